@@ -1,0 +1,132 @@
+//! The conversation with a model, in no provider's dialect: messages, tool calls, usage.
+
+use serde::{Deserialize, Serialize};
+
+/// One message of a task's conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    /// What the task's giver says: the task itself, reminders, answers.
+    User {
+        /// The text as the model sees it.
+        text: String,
+    },
+    /// What the model said.
+    Assistant {
+        /// Its visible words; may be empty when it only called tools.
+        text: String,
+        /// Its reasoning where the provider shows it; sent back only to providers that ask for it.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reasoning: String,
+        /// The tools it called, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ToolCall>,
+    },
+    /// The answers to every call of the assistant message before, in call order.
+    Tool {
+        /// One result for each call.
+        results: Vec<ToolResult>,
+    },
+}
+
+/// One use of a tool, as the model wrote it: nothing about it has been checked yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's name for this call, or one given by the adapter where the provider gave none. Unique within a reply.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The arguments as the model wrote them: meant to be a JSON object, possibly not even JSON.
+    pub arguments: String,
+}
+
+/// The answer to one [`ToolCall`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// [`ToolCall::id`] of the call answered.
+    pub call_id: String,
+    /// What the model reads: already redacted and clipped.
+    pub text: String,
+    /// True when the call was refused or failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+/// What a tool looks like to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// The name the model calls it by.
+    pub name: String,
+    /// What it does, when to use it, what it returns.
+    pub description: String,
+    /// A JSON Schema of its arguments: an object.
+    pub parameters: serde_json::Value,
+}
+
+/// Tokens counted by the provider for one request, or summed over many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read by the model, cached ones included.
+    pub input: u64,
+    /// Tokens written by the model, reasoning included.
+    pub output: u64,
+    /// Of `input`, those the provider had cached.
+    #[serde(default)]
+    pub cached_read: u64,
+    /// Of `input`, those the provider put into its cache.
+    #[serde(default)]
+    pub cached_write: u64,
+    /// Of `output`, those spent on reasoning.
+    #[serde(default)]
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Returns input and output together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+
+    /// Adds another count to this one.
+    pub fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached_read = self.cached_read.saturating_add(other.cached_read);
+        self.cached_write = self.cached_write.saturating_add(other.cached_write);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+}
+
+/// Why a model stopped writing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// It had said what it wanted to say.
+    #[default]
+    End,
+    /// It wants its tool calls answered.
+    ToolUse,
+    /// It reached the output limit; the last call may be cut.
+    Length,
+    /// The provider's filter stopped it.
+    Filtered,
+}
+
+/// One complete turn of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// Its visible words.
+    pub text: String,
+    /// Its reasoning where shown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The tools it called, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// Tokens as counted by the provider; `None` when it did not say.
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// Why it stopped.
+    pub stop: StopReason,
+}

@@ -1,0 +1,9 @@
+//! Floor 0: the plain words every other floor speaks. No effects, no clock of its own, nothing that decides.
+
+pub mod chat;
+pub mod clock;
+pub mod id;
+pub mod path;
+pub mod secret;
+pub mod text;
+pub mod tool;

@@ -1,0 +1,68 @@
+//! Bounded text: what is too long is cut in the middle, at a line where one is near, and says how much is missing.
+
+use serde::{Deserialize, Serialize};
+
+/// A text of at most a given size and what was left out of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clipped {
+    /// The text, with a line in place of what was left out.
+    pub text: String,
+    /// Bytes left out; 0 when the text is whole.
+    pub omitted_bytes: usize,
+}
+
+impl Clipped {
+    /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on top of it.
+    #[must_use]
+    pub fn head_tail(text: &str, limit_bytes: usize) -> Self {
+        if text.len() <= limit_bytes {
+            return Self { text: text.to_owned(), omitted_bytes: 0 };
+        }
+        let half = limit_bytes / 2;
+        let head = text.get(..floor_boundary(text, half)).unwrap_or_default();
+        let tail = text.get(ceil_boundary(text, text.len() - half)..).unwrap_or_default();
+        let head = head.rfind('\n').filter(|at| half - at < half / 4).and_then(|at| head.get(..=at)).unwrap_or(head);
+        let tail = tail.find('\n').filter(|at| *at < half / 4).and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
+        let omitted_bytes = text.len() - head.len() - tail.len();
+        let gap = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
+        Self { text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"), omitted_bytes }
+    }
+}
+
+/// Returns the first `limit_bytes` of a text at most, cut between characters.
+#[must_use]
+pub fn head(text: &str, limit_bytes: usize) -> &str {
+    text.get(..floor_boundary(text, limit_bytes)).unwrap_or_default()
+}
+
+fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn ceil_boundary(text: &str, at: usize) -> usize {
+    (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clipped, head};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn keeps_short_text_whole() {
+        assert_eq!(Clipped::head_tail("ab\ncd", 5), Clipped { text: "ab\ncd".into(), omitted_bytes: 0 });
+    }
+
+    #[test]
+    fn keeps_both_ends_of_long_text() {
+        let clipped = Clipped::head_tail(&format!("start\n{}\nend", "x".repeat(1000)), 20);
+        assert_eq!(clipped.omitted_bytes, 990);
+        assert!(clipped.text.starts_with("start\n") && clipped.text.ends_with("end"), "{}", clipped.text);
+    }
+
+    #[test]
+    fn never_cuts_a_character() {
+        assert_eq!(head("aé", 2), "a");
+        assert!(Clipped::head_tail(&"é".repeat(100), 21).text.contains("bytes left out"));
+    }
+}

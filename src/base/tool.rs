@@ -1,0 +1,65 @@
+//! The tools' names and the groups modes give them in. What a tool does is in `tools`; who may call it is decided by
+//! `modes` and `policy`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! tool_names {
+    ($($(#[$doc:meta])* $variant:ident => $name:literal,)+) => {
+        /// Every tool there is; its name for the model is the variant in `snake_case`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum ToolName { $($(#[$doc])* $variant,)+ }
+
+        impl ToolName {
+            /// Every tool, in the order they are shown to models.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Returns the name the model calls it by.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+tool_names! {
+    /// Reads a file or a part of it.
+    ReadFile => "read_file",
+    /// Lists a folder.
+    ListFiles => "list_files",
+    /// Searches file contents by regular expression.
+    SearchFiles => "search_files",
+    /// Writes a whole file.
+    WriteToFile => "write_to_file",
+    /// Applies search/replace blocks to a file.
+    ApplyDiff => "apply_diff",
+    /// Runs a command.
+    ExecuteCommand => "execute_command",
+    /// Replaces the task's checklist.
+    UpdateTodoList => "update_todo_list",
+    /// Asks the people behind the task; ends the run with a question when the policy says so.
+    AskFollowupQuestion => "ask_followup_question",
+    /// Ends the task with a result.
+    AttemptCompletion => "attempt_completion",
+    /// Starts a sub-task in another mode.
+    NewTask => "new_task",
+    /// Changes the mode of the running task.
+    SwitchMode => "switch_mode",
+}
+
+impl ToolName {
+    /// Finds a tool by the name a model wrote.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|tool| tool.as_str() == name)
+    }
+}
+
+impl fmt::Display for ToolName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

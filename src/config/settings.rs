@@ -1,0 +1,1 @@
+//! `Settings`: every setting of a run.

@@ -1,0 +1,1 @@
+//! `local`: writes what would be posted into a folder.

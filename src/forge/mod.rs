@@ -1,0 +1,102 @@
+//! Floor 4: where work comes from and results go. GitHub and `local` (a folder).
+
+pub mod command;
+pub mod event;
+pub mod github;
+pub mod local;
+pub mod posts;
+pub mod sanitise;
+
+use futures::future::BoxFuture;
+
+use crate::forge::posts::{Posting, Receipt};
+use crate::policy::Permit;
+
+/// A place where work comes from and results go. Reads need no permit, every write takes one.
+pub trait Forge: Send + Sync {
+    /// Returns the forge's name for people: `github`, `local`.
+    fn name(&self) -> &'static str;
+
+    /// Asks what a person may do in the repository.
+    fn permission<'a>(&'a self, login: &'a str) -> BoxFuture<'a, Result<Permission, ForgeError>>;
+
+    /// Reads a pull request as it is now.
+    fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
+
+    /// Publishes; publishing the same again updates.
+    fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
+}
+
+/// What a person may do in the repository, by the forge's own answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Permission {
+    /// Nothing.
+    None,
+    /// Read.
+    Read,
+    /// Triage.
+    Triage,
+    /// Write.
+    Write,
+    /// Maintain.
+    Maintain,
+    /// Admin.
+    Admin,
+}
+
+/// A pull request as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its number.
+    pub number: u64,
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// `open` or not.
+    pub is_open: bool,
+    /// Branch that would be changed.
+    pub head_branch: String,
+    /// Commit of that branch.
+    pub head_sha: String,
+    /// Branch it would be merged into.
+    pub base_branch: String,
+    /// Commit of that branch.
+    pub base_sha: String,
+    /// True when the head lies in another repository.
+    pub is_fork: bool,
+}
+
+/// Why the forge did not do it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ForgeError {
+    /// The token is missing, wrong, or may not do this (401, 403).
+    #[error("{forge} refused {action}: {message}")]
+    Forbidden {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked: `POST /repos/a/b/issues/1/comments`.
+        action: String,
+        /// Its words, clipped.
+        message: String,
+    },
+    /// There is no such thing (404, 410).
+    #[error("{forge} does not know {what}")]
+    NotFound {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked for.
+        what: String,
+    },
+    /// Anything else: a fault of the forge or of the way there.
+    #[error("{forge} failed at {action}: {message}")]
+    Failed {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked.
+        action: String,
+        /// What happened.
+        message: String,
+    },
+}

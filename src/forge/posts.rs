@@ -1,0 +1,83 @@
+//! `Posting`: what would be published; `Receipt`: what was.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::intent::{Act, Intent, Publication};
+
+/// Something to publish. Texts are final: already redacted, sanitised and cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Posting {
+    /// A reaction on the comment (or issue) that started the run.
+    Reaction {
+        /// On what.
+        target: ReactionTarget,
+        /// Which: `eyes`, `rocket`, `+1`, `confused`.
+        content: String,
+    },
+    /// A comment on an issue or pull request, found again by its marker and then edited.
+    Comment {
+        /// Issue or pull request.
+        number: u64,
+        /// The hidden first line that names it: `<!-- locum:v1 ... -->`; part of `body`.
+        marker: String,
+        /// The whole body, marker included.
+        body: String,
+    },
+    /// A pull request from a pushed branch; an open one from the same branch is updated.
+    PullRequest {
+        /// Branch to merge.
+        head: String,
+        /// Branch to merge into.
+        base: String,
+        /// Title.
+        title: String,
+        /// Body.
+        body: String,
+        /// Whether it starts as a draft.
+        draft: bool,
+    },
+    /// Labels added to an issue or pull request.
+    Labels {
+        /// Issue or pull request.
+        number: u64,
+        /// Labels.
+        labels: Vec<String>,
+    },
+}
+
+/// What a reaction is put on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReactionTarget {
+    /// A comment of an issue or pull request.
+    IssueComment(u64),
+    /// A comment on a line of a pull request.
+    ReviewComment(u64),
+    /// An issue or pull request itself.
+    Issue(u64),
+}
+
+impl Act for Posting {
+    fn intents(&self) -> Vec<Intent> {
+        let publication = match self {
+            Self::Reaction { .. } | Self::Comment { .. } => Publication::Comment,
+            Self::PullRequest { .. } => Publication::PullRequest,
+            Self::Labels { .. } => Publication::Label,
+        };
+        vec![Intent::Publish(publication)]
+    }
+}
+
+/// What was published.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// What it is.
+    pub publication: Publication,
+    /// Its number or id at the forge.
+    pub id: u64,
+    /// Where people see it.
+    pub url: String,
+    /// True when something published before was changed instead.
+    pub updated: bool,
+}

@@ -1,0 +1,1 @@
+//! OpenAI Chat Completions and everything compatible, streamed.

@@ -1,0 +1,1 @@
+//! A mode file as written.

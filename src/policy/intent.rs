@@ -1,0 +1,74 @@
+//! `Intent`: one thing an act would do to the world, in words the policy has rules for.
+
+use crate::base::path::RepoPath;
+use crate::policy::actors::Tier;
+use crate::policy::command::Script;
+
+/// One thing an act would do to the world. Paths are real paths: links are resolved before an intent is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// Reads (lists, searches) a file or folder.
+    Read(RepoPath),
+    /// Creates, changes, moves or removes a file.
+    Edit(RepoPath),
+    /// Runs a script of commands.
+    Command(Script),
+    /// Publishes something where other people see it.
+    Publish(Publication),
+    /// Hands work to a sub-task in this mode.
+    Delegate(String),
+    /// Runs in this mode, or switches to it.
+    Mode(String),
+}
+
+/// What kind of thing is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Publication {
+    /// A comment on an issue or pull request, and the reaction on the comment that asked.
+    Comment,
+    /// Review comments on lines of a pull request.
+    Review,
+    /// A commit on a branch that is pushed.
+    Commit,
+    /// A pull request.
+    PullRequest,
+    /// A label.
+    Label,
+}
+
+/// Something the program wants to do, described by its intents.
+pub trait Act {
+    /// Returns everything this act would do. An act without intents is never allowed.
+    fn intents(&self) -> Vec<Intent>;
+}
+
+/// What a decision may depend on beside the intent: who asked, how, and in which mode the agent runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Facts {
+    /// The slug of the mode the act is done in.
+    pub mode: String,
+    /// How the run was started.
+    pub trigger: TriggerKind,
+    /// What the forge says of the person who started it.
+    pub tier: Tier,
+    /// The job that is run, if any.
+    pub job: Option<String>,
+}
+
+/// How a run was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TriggerKind {
+    /// A person on the command line.
+    #[default]
+    Local,
+    /// `/locum ...` in a comment.
+    Comment,
+    /// A label put on an issue.
+    Label,
+    /// `workflow_dispatch`.
+    Dispatch,
+    /// A cron expression.
+    Schedule,
+}

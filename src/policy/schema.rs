@@ -1,0 +1,241 @@
+//! `PolicySpec`: the policy file as written, every key of it, with its defaults. Unknown keys are errors.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::policy::actors::Tier;
+use crate::policy::budget::Budget;
+use crate::policy::intent::Publication;
+
+/// A policy file's settings, checked; the rules beside them are private to the policy.
+#[derive(Clone, Debug, Default)]
+pub struct PolicySpec {
+    /// Who may start what.
+    pub triggers: Triggers,
+    /// Which modes may run and how they follow each other.
+    pub modes: ModeRules,
+    /// How commands run.
+    pub commands: CommandLimits,
+    /// What a run may spend.
+    pub budget: Budget,
+    /// What happens when a rule says hold.
+    pub on_hold: OnHold,
+    /// What happens when the model asks a question.
+    pub questions: OnQuestion,
+    /// What is published and how.
+    pub publish: PublishRules,
+}
+
+/// Who may start what.
+#[derive(Clone, Debug, Default)]
+pub struct Triggers {
+    /// Comment commands; `None` when comments start nothing.
+    pub comment: Option<CommentTrigger>,
+    /// Labels; `None` when labels start nothing.
+    pub label: Option<LabelTrigger>,
+    /// Names of jobs that the clock may start.
+    pub schedule_jobs: Vec<String>,
+    /// Tiers that may start a run by `workflow_dispatch`.
+    pub dispatch_tiers: Vec<Tier>,
+    /// Bots that may start runs, by login. Never a wildcard.
+    pub bots: Vec<String>,
+    /// What a pull request from a fork may start.
+    pub forks: Forks,
+}
+
+/// Comment commands.
+#[derive(Clone, Debug)]
+pub struct CommentTrigger {
+    /// The word a command starts with, `/locum`.
+    pub prefix: String,
+    /// Tiers that may use it.
+    pub tiers: Vec<Tier>,
+}
+
+/// Labels that start a run.
+#[derive(Clone, Debug)]
+pub struct LabelTrigger {
+    /// The label's name.
+    pub name: String,
+    /// Tiers whose label counts.
+    pub tiers: Vec<Tier>,
+}
+
+/// What a pull request from a fork may start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Forks {
+    /// Nothing.
+    Deny,
+    /// Runs without write tools and commands.
+    #[default]
+    ReadOnly,
+    /// The same as from the repository itself.
+    Allow,
+}
+
+/// Which modes may run and how they follow each other.
+#[derive(Clone, Debug)]
+pub struct ModeRules {
+    /// The mode of a run that names none.
+    pub default: String,
+    /// Modes that may run.
+    pub allow: Vec<String>,
+    /// Who may switch the mode of a running task.
+    pub switching: Switching,
+    /// For each mode, the modes it may be followed by; a mode not listed may be followed by any allowed one.
+    pub transitions: BTreeMap<String, Vec<String>>,
+    /// Modes that may start sub-tasks.
+    pub delegation: Delegation,
+}
+
+impl Default for ModeRules {
+    fn default() -> Self {
+        let allow = ["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"].map(str::to_owned).to_vec();
+        Self {
+            default: "orchestrator".to_owned(),
+            allow,
+            switching: Switching::Coordinator,
+            transitions: BTreeMap::new(),
+            delegation: Delegation::default(),
+        }
+    }
+}
+
+/// Who may switch the mode of a running task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Switching {
+    /// Only the coordinator mode.
+    #[default]
+    Coordinator,
+    /// Every mode.
+    Direct,
+    /// Nobody.
+    Off,
+}
+
+/// Limits on sub-tasks.
+#[derive(Clone, Debug)]
+pub struct Delegation {
+    /// Modes that may start sub-tasks.
+    pub from: Vec<String>,
+    /// How deep sub-tasks may nest; the root task is depth 0.
+    pub depth: u32,
+    /// How many sub-tasks a run may start.
+    pub tasks: u32,
+    /// How many sub-tasks may run at once.
+    pub parallel: u32,
+}
+
+impl Default for Delegation {
+    fn default() -> Self {
+        Self { from: vec!["orchestrator".to_owned()], depth: 2, tasks: 20, parallel: 1 }
+    }
+}
+
+/// How commands run.
+#[derive(Clone, Debug)]
+pub struct CommandLimits {
+    /// Wall time of one command.
+    pub timeout: Duration,
+    /// Bytes of output kept of one command, both streams together.
+    pub output_bytes: usize,
+    /// Names of environment variables passed on to commands.
+    pub env: Vec<String>,
+    /// Complexity, 0 to 1, above which a script is held.
+    pub max_complexity: f64,
+}
+
+impl Default for CommandLimits {
+    fn default() -> Self {
+        let env = ["PATH", "HOME", "LANG", "CARGO_HOME", "RUSTUP_HOME"].map(str::to_owned).to_vec();
+        Self { timeout: Duration::from_secs(600), output_bytes: 64 * 1024, env, max_complexity: 0.8 }
+    }
+}
+
+/// What happens when a rule says hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnHold {
+    /// Stop the run with outcome `on-hold`.
+    #[default]
+    Pause,
+    /// Tell the model no and go on.
+    Refuse,
+}
+
+/// What happens when the model asks a question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnQuestion {
+    /// Post the question and stop with outcome `needs-input`.
+    #[default]
+    Comment,
+    /// Answer with the first suggestion.
+    First,
+    /// Stop with outcome `failed`.
+    Fail,
+}
+
+/// What is published and how.
+#[derive(Clone, Debug)]
+pub struct PublishRules {
+    /// Kinds of publication allowed.
+    pub allow: Vec<Publication>,
+    /// What a change becomes.
+    pub publish_as: PublishAs,
+    /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled in.
+    pub branch: String,
+    /// Whether pull requests start as drafts.
+    pub draft: bool,
+    /// Labels put on pull requests.
+    pub labels: Vec<String>,
+    /// Commands that must exit with 0 before a change is published as ready; else it is a draft and says so.
+    pub success: Vec<String>,
+    /// Whether `Closes #N` is written into the pull request of an issue.
+    pub close_issues: bool,
+}
+
+impl Default for PublishRules {
+    fn default() -> Self {
+        Self {
+            allow: vec![Publication::Comment],
+            publish_as: PublishAs::PullRequest,
+            branch: "locum/{subject}-{slug}".to_owned(),
+            draft: true,
+            labels: vec!["locum".to_owned()],
+            success: Vec::new(),
+            close_issues: false,
+        }
+    }
+}
+
+/// What a change becomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PublishAs {
+    /// A branch and a pull request; on a same-repository pull request, a commit to its branch.
+    #[default]
+    PullRequest,
+    /// A commit on the branch the run started from a pull request; elsewhere as `PullRequest`.
+    Commit,
+    /// A comment that holds the diff.
+    Comment,
+}
+
+/// Every mistake found in a policy file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
+pub struct PolicyErrors(pub Vec<PolicyError>);
+
+/// One mistake in a policy file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("policy `{origin}`:{line}:{column}: {message}")]
+pub struct PolicyError {
+    /// The file.
+    pub origin: String,
+    /// Its line, counted from 1; 0 when the whole file is meant.
+    pub line: u32,
+    /// Its column, counted from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! The sections of a system prompt, each a function from facts to text.

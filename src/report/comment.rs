@@ -1,0 +1,1 @@
+//! The comment on an issue or pull request: state line, checklist, result, refusals, cost.

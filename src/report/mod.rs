@@ -1,0 +1,5 @@
+//! Floor 7: outcome to text. Pure.
+
+pub mod comment;
+pub mod json;
+pub mod summary;

@@ -1,0 +1,1 @@
+//! The outcome for a terminal and for the job summary.

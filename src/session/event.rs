@@ -1,0 +1,166 @@
+//! `Event`: one line of the journal. Everything a session knows can be computed from its events.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::base::chat::{Reply, Usage};
+use crate::base::id::{SessionId, TaskId};
+use crate::base::path::RepoPath;
+use crate::policy::budget::Budget;
+use crate::policy::intent::Facts;
+use crate::policy::verdict::{Refusal, Verdict};
+use crate::session::outcome::Outcome;
+use crate::tools::{Observation, Todo};
+use crate::workspace::repo::CommitId;
+
+/// The journal's format; a reader refuses a later one.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// What a session is to do: complete, so that it can be resumed from its journal alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionStart {
+    /// Format of the journal.
+    pub version: u32,
+    /// Its name.
+    pub id: SessionId,
+    /// The task in the words of who asked.
+    pub task: String,
+    /// The mode of the root task.
+    pub mode: String,
+    /// Who asked and how; `mode` in it is the root task's.
+    pub facts: Facts,
+    /// What may be spent: the policy's budget, tightened by flags and inputs.
+    pub budget: Budget,
+    /// The commit the run started from.
+    pub base: CommitId,
+    /// Hash of the policy that judges it.
+    pub policy_hash: String,
+    /// Labels of the models for root task and sub-tasks.
+    pub models: (String, String),
+    /// Anything else a resume needs, by the caller's own keys (flags, event, profile names).
+    pub caller: serde_json::Value,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The session began.
+    Started(Box<SessionStart>),
+    /// It was taken up again after it had been killed.
+    Resumed,
+    /// A task began.
+    TaskStarted {
+        /// Its name.
+        task: TaskId,
+        /// The task that asked for it; `None` for the root task.
+        parent: Option<TaskId>,
+        /// The call of the parent that asked for it.
+        parent_call: Option<String>,
+        /// Its mode.
+        mode: String,
+        /// What it is to do.
+        message: String,
+        /// What it may spend.
+        budget: Budget,
+    },
+    /// The model replied.
+    Replied {
+        /// In which task.
+        task: TaskId,
+        /// The reply.
+        reply: Reply,
+        /// Tokens as counted, or estimated.
+        usage: Usage,
+        /// True when the provider did not count.
+        estimated: bool,
+        /// US dollars by the price table; 0 for models without a price.
+        cost_usd: f64,
+    },
+    /// The session said something to the model: a reminder, a correction, an answer.
+    Reminded {
+        /// In which task.
+        task: TaskId,
+        /// What it said.
+        text: String,
+        /// True when the model had made a mistake (no tool called, unknown tool, bad arguments).
+        mistake: bool,
+    },
+    /// A call was judged.
+    Judged {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// One line for people.
+        headline: String,
+        /// Every verdict.
+        verdicts: Vec<Verdict>,
+    },
+    /// A permitted call with effects is about to be performed. Flushed before the effect.
+    Performing {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+    },
+    /// A call has its answer.
+    Answered {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// The tool's name as the model wrote it.
+        tool: String,
+        /// The answer.
+        observation: Observation,
+        /// Why it was refused, if it was.
+        refusal: Option<Box<Refusal>>,
+    },
+    /// The checklist of a task changed.
+    TodosChanged {
+        /// In which task.
+        task: TaskId,
+        /// The new checklist.
+        todos: Vec<Todo>,
+    },
+    /// A task goes on in another mode.
+    ModeSwitched {
+        /// Which task.
+        task: TaskId,
+        /// The mode before.
+        from: String,
+        /// The mode after.
+        to: String,
+        /// The model's reason.
+        reason: String,
+    },
+    /// The files written so far are safe on the session's private ref.
+    Checkpointed {
+        /// The snapshot.
+        commit: CommitId,
+        /// Every path the run touched so far.
+        touched: Vec<RepoPath>,
+    },
+    /// A task ended and its result went to its parent.
+    TaskEnded {
+        /// Which task.
+        task: TaskId,
+        /// Its result in the model's words, or why it failed.
+        result: String,
+        /// True when it reached its goal by its own account.
+        completed: bool,
+    },
+    /// The session ended.
+    Ended(Box<Outcome>),
+}
+
+/// A journal line: an event and when it happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalLine {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}

@@ -1,0 +1,134 @@
+//! `Outcome`: how a session ended, in one word and with everything a report needs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::{SessionId, TaskId};
+use crate::policy::budget::Spent;
+use crate::policy::verdict::Refusal;
+use crate::tools::Todo;
+use crate::workspace::diff::FileChange;
+use crate::workspace::exec::Exit;
+use crate::workspace::repo::CommitId;
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its name.
+    pub session: SessionId,
+    /// In one word.
+    pub word: OutcomeWord,
+    /// The root task's result in the model's words; empty when it has none.
+    pub summary: String,
+    /// Why it ended so, when it is not `done`: one sentence for people.
+    pub reason: Option<String>,
+    /// The question, for `needs-input`.
+    pub question: Option<Question>,
+    /// Every task, in order of creation.
+    pub tasks: Vec<TaskReport>,
+    /// Every refusal, in order.
+    pub refusals: Vec<RefusedCall>,
+    /// Commands that were run and how they ended, in order.
+    pub commands: Vec<CommandReport>,
+    /// The root task's checklist.
+    pub todos: Vec<Todo>,
+    /// What was spent.
+    pub spent: Spent,
+    /// True when some tokens were estimated or had no price.
+    pub spent_is_estimate: bool,
+    /// Changed files, from base to now.
+    pub changes: Vec<FileChange>,
+    /// The commit the run started from.
+    pub base: CommitId,
+    /// The last checkpoint, if anything was written.
+    pub checkpoint: Option<CommitId>,
+}
+
+/// One word for how a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutcomeWord {
+    /// The task is done by the model's account.
+    Done,
+    /// It completed and no file changed although it could have.
+    NothingToDo,
+    /// A question must be answered first.
+    NeedsInput,
+    /// A rule says hold.
+    OnHold,
+    /// The policy refused the run itself.
+    Refused,
+    /// A limit of the budget is reached.
+    BudgetExhausted,
+    /// The wall time is over.
+    TimedOut,
+    /// It could not be done.
+    Failed,
+    /// It was stopped from outside.
+    Cancelled,
+}
+
+/// A question to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// The question.
+    pub text: String,
+    /// Suggested answers.
+    pub suggestions: Vec<String>,
+}
+
+/// A task in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskReport {
+    /// Its name.
+    pub task: TaskId,
+    /// Who asked for it.
+    pub parent: Option<TaskId>,
+    /// Its last mode.
+    pub mode: String,
+    /// The first line of what it was to do.
+    pub title: String,
+    /// True once it ended by its own account, `None` while it runs or when it was cut off.
+    pub completed: Option<bool>,
+    /// Model replies it took.
+    pub turns: u32,
+}
+
+/// A refused call in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCall {
+    /// In which task.
+    pub task: TaskId,
+    /// In which mode.
+    pub mode: String,
+    /// One line for people.
+    pub headline: String,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// A command in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandReport {
+    /// The command as written.
+    pub command: String,
+    /// How it ended.
+    pub exit: Exit,
+}
+
+impl OutcomeWord {
+    /// Returns the word itself.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::NothingToDo => "nothing-to-do",
+            Self::NeedsInput => "needs-input",
+            Self::OnHold => "on-hold",
+            Self::Refused => "refused",
+            Self::BudgetExhausted => "budget-exhausted",
+            Self::TimedOut => "timed-out",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Notices a model that repeats itself.

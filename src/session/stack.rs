@@ -1,0 +1,1 @@
+//! Tasks and the calls they wait for.

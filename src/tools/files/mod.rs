@@ -1,0 +1,1 @@
+//! Tools on files: read, list, write, apply_diff.

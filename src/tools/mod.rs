@@ -1,0 +1,116 @@
+//! Floor 5: what the model can call. One door: parse, intents, admit, perform.
+
+pub mod command;
+pub mod dispatch;
+pub mod files;
+pub mod flow;
+pub mod search;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::path::RepoPath;
+use crate::base::secret::Redactor;
+use crate::modes::Mode;
+use crate::policy::schema::CommandLimits;
+use crate::workspace::checkout::Checkout;
+
+/// What tools work with.
+#[derive(Clone, Copy)]
+pub struct ToolContext<'a> {
+    /// The files.
+    pub checkout: &'a Checkout,
+    /// The mode the task is in.
+    pub mode: &'a Mode,
+    /// How commands run.
+    pub commands: &'a CommandLimits,
+    /// The whole environment commands get.
+    pub env: &'a BTreeMap<String, String>,
+    /// Takes secrets out of what the model sees.
+    pub redactor: &'a Redactor,
+}
+
+/// A call that cannot become an act: a sentence for the model that says what to do instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CallError(pub String);
+
+/// What came of a call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// What the model reads: redacted and clipped.
+    pub text: String,
+    /// True when the call failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// Files it wrote or removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<RepoPath>,
+    /// What the session is asked to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+    /// For commands: how it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<crate::workspace::exec::Exit>,
+}
+
+/// What a call asks of the session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "control", rename_all = "snake_case")]
+pub enum Control {
+    /// Start a sub-task; its result is this call's result.
+    NewTask {
+        /// Mode of the sub-task.
+        mode: String,
+        /// What it is to do.
+        message: String,
+        /// Its first checklist.
+        todos: Vec<Todo>,
+    },
+    /// Go on in another mode.
+    SwitchMode {
+        /// The mode.
+        slug: String,
+        /// Why.
+        reason: String,
+    },
+    /// Ask the people behind the task.
+    Ask {
+        /// The question.
+        question: String,
+        /// Suggested answers, best first.
+        suggestions: Vec<String>,
+    },
+    /// End the task.
+    Complete {
+        /// What was done and found.
+        result: String,
+    },
+    /// Replace the checklist.
+    Todos {
+        /// The new checklist.
+        todos: Vec<Todo>,
+    },
+}
+
+/// A line of a checklist.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// What is to be done.
+    pub text: String,
+    /// How far it is.
+    pub state: TodoState,
+}
+
+/// How far a line of a checklist is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoState {
+    /// `[ ]`
+    Pending,
+    /// `[-]`
+    Started,
+    /// `[x]`
+    Done,
+}

@@ -1,0 +1,18 @@
+//! Floor 4: the checkout and the machine. Files beneath the root, git objects, child processes. Every effect takes a permit.
+
+pub mod checkout;
+pub mod diff;
+pub mod exec;
+pub mod git_binary;
+pub mod repo;
+
+use crate::workspace::checkout::Checkout;
+use crate::workspace::repo::Repo;
+
+/// A git checkout the run works in.
+pub struct Workspace {
+    /// Its files.
+    pub checkout: Checkout,
+    /// Its objects and refs.
+    pub repo: Repo,
+}
