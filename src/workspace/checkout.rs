@@ -1,15 +1,57 @@
 //! `Checkout`: the files beneath one root, opened without ever leaving it.
+//!
+//! In: paths and the permits that cover them. Out: content and facts of regular files, or why not; folders to search in.
+//! What is opened is the resolved path itself: a link put there after it was judged is refused, not followed. Whether a
+//! path may be read or edited is the policy's business; that nothing is written inside `.git` is held here a second time.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, OFlags, Stat};
+use rustix::io::Errno;
 
 use crate::base::path::RepoPath;
 use crate::policy::Permit;
-use crate::policy::intent::Act;
+use crate::policy::intent::{Act, Intent};
+use crate::workspace::beneath::Beneath;
 
 /// The files beneath one root. Shared by concurrent readers.
 #[derive(Debug)]
 pub struct Checkout {
     root: PathBuf,
+    pub(super) beneath: Beneath,
+}
+
+/// A folder a permit allows to read with everything below it: what lists and searches work with. Shared by threads.
+#[derive(Clone, Debug)]
+pub struct Folder<'a> {
+    checkout: &'a Checkout,
+    path: RepoPath,
+}
+
+/// What lies at a path, seen without following a last link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub kind: EntryKind,
+    /// Size in bytes; of a link, the length of its target.
+    pub size_bytes: u64,
+    /// Whether its owner may execute it.
+    pub executable: bool,
+}
+
+/// What a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// A device, a named pipe, a socket.
+    Other,
 }
 
 /// Why a file could not be read or written.
@@ -21,6 +63,9 @@ pub enum FileError {
     /// A link or mount on the way leads out of the checkout.
     #[error("`{0}` leads out of the repository")]
     Outside(RepoPath),
+    /// A link stands where a real file or folder stood when the path was resolved, or it never was resolved.
+    #[error("`{0}` is a link or lies behind one; only its real path can be opened")]
+    Link(RepoPath),
     /// The path is a folder where a file is needed, a device, a pipe or a socket.
     #[error("`{path}` is {what}")]
     NotAFile {
@@ -29,6 +74,9 @@ pub enum FileError {
         /// What it is: `a directory`, `a named pipe`.
         what: &'static str,
     },
+    /// A part of the path is a name of git's own folder.
+    #[error("`{0}` lies in git's own folder, which is never written to")]
+    GitFolder(RepoPath),
     /// The file is larger than the limit.
     #[error("`{path}` has {size_bytes} bytes, more than the {limit_bytes} that are read")]
     TooLarge {
@@ -57,38 +105,293 @@ impl Checkout {
     ///
     /// # Errors
     /// When it is not a readable folder.
-    pub fn open(_root: &Path) -> std::io::Result<Self> {
-        todo!()
+    pub fn open(root: &Path) -> std::io::Result<Self> {
+        let root = root.canonicalize()?;
+        let beneath = Beneath::open_root(&root)?;
+        Ok(Self { root, beneath })
     }
 
-    /// Returns the root.
+    /// Returns the root, absolute and free of links.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the absolute path of a place beneath the root, for messages and as the folder a command starts in.
+    #[must_use]
+    pub fn absolute(&self, path: &RepoPath) -> PathBuf {
+        if path.is_root() { self.root.clone() } else { self.root.join(path.as_str()) }
     }
 
     /// Follows every link on the way and returns where the path really lies; the last parts may not exist yet.
     ///
     /// # Errors
     /// When it lies outside.
-    pub fn resolve(&self, _path: &RepoPath) -> Result<RepoPath, FileError> {
-        todo!()
+    pub fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
+        self.beneath.follow(path, &self.root).map_err(|errno| match errno {
+            Errno::LOOP => FileError::Io { path: path.clone(), source: errno.into() },
+            errno => fault(path, errno),
+        })
+    }
+
+    /// Follows every link on the way to `path` but not a link at its end: the name itself, to remove it.
+    ///
+    /// # Errors
+    /// When it lies outside.
+    pub fn resolve_name(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
+        let Some(name) = path.name() else { return Ok(RepoPath::root()) };
+        self.resolve(&path.parent())?.join(name).map_err(|_| FileError::Outside(path.clone()))
+    }
+
+    /// Looks at a resolved path; `None` when nothing is there.
+    ///
+    /// # Errors
+    /// When a folder on the way is a link or may not be looked into.
+    pub fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, FileError> {
+        Ok(self.beneath.stat(path).map_err(|errno| fault(path, errno))?.map(|stat| Entry::of(&stat)))
     }
 
     /// Reads a regular file of at most `limit_bytes`. `path` is a resolved path covered by the permit (`read` or `edit`).
     ///
     /// # Errors
     /// See [`FileError`].
-    pub fn read(&self, _permit: &Permit<impl Act>, _path: &RepoPath, _limit_bytes: u64) -> Result<Vec<u8>, FileError> {
-        todo!()
+    pub fn read(&self, permit: &Permit<impl Act>, path: &RepoPath, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+        let mut content = Vec::new();
+        read_limited(self.open_file(permit, path)?, path, limit_bytes, &mut content)?;
+        Ok(content)
     }
 
-    /// Replaces or creates a regular file in one step (written beside, synced, renamed over), parents included, permissions
-    /// kept. `path` is a resolved path the permit covers as an edit.
+    /// Opens a regular file for reading; at once, whatever lies there. `path` is as for [`Checkout::read`].
     ///
     /// # Errors
-    /// See [`FileError`]; the file is then as it was.
-    pub fn write(&self, _permit: &Permit<impl Act>, _path: &RepoPath, _content: &[u8]) -> Result<(), FileError> {
-        todo!()
+    /// See [`FileError`].
+    pub fn open_file(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<File, FileError> {
+        if !permit.covers(&Intent::Read(path.clone())) && !permit.covers(&Intent::Edit(path.clone())) {
+            return Err(FileError::NotPermitted(path.clone()));
+        }
+        self.open_regular(path)
+    }
+
+    /// Takes a permit that covers reading a folder (or file) as the right to read all that lies below it.
+    ///
+    /// # Errors
+    /// When the permit does not cover `read` of exactly this path.
+    pub fn folder(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<Folder<'_>, FileError> {
+        if !permit.covers(&Intent::Read(path.clone())) {
+            return Err(FileError::NotPermitted(path.clone()));
+        }
+        Ok(Folder { checkout: self, path: path.clone() })
+    }
+
+    /// Opens a regular file for reading on behalf of whoever checked the right to.
+    pub(super) fn open_regular(&self, path: &RepoPath) -> Result<File, FileError> {
+        let opened = self.beneath.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY);
+        let file = opened.map_err(|errno| match errno {
+            // Opening a socket or a device without a driver.
+            Errno::NXIO | Errno::NODEV => FileError::NotAFile { path: path.clone(), what: "a socket or a device" },
+            errno => fault(path, errno),
+        })?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| fault(path, errno))?;
+        refuse_unless_regular(path, &stat)?;
+        Ok(File::from(file))
+    }
+}
+
+impl Folder<'_> {
+    /// Returns the folder's path.
+    #[must_use]
+    pub fn path(&self) -> &RepoPath {
+        &self.path
+    }
+
+    /// Returns the folder's absolute path, to walk from.
+    #[must_use]
+    pub fn absolute(&self) -> PathBuf {
+        self.checkout.absolute(&self.path)
+    }
+
+    /// Opens a regular file at or below this folder; links are refused, so a walk that does not follow them loses nothing.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn open_file(&self, path: &RepoPath) -> Result<File, FileError> {
+        self.refuse_elsewhere(path)?;
+        self.checkout.open_regular(path)
+    }
+
+    /// Reads a regular file at or below this folder into `content`, which is emptied first and can be used again and again.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn read_into(&self, path: &RepoPath, limit_bytes: u64, content: &mut Vec<u8>) -> Result<(), FileError> {
+        content.clear();
+        read_limited(self.open_file(path)?, path, limit_bytes, content)
+    }
+
+    /// Looks at a place at or below this folder; `None` when nothing is there.
+    ///
+    /// # Errors
+    /// See [`FileError`].
+    pub fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, FileError> {
+        self.refuse_elsewhere(path)?;
+        self.checkout.entry(path)
+    }
+
+    fn refuse_elsewhere(&self, path: &RepoPath) -> Result<(), FileError> {
+        if path.is_within(&self.path) { Ok(()) } else { Err(FileError::NotPermitted(path.clone())) }
+    }
+}
+
+impl Entry {
+    fn of(stat: &Stat) -> Self {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Folder,
+            FileType::Symlink => EntryKind::Link,
+            _ => EntryKind::Other,
+        };
+        Self { kind, size_bytes: u64::try_from(stat.st_size).unwrap_or(0), executable: stat.st_mode & 0o100 != 0 }
+    }
+}
+
+/// Refuses everything that is not a regular file.
+pub(super) fn refuse_unless_regular(path: &RepoPath, stat: &Stat) -> Result<(), FileError> {
+    let what = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => return Ok(()),
+        FileType::Symlink => return Err(FileError::Link(path.clone())),
+        FileType::Directory => "a directory",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "not a regular file",
+    };
+    Err(FileError::NotAFile { path: path.clone(), what })
+}
+
+/// Says in our words what the kernel said about a path.
+pub(super) fn fault(path: &RepoPath, errno: Errno) -> FileError {
+    let path = path.clone();
+    match errno {
+        Errno::NOENT => FileError::Missing(path),
+        Errno::XDEV => FileError::Outside(path),
+        Errno::LOOP => FileError::Link(path),
+        Errno::ISDIR => FileError::NotAFile { path, what: "a directory" },
+        Errno::NOTDIR => FileError::NotAFile { path, what: "below a file, not below a directory" },
+        errno => FileError::Io { path, source: errno.into() },
+    }
+}
+
+fn read_limited(file: File, path: &RepoPath, limit_bytes: u64, content: &mut Vec<u8>) -> Result<(), FileError> {
+    let io = |source| FileError::Io { path: path.clone(), source };
+    let too_large = |size_bytes| FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes };
+    let size_bytes = file.metadata().map_err(io)?.len();
+    if size_bytes > limit_bytes {
+        return Err(too_large(size_bytes));
+    }
+    content.reserve(usize::try_from(size_bytes).unwrap_or(0).saturating_add(1));
+    // One byte more than allowed: a file may grow, or hide its size, while it is read.
+    let read_bytes = file.take(limit_bytes.saturating_add(1)).read_to_end(content).map_err(io)?;
+    let read_bytes = u64::try_from(read_bytes).unwrap_or(u64::MAX);
+    if read_bytes > limit_bytes { Err(too_large(read_bytes)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use pretty_assertions::assert_eq;
+    use rustix::fs::{CWD, FileType, Mode};
+
+    use super::{Checkout, Entry, EntryKind, FileError, read_limited};
+    use crate::base::path::RepoPath;
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::parse(text).unwrap()
+    }
+
+    fn read(checkout: &Checkout, at: &str, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+        let mut content = Vec::new();
+        read_limited(checkout.open_regular(&path(at))?, &path(at), limit_bytes, &mut content).map(|()| content)
+    }
+
+    fn make_pipe(file: &Path) {
+        rustix::fs::mknodat(CWD, file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+    }
+
+    #[test]
+    fn reads_regular_files_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), b"\xff\x00abc").unwrap();
+        std::fs::write(folder.path().join("empty"), b"").unwrap();
+        std::fs::File::create(folder.path().join("sparse")).unwrap().set_len(1 << 40).unwrap();
+        let checkout = Checkout::open(folder.path()).unwrap();
+        assert_eq!(read(&checkout, "file", 5).unwrap(), b"\xff\x00abc");
+        assert_eq!(read(&checkout, "empty", 0).unwrap(), b"");
+        assert!(matches!(read(&checkout, "file", 4), Err(FileError::TooLarge { size_bytes: 5, limit_bytes: 4, .. })));
+        assert!(matches!(read(&checkout, "sparse", 1 << 20), Err(FileError::TooLarge { .. })));
+        assert!(matches!(read(&checkout, "none", 5), Err(FileError::Missing(_))));
+    }
+
+    #[test]
+    fn refuses_what_is_no_file_without_hanging() {
+        let folder = tempfile::tempdir().unwrap();
+        make_pipe(&folder.path().join("pipe"));
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).unwrap();
+        symlink("/dev/zero", folder.path().join("device")).unwrap();
+        let checkout = Checkout::open(folder.path()).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            for at in ["pipe", "sub", ".", "socket"] {
+                sender.send(format!("{:?}", read(&checkout, at, 100).unwrap_err())).unwrap();
+            }
+            sender.send(format!("{:?}", checkout.resolve(&path("device")).unwrap_err())).unwrap();
+        });
+        for expected in ["NotAFile", "NotAFile", "NotAFile", "NotAFile", "Outside"] {
+            let error = receiver.recv_timeout(Duration::from_secs(2)).expect("answers within two seconds");
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn says_how_a_path_cannot_be_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        symlink("loop", folder.path().join("loop")).unwrap();
+        symlink("../x", folder.path().join("up")).unwrap();
+        symlink("real", folder.path().join("inside")).unwrap();
+        let checkout = Checkout::open(folder.path()).unwrap();
+        assert!(matches!(checkout.resolve(&path("loop")), Err(FileError::Io { .. })));
+        assert!(matches!(checkout.resolve(&path("up")), Err(FileError::Outside(_))));
+        assert_eq!(checkout.resolve(&path("inside")).unwrap(), path("real"));
+        assert_eq!(checkout.resolve_name(&path("inside")).unwrap(), path("inside"));
+        assert_eq!(checkout.resolve_name(&path("up")).unwrap(), path("up"));
+        assert!(matches!(checkout.resolve_name(&path("up/x")), Err(FileError::Outside(_))));
+    }
+
+    #[test]
+    fn tells_what_lies_at_a_path() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), "abc").unwrap();
+        symlink("file", folder.path().join("link")).unwrap();
+        make_pipe(&folder.path().join("pipe"));
+        let checkout = Checkout::open(folder.path()).unwrap();
+        let kind = |at: &str| checkout.entry(&path(at)).unwrap().map(|entry| entry.kind);
+        assert_eq!(checkout.entry(&path("file")).unwrap(), Some(Entry { kind: EntryKind::File, size_bytes: 3, executable: false }));
+        assert_eq!(kind("."), Some(EntryKind::Folder));
+        assert_eq!(kind("link"), Some(EntryKind::Link));
+        assert_eq!(kind("pipe"), Some(EntryKind::Other));
+        assert_eq!(kind("none/deeper"), None);
+        assert_eq!(kind("file/below"), None);
+    }
+
+    #[test]
+    fn opens_no_checkout_that_is_not_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("file"), "abc").unwrap();
+        assert!(Checkout::open(&folder.path().join("file")).is_err());
+        assert!(Checkout::open(&folder.path().join("none")).is_err());
     }
 }

@@ -1,10 +1,12 @@
 //! Floor 4: the checkout and the machine. Files beneath the root, git objects, child processes. Every effect takes a permit.
 
+mod beneath;
 pub mod checkout;
 pub mod diff;
 pub mod exec;
 pub mod git_binary;
 pub mod repo;
+mod write;
 
 use crate::workspace::checkout::Checkout;
 use crate::workspace::repo::Repo;
