@@ -1,9 +1,157 @@
-//! Floor 9: the command line. Results on stdout, talk on stderr.
+//! Floor 9: the command line. Results on stdout, talk on stderr; every error says where, what, and what to do.
+//!
+//! In: arguments, the environment, the folder it was started in. Out: an exit code from [`ExitStatus`]. The work itself is done on
+//! the floors below: a subcommand's file parses nothing and decides nothing, it asks and shows.
 
+#![expect(clippy::disallowed_methods, reason = "asks once for the folder the program was started in")]
+
+pub mod action;
+pub mod args;
+pub mod completions;
+pub mod demo;
+pub mod failure;
+pub mod job;
+pub mod logs;
+pub mod output;
+pub mod run;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::args::{Cli, Command, GlobalArgs};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::config::environment::Environment;
+use crate::session::outcome::OutcomeWord;
+
+/// How the program ends, in one number that scripts may rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitStatus {
+    /// Done. Also when there was nothing to do and the program said so.
+    Done = 0,
+    /// A fault of the program or of the machine under it.
+    Internal = 1,
+    /// The command line, a configuration file or a variable is wrong.
+    Usage = 2,
+    /// The task failed.
+    Failed = 3,
+    /// The policy refused.
+    Refused = 4,
+    /// A person has to answer a question or approve a call.
+    NeedsPerson = 5,
+    /// The budget is used up.
+    BudgetExhausted = 6,
+    /// The wall time is over.
+    TimedOut = 124,
+    /// Stopped from outside.
+    Cancelled = 130,
+}
+
+impl ExitStatus {
+    /// Returns the number.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns how the program ends after a session that ended so.
+    #[must_use]
+    pub fn of(word: OutcomeWord) -> Self {
+        match word {
+            OutcomeWord::Done | OutcomeWord::NothingToDo => Self::Done,
+            OutcomeWord::NeedsInput | OutcomeWord::OnHold => Self::NeedsPerson,
+            OutcomeWord::Refused => Self::Refused,
+            OutcomeWord::BudgetExhausted => Self::BudgetExhausted,
+            OutcomeWord::TimedOut => Self::TimedOut,
+            OutcomeWord::Failed => Self::Failed,
+            OutcomeWord::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// Where and how a subcommand was called.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The environment at the start.
+    pub environment: Environment,
+    /// The folder to work in: `--repo`, else the folder the program was started in. Absolute.
+    pub folder: PathBuf,
+    /// Flags every subcommand has.
+    pub global: GlobalArgs,
+}
 
 /// Runs the program.
 #[must_use]
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let mut output = Output::standard();
+    let status = match Cli::try_parse() {
+        Ok(cli) => start(cli, &mut output).unwrap_or_else(|failure| failure.show(&mut output)),
+        Err(error) => show_usage(&error, &mut output),
+    };
+    let status = output.finish().map_or_else(|failure| failure.show(&mut Output::standard()), |()| status);
+    ExitCode::from(status.code())
+}
+
+fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let environment = Environment::snapshot();
+    logs::start(&cli.global, &environment)?;
+    let started_in = std::env::current_dir().map_err(|error| Failure::internal(format!("the current folder: {error}")))?;
+    let folder = cli.global.repo.as_ref().map_or_else(|| started_in.clone(), |folder| started_in.join(folder));
+    if !folder.is_dir() {
+        return Err(Failure::usage("--repo", format!("`{}` is not a folder", folder.display())));
+    }
+    if cli.command.may_reach_the_network() {
+        // NOTE: fails only where a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+    dispatch(cli.command, &Context { environment, folder, global: cli.global }, output)
+}
+
+fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match command {
+        Command::Run(args) => run::run(&args, context, output),
+        Command::Action(args) => action::run(&args, context, output),
+        Command::Job(args) => job::run(&args, context, output),
+        Command::Demo(args) => demo::run(&args, context, output),
+        Command::Completions(args) => completions::run(&args, output),
+    }
+}
+
+/// Help and version are results; anything else clap says is an error of usage.
+fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        output.talk(text.trim_end());
+        ExitStatus::Usage
+    } else {
+        output.line(text.trim_end());
+        ExitStatus::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ExitStatus;
+    use crate::session::outcome::OutcomeWord;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn every_outcome_has_its_number() {
+        for (word, code) in [
+            (OutcomeWord::Done, 0),
+            (OutcomeWord::NothingToDo, 0),
+            (OutcomeWord::Failed, 3),
+            (OutcomeWord::Refused, 4),
+            (OutcomeWord::NeedsInput, 5),
+            (OutcomeWord::OnHold, 5),
+            (OutcomeWord::BudgetExhausted, 6),
+            (OutcomeWord::TimedOut, 124),
+            (OutcomeWord::Cancelled, 130),
+        ] {
+            assert_eq!(ExitStatus::of(word).code(), code, "{word:?}");
+        }
+    }
 }

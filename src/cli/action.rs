@@ -1,0 +1,14 @@
+//! `locum action`.
+
+use crate::cli::args::ActionArgs;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::{Context, ExitStatus};
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When it could not do its work.
+pub fn run(args: &ActionArgs, context: &Context, _output: &mut Output) -> Result<ExitStatus, Failure> {
+    Err(Failure::internal(format!("`locum action` is not wired yet: {args:?} in `{}`", context.folder.display())))
+}

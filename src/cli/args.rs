@@ -1,0 +1,247 @@
+//! The command line as clap reads it: every subcommand and flag, with the words of its help.
+//!
+//! Flags can tighten a policy, never widen it. A value's meaning is checked by the floor that uses it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A headless coding agent for CI, decided by a policy file instead of a person.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "locum", version, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = EXIT_CODES)]
+pub struct Cli {
+    /// Flags every subcommand has.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 usage or configuration · 3 the task failed · 4 refused by the policy · \
+                          5 needs a person · 6 budget used up · 124 out of time · 130 cancelled";
+
+/// Flags every subcommand has.
+#[derive(Clone, Debug, Args)]
+pub struct GlobalArgs {
+    /// Work in this folder instead of the current one.
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub repo: Option<PathBuf>,
+    /// Log more; twice for everything.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+    /// Log errors only, and show no progress.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// How log lines on stderr look.
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Run a task in a git checkout.
+    Run(RunArgs),
+    /// The Action's entry: everything from its inputs, the environment and the event's payload.
+    Action(ActionArgs),
+    /// Maintenance jobs of the repository (`.locum/jobs/*.yml`).
+    Job(JobArgs),
+    /// Show a whole run, offline, in a small repository made for it.
+    Demo(DemoArgs),
+    /// Print a completion script.
+    Completions(CompletionsArgs),
+}
+
+impl Command {
+    /// Returns true for subcommands that may open a connection, so that only they pay for TLS.
+    #[must_use]
+    pub fn may_reach_the_network(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::Action(_) | Self::Job(_) => true,
+            Self::Demo(_) | Self::Completions(_) => false,
+        }
+    }
+}
+
+/// `locum run`.
+#[derive(Clone, Debug, Args)]
+pub struct RunArgs {
+    /// What is to be done; read from standard input when absent or `-`.
+    pub task: Option<String>,
+    /// Mode of the root task; the policy's default when absent.
+    #[arg(long, value_name = "SLUG")]
+    pub mode: Option<String>,
+    /// Revision whose policy, modes and rules files count, and from which changes are counted; the checkout's own commit when absent.
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// What every run takes.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// What every run takes, whoever starts it.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunOptions {
+    /// Model of the root task: a profile's name, or a model's name at the configured provider.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Policy file instead of the repository's `.locum/policy.yml`.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub policy: Option<PathBuf>,
+    /// Play the fixed replies of this script instead of asking a model.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
+    pub script: Option<PathBuf>,
+    /// Print what would run and under which limits, and stop there.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where results go.
+    #[arg(long, value_name = "TARGET")]
+    pub publish: Option<PublishTarget>,
+    /// Folder for `--publish local`; below the session's own folder when absent.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub publish_dir: Option<PathBuf>,
+    /// At most this many model replies.
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u32>,
+    /// At most this many tokens, input and output together.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// At most this many US dollars by the price table.
+    #[arg(long, value_name = "USD")]
+    pub max_cost_usd: Option<f64>,
+    /// At most this many minutes of wall time.
+    #[arg(long, value_name = "MINUTES")]
+    pub timeout_minutes: Option<u32>,
+    /// Keep sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Form of the result on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output_format: OutputFormat,
+}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PublishTarget {
+    /// Nowhere: the outcome is shown, the checkout keeps the changes.
+    None,
+    /// Into a folder, as files.
+    Local,
+}
+
+/// Form of a run's result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// One JSON object for each event as it happens, the outcome last.
+    StreamJson,
+}
+
+/// `locum action`.
+#[derive(Clone, Debug, Args)]
+pub struct ActionArgs {}
+
+/// `locum job`.
+#[derive(Clone, Debug, Args)]
+pub struct JobArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: JobCommand,
+}
+
+/// What to do with jobs.
+#[derive(Clone, Debug, Subcommand)]
+pub enum JobCommand {
+    /// List every job and when it runs.
+    List(ListArgs),
+    /// Run a job now.
+    Run(JobRunArgs),
+    /// List the jobs whose time has come.
+    Due(JobDueArgs),
+}
+
+/// `locum job run`.
+#[derive(Clone, Debug, Args)]
+pub struct JobRunArgs {
+    /// The job's name: its file without `.yml`.
+    pub name: String,
+    /// Revision whose policy, modes and jobs count; the checkout's own commit when absent.
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// What every run takes.
+    #[command(flatten)]
+    pub options: RunOptions,
+}
+
+/// `locum job due`.
+#[derive(Clone, Debug, Args)]
+pub struct JobDueArgs {
+    /// Ask for this moment instead of now (`2026-01-31T06:00:00Z`).
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A list for people or programs.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ListArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum demo`.
+#[derive(Clone, Debug, Args)]
+pub struct DemoArgs {
+    /// Make the repository in this folder, which must not exist yet, and keep it.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+}
+
+/// `locum completions`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_before_or_after_the_subcommand() {
+        for words in [["locum", "-q", "demo"], ["locum", "demo", "-q"]] {
+            assert!(Cli::try_parse_from(words).is_ok_and(|cli| cli.global.quiet), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_script_stands_in_for_a_model_so_both_is_a_mistake() {
+        assert!(Cli::try_parse_from(["locum", "run", "x", "--script", "s.yml"]).is_ok());
+        assert!(Cli::try_parse_from(["locum", "run", "x", "--script", "s.yml", "--model", "m"]).is_err());
+    }
+}

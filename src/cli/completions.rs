@@ -1,0 +1,19 @@
+//! `locum completions SHELL`: a completion script on stdout.
+
+use clap::CommandFactory;
+
+use crate::cli::ExitStatus;
+use crate::cli::args::{Cli, CompletionsArgs};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+
+/// Writes the completion script of a shell.
+///
+/// # Errors
+/// Never; the shape is that of every subcommand.
+pub fn run(args: &CompletionsArgs, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "locum", &mut script);
+    output.raw(&script);
+    Ok(ExitStatus::Done)
+}

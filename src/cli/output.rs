@@ -1,0 +1,111 @@
+//! `Output`: the one way to stdout and stderr. Results go to stdout, everything said beside them to stderr.
+//!
+//! A reader that closes stdout early (`locum modes list | head -1`) is no fault: what follows is dropped in silence. Any other
+//! fault (a full disk behind `>`) is kept and told by [`Output::finish`], so that a cut result is never taken for a whole one.
+
+use std::io::{self, ErrorKind, Write};
+
+use serde::Serialize;
+
+use crate::cli::failure::Failure;
+
+/// Where a command's result and its talk go.
+pub struct Output {
+    results: Box<dyn Write>,
+    talk: Box<dyn Write>,
+    fault: Option<io::Error>,
+}
+
+impl Output {
+    /// Returns the process's own stdout (buffered, locked for good) and stderr.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self::to(Box::new(io::BufWriter::new(io::stdout().lock())), Box::new(io::stderr()))
+    }
+
+    /// Returns an output that writes to given places.
+    #[must_use]
+    pub fn to(results: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
+        Self { results, talk, fault: None }
+    }
+
+    /// Writes a line of the result.
+    pub fn line(&mut self, text: impl std::fmt::Display) {
+        self.write(|results| writeln!(results, "{text}"));
+    }
+
+    /// Writes a value as indented JSON and a line end.
+    pub fn json(&mut self, value: &impl Serialize) {
+        self.write(|results| {
+            serde_json::to_writer_pretty(&mut *results, value).map_err(io::Error::from)?;
+            results.write_all(b"\n")
+        });
+    }
+
+    /// Writes a value as one line of JSON and hands it on at once, for readers that follow along.
+    pub fn json_line(&mut self, value: &impl Serialize) {
+        self.write(|results| {
+            serde_json::to_writer(&mut *results, value).map_err(io::Error::from)?;
+            results.write_all(b"\n")?;
+            results.flush()
+        });
+    }
+
+    /// Writes bytes of the result as they are.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        self.write(|results| results.write_all(bytes));
+    }
+
+    /// Says a line to the person beside the result. What was written before it is shown first.
+    pub fn talk(&mut self, text: impl std::fmt::Display) {
+        self.write(|results| results.flush());
+        // NOTE: with stderr gone there is nobody left to tell.
+        let _ = writeln!(self.talk, "{text}");
+    }
+
+    /// Hands everything on.
+    ///
+    /// # Errors
+    /// When a part of the result could not be written, except to a reader that went away.
+    pub fn finish(&mut self) -> Result<(), Failure> {
+        self.write(|results| results.flush());
+        match self.fault.take() {
+            Some(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(Failure::internal(format!("stdout: {fault}"))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, act: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        if self.fault.is_none() {
+            self.fault = act(&mut *self.results).err();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Output;
+    use pretty_assertions::assert_eq;
+    use std::io::{self, ErrorKind, Write};
+
+    struct Failing(ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_fault_and_a_full_disk_is() {
+        for (kind, is_fault) in [(ErrorKind::BrokenPipe, false), (ErrorKind::StorageFull, true)] {
+            let mut output = Output::to(Box::new(Failing(kind)), Box::new(io::sink()));
+            output.line("one");
+            output.json(&[1, 2]);
+            assert_eq!(output.finish().is_err(), is_fault, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! `locum run`.
+
+use crate::cli::args::RunArgs;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::{Context, ExitStatus};
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When it could not do its work.
+pub fn run(args: &RunArgs, context: &Context, _output: &mut Output) -> Result<ExitStatus, Failure> {
+    Err(Failure::internal(format!("`locum run` is not wired yet: {args:?} in `{}`", context.folder.display())))
+}

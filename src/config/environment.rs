@@ -1,0 +1,133 @@
+//! `Environment`: the process environment, read once at the start and handed to everyone who needs a fact from it.
+//!
+//! In: the variables of the process. Out: a plain map, the folders that follow from it, and the Action's context. Variables whose
+//! name or value is not UTF-8 are left out. It decides nothing: layering is `load`'s work.
+
+#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Inputs of the Action that stand in for a variable: (input, variable). An input that is filled wins.
+const STAND_INS: &[(&str, &str)] =
+    &[("INPUT_API_KEY", "OPENAI_API_KEY"), ("INPUT_BASE_URL", "OPENAI_BASE_URL"), ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN")];
+
+/// The variables of the process at its start.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Reads the environment of this process.
+    #[must_use]
+    pub fn snapshot() -> Self {
+        Self::from_pairs(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+    }
+
+    /// Takes given variables. Names of Action inputs are brought to one form (`INPUT_MAX-TURNS` becomes `INPUT_MAX_TURNS`), and
+    /// the inputs `api-key`, `base-url` and `github-token` take the place of the variables they stand for.
+    #[must_use]
+    pub fn from_pairs(pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+        let mut variables: BTreeMap<String, String> = BTreeMap::new();
+        for (name, value) in pairs {
+            let (name, value) = (name.into(), value.into());
+            let name = if name.starts_with("INPUT_") { name.to_ascii_uppercase().replace(['-', ' '], "_") } else { name };
+            if !value.is_empty() || !variables.contains_key(&name) {
+                variables.insert(name, value);
+            }
+        }
+        for (input, variable) in STAND_INS {
+            if let Some(value) = variables.remove(*input).filter(|value| !value.is_empty()) {
+                variables.insert((*variable).to_owned(), value);
+            }
+        }
+        Self { variables }
+    }
+
+    /// Returns a variable's value; an empty one counts as not set.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns every variable, empty ones included.
+    #[must_use]
+    pub fn variables(&self) -> &BTreeMap<String, String> {
+        &self.variables
+    }
+
+    /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else `~/.config/locum`.
+    #[must_use]
+    pub fn config_folder(&self) -> Option<PathBuf> {
+        self.folder("XDG_CONFIG_HOME", ".config")
+    }
+
+    /// Returns the folder for state: `$RUNNER_TEMP/locum` in Actions, else `$XDG_STATE_HOME/locum`, else `~/.local/state/locum`.
+    #[must_use]
+    pub fn state_folder(&self) -> Option<PathBuf> {
+        let runner = self.get("RUNNER_TEMP").map(|folder| Path::new(folder).join("locum"));
+        runner.or_else(|| self.folder("XDG_STATE_HOME", ".local/state"))
+    }
+
+    /// The XDG rules: a relative path in such a variable is to be ignored.
+    fn folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        let named = self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let folder = named.or_else(|| self.get("HOME").map(|home| Path::new(home).join(below_home)))?;
+        Some(folder.join("locum"))
+    }
+}
+
+/// Shows the names only: values may be secrets.
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Environment;
+    use pretty_assertions::assert_eq;
+    use std::path::PathBuf;
+
+    #[test]
+    fn knows_action_inputs_in_every_spelling() {
+        for name in ["INPUT_MAX-TURNS", "INPUT_MAX_TURNS", "INPUT_max-turns"] {
+            assert_eq!(Environment::from_pairs([(name, "3")]).get("INPUT_MAX_TURNS"), Some("3"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_filled_input_stands_in_for_its_variable_and_an_empty_one_does_not() {
+        let filled = Environment::from_pairs([("INPUT_API-KEY", "given"), ("OPENAI_API_KEY", "ambient")]);
+        assert_eq!((filled.get("OPENAI_API_KEY"), filled.get("INPUT_API_KEY")), (Some("given"), None));
+        let empty = Environment::from_pairs([("INPUT_API_KEY", ""), ("OPENAI_API_KEY", "ambient")]);
+        assert_eq!(empty.get("OPENAI_API_KEY"), Some("ambient"));
+    }
+
+    #[test]
+    fn an_empty_variable_is_not_set() {
+        assert_eq!(Environment::from_pairs([("LOCUM_MODE", "")]).get("LOCUM_MODE"), None);
+    }
+
+    #[test]
+    fn finds_the_folders() {
+        let check = |pairs: &[(&str, &str)], config: Option<&str>, state: Option<&str>| {
+            let environment = Environment::from_pairs(pairs.iter().copied());
+            assert_eq!(environment.config_folder(), config.map(PathBuf::from), "{pairs:?}");
+            assert_eq!(environment.state_folder(), state.map(PathBuf::from), "{pairs:?}");
+        };
+        check(&[], None, None);
+        check(&[("HOME", "/h")], Some("/h/.config/locum"), Some("/h/.local/state/locum"));
+        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")], Some("/c/locum"), Some("/s/locum"));
+        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "relative")], Some("/h/.config/locum"), Some("/h/.local/state/locum"));
+        check(&[("HOME", "/h"), ("RUNNER_TEMP", "/r")], Some("/h/.config/locum"), Some("/r/locum"));
+    }
+
+    #[test]
+    fn never_shows_a_value() {
+        let shown = format!("{:?}", Environment::from_pairs([("OPENAI_API_KEY", "sk-very-secret")]));
+        assert_eq!(shown, "{\"OPENAI_API_KEY\"}");
+    }
+}
