@@ -2,8 +2,10 @@
 
 pub mod chat;
 pub mod clock;
+pub mod fields;
 pub mod id;
 pub mod path;
 pub mod secret;
 pub mod text;
 pub mod tool;
+pub mod yaml;
