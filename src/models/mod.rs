@@ -1,6 +1,8 @@
 //! Floor 4: language models. A request in, a stream of deltas out; retries here, nothing else.
 
+pub mod accounting;
 pub mod chat_completions;
+pub mod conversation;
 pub mod profile;
 pub mod retry;
 pub mod scripted;

@@ -71,6 +71,9 @@ pub struct Price {
     /// Input read from the cache; as `input` when absent.
     #[serde(default)]
     pub cached_read: Option<f64>,
+    /// Input written to the cache; as `input` when absent.
+    #[serde(default)]
+    pub cached_write: Option<f64>,
 }
 
 /// Configured models and their uses.
