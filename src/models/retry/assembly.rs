@@ -1,0 +1,247 @@
+//! `Assembly`: a reply put together from its deltas, in time linear in its length.
+//!
+//! In: deltas in the order they came. Out: a whole [`Reply`], or why there is none. What models and servers do to tool calls is set
+//! right here, once for every adapter: missing or repeated ids, arguments encoded twice, empty arguments.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
+use crate::models::{Delta, ModelRequest};
+
+/// Most bytes of text, reasoning and arguments together in one reply.
+pub const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+/// Most tool calls in one reply.
+pub const REPLY_LIMIT_CALLS: usize = 256;
+
+/// A reply in the making.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    text: String,
+    reasoning: String,
+    calls: BTreeMap<usize, Draft>,
+    usage: Option<Usage>,
+    stop: Option<StopReason>,
+    bytes: usize,
+}
+
+/// Why deltas do not make a reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Incomplete {
+    /// The stream ended before the reply did.
+    Cut,
+    /// The reply says nothing and calls nothing.
+    Empty,
+    /// The reply is larger than any reply may be.
+    TooLarge(String),
+}
+
+#[derive(Debug, Default)]
+struct Draft {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Assembly {
+    /// Takes the next delta.
+    pub(super) fn add(&mut self, delta: Delta) -> Result<(), Incomplete> {
+        match delta {
+            Delta::Text(text) => {
+                self.count(text.len())?;
+                self.text.push_str(&text);
+            }
+            Delta::Reasoning(text) => {
+                self.count(text.len())?;
+                self.reasoning.push_str(&text);
+            }
+            Delta::Call { index, id, name, arguments } => {
+                self.count(arguments.len() + name.as_ref().map_or(0, String::len))?;
+                let draft = self.calls.entry(index).or_default();
+                draft.arguments.push_str(&arguments);
+                draft.name.push_str(&name.unwrap_or_default());
+                if let Some(id) = id {
+                    draft.id = id;
+                }
+                if self.calls.len() > REPLY_LIMIT_CALLS {
+                    return Err(Incomplete::TooLarge(format!("more than {REPLY_LIMIT_CALLS} tool calls in one reply")));
+                }
+            }
+            Delta::Usage(usage) => self.usage = Some(usage),
+            Delta::Stop(stop) => self.stop = Some(stop),
+            Delta::Restart => *self = Self::default(),
+        }
+        Ok(())
+    }
+
+    /// Returns true once the reply has ended.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Returns the reply when it is whole.
+    pub(super) fn finish(self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
+        let stop = self.stop.ok_or(Incomplete::Cut)?;
+        let calls = finished_calls(self.calls, request);
+        let stop = match (stop, calls.is_empty()) {
+            (StopReason::End, false) => StopReason::ToolUse,
+            (StopReason::ToolUse, true) => StopReason::End,
+            (stop @ (StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered), _) => stop,
+        };
+        if calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() {
+            return Err(Incomplete::Empty);
+        }
+        Ok(Reply { text: self.text, reasoning: self.reasoning, calls, usage: self.usage, stop })
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > REPLY_LIMIT_BYTES {
+            return Err(Incomplete::TooLarge(format!("more than {REPLY_LIMIT_BYTES} bytes in one reply")));
+        }
+        Ok(())
+    }
+}
+
+fn finished_calls(drafts: BTreeMap<usize, Draft>, request: &ModelRequest<'_>) -> Vec<ToolCall> {
+    let mut taken = BTreeSet::new();
+    let mut calls = Vec::with_capacity(drafts.len());
+    for (at, draft) in drafts.into_values().enumerate() {
+        let given = format!("call-{}-{}-{}", request.task, request.turn.saturating_add(1), at + 1);
+        let mut id = if draft.id.trim().is_empty() || taken.contains(&draft.id) { given } else { draft.id };
+        while !taken.insert(id.clone()) {
+            id.push('x');
+        }
+        calls.push(ToolCall { id, name: draft.name.trim().to_owned(), arguments: tidy_arguments(draft.arguments) });
+    }
+    calls
+}
+
+/// Returns the arguments as the object they stand for where that is plain, else as they are.
+fn tidy_arguments(arguments: String) -> String {
+    let trimmed = arguments.trim();
+    if trimmed.is_empty() || trimmed == "null" {
+        return "{}".to_owned();
+    }
+    if trimmed.starts_with('"') {
+        let inner = serde_json::from_str::<String>(trimmed).ok();
+        return inner.filter(|inner| is_object(inner)).unwrap_or(arguments);
+    }
+    // Some servers open every call with an empty object and send the real one after it.
+    if let Some(rest) = trimmed.strip_prefix("{}").filter(|rest| is_object(rest)) {
+        return rest.to_owned();
+    }
+    arguments
+}
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<Value>(text).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{Assembly, Incomplete, REPLY_LIMIT_BYTES, tidy_arguments};
+    use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
+    use crate::base::id::TaskId;
+    use crate::models::{Delta, ModelRequest};
+
+    fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, Incomplete> {
+        let request =
+            ModelRequest { system: "", messages: &[], tools: &[], max_output_tokens: None, task: TaskId(1), mode: "code", turn: 4 };
+        let mut assembly = Assembly::default();
+        deltas.into_iter().try_for_each(|delta| assembly.add(delta))?;
+        assembly.finish(&request)
+    }
+
+    fn piece(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) -> Delta {
+        Delta::Call { index, id: id.map(str::to_owned), name: name.map(str::to_owned), arguments: arguments.to_owned() }
+    }
+
+    #[test]
+    fn puts_interleaved_calls_together() {
+        let reply = finish([
+            Delta::Text("a".into()),
+            piece(0, Some("x"), Some("read_file"), "{\"pa"),
+            piece(1, Some("y"), Some("list_files"), "{"),
+            Delta::Reasoning("r".into()),
+            piece(0, None, None, "th\":1}"),
+            piece(1, None, None, "}"),
+            Delta::Text("b".into()),
+            Delta::Usage(Usage { input: 1, ..Usage::default() }),
+            Delta::Usage(Usage { input: 2, ..Usage::default() }),
+            Delta::Stop(StopReason::End),
+        ]);
+        let call = |id: &str, name: &str, arguments: &str| ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() };
+        let calls = vec![call("x", "read_file", "{\"path\":1}"), call("y", "list_files", "{}")];
+        let usage = Some(Usage { input: 2, ..Usage::default() });
+        assert_eq!(reply, Ok(Reply { text: "ab".into(), reasoning: "r".into(), calls, usage, stop: StopReason::ToolUse }));
+    }
+
+    #[test]
+    fn gives_ids_where_they_are_missing_or_repeated() {
+        let reply = finish([
+            piece(0, None, Some("a"), ""),
+            piece(1, Some("same"), Some("b"), ""),
+            piece(2, Some("same"), Some("c"), ""),
+            piece(3, Some(""), Some("d"), ""),
+            Delta::Stop(StopReason::ToolUse),
+        ]);
+        let ids: Vec<String> = reply.unwrap().calls.into_iter().map(|call| call.id).collect();
+        assert_eq!(ids, ["call-1-5-1", "same", "call-1-5-3", "call-1-5-4"]);
+    }
+
+    #[test]
+    fn sets_arguments_right_where_their_meaning_is_plain() {
+        for (written, tidy) in [
+            ("", "{}"),
+            ("  ", "{}"),
+            ("null", "{}"),
+            (r#"{"a": 1}"#, r#"{"a": 1}"#),
+            (r#""{\"a\": 1}""#, r#"{"a": 1}"#),
+            (r#"{}{"a": 1}"#, r#"{"a": 1}"#),
+            (r#""just words""#, r#""just words""#),
+            (r#"{"a": "#, r#"{"a": "#),
+            ("[1]", "[1]"),
+            ("{}{", "{}{"),
+        ] {
+            assert_eq!(tidy_arguments(written.into()), tidy, "{written}");
+        }
+    }
+
+    #[test]
+    fn is_no_reply_until_it_has_ended_and_said_something() {
+        assert_eq!(finish([Delta::Text("half".into())]), Err(Incomplete::Cut));
+        assert_eq!(
+            finish([Delta::Reasoning("hm".into()), Delta::Text(" \n".into()), Delta::Stop(StopReason::End)]),
+            Err(Incomplete::Empty)
+        );
+        assert_eq!(finish([Delta::Stop(StopReason::Length)]).unwrap().stop, StopReason::Length);
+        assert_eq!(finish([Delta::Text("a".into()), Delta::Stop(StopReason::ToolUse)]).unwrap().stop, StopReason::End);
+    }
+
+    #[test]
+    fn starts_anew_after_a_restart() {
+        let reply = finish([Delta::Text("lost".into()), Delta::Restart, Delta::Text("kept".into()), Delta::Stop(StopReason::End)]);
+        assert_eq!(reply.unwrap().text, "kept");
+    }
+
+    #[test]
+    fn bounds_a_reply() {
+        let half = "x".repeat(REPLY_LIMIT_BYTES / 2);
+        assert!(matches!(
+            finish([Delta::Text(half.clone()), piece(0, None, None, &half), Delta::Text("x".into())]),
+            Err(Incomplete::TooLarge(_))
+        ));
+        assert!(matches!(finish((0..1000).map(|index| piece(index, None, Some("a"), ""))), Err(Incomplete::TooLarge(_))));
+    }
+
+    #[test]
+    fn takes_ten_thousand_pieces_of_one_call() {
+        let pieces = (0..10_000).map(|_| piece(0, None, None, "aaaaaaaaaa"));
+        let reply = finish(pieces.chain([Delta::Stop(StopReason::ToolUse)])).unwrap();
+        assert_eq!(reply.calls[0].arguments.len(), 100_000);
+    }
+}

@@ -1,0 +1,293 @@
+//! `complete`: one whole reply from a model, tried again while the fault is a passing one.
+//!
+//! In: a model, a request, limits, a clock. Out: a whole reply or the last error. A reply exists only when it is whole, so nothing of
+//! a broken attempt is ever executed. It does not know any provider's protocol and keeps nothing between requests.
+
+mod assembly;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use futures::stream::StreamExt;
+use tracing::{debug, warn};
+
+use crate::base::chat::Reply;
+use crate::base::clock::Clock;
+use crate::models::retry::assembly::{Assembly, Incomplete};
+use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+/// Answers that are no reply are asked for again at most this often; a model that keeps giving them will not stop.
+const GARBLED_RETRIES: u32 = 2;
+
+/// How often and how long a request is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryLimits {
+    /// Attempts in all.
+    pub attempts: u32,
+    /// First pause; doubled each time, with jitter.
+    pub base: Duration,
+    /// Longest pause, also for what the provider asks for.
+    pub longest: Duration,
+    /// Wall time in all, pauses included.
+    pub total: Duration,
+}
+
+impl Default for RetryLimits {
+    fn default() -> Self {
+        Self { attempts: 8, base: Duration::from_secs(1), longest: Duration::from_secs(60), total: Duration::from_secs(20 * 60) }
+    }
+}
+
+/// Sends a request until there is a whole reply. `watch` sees every delta as it comes, `Restart` between attempts.
+///
+/// # Errors
+/// The last error when it is not a passing one or the limits are reached.
+pub async fn complete(
+    model: &dyn Model,
+    request: ModelRequest<'_>,
+    limits: RetryLimits,
+    clock: &dyn Clock,
+    watch: &mut (dyn FnMut(&Delta) + Send),
+) -> Result<Reply, ModelError> {
+    let started = clock.elapsed();
+    let mut garbled = 0;
+    let mut attempt: u32 = 1;
+    loop {
+        let spent = || clock.elapsed().saturating_sub(started);
+        let err = match attempt_once(model, request, limits.total, &spent, watch).await {
+            Ok(reply) => return Ok(reply),
+            Err(err) => err,
+        };
+        garbled += u32::from(matches!(err, ModelError::Garbled { .. }));
+        let seed = (request.task, request.turn, request.messages.len(), attempt, clock.now().subsec_nanosecond());
+        let pause = pause_after(&err, attempt, limits, hashed(&seed));
+        let Some(pause) = pause.filter(|pause| attempt < limits.attempts && garbled <= GARBLED_RETRIES && spent() + *pause < limits.total)
+        else {
+            return Err(if attempt > 1 { with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs())) } else { err });
+        };
+        warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "model request is tried again");
+        watch(&Delta::Restart);
+        clock.sleep(pause).await;
+        attempt += 1;
+    }
+}
+
+async fn attempt_once(
+    model: &dyn Model,
+    request: ModelRequest<'_>,
+    total: Duration,
+    spent: &(dyn Fn() -> Duration + Sync),
+    watch: &mut (dyn FnMut(&Delta) + Send),
+) -> Result<Reply, ModelError> {
+    let mut assembly = Assembly::default();
+    let mut deltas = model.stream(request);
+    while let Some(delta) = deltas.next().await {
+        let delta = delta?;
+        watch(&delta);
+        assembly.add(delta).map_err(|fault| incomplete(model, fault))?;
+        if assembly.is_stopped() {
+            break;
+        }
+        if spent() > total {
+            let message = format!("the reply was not whole after {} s", total.as_secs());
+            return Err(ModelError::Unavailable { model: model.label().to_owned(), message, retry_after: None });
+        }
+    }
+    debug!(task = %request.task, turn = request.turn, "model replied");
+    assembly.finish(&request).map_err(|fault| incomplete(model, fault))
+}
+
+fn incomplete(model: &dyn Model, fault: Incomplete) -> ModelError {
+    let model = model.label().to_owned();
+    match fault {
+        Incomplete::Cut => {
+            ModelError::Unavailable { model, message: "the stream ended before the reply did".to_owned(), retry_after: None }
+        }
+        Incomplete::Empty => ModelError::Garbled { model, message: "the reply is empty: no words and no tool call".to_owned() },
+        Incomplete::TooLarge(message) => ModelError::Garbled { model, message },
+    }
+}
+
+/// Returns how long to wait after a passing fault, `None` for one that stays.
+fn pause_after(err: &ModelError, attempt: u32, limits: RetryLimits, chance: u64) -> Option<Duration> {
+    let doubled = limits.base.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1))).min(limits.longest);
+    match err {
+        ModelError::Unavailable { retry_after: Some(asked), .. } => Some((*asked + share(*asked / 10, chance)).min(limits.longest)),
+        ModelError::Unavailable { retry_after: None, .. } | ModelError::Garbled { .. } => Some(doubled / 2 + share(doubled / 2, chance)),
+        ModelError::Unauthorized { .. } | ModelError::Rejected { .. } | ModelError::TooLong { .. } | ModelError::Script { .. } => None,
+    }
+}
+
+/// Returns between nothing and all of `whole`, as `chance` falls: runs that failed together must not come back together.
+fn share(whole: Duration, chance: u64) -> Duration {
+    let permille = u32::try_from(chance % 1001).unwrap_or_default();
+    whole.saturating_mul(permille) / 1000
+}
+
+fn hashed(seed: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    seed.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn with_note(err: ModelError, note: &str) -> ModelError {
+    match err {
+        ModelError::Unavailable { model, message, retry_after } => {
+            ModelError::Unavailable { model, message: format!("{message} ({note})"), retry_after }
+        }
+        ModelError::Garbled { model, message } => ModelError::Garbled { model, message: format!("{message} ({note})") },
+        err @ (ModelError::Unauthorized { .. } | ModelError::Rejected { .. } | ModelError::TooLong { .. } | ModelError::Script { .. }) => {
+            err
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use futures::executor::block_on;
+    use futures::future::{BoxFuture, FutureExt};
+    use futures::stream::{self, BoxStream, StreamExt};
+    use jiff::Timestamp;
+    use pretty_assertions::assert_eq;
+
+    use super::{RetryLimits, complete, pause_after};
+    use crate::base::chat::{Reply, StopReason};
+    use crate::base::clock::Clock;
+    use crate::base::id::TaskId;
+    use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+    type Attempt = Vec<Result<Delta, ModelError>>;
+
+    /// Time that passes only while somebody sleeps.
+    #[derive(Default)]
+    struct SleepClock(AtomicU64);
+
+    impl Clock for SleepClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::UNIX_EPOCH
+        }
+        fn elapsed(&self) -> Duration {
+            Duration::from_millis(self.0.load(Ordering::Relaxed))
+        }
+        fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+            self.0.fetch_add(u64::try_from(duration.as_millis()).unwrap(), Ordering::Relaxed);
+            futures::future::ready(()).boxed()
+        }
+    }
+
+    /// Plays one attempt after the other, the last for ever.
+    struct Attempts(Vec<Attempt>, AtomicUsize);
+
+    impl Model for Attempts {
+        fn label(&self) -> &str {
+            "test"
+        }
+        fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+            let at = self.1.fetch_add(1, Ordering::Relaxed).min(self.0.len() - 1);
+            stream::iter(self.0[at].clone()).boxed()
+        }
+    }
+
+    struct Outcome {
+        reply: Result<Reply, ModelError>,
+        attempts: usize,
+        waited: Duration,
+        seen: Vec<Delta>,
+    }
+
+    const LIMITS: RetryLimits =
+        RetryLimits { attempts: 5, base: Duration::from_secs(1), longest: Duration::from_secs(30), total: Duration::from_secs(100) };
+
+    fn run(attempts: Vec<Attempt>, limits: RetryLimits) -> Outcome {
+        let model = Attempts(attempts, AtomicUsize::new(0));
+        let clock = SleepClock::default();
+        let request =
+            ModelRequest { system: "", messages: &[], tools: &[], max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        let mut seen = Vec::new();
+        let reply = block_on(complete(&model, request, limits, &clock, &mut |delta| seen.push(delta.clone())));
+        Outcome { reply, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
+    }
+
+    fn unavailable(retry_after: Option<u64>) -> ModelError {
+        ModelError::Unavailable { model: "test".into(), message: "busy".into(), retry_after: retry_after.map(Duration::from_secs) }
+    }
+
+    fn whole(text: &str) -> Attempt {
+        vec![Ok(Delta::Text(text.into())), Ok(Delta::Stop(StopReason::End))]
+    }
+
+    #[test]
+    fn tries_again_after_passing_faults() {
+        let outcome = run(vec![vec![Err(unavailable(None))], vec![Ok(Delta::Text("half".into()))], whole("hello")], LIMITS);
+        assert_eq!((outcome.reply.unwrap().text.as_str(), outcome.attempts), ("hello", 3));
+        assert!((1500..=3000).contains(&outcome.waited.as_millis()), "{:?}", outcome.waited);
+        let text = |text: &str| Delta::Text(text.into());
+        assert_eq!(outcome.seen, [Delta::Restart, text("half"), Delta::Restart, text("hello"), Delta::Stop(StopReason::End)]);
+    }
+
+    #[test]
+    fn keeps_nothing_of_a_broken_attempt() {
+        let call = Delta::Call { index: 0, id: Some("a".into()), name: Some("execute_command".into()), arguments: "{}".into() };
+        let outcome = run(vec![vec![Ok(call), Err(unavailable(None))], whole("hello")], LIMITS);
+        assert_eq!(outcome.reply.unwrap(), Reply { text: "hello".into(), stop: StopReason::End, ..Reply::default() });
+    }
+
+    #[test]
+    fn does_not_try_again_what_will_not_pass() {
+        let model = String::from("test");
+        for err in [
+            ModelError::Unauthorized { model: model.clone(), message: String::new() },
+            ModelError::Rejected { model: model.clone(), status: 400, message: String::new() },
+            ModelError::TooLong { model: model.clone(), message: String::new() },
+            ModelError::Script { model, message: String::new() },
+        ] {
+            let outcome = run(vec![vec![Err(err.clone())], whole("hello")], LIMITS);
+            assert_eq!((outcome.reply, outcome.attempts), (Err(err), 1));
+        }
+    }
+
+    #[test]
+    fn waits_as_long_as_the_provider_asks_up_to_the_longest_pause() {
+        for (asked, least, most) in [(0, 0, 0), (7, 7000, 7700), (600, 30_000, 30_000)] {
+            let outcome = run(vec![vec![Err(unavailable(Some(asked)))], whole("hello")], LIMITS);
+            let waited = outcome.waited.as_millis();
+            assert!((least..=most).contains(&waited), "asked {asked} s, waited {waited} ms");
+        }
+    }
+
+    #[test]
+    fn gives_up_at_each_limit_and_says_how_hard_it_tried() {
+        let attempts = run(vec![vec![Err(unavailable(None))]], LIMITS);
+        assert_eq!(attempts.attempts, 5);
+        assert!(attempts.reply.unwrap_err().to_string().contains("busy (5 attempts in "));
+        let total = run(vec![vec![Err(unavailable(Some(25)))]], RetryLimits { attempts: 1000, ..LIMITS });
+        assert!(total.attempts < 5 && total.waited < LIMITS.total, "{} attempts, {:?}", total.attempts, total.waited);
+    }
+
+    #[test]
+    fn asks_again_for_empty_replies_but_not_for_ever() {
+        let empty = vec![Ok(Delta::Reasoning("hm".into())), Ok(Delta::Stop(StopReason::End))];
+        let outcome = run(vec![empty.clone()], LIMITS);
+        assert_eq!(outcome.attempts, 3);
+        assert!(matches!(&outcome.reply, Err(ModelError::Garbled { message, .. }) if message.contains("empty")), "{:?}", outcome.reply);
+        assert_eq!(run(vec![empty, whole("hello")], LIMITS).reply.unwrap().text, "hello");
+    }
+
+    #[test]
+    fn pauses_grow_and_differ() {
+        let pause = |attempt, chance| pause_after(&unavailable(None), attempt, LIMITS, chance).unwrap().as_millis();
+        let pauses: Vec<u128> = (1..=7).map(|attempt| pause(attempt, 1000)).collect();
+        assert_eq!(pauses, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+        assert_eq!((pause(1, 0), pause(1, 500), pause(u32::MAX, 0)), (500, 750, 15_000));
+    }
+
+    #[test]
+    fn ten_thousand_deltas_make_one_reply() {
+        let mut attempt: Attempt = (0..10_000).map(|_| Ok(Delta::Text("word ".into()))).collect();
+        attempt.push(Ok(Delta::Stop(StopReason::End)));
+        assert_eq!(run(vec![attempt], LIMITS).reply.unwrap().text.len(), 50_000);
+    }
+}
