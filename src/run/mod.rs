@@ -1,4 +1,1 @@
 //! Floor 8: one run, start to end: request, plan, session, publish.
-
-pub mod clock;
-pub mod job;

@@ -25,6 +25,8 @@ pub struct SessionStart {
     pub id: SessionId,
     /// The task in the words of who asked.
     pub task: String,
+    /// What the root task is told first: the task together with its material.
+    pub message: String,
     /// The mode of the root task.
     pub mode: String,
     /// Who asked and how; `mode` in it is the root task's.
@@ -61,6 +63,9 @@ pub enum Event {
         mode: String,
         /// What it is to do.
         message: String,
+        /// Its first checklist.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        todos: Vec<Todo>,
         /// What it may spend.
         budget: Budget,
     },
@@ -76,6 +81,8 @@ pub enum Event {
         estimated: bool,
         /// US dollars by the price table; 0 for models without a price.
         cost_usd: f64,
+        /// True when the model has a price.
+        priced: bool,
     },
     /// The session said something to the model: a reminder, a correction, an answer.
     Reminded {
@@ -94,6 +101,9 @@ pub enum Event {
         call: String,
         /// One line for people.
         headline: String,
+        /// The script it would run, if it would run one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
         /// Every verdict.
         verdicts: Vec<Verdict>,
     },
@@ -103,6 +113,9 @@ pub enum Event {
         task: TaskId,
         /// The call.
         call: String,
+        /// What the files it would edit held before, so that an effect cut off midway can be undone and done again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        before: Vec<FileBefore>,
     },
     /// A call has its answer.
     Answered {
@@ -114,8 +127,12 @@ pub enum Event {
         tool: String,
         /// The answer.
         observation: Observation,
-        /// Why it was refused, if it was.
+        /// Why it was refused, if it was, or why a part of what it did was undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<Box<Refusal>>,
+        /// True when the model made a mistake: unknown tool, bad arguments, the same call again and again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        mistake: bool,
     },
     /// The checklist of a task changed.
     TodosChanged {
@@ -139,8 +156,8 @@ pub enum Event {
     Checkpointed {
         /// The snapshot.
         commit: CommitId,
-        /// Every path the run touched so far.
-        touched: Vec<RepoPath>,
+        /// The paths touched since the checkpoint before.
+        touched: Vec<TouchedPath>,
     },
     /// A task ended and its result went to its parent.
     TaskEnded {
@@ -153,6 +170,36 @@ pub enum Event {
     },
     /// The session ended.
     Ended(Box<Outcome>),
+}
+
+/// A path at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedPath {
+    /// The path.
+    pub path: RepoPath,
+    /// Lines added and removed since the run's base; `None` when the file is as it was there.
+    pub diff_lines: Option<u32>,
+}
+
+/// A file as it was before a call that edits it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileBefore {
+    /// The file.
+    pub path: RepoPath,
+    /// What it held.
+    pub content: ContentBefore,
+}
+
+/// What a file held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentBefore {
+    /// There was no such file.
+    Absent,
+    /// This, kept beside the journal under its hash.
+    Kept(String),
+    /// Something too large or too odd to keep.
+    NotKept,
 }
 
 /// A journal line: an event and when it happened.

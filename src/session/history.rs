@@ -1,1 +1,78 @@
 //! Views of the events: the context a model is sent, the transcript people read.
+//!
+//! In: a state, or journal lines. Out: messages, or text. Nothing is cut from the context; the transcript shows long texts by
+//! their beginning.
+
+use std::fmt::Write;
+
+use crate::base::chat::Message;
+use crate::base::id::TaskId;
+use crate::base::text;
+use crate::session::event::{Event, JournalLine};
+use crate::session::state::State;
+
+/// Bytes of one text shown in a transcript.
+pub const TRANSCRIPT_TEXT_BYTES: usize = 2000;
+
+/// Returns the context of a task: what its model is sent next. Later contexts of the task begin with it, byte for byte, as long
+/// as no call in it waits for its answer; calls that still wait are left to [`crate::session::task::TaskState::waiting`].
+#[must_use]
+pub fn context(state: &State, task: TaskId) -> &[Message] {
+    state.task(task).map(|task| task.messages.as_slice()).unwrap_or_default()
+}
+
+/// Returns a session as people read it, one paragraph an event.
+#[must_use]
+pub fn transcript(lines: &[JournalLine]) -> String {
+    let mut transcript = String::new();
+    for line in lines {
+        let paragraph = paragraph(&line.event);
+        if !paragraph.is_empty() {
+            // Writing into a String cannot fail.
+            let _ = writeln!(transcript, "[{}] {paragraph}\n", line.at.strftime("%H:%M:%S"));
+        }
+    }
+    transcript
+}
+
+fn paragraph(event: &Event) -> String {
+    match event {
+        Event::Started(start) => format!("session {} in mode {}, from {}\n{}", start.id, start.mode, start.base.0, shown(&start.task)),
+        Event::Resumed => "resumed after it had been killed".to_owned(),
+        Event::TaskStarted { task, parent, mode, message, .. } => {
+            let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
+            format!("task {task}{under} in mode {mode}\n{}", shown(message))
+        }
+        Event::Replied { task, reply, .. } => {
+            let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
+            format!("task {task}: {}{calls}", shown(&reply.text))
+        }
+        Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
+        Event::Judged { headline, verdicts, .. } => {
+            let verdict = |verdict: &crate::policy::verdict::Verdict| {
+                let rule = verdict.rule.as_ref().map(|rule| format!(" ({}:{})", rule.origin, rule.line)).unwrap_or_default();
+                format!("\n{:?} {}: {}{rule}", verdict.decision, verdict.intent, verdict.reason)
+            };
+            format!("judged: {headline}{}", verdicts.iter().map(verdict).collect::<String>())
+        }
+        Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
+        Event::Answered { tool, observation, .. } => {
+            let failed = if observation.is_error { " failed" } else { "" };
+            format!("<- {tool}{failed}\n{}", shown(&observation.text))
+        }
+        Event::ModeSwitched { task, from, to, reason } => format!("task {task} goes from mode {from} to {to}: {}", shown(reason)),
+        Event::Checkpointed { commit, touched } => format!("checkpoint {} of {} files", commit.0, touched.len()),
+        Event::TaskEnded { task, result, completed } => {
+            format!("task {task} {}\n{}", if *completed { "completed" } else { "failed" }, shown(result))
+        }
+        Event::Ended(outcome) => {
+            let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("ended: {}{reason}", outcome.word.as_str())
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    let head = text::head(text.trim(), TRANSCRIPT_TEXT_BYTES);
+    if head.len() < text.trim().len() { format!("{head} [...]") } else { head.to_owned() }
+}

@@ -1,14 +1,34 @@
-//! `journal.jsonl`: append-only, one event a line, flushed before the effect it announces.
+//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces; and the blobs beside it.
+//!
+//! In: events and their times. Out: whole lines, each handed to the operating system in one write, so that a killed process
+//! loses at most the line it was writing; reading drops such a cut last line. A line costs the same however long the journal is.
+//! `fdatasync` happens for the first and the last event only: what lies between is lost together with the checkout when
+//! the machine loses power, and waiting for the disk at every line would cost more than the rest of a turn. One process at a
+//! time holds a journal (a lock of the operating system, gone with the process). It does not interpret events.
+#![expect(clippy::disallowed_methods, reason = "the journal and its blobs are the session's own files, outside the checkout")]
 
-use std::path::Path;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use sha2::{Digest, Sha256};
 
-use crate::session::event::{Event, JournalLine};
+use crate::session::event::{Event, JOURNAL_VERSION, JournalLine};
+
+/// The journal's name in the folder of its session.
+pub const JOURNAL_FILE: &str = "journal.jsonl";
+
+/// Largest journal that is read back.
+pub const JOURNAL_LIMIT_BYTES: u64 = 1 << 30;
+
+const BLOB_FOLDER: &str = "blobs";
 
 /// The record of a session, open for appending.
 #[derive(Debug)]
 pub struct Journal {
+    folder: PathBuf,
+    file: File,
+    length_bytes: u64,
     lines: Vec<JournalLine>,
 }
 
@@ -33,6 +53,20 @@ pub enum JournalError {
         /// What is wrong.
         message: String,
     },
+    /// Another process has it open for writing.
+    #[error("journal `{file}` is in use by another process")]
+    InUse {
+        /// The file.
+        file: String,
+    },
+    /// It is larger than [`JOURNAL_LIMIT_BYTES`].
+    #[error("journal `{file}` has {size_bytes} bytes, more than the {JOURNAL_LIMIT_BYTES} that are read")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// Its size.
+        size_bytes: u64,
+    },
 }
 
 impl Journal {
@@ -40,24 +74,35 @@ impl Journal {
     ///
     /// # Errors
     /// When it exists already or cannot be written.
-    pub fn create(_folder: &Path) -> Result<Self, JournalError> {
-        todo!()
+    pub fn create(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
+        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(|source| failed(&path, source))?;
+        lock(&file, &path)?;
+        Ok(Self { folder: folder.to_owned(), file, length_bytes: 0, lines: Vec::new() })
     }
 
     /// Opens the journal in `folder` to continue it; a cut last line is dropped.
     ///
     /// # Errors
-    /// When it is not there, malformed, or of a later version.
-    pub fn resume(_folder: &Path) -> Result<Self, JournalError> {
-        todo!()
+    /// When it is not there, malformed, in use, or of a later version.
+    pub fn resume(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(|source| failed(&path, source))?;
+        lock(&file, &path)?;
+        let (lines, length_bytes) = parse_lines(&mut file, &path)?;
+        file.set_len(length_bytes).map_err(|source| failed(&path, source))?;
+        Ok(Self { folder: folder.to_owned(), file, length_bytes, lines })
     }
 
     /// Reads a journal without opening it for writing.
     ///
     /// # Errors
-    /// As [`Journal::resume`].
-    pub fn read(_folder: &Path) -> Result<Vec<JournalLine>, JournalError> {
-        todo!()
+    /// As [`Journal::resume`], except that it may be in use.
+    pub fn read(folder: &Path) -> Result<Vec<JournalLine>, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let mut file = File::open(&path).map_err(|source| failed(&path, source))?;
+        Ok(parse_lines(&mut file, &path)?.0)
     }
 
     /// Returns the lines that were there when it was opened.
@@ -66,11 +111,96 @@ impl Journal {
         &self.lines
     }
 
-    /// Appends an event and flushes it.
+    /// Appends an event; it is with the operating system when this returns, and on the disk for the first and the last event.
     ///
     /// # Errors
     /// When the disk is full or gone; the file then ends with a whole line.
-    pub fn append(&mut self, _at: Timestamp, _event: &Event) -> Result<(), JournalError> {
-        todo!()
+    pub fn append(&mut self, line: &JournalLine) -> Result<(), JournalError> {
+        let mut bytes = serde_json::to_vec(line).map_err(|error| self.failed(error.into()))?;
+        bytes.push(b'\n');
+        if let Err(source) = self.file.write_all(&bytes) {
+            // Shortening needs no room on a full disk; should it fail as well, reading drops the cut line.
+            let _ = self.file.set_len(self.length_bytes);
+            return Err(self.failed(source));
+        }
+        self.length_bytes = self.length_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        if matches!(line.event, Event::Started(_) | Event::Ended(_)) {
+            self.file.sync_data().map_err(|source| self.failed(source))?;
+        }
+        Ok(())
     }
+
+    /// Keeps content beside the journal and returns the hash it is found by.
+    ///
+    /// # Errors
+    /// When the disk is full or gone.
+    pub fn keep(&self, content: &[u8]) -> Result<String, JournalError> {
+        let hash: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let folder = self.folder.join(BLOB_FOLDER);
+        let path = folder.join(&hash);
+        let kept = std::fs::metadata(&path).is_ok_and(|found| u64::try_from(content.len()).is_ok_and(|length| found.len() == length));
+        if !kept {
+            std::fs::create_dir_all(&folder).map_err(|source| failed(&path, source))?;
+            std::fs::write(&path, content).map_err(|source| failed(&path, source))?;
+        }
+        Ok(hash)
+    }
+
+    /// Returns content kept by [`Journal::keep`].
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn kept(&self, hash: &str) -> Result<Vec<u8>, JournalError> {
+        let path = self.folder.join(BLOB_FOLDER).join(hash);
+        let named = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let found = if named { std::fs::read(&path) } else { Err(std::io::ErrorKind::InvalidInput.into()) };
+        found.map_err(|source| failed(&path, source))
+    }
+
+    fn failed(&self, source: std::io::Error) -> JournalError {
+        failed(&self.folder.join(JOURNAL_FILE), source)
+    }
+}
+
+/// Returns the events of a journal and the bytes they take; what comes after the last newline is not counted.
+fn parse_lines(file: &mut File, path: &Path) -> Result<(Vec<JournalLine>, u64), JournalError> {
+    let size_bytes = file.metadata().map_err(|source| failed(path, source))?.len();
+    if size_bytes > JOURNAL_LIMIT_BYTES {
+        return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes });
+    }
+    let mut bytes = Vec::new();
+    file.take(JOURNAL_LIMIT_BYTES).read_to_end(&mut bytes).map_err(|source| failed(path, source))?;
+    let mut lines = Vec::new();
+    let mut length_bytes = 0;
+    for (index, text) in bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n")).enumerate() {
+        let line = parse_line(text).map_err(|message| malformed(path, index, message))?;
+        lines.push(line);
+        length_bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
+    }
+    Ok((lines, length_bytes))
+}
+
+fn parse_line(text: &[u8]) -> Result<JournalLine, String> {
+    let line: JournalLine = serde_json::from_slice(text).map_err(|error| format!("not an event: {error}"))?;
+    if let Event::Started(start) = &line.event
+        && start.version > JOURNAL_VERSION
+    {
+        return Err(format!("format {} is later than {JOURNAL_VERSION}, the latest this program reads", start.version));
+    }
+    Ok(line)
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => JournalError::InUse { file: path.display().to_string() },
+        TryLockError::Error(source) => failed(path, source),
+    })
+}
+
+fn failed(path: &Path, source: std::io::Error) -> JournalError {
+    JournalError::Io { file: path.display().to_string(), source }
+}
+
+fn malformed(path: &Path, index: usize, message: String) -> JournalError {
+    JournalError::Malformed { file: path.display().to_string(), line: index + 1, message }
 }

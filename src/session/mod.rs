@@ -1,25 +1,56 @@
 //! Floor 6: the loop. Context to the model, its calls through the door, everything into the journal, until there is an outcome.
+//!
+//! In: [`SessionParts`] and a journal. Out: an [`Outcome`]; the journal holds every event that led to it. The live run computes
+//! its state from its own events (`emit`: into the journal, into the state, to the watcher), so a resumed run is the same fold
+//! over the lines read back, and then goes on. What is next is read off the state (`step`).
+//!
+//! Killed at any line, a session resumes like this. A request without a recorded reply is sent again. A call without an answer
+//! is judged again and performed: reading twice is harmless; a file's content before an edit is kept, put back and the edit done
+//! again, so that it happens once. A command that may have written is never run a second time: its answer says that it was
+//! interrupted and may or may not have run, what it changed is found by comparing the checkout, and the model decides. So the
+//! outcome's word, tree, refusals and checkpoint are those of a run that was not killed; for a model that reacts to
+//! the interruption, the path there may differ. An ended session stays ended.
+
+mod brief;
+mod calls;
+mod finish;
+mod perform;
+mod stack;
+mod turn;
 
 pub mod event;
 pub mod history;
 pub mod journal;
 pub mod outcome;
 pub mod repetition;
-pub mod stack;
+pub mod state;
+pub mod step;
+pub mod stop;
+pub mod task;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
 
 use crate::base::clock::Clock;
+use crate::base::id::TaskId;
 use crate::base::secret::Redactor;
 use crate::models::Model;
 use crate::models::profile::Price;
 use crate::models::retry::RetryLimits;
 use crate::modes::ModeSet;
 use crate::policy::Policy;
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::verdict::Decision;
 use crate::prompts::rules::RuleFile;
-use crate::session::event::{Event, SessionStart};
+use crate::session::brief::Brief;
+use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::Journal;
-use crate::session::outcome::Outcome;
+use crate::session::outcome::{Outcome, OutcomeWord};
+use crate::session::state::State;
+use crate::session::step::{MISTAKE_LIMIT, Step};
+use crate::session::stop::{Reach, Stop};
+use crate::session::task::TaskState;
 use crate::workspace::Workspace;
 
 /// Everything a session works with. Nothing in it is looked up again later.
@@ -52,7 +83,146 @@ pub struct SessionParts<'a> {
     pub watch: Box<dyn FnMut(&Event) + 'a>,
 }
 
-/// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the session continues where it stopped.
-pub async fn run(_parts: SessionParts<'_>, _journal: Journal) -> Outcome {
-    todo!()
+/// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the session continues where it
+/// stopped, from its own first line and not from `parts.start`.
+pub async fn run(mut parts: SessionParts<'_>, journal: Journal) -> Outcome {
+    let state = State::of(journal.past());
+    if let Some(outcome) = state.outcome {
+        return *outcome;
+    }
+    let cancelled = std::mem::replace(&mut parts.cancelled, Box::pin(std::future::pending()));
+    let minutes = state.start.as_ref().map_or(parts.start.budget.minutes, |start| start.budget.minutes);
+    let taken = state.root().map_or(Duration::ZERO, |root| root.wall);
+    let rest = Duration::from_secs(u64::from(minutes).saturating_mul(60)).saturating_sub(taken);
+    let deadline = parts.clock.sleep(rest);
+    let mut session = Session { parts, journal, state, briefs: BTreeMap::new(), journal_broken: false };
+    let stop = tokio::select! {
+        biased;
+        () = cancelled => Stop::session(OutcomeWord::Cancelled, session.at_work("it was stopped from outside")),
+        () = deadline => Stop::session(OutcomeWord::TimedOut, session.at_work(&format!("the wall time of {minutes} minutes is over"))),
+        stop = session.work() => stop,
+    };
+    session.finish(stop)
+}
+
+/// A session at work.
+struct Session<'a> {
+    parts: SessionParts<'a>,
+    journal: Journal,
+    state: State,
+    briefs: BTreeMap<(String, bool), Rc<Brief>>,
+    journal_broken: bool,
+}
+
+impl Session<'_> {
+    /// Takes step after step until there is nothing more to do or something stops it.
+    async fn work(&mut self) -> Stop {
+        if self.state.start.is_some()
+            && let Err(stop) = self.emit(Event::Resumed)
+        {
+            return stop;
+        }
+        loop {
+            // Lets signals and timers in, also when neither the model nor a tool ever waits.
+            tokio::task::yield_now().await;
+            let step = step::next(&self.state);
+            if step == Step::Finish {
+                return self.result();
+            }
+            let stopped = match self.take(step).await {
+                Ok(()) => continue,
+                Err(stop) => stop,
+            };
+            if let Err(stop) = self.contain(stopped) {
+                return stop;
+            }
+        }
+    }
+
+    async fn take(&mut self, step: Step) -> Result<(), Stop> {
+        match step {
+            Step::Begin => self.emit(Event::Started(Box::new(self.parts.start.clone()))),
+            Step::BeginRoot => self.begin_root(),
+            Step::Answer(task) => self.answer_calls(task).await,
+            Step::Save => self.save("turn"),
+            Step::Settle(task, control) => self.settle(task, control),
+            Step::Remind(task) => self.remind(task),
+            Step::ChangesExhausted(_, exhausted) => Err(exhausted.into()),
+            Step::GiveUp(task) => Err(self.too_many_mistakes(task)),
+            Step::Ask(task) => self.ask(task).await,
+            Step::Finish => Ok(()),
+        }
+    }
+
+    /// Ends a sub-task that cannot go on and lets its parent go on.
+    ///
+    /// # Errors
+    /// When the stop reaches further: the session ends.
+    fn contain(&mut self, stop: Stop) -> Result<(), Stop> {
+        match self.state.active() {
+            Some(task) if stop.reach == Reach::Task && task.parent.is_some() => {
+                let (task, result) = (task.id, self.parts.redactor.redact(&stop.reason));
+                self.emit(Event::TaskEnded { task, result, completed: false })
+            }
+            Some(_) | None => Err(stop),
+        }
+    }
+
+    /// Writes an event down, takes it into the state and shows it: the only way anything changes.
+    fn emit(&mut self, event: Event) -> Result<(), Stop> {
+        let line = JournalLine { at: self.parts.clock.now(), event };
+        if let Err(error) = self.journal.append(&line) {
+            self.journal_broken = true;
+            return Err(error.into());
+        }
+        self.state.apply(&line);
+        (self.parts.watch)(&line.event);
+        Ok(())
+    }
+
+    fn begin_root(&mut self) -> Result<(), Stop> {
+        let Some(start) = self.state.start.clone() else { return Ok(()) };
+        if self.parts.modes.find(&start.mode).is_none() {
+            return Err(Stop::session(OutcomeWord::Failed, format!("there is no mode `{}`", start.mode)));
+        }
+        let verdict = self.parts.policy.decide(&Intent::Mode(start.mode.clone()), &start.facts);
+        if verdict.decision != Decision::Allow {
+            return Err(Stop::session(OutcomeWord::Refused, format!("{}: {}", verdict.intent, verdict.reason)));
+        }
+        let message = self.parts.redactor.redact(&start.message);
+        self.emit(Event::TaskStarted {
+            task: TaskId::default(),
+            parent: None,
+            parent_call: None,
+            mode: start.mode,
+            message,
+            todos: Vec::new(),
+            budget: start.budget,
+        })
+    }
+
+    fn too_many_mistakes(&self, id: TaskId) -> Stop {
+        let last = self.state.task(id).and_then(|task| task.last_mistake.clone()).unwrap_or_default();
+        let last = crate::base::text::head(&last, 300);
+        Stop::task(OutcomeWord::Failed, format!("the model made {MISTAKE_LIMIT} mistakes in a row, the last one: {last}"))
+    }
+
+    fn task(&self, id: TaskId) -> Result<&TaskState, Stop> {
+        self.state.task(id).ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("the journal knows no task {id}")))
+    }
+
+    /// Returns who asks and how, with the mode a task is in.
+    fn facts(&self, mode: &str) -> Facts {
+        let facts = self.state.start.as_ref().map_or_else(|| self.parts.start.facts.clone(), |start| start.facts.clone());
+        Facts { mode: mode.to_owned(), ..facts }
+    }
+
+    /// Returns a reason for stopping that names the command that was running, if one was.
+    fn at_work(&self, reason: &str) -> String {
+        let waiting = self.state.active().and_then(|task| task.first_unanswered());
+        match waiting.map(|(_, waiting)| (&waiting.performing, &waiting.headline)) {
+            Some((Some(_), Some(headline))) => format!("{reason} during `{headline}`"),
+            Some(_) | None => reason.to_owned(),
+        }
+    }
 }

@@ -1,1 +1,154 @@
-//! Tasks and the calls they wait for.
+//! Tasks and the calls they wait for: sub-tasks begin and end here, modes are switched, questions asked, results given.
+//!
+//! Sub-tasks only lose: a child runs under the same facts as its parent (who asked, how, which job), in a mode the policy allows
+//! and with what its own mode gives; its budget is the rest of its parent's, and what it spends its parent has spent.
+
+use crate::base::id::TaskId;
+use crate::policy::schema::OnQuestion;
+use crate::session::Session;
+use crate::session::calls::NotPerformed;
+use crate::session::event::Event;
+use crate::session::outcome::{OutcomeWord, Question};
+use crate::session::stop::Stop;
+use crate::session::task::{TaskState, WaitingCall};
+use crate::tools::{Control, Observation, Todo};
+
+impl Session<'_> {
+    /// Does at once, or writes down for the end of the turn, what a steering call asks for.
+    pub(crate) fn steer(&mut self, id: TaskId, waiting: &WaitingCall, observation: Observation) -> Result<(), Stop> {
+        match observation.control.clone() {
+            Some(Control::NewTask { mode, message, todos }) => self.start_task(id, waiting, &mode, message, todos),
+            Some(Control::SwitchMode { slug, .. }) => match self.switch_refused(id, &slug)? {
+                Some(text) => self.refuse_steering(id, waiting, text),
+                None => self.answered(id, waiting, observation, None, false),
+            },
+            Some(Control::Ask { question, suggestions }) => self.question(id, waiting, question, suggestions),
+            Some(Control::Complete { .. } | Control::Todos { .. }) | None => self.answered(id, waiting, observation, None, false),
+        }
+    }
+
+    /// Does what an answered call asked for, at the end of its turn.
+    pub(crate) fn settle(&mut self, id: TaskId, control: Control) -> Result<(), Stop> {
+        match control {
+            Control::Todos { todos } => self.emit(Event::TodosChanged { task: id, todos }),
+            Control::SwitchMode { slug, reason } => {
+                let from = self.task(id)?.mode.clone();
+                self.emit(Event::ModeSwitched { task: id, from, to: slug, reason })
+            }
+            Control::Complete { result } => self.emit(Event::TaskEnded { task: id, result, completed: true }),
+            // Neither is ever owed: a sub-task begins before its call is answered, a question is answered or ends the session.
+            Control::NewTask { .. } | Control::Ask { .. } => Ok(()),
+        }
+    }
+
+    /// Gives a sub-task's result to the call that asked for it.
+    pub(crate) fn answer_from_child(&mut self, id: TaskId, waiting: &WaitingCall, child: TaskId) -> Result<(), Stop> {
+        let observation = child_result(self.task(child)?);
+        self.answered(id, waiting, observation, None, false)
+    }
+
+    /// Returns whether a task may start sub-tasks.
+    pub(crate) fn may_delegate(&self, task: &TaskState) -> bool {
+        let delegation = &self.parts.policy.settings().modes.delegation;
+        delegation.from.contains(&task.mode) && task.depth < delegation.depth
+    }
+
+    fn start_task(&mut self, id: TaskId, waiting: &WaitingCall, mode: &str, message: String, todos: Vec<Todo>) -> Result<(), Stop> {
+        if let Some(text) = self.delegation_refused(id, mode)? {
+            return self.refuse_steering(id, waiting, text);
+        }
+        let parent = self.task(id)?;
+        let budget = parent.budget.carve(&parent.spent, None);
+        let task = TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX));
+        self.emit(Event::TaskStarted {
+            task,
+            parent: Some(id),
+            parent_call: Some(waiting.call.id.clone()),
+            mode: mode.to_owned(),
+            message: self.parts.redactor.redact(&message),
+            todos,
+            budget,
+        })
+    }
+
+    fn delegation_refused(&self, id: TaskId, mode: &str) -> Result<Option<String>, Stop> {
+        let task = self.task(id)?;
+        let rules = &self.parts.policy.settings().modes;
+        let started = self.state.tasks.len().saturating_sub(1);
+        Ok(if let Some(text) = self.mode_refused(mode) {
+            Some(text)
+        } else if !rules.delegation.from.contains(&task.mode) {
+            Some(format!("The policy lets no sub-task start from mode `{}`.", task.mode))
+        } else if task.depth >= rules.delegation.depth {
+            Some(format!("Sub-tasks may nest {} deep and this task is at that depth. Do the work here.", rules.delegation.depth))
+        } else if started >= usize::try_from(rules.delegation.tasks).unwrap_or(usize::MAX) {
+            Some(format!("All {} sub-tasks of this run are used up. Do the rest without one.", rules.delegation.tasks))
+        } else {
+            None
+        })
+    }
+
+    fn switch_refused(&self, id: TaskId, slug: &str) -> Result<Option<String>, Stop> {
+        let from = &self.task(id)?.mode;
+        let transitions = self.parts.policy.settings().modes.transitions.get(from);
+        Ok(if let Some(text) = self.mode_refused(slug) {
+            Some(text)
+        } else if from == slug {
+            Some(format!("Already in {slug} mode."))
+        } else {
+            let barred = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug));
+            barred.map(|follow| format!("The policy lets mode `{from}` be followed only by: {}.", follow.join(", ")))
+        })
+    }
+
+    /// Returns why no task may be in a mode, as a sentence for the model.
+    fn mode_refused(&self, slug: &str) -> Option<String> {
+        let allowed = &self.parts.policy.settings().modes.allow;
+        let usable = || {
+            let modes = self.parts.modes.iter().map(|mode| mode.slug.as_str());
+            modes.filter(|mode| allowed.iter().any(|other| other == mode)).collect::<Vec<_>>().join(", ")
+        };
+        if self.parts.modes.find(slug).is_none() {
+            Some(format!("Invalid mode: {slug}. There are: {}.", usable()))
+        } else if !allowed.iter().any(|mode| mode == slug) {
+            Some(format!("The policy does not allow mode `{slug}`. It allows: {}.", usable()))
+        } else {
+            None
+        }
+    }
+
+    fn refuse_steering(&mut self, id: TaskId, waiting: &WaitingCall, text: String) -> Result<(), Stop> {
+        self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true }).map(|_answered| ())
+    }
+
+    fn question(&mut self, id: TaskId, waiting: &WaitingCall, question: String, suggestions: Vec<String>) -> Result<(), Stop> {
+        match self.parts.policy.settings().questions {
+            OnQuestion::Comment => Err(Stop {
+                question: Some(Question { text: question, suggestions }),
+                ..Stop::session(OutcomeWord::NeedsInput, "a question has to be answered first")
+            }),
+            OnQuestion::Fail => {
+                Err(Stop::session(OutcomeWord::Failed, format!("the model asked a question, which the policy does not allow: {question}")))
+            }
+            OnQuestion::First => {
+                let text = suggestions
+                    .into_iter()
+                    .next()
+                    .unwrap_or_else(|| "Nobody can answer. Decide yourself, and name what you assumed in your result.".to_owned());
+                self.answered(id, waiting, Observation { text, ..Observation::default() }, None, false)
+            }
+        }
+    }
+}
+
+fn child_result(child: &TaskState) -> Observation {
+    let (result, completed) = child.ended.as_ref().map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
+    let paths: Vec<&str> = child.touched.iter().map(crate::base::path::RepoPath::as_str).collect();
+    let files = if paths.is_empty() { "none".to_owned() } else { paths.join(", ") };
+    let text = if completed {
+        format!("Sub-task {} completed in mode {}.\n\nResult:\n{result}\n\nFiles written: {files}", child.id, child.mode)
+    } else {
+        format!("Sub-task {} failed in mode {}: {result}\n\nFiles written: {files}", child.id, child.mode)
+    };
+    Observation { text, is_error: !completed, ..Observation::default() }
+}

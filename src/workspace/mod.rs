@@ -3,7 +3,6 @@
 mod beneath;
 pub mod checkout;
 pub mod diff;
-pub mod env;
 pub mod exec;
 pub mod git_binary;
 pub mod repo;

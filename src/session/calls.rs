@@ -1,0 +1,222 @@
+//! The calls of a turn: each parsed, judged and performed, or answered with why not.
+//!
+//! Calls are taken in their order: read-only ones that follow each other run side by side, every other one alone, and
+//! `attempt_completion` only after all others. Every call gets an answer, unless the session stops at it (a question, a hold).
+
+use futures::StreamExt;
+
+use crate::base::chat::StopReason;
+use crate::base::id::TaskId;
+use crate::base::tool::ToolName;
+use crate::policy::Permit;
+use crate::policy::intent::{Act, Intent};
+use crate::policy::schema::OnHold;
+use crate::policy::verdict::{Decision, Refusal, Verdict};
+use crate::session::Session;
+use crate::session::brief::Brief;
+use crate::session::event::Event;
+use crate::session::outcome::OutcomeWord;
+use crate::session::stop::Stop;
+use crate::session::task::{TaskState, WaitingCall};
+use crate::tools::dispatch::{self, Call};
+use crate::tools::{Observation, ToolContext};
+
+/// Most read-only calls that run side by side.
+pub(crate) const CONCURRENT_READS: usize = 10;
+
+/// A call that was permitted and waits to be performed.
+pub(crate) struct Permitted {
+    /// The call as the model wrote it, and what is known of it.
+    pub(crate) waiting: WaitingCall,
+    /// The permit.
+    pub(crate) permit: Permit<Call>,
+}
+
+/// An answer to a call that was not performed.
+pub(crate) struct NotPerformed {
+    /// What the model reads.
+    pub(crate) text: String,
+    /// Set when the policy refused it.
+    pub(crate) refusal: Option<Box<Refusal>>,
+    /// True when it was the model's mistake.
+    pub(crate) mistake: bool,
+}
+
+impl Session<'_> {
+    /// Answers the first unanswered calls of a task: a group of read-only calls, or one other call, or the result of a sub-task.
+    pub(crate) async fn answer_calls(&mut self, id: TaskId) -> Result<(), Stop> {
+        let brief = self.brief(id)?;
+        let mut reads: Vec<Permitted> = Vec::new();
+        let mut alone = None;
+        while reads.len() < CONCURRENT_READS {
+            let seen: Vec<&str> = reads.iter().map(|read| read.waiting.call.id.as_str()).collect();
+            let Some(waiting) = next_call(self.task(id)?, &seen) else { break };
+            if let Some(child) = waiting.child {
+                if reads.is_empty() {
+                    return self.answer_from_child(id, &waiting, child);
+                }
+                break;
+            }
+            match self.judge(id, &brief, waiting, reads.len())? {
+                None => {}
+                Some(permitted) if permitted.permit.act().only_reads() => reads.push(permitted),
+                Some(permitted) => {
+                    alone = Some(permitted);
+                    break;
+                }
+            }
+        }
+        self.perform_reads(id, reads).await?;
+        match alone {
+            Some(permitted) => self.perform_alone(id, permitted).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Judges one call; `None` when it has been answered instead. `ahead` calls before it are about to be performed.
+    fn judge(&mut self, id: TaskId, brief: &Brief, waiting: WaitingCall, ahead: usize) -> Result<Option<Permitted>, Stop> {
+        let task = self.task(id)?;
+        let mut spent = task.spent;
+        spent.tool_calls = spent.tool_calls.saturating_add(u32::try_from(ahead).unwrap_or(u32::MAX));
+        task.budget.ask_call(&spent)?;
+        if let Some(not) = unfit(task, &waiting) {
+            return self.answer_not(id, &waiting, not);
+        }
+        let mode = task.mode.clone();
+        let parsed = self.with_context(&mode, |context| dispatch::parse(&waiting.call, &brief.offered, context))?;
+        let call = match parsed {
+            Ok(call) => call,
+            Err(error) => return self.answer_not(id, &waiting, NotPerformed { text: error.0, refusal: None, mistake: true }),
+        };
+        let (headline, command) = (self.parts.redactor.redact(&call.headline()), script_of(&call));
+        let judged = |verdicts: &[Verdict]| Event::Judged {
+            task: id,
+            call: waiting.call.id.clone(),
+            headline: headline.clone(),
+            command: command.clone(),
+            verdicts: verdicts.to_vec(),
+        };
+        match self.parts.policy.admit(call, &self.facts(&mode)) {
+            Ok(permit) => {
+                self.emit(judged(permit.verdicts()))?;
+                Ok(Some(Permitted { waiting, permit }))
+            }
+            Err(refusal) => {
+                self.emit(judged(&refusal.verdicts))?;
+                self.refuse(id, &waiting, &headline, refusal)
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: TaskId, waiting: &WaitingCall, headline: &str, refusal: Box<Refusal>) -> Result<Option<Permitted>, Stop> {
+        if refusal.decision == Decision::Hold && self.parts.policy.settings().on_hold == OnHold::Pause {
+            return Err(Stop::session(OutcomeWord::OnHold, format!("`{headline}` needs a person: {}", reasons(&refusal))));
+        }
+        let hint = refusal.hint.as_ref().map(|hint| format!(" {hint}")).unwrap_or_default();
+        let text = format!(
+            "The policy refused this call: {}.{hint} It will be refused again; do the task another way, or say in your result what could not be done.",
+            reasons(&refusal)
+        );
+        self.answer_not(id, waiting, NotPerformed { text, refusal: Some(refusal), mistake: false })
+    }
+
+    pub(crate) fn answer_not(&mut self, id: TaskId, waiting: &WaitingCall, not: NotPerformed) -> Result<Option<Permitted>, Stop> {
+        let observation = Observation { text: self.parts.redactor.redact(&not.text), is_error: true, ..Observation::default() };
+        self.answered(id, waiting, observation, not.refusal, not.mistake)?;
+        Ok(None)
+    }
+
+    pub(crate) fn answered(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        observation: Observation,
+        refusal: Option<Box<Refusal>>,
+        mistake: bool,
+    ) -> Result<(), Stop> {
+        let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
+        self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
+    }
+
+    async fn perform_reads(&mut self, id: TaskId, reads: Vec<Permitted>) -> Result<(), Stop> {
+        if reads.is_empty() {
+            return Ok(());
+        }
+        let mode = self.task(id)?.mode.clone();
+        let context = self.context(&mode)?;
+        let performed: Vec<(WaitingCall, Observation)> = futures::stream::iter(reads)
+            .map(|read| async move { (read.waiting, dispatch::perform(read.permit, context).await) })
+            .buffered(CONCURRENT_READS)
+            .collect()
+            .await;
+        for (waiting, observation) in performed {
+            self.answered(id, &waiting, observation, None, false)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what the tools of a task in this mode work with.
+    pub(crate) fn context(&self, mode: &str) -> Result<ToolContext<'_>, Stop> {
+        Ok(ToolContext {
+            checkout: &self.parts.workspace.checkout,
+            mode: self.mode(mode)?,
+            commands: &self.parts.policy.settings().commands,
+            env: self.parts.env,
+            redactor: self.parts.redactor,
+        })
+    }
+
+    fn with_context<T>(&self, mode: &str, use_it: impl FnOnce(ToolContext<'_>) -> T) -> Result<T, Stop> {
+        self.context(mode).map(use_it)
+    }
+}
+
+/// Returns the next call to take: in order, `attempt_completion` last.
+fn next_call(task: &TaskState, seen: &[&str]) -> Option<WaitingCall> {
+    let open = || task.waiting.iter().filter(|waiting| waiting.answer.is_none() && !seen.contains(&waiting.call.id.as_str()));
+    open().find(|waiting| !completes(waiting)).or_else(|| open().next().filter(|_| seen.is_empty())).cloned()
+}
+
+fn completes(waiting: &WaitingCall) -> bool {
+    ToolName::find(&waiting.call.name) == Some(ToolName::AttemptCompletion)
+}
+
+/// Returns why a call is not even looked at: cut short, repeated too often, or a completion beside calls that failed.
+fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
+    let mistake = |text: String| Some(NotPerformed { text, refusal: None, mistake: true });
+    let last = task.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
+    if task.stop == StopReason::Length && last {
+        return mistake(
+            "This call was cut short by the output limit and was not performed. Make it smaller, in several steps if need be.".to_owned(),
+        );
+    }
+    if let Some(cycle) = task.recent.repeats(&waiting.call) {
+        let what = if cycle == 1 { "this same call".to_owned() } else { format!("this same round of {cycle} calls") };
+        let times = crate::session::repetition::REPEAT_LIMIT;
+        return mistake(format!(
+            "Not performed: {what} was made {times} times in a row. Its result will not change; try another approach, or end with attempt_completion and say what stands in the way."
+        ));
+    }
+    let failed = task.waiting.iter().filter_map(|other| other.answer.as_ref()).any(|answer| answer.is_error);
+    if completes(waiting) && failed {
+        return mistake("The task was not ended, because another call of the same turn failed. Look at its result first.".to_owned());
+    }
+    None
+}
+
+fn script_of(call: &Call) -> Option<String> {
+    call.intents().into_iter().find_map(|intent| match intent {
+        Intent::Command(script) => Some(script.text().to_owned()),
+        Intent::Read(_) | Intent::Edit(_) | Intent::Publish(_) | Intent::Delegate(_) | Intent::Mode(_) => None,
+    })
+}
+
+/// Returns what was refused and why, each with its rule, as part of a sentence.
+pub(crate) fn reasons(refusal: &Refusal) -> String {
+    let reason = |verdict: &Verdict| {
+        let rule =
+            verdict.rule.as_ref().map(|rule| format!(" (rule `{}`, {}:{})", rule.pattern, rule.origin, rule.line)).unwrap_or_default();
+        format!("`{}`: {}{rule}", verdict.intent, verdict.reason)
+    };
+    refusal.verdicts.iter().map(reason).collect::<Vec<_>>().join("; ")
+}

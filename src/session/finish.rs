@@ -1,0 +1,97 @@
+//! The end of a session: its outcome, computed from its state and the checkout, written down as the last event.
+
+use std::collections::BTreeSet;
+
+use crate::base::path::RepoPath;
+use crate::modes::Group;
+use crate::session::Session;
+use crate::session::event::Event;
+use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::session::stop::Stop;
+use crate::session::task::TaskState;
+use crate::workspace::diff::FileChange;
+
+impl Session<'_> {
+    /// Returns how a session whose root task ended stops.
+    pub(crate) fn result(&self) -> Stop {
+        let completed = self.state.root().and_then(|root| root.ended.as_ref()).is_some_and(|end| end.completed);
+        if completed { Stop::session(OutcomeWord::Done, "") } else { Stop::session(OutcomeWord::Failed, "the root task failed") }
+    }
+
+    /// Makes what was written safe, computes the outcome and writes it down.
+    pub(crate) fn finish(&mut self, stop: Stop) -> Outcome {
+        let mut stop = stop;
+        if !self.journal_broken && !self.state.unsaved.is_empty() {
+            stop = self.save("end").err().map_or(stop.clone(), |failed| worse(stop, failed));
+        }
+        let changes = match self.changes() {
+            Ok(changes) => changes,
+            Err(failed) => {
+                stop = worse(stop, failed);
+                Vec::new()
+            }
+        };
+        let outcome = self.outcome(stop, changes);
+        if !self.journal_broken
+            && let Err(failed) = self.emit(Event::Ended(Box::new(outcome.clone())))
+        {
+            return Outcome { word: OutcomeWord::Failed, reason: Some(failed.reason), ..outcome };
+        }
+        outcome
+    }
+
+    fn changes(&self) -> Result<Vec<FileChange>, Stop> {
+        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.touched.is_empty()) else { return Ok(Vec::new()) };
+        let touched: BTreeSet<RepoPath> = self.state.touched.keys().cloned().collect();
+        Ok(self.parts.workspace.repo.changes(&start.base, &touched)?)
+    }
+
+    fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
+        let start = self.state.start.as_deref().unwrap_or(&self.parts.start);
+        let root = self.state.root();
+        let idle = stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
+        Outcome {
+            session: start.id.clone(),
+            word: if idle { OutcomeWord::NothingToDo } else { stop.word },
+            summary: root.and_then(|root| root.ended.as_ref()).map(|end| end.result.clone()).unwrap_or_default(),
+            reason: Some(self.parts.redactor.redact(&stop.reason)).filter(|reason| !reason.is_empty()),
+            question: stop.question,
+            tasks: self.state.tasks.iter().map(|task| report(task, &start.task)).collect(),
+            refusals: self.state.refusals.clone(),
+            commands: self.state.commands.clone(),
+            todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
+            spent: root.map(|root| root.spent).unwrap_or_default(),
+            spent_is_estimate: self.state.spent_is_estimate,
+            changes,
+            base: start.base.clone(),
+            checkpoint: self.state.checkpoint.clone(),
+        }
+    }
+
+    /// Returns true when some task was in a mode that edits files.
+    fn could_have_written(&self) -> bool {
+        let edits = |task: &TaskState| {
+            let mode = self.parts.modes.find(&task.mode);
+            mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == Group::Edit))
+        };
+        self.state.tasks.iter().any(edits)
+    }
+}
+
+fn report(task: &TaskState, asked: &str) -> TaskReport {
+    let message = if task.parent.is_none() { asked } else { &task.message };
+    TaskReport {
+        task: task.id,
+        parent: task.parent,
+        mode: task.mode.clone(),
+        title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
+        completed: task.ended.as_ref().map(|end| end.completed),
+        turns: task.turns,
+    }
+}
+
+/// Returns a failure at the end together with why the session had stopped before it.
+fn worse(stop: Stop, failed: Stop) -> Stop {
+    let reason = if stop.reason.is_empty() { failed.reason } else { format!("{}; {}", stop.reason, failed.reason) };
+    Stop { word: OutcomeWord::Failed, reason, ..stop }
+}

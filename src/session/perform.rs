@@ -1,0 +1,174 @@
+//! Effects: a permitted call that may write is announced in the journal, performed, and what it changed is judged again.
+//!
+//! In: a permitted call. Out: its answer in the journal. A call found announced but unanswered after a kill is recovered here:
+//! edits are put back and done again, commands are not.
+
+use std::collections::BTreeSet;
+
+use crate::base::id::TaskId;
+use crate::base::path::RepoPath;
+use crate::base::tool::ToolName;
+use crate::modes::{Group, access};
+use crate::policy::Permit;
+use crate::policy::intent::{Act, Intent};
+use crate::policy::verdict::{Decision, Refusal, Verdict};
+use crate::session::Session;
+use crate::session::calls::{Permitted, reasons};
+use crate::session::event::{ContentBefore, Event, FileBefore, TouchedPath};
+use crate::session::outcome::OutcomeWord;
+use crate::session::stop::Stop;
+use crate::session::task::WaitingCall;
+use crate::tools::Observation;
+use crate::tools::dispatch::{self, Call};
+use crate::workspace::checkout::FileError;
+
+/// Largest file whose content is kept before it is edited, so that an edit cut off midway can be done again.
+pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
+
+impl Session<'_> {
+    /// Performs a call that does not only read, or steers the session.
+    pub(crate) async fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
+        let Permitted { waiting, permit } = permitted;
+        let mode = self.task(id)?.mode.clone();
+        let tool = permit.act().tool();
+        if steers(tool) {
+            let observation = dispatch::perform(permit, self.context(&mode)?).await;
+            return self.steer(id, &waiting, observation);
+        }
+        match &waiting.performing {
+            Some(before) if !self.recover(&permit, before)? => return self.answer_interrupted(id, &waiting),
+            Some(_) => {}
+            None => {
+                let before = self.keep_before(&permit)?;
+                self.emit(Event::Performing { task: id, call: waiting.call.id.clone(), before })?;
+            }
+        }
+        let intents = permit.act().intents();
+        let mut observation = dispatch::perform(permit, self.context(&mode)?).await;
+        let refusal = self.judge_touched(&mode, &intents, &mut observation)?;
+        self.answered(id, &waiting, observation, refusal, false)
+    }
+
+    /// Keeps what the files a call would edit hold now.
+    fn keep_before(&self, permit: &Permit<Call>) -> Result<Vec<FileBefore>, Stop> {
+        let paths = permit.act().intents().into_iter().filter_map(|intent| match intent {
+            Intent::Edit(path) => Some(path),
+            Intent::Read(_) | Intent::Command(_) | Intent::Publish(_) | Intent::Delegate(_) | Intent::Mode(_) => None,
+        });
+        let keep = |path: RepoPath| {
+            let content = match self.parts.workspace.checkout.read(permit, &path, KEPT_LIMIT_BYTES) {
+                Ok(content) => ContentBefore::Kept(self.journal.keep(&content)?),
+                Err(FileError::Missing(_)) => ContentBefore::Absent,
+                Err(_unreadable) => ContentBefore::NotKept,
+            };
+            Ok(FileBefore { path, content })
+        };
+        paths.map(keep).collect()
+    }
+
+    /// Puts back what the files of an interrupted call held before it; false when the call must not be performed again.
+    fn recover(&self, permit: &Permit<Call>, before: &[FileBefore]) -> Result<bool, Stop> {
+        let only_edits = permit.act().intents().iter().all(|intent| matches!(intent, Intent::Edit(_) | Intent::Read(_)));
+        if !only_edits || before.is_empty() || before.iter().any(|file| file.content == ContentBefore::NotKept) {
+            return Ok(false);
+        }
+        let checkout = &self.parts.workspace.checkout;
+        for file in before {
+            let done = match &file.content {
+                ContentBefore::Kept(hash) => checkout.write(permit, &file.path, &self.journal.kept(hash)?),
+                ContentBefore::Absent => match checkout.remove(permit, &file.path) {
+                    Err(FileError::Missing(_)) => Ok(()),
+                    other => other,
+                },
+                ContentBefore::NotKept => Ok(()),
+            };
+            done.map_err(|error| Stop::session(OutcomeWord::Failed, format!("an interrupted edit could not be undone: {error}")))?;
+        }
+        Ok(true)
+    }
+
+    fn answer_interrupted(&mut self, id: TaskId, waiting: &WaitingCall) -> Result<(), Stop> {
+        let text = "The run was interrupted while this call was under way: it may or may not have been performed, in whole or in part, and it was not performed again. Check what it did before you go on.";
+        let observation = Observation { text: text.to_owned(), is_error: true, ..Observation::default() };
+        self.answered(id, waiting, observation, None, false)
+    }
+
+    /// Judges every file a call changed without having named it (a command); what is not allowed is put back.
+    fn judge_touched(&self, mode: &str, intents: &[Intent], observation: &mut Observation) -> Result<Option<Box<Refusal>>, Stop> {
+        let mut verdicts = Vec::new();
+        let mut undone = BTreeSet::new();
+        for path in &observation.touched {
+            let intent = Intent::Edit(path.clone());
+            if intents.contains(&intent) {
+                continue;
+            }
+            let verdict = self.edit_verdict(mode, path)?;
+            if verdict.decision != Decision::Allow {
+                undone.insert(path.clone());
+                verdicts.push(verdict);
+            }
+        }
+        if undone.is_empty() {
+            return Ok(None);
+        }
+        self.put_back(&undone)?;
+        observation.touched.retain(|path| !undone.contains(path));
+        let refusal = Refusal { decision: Decision::Deny, verdicts, hint: None };
+        observation.text.push_str(&format!("\n\nChanges that the policy does not allow were undone: {}.", reasons(&refusal)));
+        Ok(Some(Box::new(refusal)))
+    }
+
+    /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.
+    fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
+        let verdict = self.parts.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
+        if verdict.decision != Decision::Allow {
+            return Ok(verdict);
+        }
+        let mode = self.mode(mode)?;
+        let reason = if mode.groups.iter().any(|entry| entry.group == Group::Edit) {
+            access::check_edit(mode, ToolName::ExecuteCommand, path).err().map(|error| error.to_string())
+        } else {
+            Some(format!("mode `{}` changes no files", mode.slug))
+        };
+        Ok(match reason {
+            Some(reason) => Verdict { decision: Decision::Deny, rule: None, reason, ..verdict },
+            None => verdict,
+        })
+    }
+
+    fn put_back(&self, paths: &BTreeSet<RepoPath>) -> Result<(), Stop> {
+        let safe = self.state.checkpoint.as_ref().or(self.state.start.as_ref().map(|start| &start.base));
+        let Some(commit) = safe else { return Ok(()) };
+        Ok(self.parts.workspace.repo.restore(commit, paths)?)
+    }
+
+    /// Makes a checkpoint of what was touched since the last one and counts the lines changed.
+    pub(crate) fn save(&mut self, label: &str) -> Result<(), Stop> {
+        let Some(start) = &self.state.start else { return Ok(()) };
+        let paths = &self.state.unsaved;
+        let repo = &self.parts.workspace.repo;
+        let commit = repo.checkpoint(start.id.as_str(), &start.base, paths, label)?;
+        let changes = repo.changes(&start.base, paths)?;
+        let lines_of =
+            |path: &RepoPath| changes.iter().find(|change| change.path == *path).map(|change| change.added.saturating_add(change.removed));
+        let touched = paths.iter().map(|path| TouchedPath { path: path.clone(), diff_lines: lines_of(path) }).collect();
+        self.emit(Event::Checkpointed { commit, touched })
+    }
+}
+
+/// Returns true for tools that act on the session and not on the world.
+fn steers(tool: ToolName) -> bool {
+    match tool {
+        ToolName::UpdateTodoList
+        | ToolName::AskFollowupQuestion
+        | ToolName::AttemptCompletion
+        | ToolName::NewTask
+        | ToolName::SwitchMode => true,
+        ToolName::ReadFile
+        | ToolName::ListFiles
+        | ToolName::SearchFiles
+        | ToolName::WriteToFile
+        | ToolName::ApplyDiff
+        | ToolName::ExecuteCommand => false,
+    }
+}

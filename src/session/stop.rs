@@ -1,0 +1,72 @@
+//! `Stop`: why a task or a whole session cannot go on, in an outcome word and one sentence for people.
+
+use crate::models::ModelError;
+use crate::policy::budget::Exhausted;
+use crate::session::journal::JournalError;
+use crate::session::outcome::{OutcomeWord, Question};
+use crate::workspace::repo::RepoError;
+
+/// Why it stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// How far it reaches.
+    pub reach: Reach,
+    /// The outcome when it ends the session.
+    pub word: OutcomeWord,
+    /// Why, as a sentence without a full stop; empty for `done`.
+    pub reason: String,
+    /// The question people have to answer first.
+    pub question: Option<Question>,
+}
+
+/// How far a stop reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Only the task at work: a sub-task's parent is told and goes on; for the root task it is the session.
+    Task,
+    /// The whole session.
+    Session,
+}
+
+impl Stop {
+    /// Ends the task at work.
+    #[must_use]
+    pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
+        Self { reach: Reach::Task, word, reason: reason.into(), question: None }
+    }
+
+    /// Ends the session.
+    #[must_use]
+    pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
+        Self { reach: Reach::Session, word, reason: reason.into(), question: None }
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::task(OutcomeWord::BudgetExhausted, exhausted.to_string())
+    }
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        Self::session(OutcomeWord::Failed, format!("the journal cannot be written, so nothing more was done: {error}"))
+    }
+}
+
+impl From<RepoError> for Stop {
+    fn from(error: RepoError) -> Self {
+        Self::session(OutcomeWord::Failed, format!("the checkout could not be recorded: {error}"))
+    }
+}
+
+impl From<ModelError> for Stop {
+    fn from(error: ModelError) -> Self {
+        let advice = match &error {
+            ModelError::Unauthorized { .. } => "; check the variable that holds the key and what the key may use",
+            ModelError::TooLong { .. } => "; use a model with a larger window, or give it a smaller task",
+            ModelError::Rejected { .. } | ModelError::Unavailable { .. } | ModelError::Garbled { .. } | ModelError::Script { .. } => "",
+        };
+        Self::task(OutcomeWord::Failed, format!("{error}{advice}"))
+    }
+}

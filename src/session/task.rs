@@ -1,0 +1,228 @@
+//! `TaskState`: one conversation of a session, as its events left it.
+//!
+//! In: what happened in the task, in order. Out: the context its model is sent (grown message by message, never rebuilt, so
+//! that what was sent stays the prefix of what is sent next), the calls that still wait for an answer, and its counts.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use crate::base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
+use crate::base::id::TaskId;
+use crate::base::path::RepoPath;
+use crate::policy::budget::{Budget, Spent};
+use crate::session::event::FileBefore;
+use crate::session::repetition::Recent;
+use crate::tools::{Control, Observation, Todo};
+
+/// One conversation of a session.
+#[derive(Clone, Debug)]
+pub struct TaskState {
+    /// Its name.
+    pub id: TaskId,
+    /// Who asked for it.
+    pub parent: Option<TaskId>,
+    /// The call of the parent that waits for it.
+    pub parent_call: Option<String>,
+    /// The root task is depth 0.
+    pub depth: u32,
+    /// Its mode now.
+    pub mode: String,
+    /// What it was told first.
+    pub message: String,
+    /// What it may spend.
+    pub budget: Budget,
+    /// What it and its sub-tasks spent.
+    pub spent: Spent,
+    /// Wall time it took, with its sub-tasks.
+    pub wall: Duration,
+    /// Model replies of this task alone.
+    pub turns: u32,
+    /// The conversation; every call in it is answered as soon as `waiting` is empty.
+    pub messages: Vec<Message>,
+    /// Bytes of text in `messages`.
+    pub context_bytes: usize,
+    /// The calls of the last reply in order, answered or not; empty once all of them are and stand in `messages`.
+    pub waiting: Vec<WaitingCall>,
+    /// True when the last reply called no tool and nothing was said to that yet.
+    pub unreminded: bool,
+    /// Replies in a row that called no tool.
+    pub toolless_in_a_row: u32,
+    /// Turns in a row in which the model made mistakes and nothing it called succeeded.
+    pub mistakes_in_a_row: u32,
+    /// What the last mistake was about.
+    pub last_mistake: Option<String>,
+    /// Why the last reply stopped.
+    pub stop: StopReason,
+    /// The last calls, for noticing repetition.
+    pub recent: Recent,
+    /// What answered calls asked of the session and has not been done yet.
+    pub owed: VecDeque<Control>,
+    /// Its checklist.
+    pub todos: Vec<Todo>,
+    /// Files it and its sub-tasks touched.
+    pub touched: BTreeSet<RepoPath>,
+    /// How it ended, once it did.
+    pub ended: Option<TaskEnd>,
+    turn_made_mistake: bool,
+    turn_succeeded: bool,
+    held_back: Vec<String>,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskEnd {
+    /// Its result in the model's words, or why it failed.
+    pub result: String,
+    /// True when it reached its goal by its own account.
+    pub completed: bool,
+}
+
+/// A call of the last reply.
+#[derive(Clone, Debug)]
+pub struct WaitingCall {
+    /// The call.
+    pub call: ToolCall,
+    /// One line for people, once it was judged.
+    pub headline: Option<String>,
+    /// The script it would run, once it was judged.
+    pub command: Option<String>,
+    /// Set when its effect was announced: what the files held before.
+    pub performing: Option<Vec<FileBefore>>,
+    /// The sub-task it started.
+    pub child: Option<TaskId>,
+    /// Its answer.
+    pub answer: Option<ToolResult>,
+}
+
+impl TaskState {
+    /// Begins a task.
+    #[must_use]
+    pub fn new(id: TaskId, parent: Option<(TaskId, String)>, mode: String, message: String, budget: Budget) -> Self {
+        let (parent, parent_call) = parent.unzip();
+        let mut task = Self {
+            id,
+            parent,
+            parent_call,
+            depth: 0,
+            mode,
+            message: message.clone(),
+            budget,
+            spent: Spent::default(),
+            wall: Duration::ZERO,
+            turns: 0,
+            messages: Vec::new(),
+            context_bytes: 0,
+            waiting: Vec::new(),
+            unreminded: false,
+            toolless_in_a_row: 0,
+            mistakes_in_a_row: 0,
+            last_mistake: None,
+            stop: StopReason::End,
+            recent: Recent::default(),
+            owed: VecDeque::new(),
+            todos: Vec::new(),
+            touched: BTreeSet::new(),
+            ended: None,
+            turn_made_mistake: false,
+            turn_succeeded: false,
+            held_back: Vec::new(),
+        };
+        task.push(Message::User { text: message });
+        task
+    }
+
+    /// Returns the first call without an answer and its place in the reply.
+    #[must_use]
+    pub fn first_unanswered(&self) -> Option<(usize, &WaitingCall)> {
+        self.waiting.iter().enumerate().find(|(_, waiting)| waiting.answer.is_none())
+    }
+
+    /// Returns a call of the last reply.
+    #[must_use]
+    pub fn waiting_call(&self, call: &str) -> Option<&WaitingCall> {
+        self.waiting.iter().find(|waiting| waiting.call.id == call)
+    }
+
+    pub(crate) fn waiting_call_mut(&mut self, call: &str) -> Option<&mut WaitingCall> {
+        self.waiting.iter_mut().find(|waiting| waiting.call.id == call && waiting.answer.is_none())
+    }
+
+    pub(crate) fn replied(&mut self, reply: Reply) {
+        self.turns = self.turns.saturating_add(1);
+        self.stop = reply.stop;
+        self.unreminded = reply.calls.is_empty();
+        self.toolless_in_a_row = if reply.calls.is_empty() { self.toolless_in_a_row.saturating_add(1) } else { 0 };
+        self.turn_made_mistake = false;
+        self.turn_succeeded = false;
+        self.waiting = reply.calls.iter().cloned().map(WaitingCall::new).collect();
+        self.push(Message::Assistant { text: reply.text, reasoning: reply.reasoning, calls: reply.calls });
+    }
+
+    pub(crate) fn reminded(&mut self, text: String, mistake: bool) {
+        self.unreminded = false;
+        if mistake {
+            self.count_mistake(&text);
+        }
+        if self.waiting.is_empty() {
+            self.push(Message::User { text });
+        } else {
+            self.held_back.push(text);
+        }
+    }
+
+    /// Takes an answer in; once every call has one, they become a message and the turn is over.
+    pub(crate) fn answered(&mut self, call: &str, observation: &Observation, mistake: bool) {
+        let Some(waiting) = self.waiting_call_mut(call) else { return };
+        waiting.answer = Some(ToolResult { call_id: call.to_owned(), text: observation.text.clone(), is_error: observation.is_error });
+        let made = waiting.call.clone();
+        self.recent.push(&made);
+        self.turn_succeeded |= !observation.is_error;
+        if mistake {
+            self.turn_made_mistake = true;
+            self.last_mistake = Some(observation.text.clone());
+        }
+        self.owed.extend(observation.control.clone().filter(|_| !observation.is_error));
+        if self.first_unanswered().is_none() {
+            self.close_turn();
+        }
+    }
+
+    fn close_turn(&mut self) {
+        let results = std::mem::take(&mut self.waiting).into_iter().filter_map(|waiting| waiting.answer).collect();
+        self.push(Message::Tool { results });
+        for text in std::mem::take(&mut self.held_back) {
+            self.push(Message::User { text });
+        }
+        if self.turn_succeeded {
+            self.mistakes_in_a_row = 0;
+        } else if self.turn_made_mistake {
+            self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
+        }
+    }
+
+    fn count_mistake(&mut self, text: &str) {
+        self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
+        self.last_mistake = Some(text.to_owned());
+    }
+
+    fn push(&mut self, message: Message) {
+        self.context_bytes = self.context_bytes.saturating_add(bytes_of(&message));
+        self.messages.push(message);
+    }
+}
+
+impl WaitingCall {
+    fn new(call: ToolCall) -> Self {
+        Self { call, headline: None, command: None, performing: None, child: None, answer: None }
+    }
+}
+
+fn bytes_of(message: &Message) -> usize {
+    match message {
+        Message::User { text } => text.len(),
+        Message::Assistant { text, calls, .. } => {
+            text.len() + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
+        }
+        Message::Tool { results } => results.iter().map(|result| result.call_id.len() + result.text.len()).sum(),
+    }
+}

@@ -1,0 +1,86 @@
+//! One turn of a task: the budget is asked, the model is asked, its reply is written down and charged.
+
+use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
+use crate::base::id::TaskId;
+use crate::models::ModelRequest;
+use crate::models::retry;
+use crate::session::Session;
+use crate::session::event::Event;
+use crate::session::stop::Stop;
+
+impl Session<'_> {
+    /// Asks the task's model for its next reply.
+    pub(crate) async fn ask(&mut self, id: TaskId) -> Result<(), Stop> {
+        let brief = self.brief(id)?;
+        let task = self.task(id)?;
+        let estimate_tokens = accounting::estimate_tokens(task.context_bytes.saturating_add(brief.size_bytes));
+        task.budget.ask_turn(&task.spent, estimate_tokens)?;
+        let (model, price) = if task.parent.is_none() { self.parts.main } else { self.parts.task };
+        let request = ModelRequest {
+            system: &brief.system,
+            messages: &task.messages,
+            tools: &brief.tools,
+            max_output_tokens: None,
+            task: id,
+            mode: &task.mode,
+            turn: task.turns,
+        };
+        let reply = retry::complete(model, request, self.parts.retry, self.parts.clock, &mut |_delta| {}).await?;
+        let reply = self.without_secrets(reply);
+        let usage = reply.usage.unwrap_or_else(|| Usage {
+            input: estimate_tokens,
+            output: accounting::estimate_tokens(reply_bytes(&reply)),
+            ..Usage::default()
+        });
+        let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
+        let estimated = reply.usage.is_none();
+        self.emit(Event::Replied { task: id, reply, usage, estimated, cost_usd, priced: price.is_some() })
+    }
+
+    /// Says something to a reply that called no tool.
+    pub(crate) fn remind(&mut self, id: TaskId) -> Result<(), Stop> {
+        let task = self.task(id)?;
+        let text = match task.stop {
+            StopReason::Length => {
+                "Your reply reached the output limit before it called a tool. Say less, and write large files in several smaller steps."
+            }
+            StopReason::Filtered => "The provider's filter stopped your reply. Go on in another way, by calling a tool.",
+            StopReason::End | StopReason::ToolUse => prompts_no_tool(),
+        };
+        let mistake = task.toolless_in_a_row > 1;
+        self.emit(Event::Reminded { task: id, text: text.to_owned(), mistake })
+    }
+
+    fn without_secrets(&self, reply: Reply) -> Reply {
+        let redact = |text: String| if self.parts.redactor.finds_secret(&text) { self.parts.redactor.redact(&text) } else { text };
+        let calls = reply.calls.into_iter();
+        Reply {
+            text: redact(reply.text),
+            reasoning: redact(reply.reasoning),
+            calls: calls.map(|call| ToolCall { arguments: redact(call.arguments), ..call }).collect(),
+            ..reply
+        }
+    }
+}
+
+fn prompts_no_tool() -> &'static str {
+    "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and call attempt_completion when the task is done or cannot be done."
+}
+
+fn reply_bytes(reply: &Reply) -> usize {
+    let calls = reply.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
+    reply.text.len() + reply.reasoning.len() + calls
+}
+
+mod accounting {
+    use crate::base::chat::Usage;
+    use crate::models::profile::Price;
+
+    pub(super) fn estimate_tokens(bytes: usize) -> u64 {
+        u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(4)
+    }
+    #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
+    pub(super) fn cost(usage: Usage, price: Price) -> f64 {
+        usage.input as f64 * price.input / 1e6 + usage.output as f64 * price.output / 1e6
+    }
+}
