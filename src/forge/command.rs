@@ -1,4 +1,7 @@
 //! `/locum ...` in a comment: found only at the start of a line, outside code, quotes and HTML comments.
+//!
+//! In: the comment's text and the prefix. Out: the first command, as written. It does not know which words are verbs or modes,
+//! nor which flags there are: the caller does.
 
 /// A command as written in a comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -11,8 +14,290 @@ pub struct CommentCommand {
     pub text: String,
 }
 
+impl CommentCommand {
+    /// Returns verb and text together: the task, for a caller to whom the first word is neither verb nor mode.
+    #[must_use]
+    pub fn whole_text(&self) -> String {
+        match (&self.verb, self.text.as_str()) {
+            (None, text) => text.to_owned(),
+            (Some(verb), "") => verb.clone(),
+            (Some(verb), text) => format!("{verb} {text}"),
+        }
+    }
+}
+
+/// Flags whose value may also follow as the next word: `--mode code`.
+const VALUED_FLAGS: &[&str] = &["mode", "model", "budget", "paths"];
+
+/// A word is read as a flag or verb up to this length.
+const WORD_LIMIT_BYTES: usize = 100;
+
 /// Finds the command of a comment; the first one counts. `None` when there is none.
 #[must_use]
-pub fn parse(_body: &str, _prefix: &str) -> Option<CommentCommand> {
-    todo!()
+pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
+    let body = body.replace("\r\n", "\n").replace('\r', "\n");
+    let mut block = Block::Text;
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let (next, visible) = block.read(line.trim_end_matches('\n'));
+        block = next;
+        if let Some(rest) = visible.and_then(|visible| command_in(visible, prefix)) {
+            let after = body.get(start + line.len()..).unwrap_or_default();
+            return Some(read_command(rest, after));
+        }
+    }
+    None
+}
+
+/// What the current line stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    /// Ordinary text.
+    Text,
+    /// Fenced code: the fence's letter and length.
+    Fence(u8, usize),
+    /// An HTML comment.
+    Hidden,
+    /// A code span that the line before left open: so many backticks.
+    Span(usize),
+}
+
+impl Block {
+    /// Reads a line: what the next line stands in, and the line itself when a command may stand at its start.
+    fn read(self, line: &str) -> (Self, Option<&str>) {
+        match self {
+            Self::Fence(letter, length) if closes_fence(line, letter, length) => (Self::Text, None),
+            Self::Fence(..) => (self, None),
+            Self::Hidden => match line.split_once("-->") {
+                Some((_, rest)) => (after_line(rest, 0), None),
+                None => (Self::Hidden, None),
+            },
+            Self::Span(length) if !line.trim().is_empty() && opened_fence(line).is_none() => (after_line(line, length), None),
+            Self::Text | Self::Span(_) => match opened_fence(line) {
+                Some((letter, length)) => (Self::Fence(letter, length), None),
+                None => (after_line(line, 0), Some(line)),
+            },
+        }
+    }
+}
+
+/// Returns what the next line stands in after this line of text; `open` backticks of a code span are open at its start.
+fn after_line(line: &str, open: usize) -> Block {
+    let bytes = line.as_bytes();
+    let mut open = open;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'`' => {
+                let length = run_length(bytes, at, b'`');
+                open = match open {
+                    0 => length,
+                    same if same == length => 0,
+                    other => other,
+                };
+                at += length;
+            }
+            b'\\' if open == 0 => at += 2,
+            b'<' if open == 0 && line.get(at..).is_some_and(|rest| rest.starts_with("<!--")) => {
+                match line.get(at + 4..).and_then(|rest| rest.find("-->")) {
+                    Some(end) => at += 4 + end + 3,
+                    None => return Block::Hidden,
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    if open == 0 { Block::Text } else { Block::Span(open) }
+}
+
+fn run_length(bytes: &[u8], at: usize, letter: u8) -> usize {
+    bytes.iter().skip(at).take_while(|byte| **byte == letter).count()
+}
+
+/// Reads an opening fence, also one inside quotes and lists.
+fn opened_fence(line: &str) -> Option<(u8, usize)> {
+    let rest = line.trim_start_matches([' ', '\t', '>', '-', '*', '+']);
+    let letter = rest.bytes().next().filter(|letter| matches!(letter, b'`' | b'~'))?;
+    let length = run_length(rest.as_bytes(), 0, letter);
+    let told = rest.get(length..).unwrap_or_default();
+    (length >= 3 && !(letter == b'`' && told.contains('`'))).then_some((letter, length))
+}
+
+fn closes_fence(line: &str, letter: u8, length: usize) -> bool {
+    let rest = line.trim_start_matches([' ', '>']).trim_end();
+    rest.len() >= length && rest.bytes().all(|byte| byte == letter)
+}
+
+/// Returns what follows the prefix when the line starts with it: three blanks before it at most, a word boundary after it.
+fn command_in<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
+    let trimmed = line.trim_start_matches(' ');
+    if prefix.is_empty() || line.len() - trimmed.len() > 3 {
+        return None;
+    }
+    let head = trimmed.get(..prefix.len()).filter(|head| head.eq_ignore_ascii_case(prefix))?;
+    let rest = trimmed.get(head.len()..)?;
+    rest.chars().next().is_none_or(char::is_whitespace).then_some(rest)
+}
+
+fn read_command(line: &str, after: &str) -> CommentCommand {
+    let mut command = CommentCommand::default();
+    let mut rest = line.trim();
+    loop {
+        let (word, next) = split_word(rest);
+        if let Some(flag) = word.strip_prefix("--").filter(|flag| is_flag(flag)) {
+            rest = command.take_flag(flag, next);
+        } else if command.verb.is_none() && is_verb(word) {
+            command.verb = Some(word.to_owned());
+            rest = next;
+        } else {
+            break;
+        }
+        // After the verb only flags are read; the first other word starts the text.
+        if command.verb.is_some() && !rest.starts_with("--") {
+            break;
+        }
+    }
+    command.text =
+        [rest, after.trim_end()].iter().filter(|part| !part.trim().is_empty()).copied().collect::<Vec<_>>().join("\n").trim().to_owned();
+    command
+}
+
+impl CommentCommand {
+    /// Records a flag and returns what is left of the line.
+    fn take_flag<'a>(&mut self, flag: &str, rest: &'a str) -> &'a str {
+        match flag.split_once('=') {
+            Some((name, value)) => {
+                self.flags.push((name.to_owned(), Some(value.trim_matches('"').to_owned())));
+                rest
+            }
+            None if VALUED_FLAGS.contains(&flag) => {
+                let (value, next) = split_word(rest);
+                let given = !value.is_empty() && !value.starts_with("--");
+                self.flags.push((flag.to_owned(), given.then(|| value.to_owned())));
+                if given { next } else { rest }
+            }
+            None => {
+                self.flags.push((flag.to_owned(), None));
+                rest
+            }
+        }
+    }
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim_start()),
+        None => (text, ""),
+    }
+}
+
+fn is_flag(text: &str) -> bool {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    text.len() <= 4 * WORD_LIMIT_BYTES && is_verb(name)
+}
+
+/// Verbs and modes are one word: a small letter, then small letters, digits and dashes.
+fn is_verb(text: &str) -> bool {
+    text.len() <= WORD_LIMIT_BYTES
+        && text.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommentCommand, parse};
+    use pretty_assertions::assert_eq;
+
+    fn check(body: &str, verb: &str, flags: &[(&str, &str)], text: &str) {
+        let flags = flags.iter().map(|(name, value)| ((*name).to_owned(), (!value.is_empty()).then(|| (*value).to_owned()))).collect();
+        let verb = (!verb.is_empty()).then(|| verb.to_owned());
+        assert_eq!(parse(body, "/locum"), Some(CommentCommand { verb, flags, text: text.to_owned() }), "{body}");
+    }
+
+    fn nothing(body: &str) {
+        assert_eq!(parse(body, "/locum"), None, "{body}");
+    }
+
+    #[test]
+    fn reads_verb_flags_and_text() {
+        check("/locum", "", &[], "");
+        check("/locum fix the test", "fix", &[], "the test");
+        check("/locum help", "help", &[], "");
+        check("/locum Fix the test", "", &[], "Fix the test");
+        check("/locum code --dry-run --budget=2 do it", "code", &[("dry-run", ""), ("budget", "2")], "do it");
+        check("/locum --mode code --paths src/** fix it --now", "fix", &[("mode", "code"), ("paths", "src/**")], "it --now");
+        check("/locum --policy ./mine.yml --model evil fix", "", &[("policy", "")], "./mine.yml --model evil fix");
+        check("/locum --mode --dry-run", "", &[("mode", ""), ("dry-run", "")], "");
+        check("/locum\tfix\tit", "fix", &[], "it");
+        check("/LOCUM fix", "fix", &[], "");
+    }
+
+    #[test]
+    fn text_goes_on_to_the_end() {
+        check("Hello,\n\n/locum fix this:\n\n```\nlog\n```\n/locum code\n", "fix", &[], "this:\n\n```\nlog\n```\n/locum code");
+        check("/locum\nfix it\r\nsoon", "", &[], "fix it\nsoon");
+    }
+
+    #[test]
+    fn whole_text_gives_back_a_first_word_that_is_no_verb() {
+        assert_eq!(parse("/locum please look", "/locum").unwrap().whole_text(), "please look");
+        assert_eq!(parse("/locum", "/locum").unwrap().whole_text(), "");
+    }
+
+    #[test]
+    fn finds_a_command_only_at_the_start_of_a_line() {
+        check("\n\n  /locum fix", "fix", &[], "");
+        for body in [
+            "",
+            "please /locum fix",
+            "/locumfix",
+            "/locum-evil x",
+            "\u{200b}/locum fix",
+            "~~/locum fix~~",
+            "https://x.example/locum fix",
+            "[x]: /locum fix",
+            "- /locum fix",
+            "\t/locum fix",
+            "    /locum fix",
+            "\\/locum fix",
+            "/locum: fix",
+            "**/locum fix**",
+        ] {
+            nothing(body);
+        }
+    }
+
+    #[test]
+    fn finds_no_command_in_code_quotes_and_hidden_text() {
+        for body in [
+            "```\n/locum fix\n```",
+            "~~~ text\n/locum fix\n~~~",
+            "````\n```\n/locum fix\n````",
+            "- ```\n/locum fix\n  ```",
+            "> /locum fix",
+            "> > /locum fix",
+            "<!--\n/locum fix\n-->",
+            "text <!-- a\n/locum fix\n--> b",
+            "`\n/locum fix\n`",
+            "`` a\n/locum fix ``",
+            "```\n/locum never closed",
+        ] {
+            nothing(body);
+        }
+        check("```\n/locum ask\n```\n/locum fix", "fix", &[], "");
+        check("<!-- a -->\n/locum fix", "fix", &[], "");
+        check("a ` stray\n\n/locum fix", "fix", &[], "");
+        check("a `b` c\n/locum fix", "fix", &[], "");
+        check("> quoted\n\n/locum fix", "fix", &[], "");
+    }
+
+    #[test]
+    fn long_comments_take_linear_time() {
+        for piece in ["`", "<!--", "/locum ", "``` ", "> ", "--a ", "a `"] {
+            let _ = parse(&piece.repeat(300_000 / piece.len()), "/locum");
+        }
+        let _ = parse(&format!("/locum {}", "--a ".repeat(75_000)), "/locum");
+    }
 }

@@ -1,0 +1,195 @@
+//! `View`: a text as a reader or a decoder would see it, each byte knowing where it came from. Colours and invisible characters
+//! are left out, entities, percent and backslash escapes decoded; `joined` leaves out what may stand between the parts of a
+//! secret, `folded` ignores case. It changes nothing in the text itself.
+
+use std::ops::Range;
+
+/// A text as it reads, with the way back to the text as written.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    bytes: Vec<u8>,
+    /// For each byte, where the piece of text it stands for starts and ends.
+    from: Vec<Range<usize>>,
+}
+
+impl View {
+    /// Reads a text: without colours and invisible characters, escapes decoded.
+    #[must_use]
+    pub fn plain(text: &str) -> Self {
+        let mut view = Self { bytes: Vec::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            let (length, seen) = piece(rest);
+            if let Some(letter) = seen {
+                let mut buffer = [0; 4];
+                for byte in letter.encode_utf8(&mut buffer).bytes() {
+                    view.bytes.push(byte);
+                    view.from.push(at..at + length);
+                }
+            }
+            at += length;
+        }
+        view
+    }
+
+    /// Returns the view without blanks, quotes and other marks that may stand between the parts of a secret.
+    #[must_use]
+    pub fn joined(&self) -> Self {
+        let mut view = Self { bytes: Vec::with_capacity(self.bytes.len()), from: Vec::with_capacity(self.bytes.len()) };
+        for (byte, range) in self.bytes.iter().zip(&self.from).filter(|(byte, _)| !separates(**byte)) {
+            view.bytes.push(*byte);
+            view.from.push(range.clone());
+        }
+        view
+    }
+
+    /// Returns the view in lower case.
+    #[must_use]
+    pub fn folded(mut self) -> Self {
+        self.bytes.make_ascii_lowercase();
+        self
+    }
+
+    /// Returns the bytes to search in.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the part of the text that a range of the view stands for.
+    #[must_use]
+    pub fn source(&self, range: Range<usize>) -> Range<usize> {
+        let start = self.from.get(range.start).map(|from| from.start);
+        let end = range.end.checked_sub(1).and_then(|last| self.from.get(last)).map(|from| from.end);
+        start.zip(end).map_or(0..0, |(start, end)| start..end)
+    }
+}
+
+/// Returns true for characters that show nothing and carry hidden text or reorder what is shown.
+#[must_use]
+pub fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns how long a terminal's escape sequence at the start of the text is, or 0.
+#[must_use]
+pub fn escape_length(text: &str) -> usize {
+    let mut bytes = text.bytes().enumerate();
+    if bytes.next().is_none_or(|(_, byte)| byte != 0x1b) {
+        return 0;
+    }
+    match bytes.next() {
+        Some((_, b'[')) => bytes
+            .take(64)
+            .find(|(_, byte)| !(0x20..=0x3f).contains(byte))
+            .map_or(2, |(at, byte)| if (0x40..=0x7e).contains(&byte) { at + 1 } else { at }),
+        Some((_, b']')) => {
+            bytes.take(512).find(|(_, byte)| matches!(byte, 0x07 | b'\n')).map_or(2, |(at, byte)| at + usize::from(byte == 0x07))
+        }
+        Some(_) | None => 1,
+    }
+}
+
+/// Decodes one character reference at the start of the text: its length and what it stands for.
+#[must_use]
+pub fn entity(text: &str) -> Option<(usize, char)> {
+    const LONGEST: usize = 12;
+    let body = text.strip_prefix('&')?;
+    let end = body.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let name = body.get(..end)?;
+    let letter = match name.strip_prefix('#') {
+        Some(number) => match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok().and_then(char::from_u32)?,
+            None => number.parse().ok().and_then(char::from_u32)?,
+        },
+        None => named(name)?,
+    };
+    Some((end + 2, letter))
+}
+
+fn named(name: &str) -> Option<char> {
+    const NAMES: &[(&str, char)] = &[
+        ("commat", '@'),
+        ("num", '#'),
+        ("sol", '/'),
+        ("colon", ':'),
+        ("period", '.'),
+        ("lowbar", '_'),
+        ("UnderBar", '_'),
+        ("dash", '-'),
+        ("hyphen", '-'),
+        ("equals", '='),
+        ("plus", '+'),
+        ("amp", '&'),
+        ("lt", '<'),
+        ("gt", '>'),
+        ("quot", '"'),
+        ("apos", '\''),
+        ("nbsp", ' '),
+        ("Tab", '\t'),
+        ("NewLine", '\n'),
+        ("excl", '!'),
+        ("quest", '?'),
+        ("semi", ';'),
+        ("comma", ','),
+        ("lpar", '('),
+        ("rpar", ')'),
+        ("lsqb", '['),
+        ("lbrack", '['),
+        ("rsqb", ']'),
+        ("rbrack", ']'),
+        ("bsol", '\\'),
+        ("grave", '`'),
+        ("ast", '*'),
+        ("dollar", '$'),
+        ("percnt", '%'),
+        ("shy", '\u{ad}'),
+        ("ZeroWidthSpace", '\u{200b}'),
+        ("zwj", '\u{200d}'),
+        ("zwnj", '\u{200c}'),
+        ("NoBreak", '\u{2060}'),
+        ("ensp", ' '),
+        ("emsp", ' '),
+        ("thinsp", ' '),
+    ];
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, letter)| *letter)
+}
+
+/// Reads one piece: how many bytes of the text it takes and what a reader sees of it.
+fn piece(rest: &str) -> (usize, Option<char>) {
+    let Some(letter) = rest.chars().next() else { return (1, None) };
+    let decoded = match letter {
+        '\u{1b}' => return (escape_length(rest).max(1), None),
+        '&' => entity(rest),
+        '%' => hex_at(rest, 1, 2).map(|letter| (3, letter)),
+        '\\' => backslash(rest),
+        _ => None,
+    };
+    let (length, seen) = decoded.unwrap_or((letter.len_utf8(), letter));
+    let seen = match seen {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(seen) - 0xfee0),
+        _ => Some(seen).filter(|seen| !is_invisible(*seen)),
+    };
+    (length, seen)
+}
+
+fn backslash(rest: &str) -> Option<(usize, char)> {
+    match rest.as_bytes().get(1)? {
+        b'u' => hex_at(rest, 2, 4).map(|letter| (6, letter)),
+        b'x' => hex_at(rest, 2, 2).map(|letter| (4, letter)),
+        _ => None,
+    }
+}
+
+/// Reads an ASCII character written as `count` hexadecimal digits.
+fn hex_at(rest: &str, at: usize, count: usize) -> Option<char> {
+    let digits = rest.get(at..at + count).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).filter(char::is_ascii)
+}
+
+fn separates(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || matches!(byte, 0x0b | b'*' | b'`' | b'~' | b'\\' | b'"' | b'\'' | b',' | b'|')
+}
