@@ -1,16 +1,32 @@
 //! `Trigger`: what happened, read from a webhook payload; claims of the payload that must be checked are marked as such.
+//!
+//! In: the event's name and its JSON. Out: the trigger, or why there is none. It decides nothing about who may: an event of a
+//! known kind and action is a trigger, whoever caused it.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// GitHub sends no payload above 25 MB: <https://docs.github.com/en/webhooks/webhook-events-and-payloads>.
+pub const PAYLOAD_LIMIT_BYTES: usize = 25 * 1024 * 1024;
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     /// What kind of event.
     pub kind: EventKind,
-    /// `owner/name`.
+    /// `owner/name`; empty where the payload does not say (schedules).
     pub repository: String,
-    /// The default branch, as the payload says.
+    /// The default branch, as the payload says; may be empty like `repository`.
     pub default_branch: String,
+    /// True when only members see the repository, as the payload says.
+    #[serde(default)]
+    pub is_private: bool,
+    /// When it happened, where the payload says.
+    #[serde(default)]
+    pub happened_at: Option<Timestamp>,
     /// Who did it.
     pub actor: Actor,
     /// The issue or pull request it happened on.
@@ -20,7 +36,7 @@ pub struct Trigger {
     /// The label put on, for label events.
     pub label: Option<String>,
     /// Inputs of `workflow_dispatch`; text only.
-    pub inputs: std::collections::BTreeMap<String, String>,
+    pub inputs: BTreeMap<String, String>,
     /// The cron expression, for schedule events.
     pub schedule: Option<String>,
 }
@@ -111,6 +127,294 @@ pub enum EventError {
 ///
 /// # Errors
 /// When the event starts nothing or the payload is malformed.
-pub fn parse(_name: &str, _payload: &str) -> Result<Trigger, EventError> {
-    todo!()
+pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
+    let malformed = |message: String| EventError::Malformed { name: name.to_owned(), message };
+    if payload.len() > PAYLOAD_LIMIT_BYTES {
+        return Err(malformed(format!("{} bytes, {PAYLOAD_LIMIT_BYTES} at most", payload.len())));
+    }
+    // serde_json refuses JSON nested deeper than 128 levels by itself.
+    let root: Value = serde_json::from_str(payload).map_err(|error| malformed(format!("not JSON: {error}")))?;
+    let root = Node { value: &root, path: String::new() };
+    let action = root.get("action").and_then(|action| action.value.as_str().map(str::to_owned)).unwrap_or_default();
+    let kind = match (name, action.as_str()) {
+        ("issue_comment", "created") => EventKind::IssueComment,
+        ("issues", "labeled") => EventKind::IssueLabeled,
+        ("pull_request_review_comment", "created") => EventKind::ReviewComment,
+        ("workflow_dispatch", _) => EventKind::Dispatch,
+        ("schedule", _) => EventKind::Schedule,
+        (_, _) => return Err(EventError::Ignored { name: name.to_owned(), action }),
+    };
+    read(kind, &root).map_err(malformed)
+}
+
+fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
+    let repository = root.get("repository");
+    let mut trigger = Trigger {
+        kind,
+        repository: String::new(),
+        default_branch: String::new(),
+        is_private: false,
+        happened_at: None,
+        actor: Actor::default(),
+        subject: None,
+        comment: None,
+        label: None,
+        inputs: BTreeMap::new(),
+        schedule: None,
+    };
+    if kind != EventKind::Schedule || repository.is_some() {
+        let repository = root.need("repository")?;
+        trigger.repository = repository.text("full_name")?;
+        trigger.default_branch = repository.text("default_branch")?;
+        trigger.is_private = repository.flag("private")?.unwrap_or(true);
+    }
+    match kind {
+        EventKind::IssueComment => {
+            let comment = root.need("comment")?;
+            trigger.actor = read_actor(root, &comment)?;
+            trigger.subject = Some(read_issue(&root.need("issue")?)?);
+            trigger.happened_at = comment.time("created_at")?;
+            trigger.comment = Some(read_comment(&comment)?);
+        }
+        EventKind::ReviewComment => {
+            let comment = root.need("comment")?;
+            trigger.actor = read_actor(root, &comment)?;
+            trigger.subject = Some(read_pull_request(&root.need("pull_request")?)?);
+            trigger.happened_at = comment.time("created_at")?;
+            let line = comment.number_or_none("line")?.or(comment.number_or_none("original_line")?);
+            trigger.comment = Some(Comment { place: Some((comment.text("path")?, line)), ..read_comment(&comment)? });
+        }
+        EventKind::IssueLabeled => {
+            let issue = root.need("issue")?;
+            trigger.actor = read_actor(root, &issue)?;
+            trigger.happened_at = issue.time("updated_at")?;
+            trigger.label = Some(root.need("label")?.text("name")?);
+            trigger.subject = Some(read_issue(&issue)?);
+        }
+        EventKind::Dispatch => {
+            trigger.actor = read_actor(root, root)?;
+            trigger.inputs = root.get("inputs").map_or_else(|| Ok(BTreeMap::new()), |inputs| inputs.texts())?;
+        }
+        EventKind::Schedule => trigger.schedule = root.text_or_none("schedule")?.filter(|cron| !cron.is_empty()),
+    }
+    Ok(trigger)
+}
+
+/// Reads who did it: the sender, with the association that the comment or issue claims of its own author.
+fn read_actor(root: &Node<'_>, claim: &Node<'_>) -> Result<Actor, String> {
+    let sender = root.need("sender")?;
+    let association = claim.text_or_none("author_association")?.unwrap_or_default();
+    Ok(Actor { login: sender.text("login")?, is_user: sender.text_or_none("type")?.as_deref() == Some("User"), association })
+}
+
+fn read_comment(comment: &Node<'_>) -> Result<Comment, String> {
+    Ok(Comment {
+        id: comment.number("id")?,
+        body: comment.text_or_none("body")?.unwrap_or_default(),
+        url: comment.text_or_none("html_url")?.unwrap_or_default(),
+        place: None,
+    })
+}
+
+fn read_issue(issue: &Node<'_>) -> Result<Subject, String> {
+    Ok(Subject {
+        is_pull_request: issue.get("pull_request").is_some(),
+        is_locked: issue.flag("locked")?.unwrap_or(false),
+        ..read_subject(issue)?
+    })
+}
+
+fn read_pull_request(pull: &Node<'_>) -> Result<Subject, String> {
+    Ok(Subject {
+        is_pull_request: true,
+        is_locked: pull.flag("locked")?.unwrap_or(false),
+        head_sha: Some(pull.need("head")?.text("sha")?),
+        ..read_subject(pull)?
+    })
+}
+
+fn read_subject(subject: &Node<'_>) -> Result<Subject, String> {
+    let author = subject.get("user").map(|user| user.text("login")).transpose()?;
+    Ok(Subject {
+        number: subject.number("number")?,
+        title: subject.text_or_none("title")?.unwrap_or_default(),
+        body: subject.text_or_none("body")?.unwrap_or_default(),
+        // The account may be gone; its words stay.
+        author: author.unwrap_or_else(|| "ghost".to_owned()),
+        is_pull_request: false,
+        is_open: subject.text("state")? == "open",
+        is_locked: false,
+        head_sha: None,
+    })
+}
+
+/// A JSON value that knows where it stands.
+struct Node<'a> {
+    value: &'a Value,
+    path: String,
+}
+
+impl<'a> Node<'a> {
+    /// Returns a member; one that is null counts as absent.
+    fn get(&self, key: &str) -> Option<Node<'a>> {
+        let value = self.value.get(key).filter(|value| !value.is_null())?;
+        Some(Node { value, path: self.path_of(key) })
+    }
+
+    fn need(&self, key: &str) -> Result<Node<'a>, String> {
+        self.get(key).ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { format!("$.{key}") } else { format!("{}.{key}", self.path) }
+    }
+
+    fn text(&self, key: &str) -> Result<String, String> {
+        self.text_or_none(key)?.ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
+    }
+
+    fn text_or_none(&self, key: &str) -> Result<Option<String>, String> {
+        self.member(key, "text", |value| value.as_str().map(str::to_owned))
+    }
+
+    fn number(&self, key: &str) -> Result<u64, String> {
+        self.number_or_none(key)?.ok_or_else(|| format!("`{}` is missing", self.path_of(key)))
+    }
+
+    fn number_or_none(&self, key: &str) -> Result<Option<u64>, String> {
+        self.member(key, "a number", Value::as_u64)
+    }
+
+    fn flag(&self, key: &str) -> Result<Option<bool>, String> {
+        self.member(key, "true or false", Value::as_bool)
+    }
+
+    fn time(&self, key: &str) -> Result<Option<Timestamp>, String> {
+        self.member(key, "a time", |value| value.as_str().and_then(|text| text.parse().ok()))
+    }
+
+    fn member<T>(&self, key: &str, what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, String> {
+        let Some(node) = self.get(key) else { return Ok(None) };
+        read(node.value).map(Some).ok_or_else(|| format!("`{}` is not {what}", node.path))
+    }
+
+    /// Reads an object of plain values as texts.
+    fn texts(&self) -> Result<BTreeMap<String, String>, String> {
+        let members = self.value.as_object().ok_or_else(|| format!("`{}` is not an object", self.path))?;
+        members
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| match value {
+                Value::String(text) => Ok((key.clone(), text.clone())),
+                Value::Bool(_) | Value::Number(_) => Ok((key.clone(), value.to_string())),
+                Value::Null | Value::Array(_) | Value::Object(_) => Err(format!("`{}` is not text", self.path_of(key))),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EventError, EventKind, parse};
+    use pretty_assertions::assert_eq;
+    use serde_json::{Value, json};
+
+    fn comment_event() -> Value {
+        json!({
+            "action": "created",
+            "issue": {"number": 7, "title": "A test fails", "body": null, "state": "open", "locked": false, "user": {"login": "carol"}},
+            "comment": {"id": 11, "body": "/locum fix", "html_url": "https://github.example/acme/app/issues/7#c11", "created_at": "2026-01-02T03:04:05Z",
+                "author_association": "MEMBER", "user": {"login": "alice"}},
+            "repository": {"full_name": "acme/app", "default_branch": "main", "private": false},
+            "sender": {"login": "alice", "type": "User"},
+        })
+    }
+
+    fn with(mut event: Value, pointer: &str, value: Value) -> String {
+        *event.pointer_mut(pointer).unwrap() = value;
+        event.to_string()
+    }
+
+    fn message(name: &str, payload: &str) -> String {
+        parse(name, payload).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn reads_a_comment_on_an_issue_and_on_a_pull_request() {
+        let trigger = parse("issue_comment", &comment_event().to_string()).unwrap();
+        assert_eq!(trigger.kind, EventKind::IssueComment);
+        assert_eq!((trigger.repository.as_str(), trigger.default_branch.as_str(), trigger.is_private), ("acme/app", "main", false));
+        assert_eq!((trigger.actor.login.as_str(), trigger.actor.is_user, trigger.actor.association.as_str()), ("alice", true, "MEMBER"));
+        assert_eq!(trigger.happened_at.unwrap().to_string(), "2026-01-02T03:04:05Z");
+        assert_eq!(trigger.comment.unwrap().body, "/locum fix");
+        let subject = trigger.subject.unwrap();
+        assert_eq!(
+            (subject.number, subject.is_open, subject.is_pull_request, subject.body.as_str(), subject.author.as_str()),
+            (7, true, false, "", "carol")
+        );
+
+        let mut event = comment_event();
+        event["issue"]["pull_request"] = json!({"url": "x"});
+        assert!(parse("issue_comment", &event.to_string()).unwrap().subject.unwrap().is_pull_request);
+    }
+
+    #[test]
+    fn reads_review_comments_labels_dispatches_and_schedules() {
+        let mut event = comment_event();
+        event["pull_request"] = json!({"number": 5, "title": "t", "state": "open", "user": null, "head": {"sha": "abc"}});
+        event["comment"]["path"] = json!("src/lib.rs");
+        event["comment"]["line"] = json!(null);
+        event["comment"]["original_line"] = json!(3);
+        let trigger = parse("pull_request_review_comment", &event.to_string()).unwrap();
+        assert_eq!(trigger.comment.unwrap().place, Some(("src/lib.rs".to_owned(), Some(3))));
+        assert_eq!(trigger.subject.as_ref().unwrap().head_sha.as_deref(), Some("abc"));
+        assert_eq!(trigger.subject.unwrap().author, "ghost");
+
+        let mut event = comment_event();
+        event["action"] = json!("labeled");
+        event["label"] = json!({"name": "locum"});
+        assert_eq!(parse("issues", &event.to_string()).unwrap().label.as_deref(), Some("locum"));
+
+        let event = json!({"inputs": {"task": "x", "dry": true, "none": null}, "repository": comment_event()["repository"], "sender": comment_event()["sender"]});
+        let inputs = parse("workflow_dispatch", &event.to_string()).unwrap().inputs;
+        assert_eq!(inputs.into_iter().collect::<Vec<_>>(), [("dry".to_owned(), "true".to_owned()), ("task".to_owned(), "x".to_owned())]);
+
+        let trigger = parse("schedule", r#"{"schedule": "0 5 * * 1"}"#).unwrap();
+        assert_eq!((trigger.kind, trigger.schedule.as_deref(), trigger.repository.as_str()), (EventKind::Schedule, Some("0 5 * * 1"), ""));
+    }
+
+    #[test]
+    fn a_program_is_not_a_user() {
+        for kind in ["Bot", "Organization", "Mannequin"] {
+            let payload = with(comment_event(), "/sender/type", json!(kind));
+            assert!(!parse("issue_comment", &payload).unwrap().actor.is_user);
+        }
+    }
+
+    #[test]
+    fn other_events_and_actions_start_nothing() {
+        for (name, action) in [
+            ("issue_comment", "edited"),
+            ("issue_comment", "deleted"),
+            ("issues", "opened"),
+            ("push", ""),
+            ("gollum", "created"),
+            ("pull_request_target", "opened"),
+        ] {
+            let payload = with(comment_event(), "/action", json!(action));
+            assert_eq!(parse(name, &payload).unwrap_err(), EventError::Ignored { name: name.to_owned(), action: action.to_owned() });
+        }
+    }
+
+    #[test]
+    fn names_the_place_of_what_is_wrong() {
+        let broken = |pointer: &str, value: Value| message("issue_comment", &with(comment_event(), pointer, value));
+        assert_eq!(broken("/issue/number", json!("7")), "payload of `issue_comment`: `$.issue.number` is not a number");
+        assert_eq!(broken("/sender", json!(null)), "payload of `issue_comment`: `$.sender` is missing");
+        assert_eq!(broken("/comment/body", json!({"a": 1})), "payload of `issue_comment`: `$.comment.body` is not text");
+        assert_eq!(broken("/repository", json!([])), "payload of `issue_comment`: `$.repository.full_name` is missing");
+        assert!(message("issue_comment", "{").contains("not JSON"));
+        assert!(message("issue_comment", &"[".repeat(200_000)).contains("not JSON"));
+        assert!(message("issue_comment", &" ".repeat(super::PAYLOAD_LIMIT_BYTES + 1)).contains("at most"));
+    }
 }
