@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::base::path::RepoPath;
 use crate::modes::Group;
+use crate::policy::budget::Spent;
 use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
@@ -60,7 +61,10 @@ impl Session<'_> {
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
-            spent: root.map(|root| root.spent).unwrap_or_default(),
+            spent: Spent {
+                seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),
+                ..root.map(|root| root.spent).unwrap_or_default()
+            },
             spent_is_estimate: self.state.spent_is_estimate,
             changes,
             base: start.base.clone(),

@@ -3,6 +3,7 @@
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::id::TaskId;
 use crate::models::ModelRequest;
+use crate::models::accounting;
 use crate::models::retry;
 use crate::session::Session;
 use crate::session::event::Event;
@@ -70,17 +71,4 @@ fn prompts_no_tool() -> &'static str {
 fn reply_bytes(reply: &Reply) -> usize {
     let calls = reply.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
     reply.text.len() + reply.reasoning.len() + calls
-}
-
-mod accounting {
-    use crate::base::chat::Usage;
-    use crate::models::profile::Price;
-
-    pub(super) fn estimate_tokens(bytes: usize) -> u64 {
-        u64::try_from(bytes).unwrap_or(u64::MAX).div_ceil(4)
-    }
-    #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
-    pub(super) fn cost(usage: Usage, price: Price) -> f64 {
-        usage.input as f64 * price.input / 1e6 + usage.output as f64 * price.output / 1e6
-    }
 }
