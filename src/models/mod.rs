@@ -1,9 +1,11 @@
 //! Floor 4: language models. A request in, a stream of deltas out; retries here, nothing else.
 
 pub mod accounting;
+pub mod catalogue;
 pub mod chat_completions;
 pub mod conversation;
 pub mod profile;
+pub mod resolve;
 pub mod retry;
 pub mod scripted;
 

@@ -5,6 +5,24 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// Longest idle timeout accepted, in seconds.
+const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
+
+/// Headers a profile may not set.
+const RESERVED_HEADERS: &[&str] = &[
+    "accept",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// One configured model, without its key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,12 +30,12 @@ pub struct Profile {
     /// Whose protocol it speaks.
     #[serde(default)]
     pub provider: Provider,
-    /// The model's name at the provider.
+    /// The model's name at the provider; for `scripted` the script's file.
     pub model: String,
     /// Where the provider's API starts (`https://api.openai.com/v1`); the provider's own address when absent.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key; `OPENAI_API_KEY` when absent.
+    /// The environment variable that holds the key; when absent the one that belongs to a known host, else `OPENAI_API_KEY`.
     #[serde(default)]
     pub api_key_env: Option<String>,
     /// Most tokens of one reply.
@@ -29,6 +47,9 @@ pub struct Profile {
     /// Sampling temperature; the provider's default when absent.
     #[serde(default)]
     pub temperature: Option<f64>,
+    /// Extra request headers. Never a key: their values are not secret.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// Longest silence between two pieces of a reply, in seconds.
     #[serde(default = "Profile::default_idle_timeout_s")]
     pub idle_timeout_s: u64,
@@ -38,6 +59,48 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Returns a profile that says nothing but the model's name.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            provider: Provider::default(),
+            model: model.into(),
+            base_url: None,
+            api_key_env: None,
+            max_output_tokens: None,
+            context_window: None,
+            temperature: None,
+            headers: BTreeMap::new(),
+            idle_timeout_s: Self::default_idle_timeout_s(),
+            price: None,
+        }
+    }
+
+    /// Checks what the types leave open.
+    ///
+    /// # Errors
+    /// Names the key and what is wrong with its value.
+    pub fn check(&self) -> Result<(), String> {
+        if self.model.trim().is_empty() {
+            return Err("`model` is empty".to_owned());
+        }
+        if self.temperature.is_some_and(|temperature| !(0.0..=2.0).contains(&temperature)) {
+            return Err("`temperature` is outside 0 to 2".to_owned());
+        }
+        if self.max_output_tokens == Some(0) || self.context_window == Some(0) {
+            return Err("`max_output_tokens` and `context_window` are at least 1".to_owned());
+        }
+        if !(1..=IDLE_TIMEOUT_LIMIT_S).contains(&self.idle_timeout_s) {
+            return Err(format!("`idle_timeout_s` is outside 1 to {IDLE_TIMEOUT_LIMIT_S}"));
+        }
+        let price = self.price.unwrap_or_default();
+        let parts = [Some(price.input), Some(price.output), price.cached_read, price.cached_write];
+        if parts.into_iter().flatten().any(|part| !part.is_finite() || part < 0.0) {
+            return Err("`price` holds a number below 0".to_owned());
+        }
+        self.headers.iter().try_for_each(|(name, value)| check_header(name, value))
+    }
+
     fn default_idle_timeout_s() -> u64 {
         120
     }
@@ -47,6 +110,18 @@ impl Profile {
     pub fn idle_timeout(&self) -> Duration {
         Duration::from_secs(self.idle_timeout_s)
     }
+}
+
+fn check_header(name: &str, value: &str) -> Result<(), String> {
+    let lower = name.to_ascii_lowercase();
+    let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    if !plain || value.bytes().any(|byte| byte.is_ascii_control()) {
+        return Err(format!("`headers` holds `{name}`, which is not a header with a printable value"));
+    }
+    if RESERVED_HEADERS.contains(&lower.as_str()) {
+        return Err(format!("`headers` may not set `{name}`: the program sets it itself, the key comes from `api_key_env`"));
+    }
+    Ok(())
 }
 
 /// Whose protocol a model speaks.

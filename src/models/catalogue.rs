@@ -1,0 +1,209 @@
+//! `Catalogue`: what is known about common models and the hosts that serve them, compiled in from `config/models.yml`.
+//!
+//! In: a model's name or a host. Out: its limits, its price, its ways; nothing for what is not listed. The figures have a date and a
+//! source and give way to what a profile says. It decides nothing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::models::profile::{Price, Profile, Provider};
+
+/// Everything the program knows about models before it is told.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalogue {
+    /// The day the figures were read, `YYYY-MM-DD`.
+    pub date: String,
+    /// Where they were read.
+    pub source: String,
+    unknown: DefaultLimits,
+    hosts: BTreeMap<String, HostWays>,
+    models: BTreeMap<String, CatalogueEntry>,
+}
+
+/// What is known about one model.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CatalogueEntry {
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
+    /// Most tokens of one reply.
+    pub max_output_tokens: u32,
+    /// What it costs.
+    pub price: Price,
+}
+
+/// How one host differs from the others that speak the same protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostWays {
+    /// The environment variable whose value is this host's key.
+    pub key: String,
+    /// The request field that limits the reply.
+    #[serde(default)]
+    pub output_limit: OutputLimit,
+    /// True when it wants a reply's reasoning back with the conversation.
+    #[serde(default)]
+    pub returns_reasoning: bool,
+}
+
+/// The request field that limits a reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputLimit {
+    /// The older name; what most compatible servers read.
+    #[default]
+    MaxTokens,
+    /// The newer name; the only one some hosts accept for their reasoning models.
+    MaxCompletionTokens,
+}
+
+/// What one configured model can take and what it costs, with where that is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Limits {
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
+    /// Most tokens of one reply.
+    pub max_output_tokens: u32,
+    /// What it costs; `None` when nobody said.
+    pub price: Option<Price>,
+    /// True when the model is neither listed nor described by its profile: the window is a careful guess.
+    pub guessed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DefaultLimits {
+    context_window: u32,
+    max_output_tokens: u32,
+}
+
+impl Catalogue {
+    /// Reads the catalogue compiled into the program.
+    ///
+    /// # Errors
+    /// When the compiled-in text is broken, which a test rules out.
+    pub fn built_in() -> Result<Self, String> {
+        serde_yaml::from_str(include_str!("../../config/models.yml"))
+            .map_err(|err| format!("the built-in model catalogue is broken: {err}"))
+    }
+
+    /// Finds a model by the name its provider gives it; a vendor before a `/` and a date, `-latest` or a `:tag` at the end don't matter.
+    #[must_use]
+    pub fn find(&self, model: &str) -> Option<&CatalogueEntry> {
+        let name = model.rsplit('/').next().unwrap_or(model);
+        let untagged = name.split(':').next().unwrap_or(name);
+        let plain = plain_name(untagged);
+        let dashed = plain.replace('.', "-");
+        [model, name, untagged, plain, dashed.as_str()].into_iter().find_map(|name| self.models.get(name))
+    }
+
+    /// Finds what is known about a host (`api.openai.com`).
+    #[must_use]
+    pub fn host(&self, host: &str) -> Option<&HostWays> {
+        self.hosts.get(host)
+    }
+
+    /// Returns every host with the environment variable that holds its key.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.hosts.iter().map(|(host, ways)| (host.as_str(), ways.key.as_str()))
+    }
+
+    /// Returns what a configured model can take: the profile's word first, then the catalogue's, then careful defaults.
+    #[must_use]
+    pub fn limits(&self, profile: &Profile) -> Limits {
+        let entry = match profile.provider {
+            Provider::Openai => self.find(&profile.model),
+            Provider::Scripted => None,
+        };
+        let window = profile.context_window.or(entry.map(|entry| entry.context_window));
+        let output = profile.max_output_tokens.or(entry.map(|entry| entry.max_output_tokens));
+        Limits {
+            context_window: window.unwrap_or(self.unknown.context_window),
+            max_output_tokens: output.unwrap_or(self.unknown.max_output_tokens),
+            price: profile.price.or(entry.map(|entry| entry.price)),
+            guessed: window.is_none() && profile.provider == Provider::Openai,
+        }
+    }
+}
+
+/// Returns a model's name without the date or `-latest` at its end.
+fn plain_name(name: &str) -> &str {
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    let mut rest = name;
+    for _ in 0..3 {
+        match rest.rsplit_once('-') {
+            Some((head, tail)) if tail.len() >= 2 && tail.bytes().all(|byte| byte.is_ascii_digit()) => rest = head,
+            Some(_) | None => break,
+        }
+    }
+    let dropped = name.len() - rest.len();
+    // `-20250929` and `-2025-08-07` are dates, `-4-5` is a version.
+    if dropped >= "-20250101".len() { rest } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{Catalogue, OutputLimit};
+    use crate::models::profile::{Price, Profile};
+
+    fn check(model: &str, listed: Option<&str>) {
+        let catalogue = Catalogue::built_in().unwrap();
+        assert_eq!(catalogue.find(model), listed.map(|name| catalogue.models.get(name).unwrap()), "{model}");
+    }
+
+    #[test]
+    fn finds_models_by_the_names_providers_give_them() {
+        check("gpt-5", Some("gpt-5"));
+        check("gpt-5-2025-08-07", Some("gpt-5"));
+        check("openai/gpt-4.1-mini", Some("gpt-4.1-mini"));
+        check("claude-haiku-4-5-20251001", Some("claude-haiku-4-5"));
+        check("anthropic/claude-sonnet-4.5", Some("claude-sonnet-4-5"));
+        check("deepseek/deepseek-chat:free", Some("deepseek-chat"));
+        check("codestral-latest", Some("codestral-latest"));
+    }
+
+    #[test]
+    fn does_not_take_one_model_for_another() {
+        check("gpt-5-unheard-of", None);
+        check("gpt", None);
+        check("claude-sonnet-4-9", None);
+        check("", None);
+    }
+
+    #[test]
+    fn says_when_it_is_and_dates_every_figure() {
+        let catalogue = Catalogue::built_in().unwrap();
+        assert!(catalogue.date.len() == 10 && !catalogue.source.is_empty());
+        for (name, entry) in &catalogue.models {
+            assert!(entry.context_window >= 8192 && entry.max_output_tokens >= 4096, "{name}");
+            assert!(entry.price.input > 0.0 && entry.price.output >= entry.price.input, "{name}");
+        }
+    }
+
+    #[test]
+    fn takes_the_profiles_word_first_and_says_when_it_guesses() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let known = Profile::new("gpt-5");
+        let limits = catalogue.limits(&known);
+        assert_eq!((limits.context_window, limits.guessed), (272_000, false));
+        let price = Price { input: 1.0, output: 1.0, ..Price::default() };
+        let told = Profile { context_window: Some(1000), price: Some(price), ..known };
+        assert_eq!((catalogue.limits(&told).context_window, catalogue.limits(&told).price), (1000, Some(price)));
+        let unknown = catalogue.limits(&Profile::new("my-own"));
+        assert_eq!((unknown.context_window, unknown.max_output_tokens, unknown.price, unknown.guessed), (32_768, 4096, None, true));
+        assert!(!catalogue.limits(&Profile { context_window: Some(9), ..Profile::new("my-own") }).guessed);
+    }
+
+    #[test]
+    fn knows_the_ways_of_hosts() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let ways = |host: &str| catalogue.host(host).map(|ways| (ways.key.as_str(), ways.output_limit, ways.returns_reasoning));
+        assert_eq!(ways("api.openai.com"), Some(("OPENAI_API_KEY", OutputLimit::MaxCompletionTokens, false)));
+        assert_eq!(ways("api.deepseek.com"), Some(("DEEPSEEK_API_KEY", OutputLimit::MaxTokens, true)));
+        assert_eq!(ways("api.openai.com.evil.example"), None);
+    }
+}

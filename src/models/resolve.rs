@@ -1,0 +1,553 @@
+//! `resolve`: from settings and the environment to the two models of a run, each with the key it may use.
+//!
+//! In: profiles, pointers, the environment as a map, the model asked for by flag, and which settings the repository wrote. Out: two
+//! [`Chosen`] models or what is missing. A key goes only to a host it is tied to: one a person named together with it (user
+//! configuration, environment, flags) or the provider's own; a repository's configuration can tie nothing. It contacts nobody.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use url::Url;
+
+use crate::base::secret::Secret;
+use crate::models::catalogue::{Catalogue, HostWays, Limits};
+use crate::models::profile::{ModelSettings, Profile, Provider};
+
+/// Where OpenAI's own API starts.
+pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+/// The environment variable that holds a key where nothing else is said.
+const KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// The environment variable that names another place for OpenAI's API.
+const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
+/// The environment variable that names a profile or a model.
+const MODEL_VARIABLE: &str = "LOCUM_MODEL";
+
+/// What a choice of models depends on besides the settings.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelFacts<'a> {
+    /// The environment.
+    pub env: &'a BTreeMap<String, String>,
+    /// A profile or model asked for by flag or input: stronger than everything else.
+    pub asked: Option<&'a str>,
+    /// The settings whose value the repository's configuration gave, as dotted paths below `models`: `profiles.fast.base_url`.
+    pub from_repository: &'a BTreeSet<String>,
+}
+
+/// The models of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// For the root task.
+    pub main: Chosen,
+    /// For sub-tasks; equal to `main` unless a pointer says otherwise.
+    pub task: Chosen,
+}
+
+/// One model that is ready to be built.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The profile's name; the model's name where there is no profile.
+    pub name: String,
+    /// The profile, its `base_url` filled in.
+    pub profile: Profile,
+    /// The key, where the host needs one.
+    pub key: Option<Secret>,
+    /// What the model can take and what it costs.
+    pub limits: Limits,
+    /// What the host differs in.
+    pub ways: HostWays,
+    /// What a person should know: a guessed window, a missing price, a key that travels in the clear.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// Nothing names a model.
+    #[error("no model is configured")]
+    NoModel,
+    /// Several profiles and nothing that chooses one.
+    #[error("several models are configured ({0}) and no pointer says which one to use")]
+    NoPointer(String),
+    /// A pointer names a profile that is not there.
+    #[error("`models.pointers.{pointer}` names the profile `{name}`, which does not exist")]
+    UnknownProfile {
+        /// The pointer.
+        pointer: &'static str,
+        /// What it names.
+        name: String,
+        /// The profile that was probably meant.
+        near: Option<String>,
+    },
+    /// The variable that should hold the key is not there or empty.
+    #[error("model `{name}`: the environment variable `{variable}`, which should hold the key, is {state}")]
+    NoKey {
+        /// The profile or model.
+        name: String,
+        /// The variable.
+        variable: String,
+        /// `not set`, `empty` or what else is wrong with it.
+        state: &'static str,
+    },
+    /// An address that is none.
+    #[error("model `{name}`: `base_url` `{url}` {problem}")]
+    BaseUrl {
+        /// The profile or model.
+        name: String,
+        /// The address.
+        url: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The repository's configuration would send requests or a key to a host nobody tied them to.
+    #[error("model `{name}`: the repository's configuration may not {what}")]
+    NotTied {
+        /// The profile or model.
+        name: String,
+        /// What it tried.
+        what: String,
+    },
+    /// A number outside its range, a header that is not allowed.
+    #[error("model `{name}`: {problem}")]
+    Profile {
+        /// The profile or model.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The compiled-in catalogue is broken.
+    #[error("{0}")]
+    Catalogue(String),
+}
+
+impl ProfileError {
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoModel => format!(
+                "set {KEY_VARIABLE} and {MODEL_VARIABLE} in the environment ({BASE_URL_VARIABLE} too for a server other than OpenAI's), or describe \
+                 a profile under `models.profiles` in the configuration"
+            ),
+            Self::NoPointer(_) => format!("set `models.pointers.main`, `--model` or {MODEL_VARIABLE} to one of them"),
+            Self::UnknownProfile { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            Self::UnknownProfile { near: None, .. } => "describe it under `models.profiles`, or take the pointer out".to_owned(),
+            Self::NoKey { variable, .. } => {
+                format!("set {variable}; in a workflow: `env: {{ {variable}: ${{{{ secrets.{variable} }}}} }}`, from a secret that exists")
+            }
+            Self::BaseUrl { .. } => format!("give the address the API starts at, such as `{OPENAI_BASE_URL}`"),
+            Self::NotTied { .. } => format!(
+                "name host and key variable together in the user configuration, or set {BASE_URL_VARIABLE} and {KEY_VARIABLE} in the environment: a \
+                 repository can use hosts and keys a person tied together, and the providers' own"
+            ),
+            Self::Profile { .. } => "correct the profile".to_owned(),
+            Self::Catalogue(_) => "this is a bug: please report it".to_owned(),
+        }
+    }
+}
+
+/// Chooses the models of a run.
+///
+/// The root task's is the one asked for by flag, else by `LOCUM_MODEL`, else by `pointers.main`, else the only profile there is. A name
+/// that is no profile, given by flag or variable, is a model at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`.
+///
+/// # Errors
+/// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
+pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resolved, ProfileError> {
+    let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
+    let chooser = Chooser { settings, facts, catalogue: &catalogue, tied: tied_keys(settings, facts, &catalogue) };
+    let main = match facts.asked.filter(|name| !name.trim().is_empty()).or_else(|| variable_value(facts.env, MODEL_VARIABLE)) {
+        Some(name) => chooser.named(name.trim())?,
+        None => match &settings.pointers.main {
+            Some(name) => chooser.pointed("main", name)?,
+            None => chooser.only_profile()?,
+        },
+    };
+    let task = match &settings.pointers.task {
+        Some(name) => chooser.pointed("task", name)?,
+        None => main.clone(),
+    };
+    Ok(Resolved { main, task })
+}
+
+/// A key's variable and the origin (scheme, host, port) it belongs to.
+type Tie = (String, String);
+
+/// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere; what the repository wrote only where
+/// the two are tied together.
+#[must_use]
+pub fn key_may_go(variable: &str, url: &Url, written_by: Author, tied: &BTreeSet<Tie>) -> bool {
+    match written_by {
+        Author::Person => true,
+        Author::Repository => tied.contains(&(variable.to_owned(), origin(url))),
+    }
+}
+
+/// Who wrote a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// The user's configuration, the environment, a flag, or the program itself.
+    Person,
+    /// The repository's configuration.
+    Repository,
+}
+
+struct Chooser<'a> {
+    settings: &'a ModelSettings,
+    facts: &'a ModelFacts<'a>,
+    catalogue: &'a Catalogue,
+    tied: BTreeSet<Tie>,
+}
+
+impl Chooser<'_> {
+    fn named(&self, name: &str) -> Result<Chosen, ProfileError> {
+        match self.settings.profiles.get(name) {
+            Some(profile) => self.choose(name, profile),
+            None => self.choose(name, &Profile::new(name)),
+        }
+    }
+
+    fn pointed(&self, pointer: &'static str, name: &str) -> Result<Chosen, ProfileError> {
+        match self.settings.profiles.get(name) {
+            Some(profile) => self.choose(name, profile),
+            None => {
+                let near = nearest(name, self.settings.profiles.keys());
+                Err(ProfileError::UnknownProfile { pointer, name: name.to_owned(), near })
+            }
+        }
+    }
+
+    fn only_profile(&self) -> Result<Chosen, ProfileError> {
+        let mut profiles = self.settings.profiles.iter();
+        match (profiles.next(), profiles.next()) {
+            (None, _) => Err(ProfileError::NoModel),
+            (Some((name, profile)), None) => self.choose(name, profile),
+            (Some(_), Some(_)) => {
+                let names: Vec<&str> = self.settings.profiles.keys().map(String::as_str).collect();
+                Err(ProfileError::NoPointer(names.join(", ")))
+            }
+        }
+    }
+
+    fn choose(&self, name: &str, profile: &Profile) -> Result<Chosen, ProfileError> {
+        profile.check().map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
+        match profile.provider {
+            Provider::Openai => self.choose_host(name, profile),
+            Provider::Scripted => {
+                let limits = self.catalogue.limits(profile);
+                Ok(Chosen {
+                    name: name.to_owned(),
+                    profile: profile.clone(),
+                    key: None,
+                    limits,
+                    ways: HostWays::default(),
+                    notes: Vec::new(),
+                })
+            }
+        }
+    }
+
+    fn choose_host(&self, name: &str, profile: &Profile) -> Result<Chosen, ProfileError> {
+        let address = base_url(profile, self.facts.env);
+        let url = parse_base_url(name, &address)?;
+        let host = url.host_str().unwrap_or_default();
+        let author = |field: &str| {
+            let written = self.facts.from_repository.contains(&format!("profiles.{name}.{field}"));
+            if written { Author::Repository } else { Author::Person }
+        };
+        let known = self.catalogue.host(host);
+        let named_by_person = self.tied.iter().any(|(_, tied)| *tied == origin(&url));
+        if author("base_url") == Author::Repository && !named_by_person {
+            return Err(ProfileError::NotTied { name: name.to_owned(), what: format!("send requests to `{}`", origin(&url)) });
+        }
+        let from_repository = author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
+        let written_by = if from_repository { Author::Repository } else { Author::Person };
+        let own = own_key(profile, known);
+        let variable = profile.api_key_env.as_deref().unwrap_or(own);
+        let may_go = key_may_go(variable, &url, written_by, &self.tied);
+        let key = match (&profile.api_key_env, may_go) {
+            (Some(_), false) => {
+                let what = format!("send the key in `{variable}` to `{}`", origin(&url));
+                return Err(ProfileError::NotTied { name: name.to_owned(), what });
+            }
+            (None, false) => None,
+            (Some(_), true) => Some(read_key(name, self.facts.env, variable)?),
+            (None, true) if known.is_some() => Some(read_key(name, self.facts.env, variable)?),
+            (None, true) if variable_value(self.facts.env, variable).is_some() => Some(read_key(name, self.facts.env, variable)?),
+            (None, true) => None,
+        };
+        let limits = self.catalogue.limits(profile);
+        let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
+        let profile = Profile { base_url: Some(address), ..profile.clone() };
+        Ok(Chosen { name: name.to_owned(), profile, key, limits, ways: known.cloned().unwrap_or_default(), notes })
+    }
+}
+
+/// Returns the variable that holds the key of a profile which names none.
+fn own_key<'w>(profile: &Profile, known: Option<&'w HostWays>) -> &'w str {
+    // Without an address of its own the profile uses the pair of OPENAI_BASE_URL and OPENAI_API_KEY, wherever that points.
+    known.filter(|_| profile.base_url.is_some()).map_or(KEY_VARIABLE, |ways| ways.key.as_str())
+}
+
+/// Returns every tie of a key to an origin that a person or the catalogue made.
+fn tied_keys(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> BTreeSet<Tie> {
+    let mut tied: BTreeSet<Tie> = catalogue.keys().map(|(host, variable)| (variable.to_owned(), format!("https://{host}"))).collect();
+    if let Some(url) = variable_value(facts.env, BASE_URL_VARIABLE).and_then(|text| Url::parse(text).ok()) {
+        tied.insert((KEY_VARIABLE.to_owned(), origin(&url)));
+    }
+    for (name, profile) in &settings.profiles {
+        let by_person = |field: &str| !facts.from_repository.contains(&format!("profiles.{name}.{field}"));
+        let url = profile.base_url.as_deref().filter(|_| by_person("base_url")).and_then(|text| Url::parse(text).ok());
+        if let Some(url) = url.filter(|_| by_person("api_key_env")) {
+            let own = own_key(profile, catalogue.host(url.host_str().unwrap_or_default()));
+            tied.insert((profile.api_key_env.clone().unwrap_or_else(|| own.to_owned()), origin(&url)));
+        }
+    }
+    tied
+}
+
+/// Returns the profile's address; `OPENAI_BASE_URL` or OpenAI's own for profiles that use OpenAI's key and name no address.
+fn base_url(profile: &Profile, env: &BTreeMap<String, String>) -> String {
+    let openai_key = profile.api_key_env.as_deref().is_none_or(|name| name == KEY_VARIABLE);
+    let from_env = variable_value(env, BASE_URL_VARIABLE).filter(|_| openai_key);
+    profile.base_url.as_deref().or(from_env).unwrap_or(OPENAI_BASE_URL).trim().to_owned()
+}
+
+fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
+    let fault = |problem: String| ProfileError::BaseUrl { name: name.to_owned(), url: without_userinfo(address), problem };
+    let url = Url::parse(address).map_err(|err| fault(format!("is not an address: {err}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(fault(format!("has the scheme `{}`; only http and https are spoken", url.scheme())));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(fault("holds a user name or password; a key belongs in an environment variable".to_owned()));
+    }
+    if url.fragment().is_some() {
+        return Err(fault("has a `#` part, which no server sees".to_owned()));
+    }
+    Ok(url)
+}
+
+fn without_userinfo(address: &str) -> String {
+    match address.split_once("://").and_then(|(scheme, rest)| rest.rsplit_once('@').map(|(_, rest)| (scheme, rest))) {
+        Some((scheme, rest)) => format!("{scheme}://***@{rest}"),
+        None => address.to_owned(),
+    }
+}
+
+fn read_key(name: &str, env: &BTreeMap<String, String>, variable: &str) -> Result<Secret, ProfileError> {
+    let fault = |state| ProfileError::NoKey { name: name.to_owned(), variable: variable.to_owned(), state };
+    let value = env.get(variable).ok_or_else(|| fault("not set"))?.trim();
+    if value.is_empty() {
+        return Err(fault("empty"));
+    }
+    if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(fault("not a key: it holds blanks or other characters no key has"));
+    }
+    Ok(Secret::new(value))
+}
+
+fn notes(profile: &Profile, limits: &Limits, url: &Url, has_key: bool, catalogue: &Catalogue) -> Vec<String> {
+    let mut notes = Vec::new();
+    if limits.guessed {
+        notes.push(format!(
+            "model `{}` is not in the catalogue of {}: its window is taken to be {} tokens; set `context_window` in its profile",
+            profile.model, catalogue.date, limits.context_window
+        ));
+    }
+    if limits.price.is_none() {
+        notes.push(format!("model `{}` has no known price: its cost counts as 0; set `price` in its profile", profile.model));
+    }
+    if has_key && url.scheme() == "http" && !is_loopback(url) {
+        notes.push(format!("the key travels to `{}` unencrypted", origin(url)));
+    }
+    notes
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// Returns the value of a variable that is set to something.
+fn variable_value<'e>(env: &'e BTreeMap<String, String>, name: &str) -> Option<&'e str> {
+    env.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+}
+
+fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<String> {
+    let limit = name.len() / 3 + 1;
+    known
+        .map(|near| (strsim::osa_distance(name, near), near))
+        .filter(|(distance, _)| *distance <= limit)
+        .min()
+        .map(|(_, near)| near.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use pretty_assertions::assert_eq;
+
+    use super::{ModelFacts, ProfileError, Resolved, resolve};
+    use crate::models::profile::ModelSettings;
+
+    struct Case<'a> {
+        settings: &'a str,
+        env: &'a [(&'a str, &'a str)],
+        asked: Option<&'a str>,
+        from_repository: &'a [&'a str],
+    }
+
+    const NOTHING: Case<'static> = Case { settings: "{}", env: &[], asked: None, from_repository: &[] };
+
+    impl Case<'_> {
+        fn run(&self) -> Result<Resolved, ProfileError> {
+            let settings: ModelSettings = serde_yaml::from_str(self.settings).unwrap();
+            let env: BTreeMap<String, String> = self.env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+            let from_repository: BTreeSet<String> = self.from_repository.iter().map(|name| (*name).into()).collect();
+            resolve(&settings, &ModelFacts { env: &env, asked: self.asked, from_repository: &from_repository })
+        }
+
+        /// Name, address and key of the root task's model.
+        fn main(&self) -> (String, String, Option<String>) {
+            let main = self.run().unwrap().main;
+            (main.name, main.profile.base_url.unwrap(), main.key.map(|key| key.expose().to_owned()))
+        }
+
+        fn fault(&self) -> String {
+            let err = self.run().unwrap_err();
+            format!("{err}; {}", err.hint())
+        }
+    }
+
+    fn chosen(name: &str, url: &str, key: Option<&str>) -> (String, String, Option<String>) {
+        (name.into(), url.into(), key.map(str::to_owned))
+    }
+
+    #[test]
+    fn three_variables_are_enough() {
+        let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://llm.example/v1"), ("LOCUM_MODEL", "big")];
+        assert_eq!(Case { env, ..NOTHING }.main(), chosen("big", "https://llm.example/v1", Some("sk-1")));
+        assert_eq!(Case { env: &[env[0], env[2]], ..NOTHING }.main(), chosen("big", "https://api.openai.com/v1", Some("sk-1")));
+        assert_eq!(Case { env: &[env[1], env[2]], ..NOTHING }.main(), chosen("big", "https://llm.example/v1", None));
+        let known = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://openrouter.ai/api/v1"), ("LOCUM_MODEL", "big")];
+        assert_eq!(Case { env: known, ..NOTHING }.main(), chosen("big", "https://openrouter.ai/api/v1", Some("sk-1")));
+    }
+
+    #[test]
+    fn names_what_is_missing() {
+        let two = "{ profiles: { fast: { model: a }, slow: { model: b } } }";
+        for (case, words) in [
+            (NOTHING, "no model is configured; set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too"),
+            (Case { env: &[("LOCUM_MODEL", " ")], ..NOTHING }, "no model is configured"),
+            (Case { env: &[("LOCUM_MODEL", "gpt-5")], ..NOTHING }, "`OPENAI_API_KEY`, which should hold the key, is not set"),
+            (Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "")], ..NOTHING }, "is empty; set OPENAI_API_KEY"),
+            (Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "a b")], ..NOTHING }, "is not a key"),
+            (Case { settings: two, ..NOTHING }, "several models are configured (fast, slow)"),
+            (
+                Case { settings: "{ profiles: { fast: { model: a } }, pointers: { main: fats } }", ..NOTHING },
+                "`fats`, which does not exist; did you mean `fast`?",
+            ),
+            (
+                Case { settings: "{ profiles: { fast: { model: a, api_key_env: MINE, base_url: 'http://x.example' } } }", ..NOTHING },
+                "`MINE`, which should",
+            ),
+            (Case { settings: "{ profiles: { fast: { model: a, base_url: 'ftp://x' } } }", ..NOTHING }, "only http and https"),
+            (Case { settings: "{ profiles: { fast: { model: a, base_url: 'x/v1' } } }", ..NOTHING }, "is not an address"),
+            (Case { settings: "{ profiles: { fast: { model: a, base_url: 'https://u:secret@x' } } }", ..NOTHING }, "https://***@x"),
+            (Case { settings: "{ profiles: { fast: { model: a, temperature: 9 } } }", ..NOTHING }, "`temperature` is outside"),
+            (
+                Case { settings: "{ profiles: { fast: { model: a, headers: { Authorization: x } } } }", ..NOTHING },
+                "may not set `Authorization`",
+            ),
+            (Case { settings: "{ profiles: { fast: { model: '' } } }", ..NOTHING }, "`model` is empty"),
+        ] {
+            let fault = case.fault();
+            assert!(fault.contains(words) && !fault.contains("secret@"), "{fault}\nshould say {words}");
+        }
+    }
+
+    #[test]
+    fn the_strongest_word_chooses() {
+        let settings = "{ profiles: { fast: { model: a, base_url: 'http://localhost:1' }, slow: { model: b, base_url: 'http://localhost:2' } }, \
+                        pointers: { main: slow, task: fast } }";
+        let names = |case: Case<'_>| case.run().map(|resolved| (resolved.main.name, resolved.task.name)).unwrap();
+        assert_eq!(names(Case { settings, ..NOTHING }), ("slow".into(), "fast".into()));
+        assert_eq!(names(Case { settings, env: &[("LOCUM_MODEL", "fast")], ..NOTHING }), ("fast".into(), "fast".into()));
+        assert_eq!(
+            names(Case { settings, env: &[("LOCUM_MODEL", "fast")], asked: Some("slow"), ..NOTHING }),
+            ("slow".into(), "fast".into())
+        );
+        let one = "{ profiles: { only: { model: a, provider: scripted } } }";
+        assert_eq!(names(Case { settings: one, ..NOTHING }), ("only".into(), "only".into()));
+    }
+
+    #[test]
+    fn a_known_host_gets_its_own_key() {
+        let settings = "{ profiles: { deep: { model: a, base_url: 'https://api.deepseek.com' } } }";
+        let env = &[("OPENAI_API_KEY", "sk-1"), ("DEEPSEEK_API_KEY", "ds-1")];
+        assert_eq!(Case { settings, env, ..NOTHING }.main(), chosen("deep", "https://api.deepseek.com", Some("ds-1")));
+        assert!(Case { settings, env: &env[..1], ..NOTHING }.fault().contains("DEEPSEEK_API_KEY"));
+    }
+
+    #[test]
+    fn a_repository_sends_keys_only_where_they_belong() {
+        let case = |url: &str, key: &str, env: &[(&str, &str)], extra: &str| {
+            let settings = format!("{{ profiles: {{ p: {{ model: a, base_url: '{url}'{key} }}{extra} }}, pointers: {{ main: p }} }}");
+            let from_repository =
+                if key.is_empty() { &["profiles.p.base_url"][..] } else { &["profiles.p.base_url", "profiles.p.api_key_env"] };
+            Case { settings: &settings, env, asked: None, from_repository }
+                .run()
+                .map(|resolved| resolved.main.key.map(|key| key.expose().to_owned()))
+        };
+        let env = &[("OPENAI_API_KEY", "sk-1"), ("GITHUB_TOKEN", "gh-1"), ("MINE", "m-1"), ("OPENAI_BASE_URL", "https://gate.example/v1")];
+        let person = ", mine: { model: b, base_url: 'https://own.example', api_key_env: MINE }";
+        for (url, key, extra, sent) in [
+            ("https://api.openai.com/v1", "", "", Some("sk-1")),
+            ("https://models.github.ai/inference", ", api_key_env: GITHUB_TOKEN", "", Some("gh-1")),
+            ("https://gate.example/other", "", "", Some("sk-1")),
+            ("https://own.example/v2", ", api_key_env: MINE", person, Some("m-1")),
+            ("https://own.example/v2", "", person, None),
+        ] {
+            assert_eq!(case(url, key, env, extra), Ok(sent.map(str::to_owned)), "{url}{key}");
+        }
+        for (url, key, extra) in [
+            ("https://evil.example/v1", "", ""),
+            ("http://localhost:11434/v1", "", ""),
+            ("http://api.openai.com/v1", "", ""),
+            ("https://api.openai.com:8443/v1", "", ""),
+            ("https://api.openai.com.evil.example/v1", "", ""),
+            ("https://api.openai.com/v1", ", api_key_env: GITHUB_TOKEN", ""),
+            ("https://own.example/v2", ", api_key_env: GITHUB_TOKEN", person),
+            ("https://gate.example.evil.example", ", api_key_env: OPENAI_API_KEY", ""),
+        ] {
+            let refused = case(url, key, env, extra);
+            assert!(matches!(refused, Err(ProfileError::NotTied { .. })), "{url}{key}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_the_repository_names_does_not_follow_a_persons_address() {
+        let settings = "{ profiles: { p: { model: a, base_url: 'https://own.example', api_key_env: GITHUB_TOKEN } } }";
+        let env = &[("GITHUB_TOKEN", "gh-1")];
+        assert!(Case { settings, env, from_repository: &["profiles.p.api_key_env"], ..NOTHING }.fault().contains("GITHUB_TOKEN"));
+        assert_eq!(Case { settings, env, ..NOTHING }.main().2, Some("gh-1".into()));
+    }
+
+    #[test]
+    fn says_what_it_had_to_guess() {
+        let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "http://gate.example/v1"), ("LOCUM_MODEL", "my-own")];
+        let notes = Case { env, ..NOTHING }.run().unwrap().main.notes.join("\n");
+        for words in ["32768 tokens", "no known price", "`http://gate.example` unencrypted"] {
+            assert!(notes.contains(words), "{notes}");
+        }
+        assert_eq!(Case { env: &[env[0], ("LOCUM_MODEL", "gpt-5")], ..NOTHING }.run().unwrap().main.notes, Vec::<String>::new());
+    }
+}
