@@ -6,6 +6,7 @@ pub mod diff;
 pub mod exec;
 pub mod git_binary;
 pub mod repo;
+pub mod seed;
 mod write;
 
 use crate::workspace::checkout::Checkout;
