@@ -2,4 +2,5 @@
 
 pub mod comment;
 pub mod json;
+pub mod live;
 pub mod summary;

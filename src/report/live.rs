@@ -1,0 +1,125 @@
+//! A run as it happens, one line an event: tasks, decisions with rule and line, results of commands.
+//!
+//! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours, no control characters.
+
+use crate::policy::verdict::{Decision, Verdict};
+use crate::session::event::Event;
+use crate::workspace::exec::Exit;
+
+/// Longest line shown, in characters.
+const LINE_LIMIT_CHARS: usize = 160;
+
+/// Returns the lines for an event, without line ends.
+#[must_use]
+pub fn lines(event: &Event) -> Vec<String> {
+    match event {
+        Event::Started(start) => {
+            vec![format!("session {} · base {} · policy {}", start.id, short(&start.base.0), short(&start.policy_hash))]
+        }
+        Event::Resumed => vec!["resumed".to_owned()],
+        Event::TaskStarted { task, mode, message, .. } => vec![format!("task {task} · {mode} · {}", one_line(message))],
+        Event::Replied { reply, .. } if !reply.text.trim().is_empty() => vec![format!("  says    {}", one_line(&reply.text))],
+        Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| verdict.decision == Decision::Allow).map(verdict_line).collect(),
+        Event::Answered { observation, refusal, .. } => {
+            let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
+            refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
+        }
+        Event::ModeSwitched { task, from, to, reason } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
+        Event::TaskEnded { task, result, completed } => {
+            let word = if *completed { "completed" } else { "ended" };
+            vec![format!("task {task} {word} · {}", one_line(result))]
+        }
+        Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],
+        Event::Replied { .. }
+        | Event::Reminded { .. }
+        | Event::Performing { .. }
+        | Event::TodosChanged { .. }
+        | Event::Checkpointed { .. } => Vec::new(),
+    }
+}
+
+/// Returns a verdict as one line: decision, intent, and the rule with its place, or the guard's reason.
+#[must_use]
+pub fn verdict_line(verdict: &Verdict) -> String {
+    let decision = match verdict.decision {
+        Decision::Allow => "allow",
+        Decision::Hold => "hold",
+        Decision::Deny => "deny",
+    };
+    let why = match &verdict.rule {
+        Some(rule) => format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason),
+        None => verdict.reason.clone(),
+    };
+    one_line(&format!("  {decision:<5}   {:<38} {why}", verdict.intent))
+}
+
+fn exit_words(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => code.to_string(),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "timed out".to_owned(),
+    }
+}
+
+/// Returns the first line of a text, without control characters, cut to one screen line.
+fn one_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let plain: String = line.chars().filter(|letter| !letter.is_control()).collect();
+    if plain.chars().count() <= LINE_LIMIT_CHARS { plain } else { plain.chars().take(LINE_LIMIT_CHARS - 1).chain(['…']).collect() }
+}
+
+fn short(hash: &str) -> &str {
+    crate::base::text::head(hash, 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lines, one_line, verdict_line};
+    use crate::base::id::TaskId;
+    use crate::policy::verdict::{Decision, RuleRef, Verdict};
+    use crate::session::event::Event;
+    use pretty_assertions::assert_eq;
+
+    fn verdict(decision: Decision) -> Verdict {
+        let rule = RuleRef { pattern: "command(cargo add:*)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 21 };
+        Verdict {
+            decision,
+            intent: "command(cargo add regex)".to_owned(),
+            rule: Some(rule),
+            reason: "new dependencies need a person".to_owned(),
+        }
+    }
+
+    #[test]
+    fn shows_rule_line_and_reason() {
+        assert_eq!(
+            verdict_line(&verdict(Decision::Deny)),
+            "  deny    command(cargo add regex)               .locum/policy.yml:21 command(cargo add:*) · new dependencies need a person"
+        );
+    }
+
+    #[test]
+    fn a_guard_without_a_rule_shows_its_reason() {
+        let guard = Verdict { rule: None, reason: "`.git` is protected".to_owned(), ..verdict(Decision::Deny) };
+        assert!(verdict_line(&guard).ends_with("`.git` is protected"));
+    }
+
+    #[test]
+    fn shows_an_allowed_call_once_and_leaves_refusals_to_their_answer() {
+        let judged = |decision| Event::Judged {
+            task: TaskId(1),
+            call: "c".into(),
+            headline: "run x".into(),
+            command: None,
+            verdicts: vec![verdict(decision)],
+        };
+        assert_eq!(lines(&judged(Decision::Allow)).len(), 1);
+        assert_eq!(lines(&judged(Decision::Deny)).len(), 0);
+    }
+
+    #[test]
+    fn a_line_is_one_line_without_control_characters() {
+        assert_eq!(one_line("\n a\u{1b}[31m\nb"), " a[31m");
+        assert_eq!(one_line(&"x".repeat(500)).chars().count(), 160);
+    }
+}
