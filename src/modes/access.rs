@@ -1,21 +1,86 @@
-//! Which tool a mode may use on which file.
+//! Which tool a mode may use on which file. In: a mode and what is asked of it; out: yes, or an error the model can act on.
+//!
+//! One table says which group gives which tools. It also knows the names of tools that other agents with the same mode files have, so
+//! that a mode file means the same here. Paths are decided in their plain form; what they really lead to is the caller's question.
+
+use serde_json::Value;
 
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
-use crate::modes::Mode;
+use crate::modes::file_regex::FileRegex;
+use crate::modes::{Group, Mode, ModeSet};
+use crate::policy::schema::Switching;
 
-/// A `fileRegex`: JavaScript regex semantics, searched unanchored in the normalised path, bounded in time.
-#[derive(Clone, Debug)]
-pub struct FileRegex {
-    source: String,
+/// The slug of the mode that switches modes under `switching: coordinator`.
+pub const COORDINATOR: &str = "coordinator";
+
+/// A group, the tools it gives, and those it gives only to models that ask for them by name.
+struct GroupTools {
+    group: Group,
+    tools: &'static [&'static str],
+    opt_in: &'static [&'static str],
 }
 
-impl PartialEq for FileRegex {
-    fn eq(&self, other: &Self) -> bool {
-        self.source == other.source
-    }
+const GROUPS: &[GroupTools] = &[
+    GroupTools { group: Group::Read, tools: &["read_file", "list_files", "search_files", "codebase_search"], opt_in: &[] },
+    GroupTools {
+        group: Group::Edit,
+        tools: &["write_to_file", "apply_diff", "generate_image"],
+        opt_in: &["edit", "search_replace", "edit_file", "apply_patch"],
+    },
+    GroupTools { group: Group::Command, tools: &["execute_command", "read_command_output"], opt_in: &[] },
+    GroupTools { group: Group::Mcp, tools: &[MCP_TOOL, "access_mcp_resource"], opt_in: &[] },
+    GroupTools { group: Group::Modes, tools: &["new_task", "switch_mode"], opt_in: &[] },
+];
+
+/// Tools of every mode, whatever its groups.
+const ALWAYS: &[&str] =
+    &["update_todo_list", "ask_followup_question", "attempt_completion", "new_task", "switch_mode", "run_slash_command", "skill"];
+
+/// Other names of tools.
+const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
+
+/// The tool that stands for every tool of an MCP server.
+const MCP_TOOL: &str = "use_mcp_tool";
+
+/// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a file.
+const CONTENT_PARAMETERS: &[&str] = &[
+    "diff", "content", "operations", "search", "replace", "args", "line", "patch", "old_string", "new_string", "prompt",
+];
+
+/// Lines of a patch that name a file it would change.
+const PATCH_HEADERS: &[&str] = &["*** Add File:", "*** Delete File:", "*** Update File:", "*** Move to:"];
+
+/// Tools taken from and given to every mode of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToolChoice<'a> {
+    /// Tools nobody has, by name or alias; wins over everything.
+    pub disabled: &'a [String],
+    /// Opt-in tools that the model gets where its mode has their group, by name or alias.
+    pub included: &'a [String],
 }
-impl Eq for FileRegex {}
+
+/// Why a mode may not do what was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AccessError {
+    /// There is no such tool.
+    #[error("Unknown tool \"{tool}\". This tool does not exist. Use one of the tools you were given.")]
+    UnknownTool {
+        /// The name as the model wrote it.
+        tool: String,
+    },
+    /// The mode does not have the tool.
+    #[error("Tool \"{tool}\" is not allowed in {mode} mode.")]
+    NotAllowed {
+        /// The name as the model wrote it.
+        tool: String,
+        /// The mode's slug.
+        mode: String,
+    },
+    /// The mode has the tool, but not for this file.
+    #[error(transparent)]
+    FileRestriction(#[from] FileRestrictionError),
+}
 
 /// A file a mode may not edit. The message names mode, pattern, description and path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,16 +98,118 @@ pub struct FileRestrictionError {
     pub path: String,
 }
 
-/// Returns the tools of a mode.
+/// Returns the tools of a mode that this program has, before the policy and the run take some away; in the order shown to models.
 #[must_use]
-pub fn tools_of(_mode: &Mode) -> Vec<ToolName> {
-    todo!()
+pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
+    ToolName::ALL.iter().copied().filter(|tool| has_tool(Some(mode), tool.as_str(), &[])).collect()
 }
 
-/// Asks whether a mode may edit a path with a tool it has.
+/// Returns the tools shown to the model: those of its mode, without `excluded`; `switch_mode` by the policy's `switching`; `new_task`
+/// only where the task may delegate.
+#[must_use]
+pub fn offered(mode: &Mode, switching: Switching, may_delegate: bool, excluded: &[ToolName]) -> Vec<ToolName> {
+    let may_switch = match switching {
+        Switching::Coordinator => mode.slug == COORDINATOR,
+        Switching::Direct => true,
+        Switching::Off => false,
+    };
+    tools_of(mode)
+        .into_iter()
+        .filter(|tool| may_switch || *tool != ToolName::SwitchMode)
+        .filter(|tool| may_delegate || *tool != ToolName::NewTask)
+        .filter(|tool| !excluded.contains(tool))
+        .collect()
+}
+
+/// Asks whether a mode may edit a path with a tool it has. A mode without an edit group has no restriction of its own: what its other
+/// tools may change is the policy's matter.
 ///
 /// # Errors
 /// When the mode's edit group is restricted to other files.
-pub fn check_edit(_mode: &Mode, _tool: ToolName, _path: &RepoPath) -> Result<(), FileRestrictionError> {
-    todo!()
+pub fn check_edit(mode: &Mode, tool: ToolName, path: &RepoPath) -> Result<(), FileRestrictionError> {
+    check_path(mode, tool.as_str(), path.as_str())
+}
+
+/// Decides on a call as the model wrote it, by any tool name a mode file can give: unknown tools, aliases, tools of MCP servers
+/// (`mcp--server--tool`), and every path a patch names. A mode that does not exist has only the tools every mode has.
+///
+/// # Errors
+/// When there is no such tool, the mode does not have it, or has it for other files only.
+pub fn decide_access(modes: &ModeSet, slug: &str, tool: &str, params: &Value, choice: ToolChoice<'_>) -> Result<(), AccessError> {
+    let name = resolve(tool);
+    if !is_known(name) {
+        return Err(AccessError::UnknownTool { tool: tool.to_owned() });
+    }
+    let mode = modes.find(slug);
+    if choice.disabled.iter().any(|disabled| resolve(disabled) == name) || !has_tool(mode, name, choice.included) {
+        return Err(AccessError::NotAllowed { tool: tool.to_owned(), mode: slug.to_owned() });
+    }
+    if let Some(mode) = mode
+        && GROUPS.iter().any(|row| row.group == Group::Edit && (row.tools.contains(&name) || row.opt_in.contains(&name)))
+    {
+        for path in edited_paths(params) {
+            let plain = RepoPath::parse(path).ok();
+            match &plain {
+                Some(plain) => check_path(mode, name, plain.as_str())?,
+                None => refuse_unless_free(mode, name, path)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Brings a name to the one the table has.
+fn resolve(tool: &str) -> &str {
+    if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
+        return MCP_TOOL;
+    }
+    ALIASES.iter().find(|(alias, _)| *alias == tool).map_or(tool, |(_, name)| name)
+}
+
+fn is_known(name: &str) -> bool {
+    ALWAYS.contains(&name) || GROUPS.iter().any(|row| row.tools.contains(&name) || row.opt_in.contains(&name))
+}
+
+fn has_tool(mode: Option<&Mode>, name: &str, included: &[String]) -> bool {
+    let opted_in = || included.iter().any(|included| resolve(included) == name);
+    let has_group = |group: Group| mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group));
+    ALWAYS.contains(&name)
+        || GROUPS.iter().any(|row| (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in())) && has_group(row.group))
+}
+
+/// Returns every path a call of an edit tool would change.
+fn edited_paths(params: &Value) -> Vec<&str> {
+    let text = |key: &str| params.get(key).and_then(Value::as_str);
+    let mut paths = Vec::new();
+    if CONTENT_PARAMETERS.iter().any(|key| params.get(key).is_some_and(|value| !value.is_null())) {
+        paths.extend(["path", "file_path"].into_iter().filter_map(text));
+    }
+    for line in text("patch").unwrap_or_default().lines() {
+        paths.extend(PATCH_HEADERS.iter().find_map(|header| line.trim_start().strip_prefix(header)).map(str::trim));
+    }
+    paths
+}
+
+fn restriction(mode: &Mode) -> Option<(&FileRegex, Option<&String>)> {
+    let entry = mode.groups.iter().find(|entry| entry.group == Group::Edit)?;
+    Some((entry.file_regex.as_ref()?, entry.description.as_ref()))
+}
+
+fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestrictionError> {
+    match restriction(mode) {
+        Some((regex, _)) if regex.matches(path) => Ok(()),
+        Some(_) | None => refuse_unless_free(mode, tool, path),
+    }
+}
+
+/// Refuses a path under any restriction.
+fn refuse_unless_free(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestrictionError> {
+    let Some((regex, description)) = restriction(mode) else { return Ok(()) };
+    Err(FileRestrictionError {
+        tool: tool.to_owned(),
+        mode: mode.name.clone(),
+        pattern: regex.source().to_owned(),
+        description: description.cloned(),
+        path: path.to_owned(),
+    })
 }

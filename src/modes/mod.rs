@@ -2,6 +2,8 @@
 
 pub mod access;
 pub mod builtin;
+pub mod file_regex;
+mod js_regex;
 pub mod loader;
 pub mod schema;
 
@@ -34,7 +36,7 @@ pub struct GroupEntry {
     /// The group.
     pub group: Group,
     /// For `edit`: only files whose path matches.
-    pub file_regex: Option<access::FileRegex>,
+    pub file_regex: Option<file_regex::FileRegex>,
     /// What the restriction means, for people and the model.
     pub description: Option<String>,
 }

@@ -1,0 +1,161 @@
+//! `FileRegex`: the restriction of an edit group. In: the pattern of a mode file and a path in its plain form; out: whether the path
+//! matches, in bounded time. Does not know modes or tools.
+
+use fancy_regex::{Regex, RegexBuilder};
+
+use crate::modes::js_regex::{self, JsRegexError};
+
+/// A longer pattern is refused.
+pub const PATTERN_LIMIT_BYTES: usize = 8 * 1024;
+/// Steps of backtracking after which a path counts as not matching.
+const BACKTRACK_LIMIT: usize = 200_000;
+/// Memory of one compiled pattern.
+const COMPILED_LIMIT_BYTES: usize = 2 * 1024 * 1024;
+
+/// A `fileRegex`: JavaScript semantics without flags, searched anywhere in the normalised path, bounded in time.
+#[derive(Clone, Debug)]
+pub struct FileRegex {
+    source: String,
+    compiled: Regex,
+}
+
+impl PartialEq for FileRegex {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for FileRegex {}
+
+/// Why a pattern is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileRegexError {
+    /// It is too long.
+    #[error("pattern of {0} bytes is longer than {PATTERN_LIMIT_BYTES}")]
+    TooLong(usize),
+    /// It is not valid JavaScript, or cannot be translated.
+    #[error(transparent)]
+    Syntax(#[from] JsRegexError),
+    /// It compiles to something too large, or uses what the engine has not.
+    #[error("cannot be compiled: {0}")]
+    Engine(String),
+}
+
+impl FileRegex {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// When the pattern is too long, not a JavaScript regular expression, or beyond what the engine can do.
+    pub fn parse(source: &str) -> Result<Self, FileRegexError> {
+        if source.len() > PATTERN_LIMIT_BYTES {
+            return Err(FileRegexError::TooLong(source.len()));
+        }
+        let translated = js_regex::translate(source)?;
+        let compiled = RegexBuilder::new(&translated)
+            .backtrack_limit(BACKTRACK_LIMIT)
+            .delegate_size_limit(COMPILED_LIMIT_BYTES)
+            .build()
+            .map_err(|error| FileRegexError::Engine(error.to_string()))?;
+        Ok(Self { source: source.to_owned(), compiled })
+    }
+
+    /// Returns the pattern as written.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Returns true when the pattern is found in a path. A search that takes too long has not found it.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
+        self.compiled.is_match(path).unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileRegex;
+    use pretty_assertions::assert_eq;
+
+    fn check(pattern: &str, matching: &[&str], others: &[&str]) {
+        let regex = FileRegex::parse(pattern).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+        for path in matching {
+            assert!(regex.matches(path), "{pattern} matches {path:?}");
+        }
+        for path in others {
+            assert!(!regex.matches(path), "{pattern} does not match {path:?}");
+        }
+    }
+
+    #[test]
+    fn searches_as_javascript_does() {
+        check(r"\.md$", &["a.md", "b/c.md"], &["a.md.bak", "filemd", "a.MD"]);
+        check(r"^docs/", &["docs/a"], &["src/docs/a"]);
+        check("", &["", "anything"], &[]);
+        check(r"docs\/.*\.md$|CHANGES\.md$", &["x/docs/a.md", "CHANGES.md"], &["docs/a.txt"]);
+        check(r"^(?!.*secret)docs/", &["docs/a.md"], &["docs/secret.md"]);
+        check(r"docs/(?!security/).*\.(md|mdx)$", &["docs/a.md"], &["docs/security/a.md"]);
+        check(r"(?<=src/)\w+\.rs$", &["src/lib.rs"], &["tests/lib.rs", "src/é.rs"]);
+        check(r"(?<!test)\.rs$", &["src/lib.rs"], &["a_test.rs"]);
+        check(r"(?<part>a|b)/\k<part>$", &["a/a", "b/b"], &["a/b"]);
+        check(r"^(a)\1$", &["aa"], &["a", "ab"]);
+    }
+
+    #[test]
+    fn has_javascripts_idea_of_characters() {
+        check(r"^\d$", &["7"], &["٣"]);
+        check(r"^\w$", &["_"], &["é"]);
+        check(r"\bé", &["xé"], &["é"]);
+        check(r"^\s$", &["\u{feff}", "\u{a0}"], &["\u{85}"]);
+        check(r"^.$", &["é", "\u{85}", "😀"], &["\n", "\u{2028}"]);
+        check(r"a$", &["a"], &["a\n"]);
+        check(r"^[^]$", &["\n", "x"], &[""]);
+        check(r"x[]|y", &["y"], &["x"]);
+        check(r"^[\w-z.]$", &["-", "q", "."], &["+"]);
+        check(r"^[a&&b]$", &["&", "a", "b"], &["c"]);
+        check(r"^[[a]$", &["[", "a"], &["]"]);
+        check(r"^[^\W]$", &["a"], &["-"]);
+        check(r"^[\D]$", &["a"], &["1"]);
+        check(r"^\u0041\x42\cJ\0$", &["AB\n\0"], &["AB"]);
+        check(r"^[\b]$", &["\u{8}"], &["b"]);
+    }
+
+    #[test]
+    fn takes_the_legacy_syntax() {
+        check(r"^a{,2}$", &["a{,2}"], &["aa"]);
+        check(r"^a]}$", &["a]}"], &[]);
+        check(r"^\-\_\u{61}$", &[], &["-_a"]);
+        check(r"^\p{2}$", &["pp"], &["p{2}"]);
+        check(r"^\2(a)$", &["\u{2}a"], &["a"]);
+        check(r"^\1(a)$", &["a"], &["aa"]);
+        check(r"^(?=a)?b$", &["b"], &["a"]);
+        check(r"^a{2}b{1,}c{0,1}?$", &["aab", "aabbc"], &["ab"]);
+        check(r"^\c$", &[r"\c"], &["c"]);
+        check(r"^(?:x(a)?|\1)z$", &["xaz", "xz", "z"], &["az"]);
+    }
+
+    #[test]
+    fn refuses_what_javascript_refuses() {
+        for pattern in [
+            "[a-", "*.md", "a**", "a++", "(a", "a)", "(?<n>a)(?<n>b)", r"(?<n>a)\k<m>", "(?<1>a)", "(?P<n>a)", "(?i)a", "(?#c)", "[b-a]",
+            "a{2,1}", r"\", "^*", r"\b+", "(?<=a)*", "{1}", "?", "(?>a)", r"(?<n>a)\k",
+        ] {
+            assert!(FileRegex::parse(pattern).is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_it_cannot_keep() {
+        for pattern in [r"\uD800", r"[\uD800-\uDFFF]", r"(a)(?<=\1)", &"(".repeat(60), "a{99999}", "(?:(?:a{1000}){1000}){1000}"] {
+            assert!(FileRegex::parse(pattern).is_err(), "{pattern}");
+        }
+        assert!(FileRegex::parse(&"a".repeat(9000)).is_err());
+        assert_eq!(FileRegex::parse(r"\uD83D\uDE00").map(|regex| regex.matches("😀")).ok(), Some(true));
+    }
+
+    #[test]
+    fn gives_up_on_explosions() {
+        let regex = FileRegex::parse(r"^(?:(a+)+)+(?!x)\1b$").unwrap();
+        assert!(!regex.matches(&"a".repeat(4000)));
+    }
+}

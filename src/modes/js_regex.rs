@@ -1,0 +1,521 @@
+//! Brings a JavaScript regular expression (no flags) into the dialect of `fancy-regex`. In: the pattern as a mode file has it; out: a
+//! pattern that matches the same texts, written with explicit character ranges so that nothing depends on the other dialect's rules.
+//!
+//! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in one
+//! thing: a character outside the basic plane counts as one, not as two code units. What cannot be said in the other dialect is an error.
+
+use std::fmt::Write as _;
+
+/// Groups may nest this deep.
+const DEPTH_LIMIT: usize = 50;
+/// Repetition counts above this are taken as unbounded; no path is that long.
+const REPEAT_LIMIT: u32 = 10_000;
+
+/// Why a pattern is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsRegexError {
+    /// JavaScript refuses it too.
+    #[error("{what} at character {at}")]
+    Invalid {
+        /// What is wrong.
+        what: &'static str,
+        /// Where, counted from 1.
+        at: usize,
+    },
+    /// JavaScript takes it, but it cannot be said here.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// What.
+        what: &'static str,
+    },
+}
+
+/// Translates a pattern.
+///
+/// # Errors
+/// When the pattern is not valid JavaScript, or uses something that has no counterpart.
+pub(crate) fn translate(pattern: &str) -> Result<String, JsRegexError> {
+    let chars: Vec<char> = pattern.chars().collect();
+    let (groups, names) = count_groups(&chars)?;
+    let mut translator = Translator { chars, at: 0, groups, names, out: String::new(), depth: 0, behind: 0 };
+    translator.disjunction()?;
+    if translator.at < translator.chars.len() {
+        return Err(translator.invalid("unmatched `)`"));
+    }
+    Ok(translator.out)
+}
+
+/// A range of characters, both ends included.
+type Range = (u32, u32);
+
+const LAST_CHAR: u32 = 0x10_FFFF;
+const DIGIT: &[Range] = &[(0x30, 0x39)];
+const WORD: &[Range] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
+const LINE_END: &[Range] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
+const SPACE: &[Range] = &[
+    (0x09, 0x0D),
+    (0x20, 0x20),
+    (0xA0, 0xA0),
+    (0x1680, 0x1680),
+    (0x2000, 0x200A),
+    (0x2028, 0x2029),
+    (0x202F, 0x202F),
+    (0x205F, 0x205F),
+    (0x3000, 0x3000),
+    (0xFEFF, 0xFEFF),
+];
+
+/// What stands at one place of a character class.
+enum ClassAtom {
+    Char(u32),
+    Set(Vec<Range>),
+}
+
+struct Translator {
+    chars: Vec<char>,
+    at: usize,
+    /// Capturing groups of the whole pattern: an escaped number up to it is a back-reference.
+    groups: usize,
+    /// Names of groups with the number of the group.
+    names: Vec<(String, usize)>,
+    out: String,
+    depth: usize,
+    /// How many look-behinds are open.
+    behind: usize,
+}
+
+impl Translator {
+    fn disjunction(&mut self) -> Result<(), JsRegexError> {
+        self.depth += 1;
+        if self.depth > DEPTH_LIMIT {
+            return Err(JsRegexError::Unsupported { what: "nesting this deep" });
+        }
+        while let Some(next) = self.peek() {
+            match next {
+                ')' => break,
+                '|' => {
+                    self.at += 1;
+                    self.out.push('|');
+                }
+                _ => self.term()?,
+            }
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn term(&mut self) -> Result<(), JsRegexError> {
+        let Some(next) = self.next() else { return Ok(()) };
+        let repeatable = match next {
+            '^' => self.put("\\A", false),
+            '$' => self.put("\\z", false),
+            '(' => self.group()?,
+            '.' => self.put_set(LINE_END, true),
+            '[' => self.class()?,
+            '\\' => self.escape()?,
+            '*' | '+' | '?' => return Err(self.invalid_before("nothing to repeat")),
+            '{' if self.counts_after_brace().is_some() => return Err(self.invalid_before("nothing to repeat")),
+            literal => self.put_char(u32::from(literal))?,
+        };
+        self.quantifier(repeatable)
+    }
+
+    fn quantifier(&mut self, repeatable: bool) -> Result<(), JsRegexError> {
+        let (least, most) = match self.peek() {
+            Some('*') => (0, None),
+            Some('+') => (1, None),
+            Some('?') => (0, Some(1)),
+            Some('{') => {
+                self.at += 1;
+                let Some((least, most, end)) = self.counts_after_brace() else {
+                    self.at -= 1;
+                    return Ok(());
+                };
+                self.at = end - 1;
+                (least, most)
+            }
+            Some(_) | None => return Ok(()),
+        };
+        self.at += 1;
+        if !repeatable {
+            return Err(self.invalid_before("nothing to repeat"));
+        }
+        if most.is_some_and(|most| most < least) {
+            return Err(self.invalid_before("numbers out of order in `{}`"));
+        }
+        if least > REPEAT_LIMIT {
+            return Err(JsRegexError::Unsupported { what: "a repetition this long" });
+        }
+        match most.filter(|most| *most <= REPEAT_LIMIT) {
+            Some(most) => write!(self.out, "{{{least},{most}}}"),
+            None => write!(self.out, "{{{least},}}"),
+        }
+        .map_err(|_| JsRegexError::Unsupported { what: "a pattern this long" })?;
+        if self.take('?') {
+            self.out.push('?');
+        }
+        Ok(())
+    }
+
+    /// Reads `n}`, `n,}` or `n,m}`; returns the counts and the place after the brace, or `None` when the brace is a plain character.
+    fn counts_after_brace(&self) -> Option<(u32, Option<u32>, usize)> {
+        let rest = self.chars.get(self.at..)?;
+        let length = rest.iter().position(|char| *char == '}')?;
+        let text: String = rest.get(..length)?.iter().collect();
+        let count = |digits: &str| {
+            (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse::<u32>().unwrap_or(u32::MAX))
+        };
+        let (least, most) = match text.split_once(',') {
+            None => {
+                let exactly = count(&text)?;
+                (exactly, Some(exactly))
+            }
+            Some((least, "")) => (count(least)?, None),
+            Some((least, most)) => (count(least)?, Some(count(most)?)),
+        };
+        Some((least, most, self.at + length + 1))
+    }
+
+    /// Translates a group whose `(` has been read; returns whether it may be repeated.
+    fn group(&mut self) -> Result<bool, JsRegexError> {
+        let opened_at = self.at;
+        let (open, close, behind, repeatable) = if !self.take('?') {
+            ("(", ")", 0, true)
+        } else if self.take(':') {
+            ("(?:", ")", 0, true)
+        } else if self.take('=') {
+            ("(?:(?=", "))", 0, true)
+        } else if self.take('!') {
+            ("(?:(?!", "))", 0, true)
+        } else if self.take_all("<=") {
+            ("(?<=", ")", 1, false)
+        } else if self.take_all("<!") {
+            ("(?<!", ")", 1, false)
+        } else if self.take('<') {
+            while self.next().is_some_and(|char| char != '>') {}
+            ("(", ")", 0, true)
+        } else {
+            return Err(self.invalid("invalid group"));
+        };
+        self.out.push_str(open);
+        self.behind += behind;
+        self.disjunction()?;
+        self.behind -= behind;
+        if !self.take(')') {
+            return Err(JsRegexError::Invalid { what: "unterminated group", at: opened_at });
+        }
+        self.out.push_str(close);
+        Ok(repeatable)
+    }
+
+    /// Translates an escape outside a class whose backslash has been read; returns whether it may be repeated.
+    fn escape(&mut self) -> Result<bool, JsRegexError> {
+        let Some(next) = self.peek() else { return Err(self.invalid("`\\` at the end")) };
+        match next {
+            'b' | 'B' => {
+                self.at += 1;
+                let word = "[0-9A-Z_a-z]";
+                let (inside, outside) = (format!("(?<={word})(?={word})|(?<!{word})(?!{word})"), format!("(?<={word})(?!{word})|(?<!{word})(?={word})"));
+                Ok(self.put(&format!("(?:{})", if next == 'b' { outside } else { inside }), false))
+            }
+            '1'..='9' => match self.backreference() {
+                Some(number) => self.put_backreference(number),
+                None => {
+                    let char = self.escaped_char()?;
+                    self.put_char(char)
+                }
+            },
+            'k' if !self.names.is_empty() => {
+                self.at += 1;
+                let number = self.named_backreference()?;
+                self.put_backreference(number)
+            }
+            _ => match self.class_escape() {
+                Some((set, negated)) => Ok(self.put_set(set, negated)),
+                None => {
+                    let char = self.escaped_char()?;
+                    self.put_char(char)
+                }
+            },
+        }
+    }
+
+    fn backreference(&mut self) -> Option<usize> {
+        let digits: String = self.chars.get(self.at..)?.iter().take_while(|char| char.is_ascii_digit()).collect();
+        let number = digits.parse::<usize>().ok().filter(|number| *number <= self.groups)?;
+        self.at += digits.len();
+        Some(number)
+    }
+
+    fn named_backreference(&mut self) -> Result<usize, JsRegexError> {
+        let broken = self.invalid("invalid named reference");
+        if !self.take('<') {
+            return Err(broken);
+        }
+        let mut name = String::new();
+        loop {
+            match self.next() {
+                Some('>') => break,
+                Some(char) => name.push(char),
+                None => return Err(broken),
+            }
+        }
+        self.names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number).ok_or(broken)
+    }
+
+    /// In JavaScript a reference to a group that took no part matches nothing at all, hence the condition.
+    fn put_backreference(&mut self, number: usize) -> Result<bool, JsRegexError> {
+        if self.behind > 0 {
+            return Err(JsRegexError::Unsupported { what: "a back-reference inside a look-behind" });
+        }
+        Ok(self.put(&format!("(?:(?({number})\\{number}|))"), true))
+    }
+
+    /// Reads `d`, `w`, `s` and their opposites.
+    fn class_escape(&mut self) -> Option<(&'static [Range], bool)> {
+        let found: (&'static [Range], bool) = match self.peek()? {
+            'd' => (DIGIT, false),
+            'D' => (DIGIT, true),
+            'w' => (WORD, false),
+            'W' => (WORD, true),
+            's' => (SPACE, false),
+            'S' => (SPACE, true),
+            _ => return None,
+        };
+        self.at += 1;
+        Some(found)
+    }
+
+    /// Reads what stands after a backslash as one character.
+    fn escaped_char(&mut self) -> Result<u32, JsRegexError> {
+        let Some(next) = self.next() else { return Err(self.invalid("`\\` at the end")) };
+        Ok(match next {
+            't' => 0x09,
+            'n' => 0x0A,
+            'v' => 0x0B,
+            'f' => 0x0C,
+            'r' => 0x0D,
+            'c' => match self.peek().filter(char::is_ascii_alphabetic) {
+                Some(letter) => {
+                    self.at += 1;
+                    u32::from(letter) % 32
+                }
+                None => {
+                    self.at -= 1;
+                    u32::from('\\')
+                }
+            },
+            'x' => self.hex(2).unwrap_or_else(|| u32::from('x')),
+            'u' => match self.hex(4) {
+                Some(high @ 0xD800..=0xDBFF) => self.low_surrogate(high)?,
+                Some(unit) => unit,
+                None => u32::from('u'),
+            },
+            '0'..='7' => self.octal(next),
+            'k' if !self.names.is_empty() => return Err(self.invalid_before("invalid named reference")),
+            other => u32::from(other),
+        })
+    }
+
+    fn low_surrogate(&mut self, high: u32) -> Result<u32, JsRegexError> {
+        let back = self.at;
+        if self.take_all("\\u")
+            && let Some(low @ 0xDC00..=0xDFFF) = self.hex(4)
+        {
+            return Ok(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+        }
+        self.at = back;
+        Err(JsRegexError::Unsupported { what: "half a surrogate pair" })
+    }
+
+    fn hex(&mut self, digits: usize) -> Option<u32> {
+        let text: String = self.chars.get(self.at..self.at + digits)?.iter().collect();
+        let value = text.chars().all(|char| char.is_ascii_hexdigit()).then(|| u32::from_str_radix(&text, 16).ok())??;
+        self.at += digits;
+        Some(value)
+    }
+
+    fn octal(&mut self, first: char) -> u32 {
+        let mut value = first.to_digit(8).unwrap_or_default();
+        while let Some(digit) = self.peek().and_then(|char| char.to_digit(8)).filter(|digit| value * 8 + digit <= 0o377) {
+            self.at += 1;
+            value = value * 8 + digit;
+        }
+        value
+    }
+
+    /// Translates a class whose `[` has been read.
+    fn class(&mut self) -> Result<bool, JsRegexError> {
+        let opened_at = self.at;
+        let unterminated = JsRegexError::Invalid { what: "unterminated character class", at: opened_at };
+        let negated = self.take('^');
+        let mut ranges: Vec<Range> = Vec::new();
+        loop {
+            match self.peek() {
+                None => return Err(unterminated),
+                Some(']') => break,
+                Some(_) => {}
+            }
+            let from = self.class_atom()?;
+            let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|char| *char != ']');
+            if !is_range {
+                from.add_to(&mut ranges);
+                continue;
+            }
+            self.at += 1;
+            match (from, self.class_atom()?) {
+                (ClassAtom::Char(from), ClassAtom::Char(to)) if from <= to => ranges.push((from, to)),
+                (ClassAtom::Char(_), ClassAtom::Char(_)) => return Err(self.invalid_before("range out of order in character class")),
+                (from, to) => {
+                    from.add_to(&mut ranges);
+                    ranges.push((0x2D, 0x2D));
+                    to.add_to(&mut ranges);
+                }
+            }
+        }
+        self.at += 1;
+        if ranges.iter().any(|(from, to)| char::from_u32(*from).is_none() || char::from_u32(*to).is_none()) {
+            return Err(JsRegexError::Unsupported { what: "half a surrogate pair" });
+        }
+        Ok(self.put_set(&ranges, negated))
+    }
+
+    fn class_atom(&mut self) -> Result<ClassAtom, JsRegexError> {
+        let Some(next) = self.next() else { return Err(self.invalid("unterminated character class")) };
+        if next != '\\' {
+            return Ok(ClassAtom::Char(u32::from(next)));
+        }
+        if let Some((set, negated)) = self.class_escape() {
+            return Ok(ClassAtom::Set(if negated { complement(set) } else { set.to_vec() }));
+        }
+        match self.peek() {
+            Some('b') => {
+                self.at += 1;
+                Ok(ClassAtom::Char(0x08))
+            }
+            Some('c') if self.chars.get(self.at + 1).is_some_and(|char| char.is_ascii_digit() || *char == '_') => {
+                let control = self.chars.get(self.at + 1).map_or(0, |char| u32::from(*char) % 32);
+                self.at += 2;
+                Ok(ClassAtom::Char(control))
+            }
+            Some(_) | None => self.escaped_char().map(ClassAtom::Char),
+        }
+    }
+
+    fn put(&mut self, text: &str, repeatable: bool) -> bool {
+        self.out.push_str(text);
+        repeatable
+    }
+
+    fn put_char(&mut self, code: u32) -> Result<bool, JsRegexError> {
+        let Some(char) = char::from_u32(code) else { return Err(JsRegexError::Unsupported { what: "half a surrogate pair" }) };
+        if char.is_ascii_alphanumeric() || char == '/' || char == '_' {
+            self.out.push(char);
+        } else {
+            self.out.push_str(&hex_escape(code));
+        }
+        Ok(true)
+    }
+
+    fn put_set(&mut self, ranges: &[Range], negated: bool) -> bool {
+        let (ranges, negated): (&[Range], bool) = if ranges.is_empty() { (&[(0, LAST_CHAR)], !negated) } else { (ranges, negated) };
+        self.out.push_str(if negated { "[^" } else { "[" });
+        for (from, to) in ranges {
+            self.out.push_str(&hex_escape(*from));
+            if to > from {
+                self.out.push('-');
+                self.out.push_str(&hex_escape(*to));
+            }
+        }
+        self.out.push(']');
+        true
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += 1;
+        Some(next)
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let taken = self.peek() == Some(wanted);
+        self.at += usize::from(taken);
+        taken
+    }
+
+    fn take_all(&mut self, wanted: &str) -> bool {
+        let taken = wanted.chars().enumerate().all(|(offset, char)| self.chars.get(self.at + offset) == Some(&char));
+        self.at += if taken { wanted.chars().count() } else { 0 };
+        taken
+    }
+
+    fn invalid(&self, what: &'static str) -> JsRegexError {
+        JsRegexError::Invalid { what, at: self.at + 1 }
+    }
+
+    fn invalid_before(&self, what: &'static str) -> JsRegexError {
+        JsRegexError::Invalid { what, at: self.at }
+    }
+}
+
+impl ClassAtom {
+    fn add_to(self, ranges: &mut Vec<Range>) {
+        match self {
+            Self::Char(char) => ranges.push((char, char)),
+            Self::Set(set) => ranges.extend(set),
+        }
+    }
+}
+
+/// Returns every character that is in none of the ranges, which are in order.
+fn complement(ranges: &[Range]) -> Vec<Range> {
+    let mut rest = Vec::new();
+    let mut from = 0;
+    for (start, end) in ranges {
+        if *start > from {
+            rest.push((from, start - 1));
+        }
+        from = end + 1;
+    }
+    rest.push((from, LAST_CHAR));
+    rest
+}
+
+fn hex_escape(code: u32) -> String {
+    format!("\\x{{{code:X}}}")
+}
+
+/// Counts the capturing groups and finds their names.
+fn count_groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)>), JsRegexError> {
+    let (mut count, mut names): (usize, Vec<(String, usize)>) = (0, Vec::new());
+    let (mut at, mut in_class) = (0, false);
+    while let Some(char) = chars.get(at) {
+        match char {
+            '\\' => at += 1,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => match chars.get(at + 1..).unwrap_or_default() {
+                ['?', '<', '=' | '!', ..] => {}
+                ['?', '<', rest @ ..] => {
+                    count += 1;
+                    let name: String = rest.iter().take_while(|char| **char != '>').collect();
+                    let is_name = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
+                    let bad = name.is_empty() || !name.chars().all(is_name) || name.starts_with(|first: char| first.is_numeric());
+                    if bad || rest.len() == name.chars().count() || names.iter().any(|(known, _)| *known == name) {
+                        return Err(JsRegexError::Invalid { what: "invalid or repeated group name", at: at + 1 });
+                    }
+                    names.push((name, count));
+                }
+                ['?', ..] => {}
+                _ => count += 1,
+            },
+            _ => {}
+        }
+        at += 1;
+    }
+    Ok((count, names))
+}
