@@ -4,8 +4,6 @@
 //! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in one
 //! thing: a character outside the basic plane counts as one, not as two code units. What cannot be said in the other dialect is an error.
 
-use std::fmt::Write as _;
-
 /// Groups may nest this deep.
 const DEPTH_LIMIT: usize = 50;
 /// Repetition counts above this are taken as unbounded; no path is that long.
@@ -71,6 +69,14 @@ enum ClassAtom {
     Set(Vec<Range>),
 }
 
+/// What a parenthesis opens.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GroupKind {
+    Plain,
+    Ahead,
+    Behind,
+}
+
 struct Translator {
     chars: Vec<char>,
     at: usize,
@@ -121,7 +127,24 @@ impl Translator {
     }
 
     fn quantifier(&mut self, repeatable: bool) -> Result<(), JsRegexError> {
-        let (least, most) = match self.peek() {
+        let Some((least, most)) = self.repetition()? else { return Ok(()) };
+        if !repeatable {
+            return Err(self.invalid_before("nothing to repeat"));
+        }
+        if least > REPEAT_LIMIT {
+            return Err(JsRegexError::Unsupported { what: "a repetition this long" });
+        }
+        let most = most.filter(|most| *most <= REPEAT_LIMIT).map(|most| most.to_string()).unwrap_or_default();
+        self.out.push_str(&format!("{{{least},{most}}}"));
+        if self.take('?') {
+            self.out.push('?');
+        }
+        Ok(())
+    }
+
+    /// Reads a quantifier without its `?`, if one stands here.
+    fn repetition(&mut self) -> Result<Option<(u32, Option<u32>)>, JsRegexError> {
+        let counts = match self.peek() {
             Some('*') => (0, None),
             Some('+') => (1, None),
             Some('?') => (0, Some(1)),
@@ -129,32 +152,18 @@ impl Translator {
                 self.at += 1;
                 let Some((least, most, end)) = self.counts_after_brace() else {
                     self.at -= 1;
-                    return Ok(());
+                    return Ok(None);
                 };
                 self.at = end - 1;
                 (least, most)
             }
-            Some(_) | None => return Ok(()),
+            Some(_) | None => return Ok(None),
         };
         self.at += 1;
-        if !repeatable {
-            return Err(self.invalid_before("nothing to repeat"));
-        }
-        if most.is_some_and(|most| most < least) {
+        if counts.1.is_some_and(|most| most < counts.0) {
             return Err(self.invalid_before("numbers out of order in `{}`"));
         }
-        if least > REPEAT_LIMIT {
-            return Err(JsRegexError::Unsupported { what: "a repetition this long" });
-        }
-        match most.filter(|most| *most <= REPEAT_LIMIT) {
-            Some(most) => write!(self.out, "{{{least},{most}}}"),
-            None => write!(self.out, "{{{least},}}"),
-        }
-        .map_err(|_| JsRegexError::Unsupported { what: "a pattern this long" })?;
-        if self.take('?') {
-            self.out.push('?');
-        }
-        Ok(())
+        Ok(Some(counts))
     }
 
     /// Reads `n}`, `n,}` or `n,m}`; returns the counts and the place after the brace, or `None` when the brace is a plain character.
@@ -179,33 +188,39 @@ impl Translator {
     /// Translates a group whose `(` has been read; returns whether it may be repeated.
     fn group(&mut self) -> Result<bool, JsRegexError> {
         let opened_at = self.at;
-        let (open, close, behind, repeatable) = if !self.take('?') {
-            ("(", ")", 0, true)
+        let (open, kind) = if !self.take('?') {
+            ("(", GroupKind::Plain)
         } else if self.take(':') {
-            ("(?:", ")", 0, true)
+            ("(?:", GroupKind::Plain)
         } else if self.take('=') {
-            ("(?:(?=", "))", 0, true)
+            ("(?:(?=", GroupKind::Ahead)
         } else if self.take('!') {
-            ("(?:(?!", "))", 0, true)
+            ("(?:(?!", GroupKind::Ahead)
         } else if self.take_all("<=") {
-            ("(?<=", ")", 1, false)
+            ("(?<=", GroupKind::Behind)
         } else if self.take_all("<!") {
-            ("(?<!", ")", 1, false)
+            ("(?<!", GroupKind::Behind)
         } else if self.take('<') {
             while self.next().is_some_and(|char| char != '>') {}
-            ("(", ")", 0, true)
+            ("(", GroupKind::Plain)
         } else {
             return Err(self.invalid("invalid group"));
         };
         self.out.push_str(open);
-        self.behind += behind;
+        self.behind += usize::from(kind == GroupKind::Behind);
         self.disjunction()?;
-        self.behind -= behind;
+        self.behind -= usize::from(kind == GroupKind::Behind);
         if !self.take(')') {
             return Err(JsRegexError::Invalid { what: "unterminated group", at: opened_at });
         }
-        self.out.push_str(close);
-        Ok(repeatable)
+        self.out.push(')');
+        if kind == GroupKind::Ahead {
+            // Looking ahead twice is looking ahead once; the engine does not repeat it, JavaScript does.
+            let repetition = self.repetition()?;
+            let _lazy = repetition.is_some() && self.take('?');
+            self.out.push_str(if repetition.is_some_and(|(least, _)| least == 0) { "|)" } else { ")" });
+        }
+        Ok(kind == GroupKind::Plain)
     }
 
     /// Translates an escape outside a class whose backslash has been read; returns whether it may be repeated.

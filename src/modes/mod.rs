@@ -57,6 +57,29 @@ pub enum Group {
     Modes,
 }
 
+impl Group {
+    /// Every group.
+    pub const ALL: &'static [Self] = &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
+
+    /// Returns the name mode files use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Command => "command",
+            Self::Mcp => "mcp",
+            Self::Modes => "modes",
+        }
+    }
+
+    /// Finds a group by its name; case matters.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|group| group.as_str() == name)
+    }
+}
+
 /// Where a mode was defined; later ones replace earlier ones by slug.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModeSource {
@@ -72,6 +95,18 @@ pub enum ModeSource {
         /// The file, relative to the repository root.
         file: String,
     },
+}
+
+impl ModeSource {
+    /// Returns where this is in one word: `builtin`, `global`, `project`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Global { .. } => "global",
+            Self::Project { .. } => "project",
+        }
+    }
 }
 
 /// Every mode of a run, by slug, in listing order.

@@ -1,1 +1,110 @@
-//! A mode file as written.
+//! A mode as its files have it: the keys, and a mode written back in that shape. In: a checked [`Mode`]; out: plain data that serialises
+//! to what the loader reads. Reading is the loader's.
+
+use serde::Serialize;
+
+use crate::base::tool::ToolName;
+use crate::modes::{Group, GroupEntry, Mode, ModeSource};
+
+/// The key of a mode file that holds its modes.
+pub(crate) const TOP_KEY: &str = "customModes";
+
+/// The keys of a mode.
+pub(crate) const MODE_KEYS: &[&str] = &["slug", "name", "roleDefinition", "whenToUse", "description", "customInstructions", "groups"];
+
+/// The keys of a group's options.
+pub(crate) const OPTION_KEYS: &[&str] = &["fileRegex", "description"];
+
+/// A mode in the shape of a mode file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModeRecord {
+    /// Its name in commands and files.
+    pub slug: String,
+    /// Its name for people.
+    pub name: String,
+    /// Who the model is in this mode.
+    pub role_definition: String,
+    /// When an orchestrator should choose it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub when_to_use: Option<String>,
+    /// One line for lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// More instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_instructions: Option<String>,
+    /// Tool groups.
+    pub groups: Vec<GroupRecord>,
+}
+
+/// A group in the shape of a mode file: a name, or a name with options.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum GroupRecord {
+    /// `read`
+    Name(Group),
+    /// `[edit, { fileRegex: ... }]`
+    WithOptions(Group, GroupOptions),
+}
+
+/// The options of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupOptions {
+    /// The pattern of files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_regex: Option<String>,
+    /// What it means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A mode as shown to people and programs: what its file says, where that is, and what it comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModeView {
+    /// What its file says.
+    #[serde(flatten)]
+    pub record: ModeRecord,
+    /// `builtin`, `global` or `project`.
+    pub source: &'static str,
+    /// The file it was read from; `None` for a built-in mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The tools it gives, before the policy and the run take some away.
+    pub tools: Vec<ToolName>,
+}
+
+impl From<&Mode> for ModeRecord {
+    fn from(mode: &Mode) -> Self {
+        Self {
+            slug: mode.slug.clone(),
+            name: mode.name.clone(),
+            role_definition: mode.role_definition.clone(),
+            when_to_use: mode.when_to_use.clone(),
+            description: mode.description.clone(),
+            custom_instructions: mode.custom_instructions.clone(),
+            groups: mode.groups.iter().map(GroupRecord::from).collect(),
+        }
+    }
+}
+
+impl From<&GroupEntry> for GroupRecord {
+    fn from(entry: &GroupEntry) -> Self {
+        if entry.file_regex.is_none() && entry.description.is_none() {
+            return Self::Name(entry.group);
+        }
+        let file_regex = entry.file_regex.as_ref().map(|regex| regex.source().to_owned());
+        Self::WithOptions(entry.group, GroupOptions { file_regex, description: entry.description.clone() })
+    }
+}
+
+impl From<&Mode> for ModeView {
+    fn from(mode: &Mode) -> Self {
+        let file = match &mode.source {
+            ModeSource::Builtin => None,
+            ModeSource::Global { file } | ModeSource::Project { file } => Some(file.clone()),
+        };
+        Self { record: ModeRecord::from(mode), source: mode.source.word(), file, tools: mode.tools() }
+    }
+}
