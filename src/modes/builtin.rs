@@ -1,9 +1,46 @@
-//! The seven built-in modes, from `config/modes.yml`.
+//! The seven built-in modes, from `config/modes.yml`, which is read as every mode file of ours is.
 
-use crate::modes::Mode;
+use crate::modes::{Mode, ModeSource, loader};
 
 /// Returns the built-in modes in listing order.
 #[must_use]
 pub fn modes() -> Vec<Mode> {
-    todo!()
+    loader::parse(include_str!("../../config/modes.yml"), &ModeSource::Builtin).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::modes;
+    use crate::modes::loader;
+    use crate::modes::{Group, ModeSource};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn the_file_has_no_mistake() {
+        let read = loader::parse(include_str!("../../config/modes.yml"), &ModeSource::Builtin);
+        assert_eq!(read.map(|modes| modes.len()), Ok(7));
+    }
+
+    #[test]
+    fn gives_each_mode_the_groups_it_needs_and_no_more() {
+        let groups: Vec<(String, Vec<Group>)> =
+            modes().into_iter().map(|mode| (mode.slug, mode.groups.iter().map(|entry| entry.group).collect())).collect();
+        let expected = [
+            ("architect", vec![Group::Read, Group::Edit, Group::Mcp]),
+            ("code", vec![Group::Read, Group::Edit, Group::Command, Group::Mcp]),
+            ("ask", vec![Group::Read, Group::Mcp]),
+            ("debug", vec![Group::Read, Group::Edit, Group::Command, Group::Mcp]),
+            ("orchestrator", vec![]),
+            ("coordinator", vec![Group::Read]),
+            ("review", vec![Group::Read]),
+        ];
+        assert_eq!(groups, expected.map(|(slug, groups)| (slug.to_owned(), groups)));
+    }
+
+    #[test]
+    fn says_when_to_use_each() {
+        for mode in modes() {
+            assert!(mode.when_to_use.is_some() && mode.description.is_some(), "{}", mode.slug);
+        }
+    }
 }
