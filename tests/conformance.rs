@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+#[path = "conformance/mode_tool_access.rs"]
+mod mode_tool_access;
+#[path = "conformance/mode_validation.rs"]
+mod mode_validation;
+
 /// What a judge says of one case.
 pub enum Judged {
     /// As expected.
@@ -27,6 +32,8 @@ type Judge = fn(&Value, &Value) -> Judged;
 /// Returns the judge of a set, or `None` where the product does not do this yet.
 fn judge_of(set: &str) -> Option<Judge> {
     match set {
+        "mode_tool_access" => Some(mode_tool_access::judge),
+        "mode_validation" => Some(mode_validation::judge),
         _ => None,
     }
 }

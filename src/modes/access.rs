@@ -44,9 +44,8 @@ const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and
 const MCP_TOOL: &str = "use_mcp_tool";
 
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a file.
-const CONTENT_PARAMETERS: &[&str] = &[
-    "diff", "content", "operations", "search", "replace", "args", "line", "patch", "old_string", "new_string", "prompt",
-];
+const CONTENT_PARAMETERS: &[&str] =
+    &["diff", "content", "operations", "search", "replace", "args", "line", "patch", "old_string", "new_string", "prompt"];
 
 /// Lines of a patch that name a file it would change.
 const PATCH_HEADERS: &[&str] = &["*** Add File:", "*** Delete File:", "*** Update File:", "*** Move to:"];

@@ -137,8 +137,28 @@ mod tests {
     #[test]
     fn refuses_what_javascript_refuses() {
         for pattern in [
-            "[a-", "*.md", "a**", "a++", "(a", "a)", "(?<n>a)(?<n>b)", r"(?<n>a)\k<m>", "(?<1>a)", "(?P<n>a)", "(?i)a", "(?#c)", "[b-a]",
-            "a{2,1}", r"\", "^*", r"\b+", "(?<=a)*", "{1}", "?", "(?>a)", r"(?<n>a)\k",
+            "[a-",
+            "*.md",
+            "a**",
+            "a++",
+            "(a",
+            "a)",
+            "(?<n>a)(?<n>b)",
+            r"(?<n>a)\k<m>",
+            "(?<1>a)",
+            "(?P<n>a)",
+            "(?i)a",
+            "(?#c)",
+            "[b-a]",
+            "a{2,1}",
+            r"\",
+            "^*",
+            r"\b+",
+            "(?<=a)*",
+            "{1}",
+            "?",
+            "(?>a)",
+            r"(?<n>a)\k",
         ] {
             assert!(FileRegex::parse(pattern).is_err(), "{pattern}");
         }

@@ -230,7 +230,8 @@ impl Translator {
             'b' | 'B' => {
                 self.at += 1;
                 let word = "[0-9A-Z_a-z]";
-                let (inside, outside) = (format!("(?<={word})(?={word})|(?<!{word})(?!{word})"), format!("(?<={word})(?!{word})|(?<!{word})(?={word})"));
+                let (inside, outside) =
+                    (format!("(?<={word})(?={word})|(?<!{word})(?!{word})"), format!("(?<={word})(?!{word})|(?<!{word})(?={word})"));
                 Ok(self.put(&format!("(?:{})", if next == 'b' { outside } else { inside }), false))
             }
             '1'..='9' => match self.backreference() {

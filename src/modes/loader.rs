@@ -226,7 +226,8 @@ impl Reader<'_> {
         let entries: Vec<Option<GroupEntry>> =
             kept.iter().enumerate().map(|(index, entry)| self.group(entry, &format!("{path}.{index}"))).collect();
         let entries = entries.into_iter().collect::<Option<Vec<GroupEntry>>>()?;
-        let repeated = entries.iter().enumerate().find(|(index, entry)| entries.iter().take(*index).any(|other| other.group == entry.group));
+        let repeated =
+            entries.iter().enumerate().find(|(index, entry)| entries.iter().take(*index).any(|other| other.group == entry.group));
         if let Some((index, entry)) = repeated {
             let place = kept.get(index).map(|node| node.place).unwrap_or(groups.place);
             self.wrong(place, &path, format!("group `{}` stands here twice", entry.group.as_str()), None);
