@@ -3,4 +3,5 @@
 pub mod comment;
 pub mod json;
 pub mod live;
+pub mod markdown;
 pub mod summary;
