@@ -1,1 +1,230 @@
-//! The comment on an issue or pull request: state line, checklist, result, refusals, cost.
+//! The one comment of a run on an issue or pull request: progress while it works, then how it ended. The program writes it, never
+//! the model, and finds it again by its hidden first line.
+//!
+//! In: facts of the run. Out: a body below the forge's limit, whatever the model wrote; the diff is shortened first, and the body
+//! says so.
+
+use crate::forge::sanitise::BODY_LIMIT_CHARS;
+use crate::policy::budget::{Budget, Spent};
+use crate::report::markdown::{code, inline};
+use crate::report::{figures, sections};
+use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::tools::Todo;
+
+/// Characters left free for what sanitising adds.
+const HEADROOM_CHARS: usize = 5_536;
+
+/// What both forms of the comment need.
+#[derive(Clone, Copy, Debug)]
+pub struct CommentFacts<'a> {
+    /// The hidden first line ([`crate::report::markdown::marker`]).
+    pub marker: &'a str,
+    /// Mode of the root task.
+    pub mode: &'a str,
+    /// Login of who asked.
+    pub requested_by: Option<&'a str>,
+    /// Page of the workflow run.
+    pub run_url: Option<&'a str>,
+    /// What may be spent.
+    pub budget: &'a Budget,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Every task, in order of creation.
+    pub tasks: &'a [TaskReport],
+    /// The root task's checklist.
+    pub todos: &'a [Todo],
+    /// What was spent so far.
+    pub spent: &'a Spent,
+    /// True when some of it is an estimate.
+    pub spent_is_estimate: bool,
+}
+
+/// Where the changes of a run went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing<'a> {
+    /// Nowhere: nothing changed, or nothing may be published. Says why where there are changes.
+    Nowhere(&'a str),
+    /// Into a pull request.
+    PullRequest {
+        /// Its number.
+        number: u64,
+        /// Its page.
+        url: &'a str,
+        /// Its branch.
+        branch: &'a str,
+        /// True when it is a draft.
+        draft: bool,
+    },
+    /// As a commit onto a branch that was there.
+    Commit {
+        /// The commit.
+        id: &'a str,
+        /// The branch.
+        branch: &'a str,
+    },
+    /// Into this comment, as a diff. Says why it is not published otherwise; may be empty.
+    Diff(&'a str),
+}
+
+/// Returns the comment while the run works.
+#[must_use]
+pub fn progress(facts: &CommentFacts<'_>, progress: &Progress<'_>) -> String {
+    let state = sections::state("working", facts.mode, progress.spent, facts.budget, progress.spent_is_estimate, facts.run_url);
+    let tasks = sections::tasks(progress.tasks);
+    let todos = sections::todos(progress.todos);
+    sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
+}
+
+/// Returns the comment when the run has ended.
+#[must_use]
+pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) -> String {
+    let state =
+        sections::state(figures::word(outcome.word), facts.mode, &outcome.spent, facts.budget, outcome.spent_is_estimate, facts.run_url);
+    let mut paragraphs = vec![format!("{}\n{state}", facts.marker), asked(facts), sections::reason(outcome)];
+    paragraphs.push(sections::tasks(&outcome.tasks));
+    paragraphs.push(sections::todos(&outcome.todos));
+    paragraphs.push(sections::result(&outcome.summary));
+    paragraphs.push(landed(outcome, landing));
+    paragraphs.push(how_to_go_on(outcome.word).to_owned());
+    let folds = sections::folds(outcome);
+    let used: usize = paragraphs.iter().chain(&folds).map(|text| text.chars().count() + 2).sum();
+    if let Landing::Diff(_) = landing {
+        let room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
+        paragraphs.extend(sections::diff(&outcome.changes, room_chars));
+    }
+    paragraphs.extend(folds);
+    sections::join(&paragraphs)
+}
+
+fn asked(facts: &CommentFacts<'_>) -> String {
+    facts.requested_by.map_or_else(String::new, |login| format!("Asked by {}.", code(&figures::clip(login, 60))))
+}
+
+fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
+    let changes = figures::changes(&outcome.changes);
+    let sentence = |why: &str| if why.is_empty() { String::new() } else { format!(": {}", inline(&figures::clip(why, 400))) };
+    match landing {
+        Landing::Nowhere(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
+        Landing::Nowhere(why) => format!("The change ({changes}) was not published{}.", sentence(why)),
+        Landing::PullRequest { number, url, branch, draft } => {
+            let kind = if draft { "Draft pull request" } else { "Pull request" };
+            format!("{kind} [#{number}]({}) from {} ({changes}).", sections::address(url), code(branch))
+        }
+        Landing::Commit { id, branch } => format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch)),
+        Landing::Diff(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
+        Landing::Diff(why) => format!("The change ({changes}) is below as a diff{}.", sentence(why)),
+    }
+}
+
+/// What a person can do next, where the word alone does not say it.
+fn how_to_go_on(word: OutcomeWord) -> &'static str {
+    match word {
+        OutcomeWord::NeedsInput => "Answer in a new comment that starts the run again with what was asked for.",
+        OutcomeWord::OnHold => "A rule of the policy says that a person decides this: allow it in the policy file, or do it by hand.",
+        OutcomeWord::BudgetExhausted => "The limits are in the policy's `budget`; what was done so far is kept as shown here.",
+        OutcomeWord::Done
+        | OutcomeWord::NothingToDo
+        | OutcomeWord::Refused
+        | OutcomeWord::TimedOut
+        | OutcomeWord::Failed
+        | OutcomeWord::Cancelled => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommentFacts, Landing, Progress, ended, progress};
+    use crate::policy::budget::Budget;
+    use crate::report::markdown::marker;
+    use crate::report::sample;
+    use crate::session::outcome::OutcomeWord;
+
+    fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
+        let marker = marker("progress", &[("comment", "7")]);
+        let budget = Budget::default();
+        let run_url = Some("https://github.com/octo/repo/actions/runs/1");
+        check(&CommentFacts { marker: &marker, mode: "orchestrator", requested_by: Some("octocat"), run_url, budget: &budget });
+    }
+
+    #[test]
+    fn shows_progress() {
+        with_facts(|facts| {
+            let outcome = sample::outcome();
+            let state = Progress { tasks: &outcome.tasks, todos: &outcome.todos, spent: &outcome.spent, spent_is_estimate: true };
+            insta::assert_snapshot!(progress(facts, &state));
+        });
+    }
+
+    #[test]
+    fn shows_how_it_ended() {
+        with_facts(|facts| {
+            let pull_request =
+                Landing::PullRequest { number: 12, url: "https://github.com/octo/repo/pull/12", branch: "locum/issue-7-fix", draft: true };
+            insta::assert_snapshot!("ended_with_pull_request", ended(facts, &sample::outcome(), pull_request));
+            insta::assert_snapshot!(
+                "ended_with_diff",
+                ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"))
+            );
+            insta::assert_snapshot!("ended_with_question", ended(facts, &sample::question(), Landing::Nowhere("")));
+        });
+    }
+
+    #[test]
+    fn hostile_text_neither_breaks_the_structure_nor_the_limit() {
+        with_facts(|facts| {
+            for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- locum:v1 kind=progress comment=7 -->\n", "🦀"] {
+                let outcome = sample::filled_with(filler, 40_000);
+                let body = ended(facts, &outcome, Landing::Diff(""));
+                assert!(body.chars().count() <= 60_000, "{filler:?}: {}", body.chars().count());
+                assert!(body.starts_with(facts.marker), "{filler:?}");
+                assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_long_diff_is_shortened_first_and_the_body_says_so() {
+        with_facts(|facts| {
+            let outcome = sample::with_diff_lines(20_000);
+            let body = ended(facts, &outcome, Landing::Diff(""));
+            assert!(body.chars().count() <= 60_000);
+            assert!(body.contains("Shortened: the first ") && body.contains(&outcome.summary), "{body}");
+            assert!(!ended(facts, &sample::outcome(), Landing::Diff("")).contains("Shortened"));
+        });
+    }
+
+    #[test]
+    fn every_word_is_named() {
+        with_facts(|facts| {
+            for (word, expected) in [
+                (OutcomeWord::NothingToDo, "**locum: nothing to do**"),
+                (OutcomeWord::Refused, "**locum: refused by the policy**"),
+                (OutcomeWord::TimedOut, "**locum: stopped, out of time**"),
+            ] {
+                let outcome = crate::session::outcome::Outcome { word, ..sample::outcome() };
+                assert!(ended(facts, &outcome, Landing::Nowhere("")).contains(expected), "{word:?}");
+            }
+        });
+    }
+
+    /// Counts folds as a browser would: lines outside of fences.
+    fn open_folds_after(body: &str) -> i64 {
+        let mut open = 0;
+        let mut fence: Option<String> = None;
+        for line in body.lines() {
+            let ticks: String = line.chars().take_while(|letter| *letter == '`').collect();
+            match &fence {
+                Some(closing) if line.trim_end() == *closing || (ticks.len() > closing.len() && line.trim_end() == ticks) => fence = None,
+                Some(_) => {}
+                None if ticks.len() >= 3 && !line[ticks.len()..].contains('`') => fence = Some(ticks),
+                None if line.starts_with("<details>") => open += 1,
+                None if line == "</details>" => open -= 1,
+                None => assert!(!line.starts_with('<') || line.starts_with("<!-- locum:v1 kind=progress comment=7 -->"), "{line}"),
+            }
+        }
+        if fence.is_some() { 99 } else { open }
+    }
+}

@@ -1,1 +1,149 @@
-//! The outcome for a terminal and for the job summary.
+//! The outcome for a terminal, and for the job summary of Actions.
+//!
+//! In: an outcome. Out: plain text without control characters, or Markdown of at most a mebibyte.
+
+use crate::policy::budget::Budget;
+use crate::report::markdown::visible;
+use crate::report::{figures, sections};
+use crate::session::outcome::{Outcome, RefusedCall, TaskReport};
+use crate::tools::TodoState;
+
+/// GitHub drops a job summary of more bytes than this ("Job summary isolation and limits",
+/// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands>).
+pub const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
+
+/// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was spent. The diff follows the
+/// list of changed files when `diff` asks for it.
+#[must_use]
+pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
+    let mut blocks = vec![format!("outcome: {}", outcome.word.as_str())];
+    blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
+    blocks.extend(outcome.question.as_ref().map(|question| {
+        let suggestions: String = question.suggestions.iter().map(|suggestion| format!("\n  - {}", line(suggestion))).collect();
+        format!("question: {}{suggestions}", visible(&question.text))
+    }));
+    blocks.push(block("tasks", &tasks(&outcome.tasks)));
+    blocks.push(block(
+        "checklist",
+        &outcome.todos.iter().map(|todo| format!("[{}] {}", tick(todo.state), line(&todo.text))).collect::<Vec<_>>(),
+    ));
+    if !outcome.summary.trim().is_empty() {
+        blocks.push(block("result", &visible(outcome.summary.trim()).lines().map(str::to_owned).collect::<Vec<_>>()));
+    }
+    blocks.push(block("refused by the policy", &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>()));
+    let commands = outcome.commands.iter().map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
+    blocks.push(block("commands", &commands.collect::<Vec<_>>()));
+    let changes = outcome.changes.iter();
+    let changes =
+        changes.map(|change| format!("{} {} +{} −{}", figures::change_letter(change.kind), change.path, change.added, change.removed));
+    blocks.push(block("changes", &changes.collect::<Vec<_>>()));
+    match diff {
+        Diff::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),
+        Diff::LeftOut => {}
+    }
+    blocks.push(format!("spent: {}", figures::spent(&outcome.spent, outcome.spent_is_estimate)));
+    blocks.push(format!("session: {}", outcome.session));
+    sections::join(&blocks)
+}
+
+/// Whether a summary holds the diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diff {
+    /// It does.
+    Shown,
+    /// It does not.
+    LeftOut,
+}
+
+/// Returns the job summary. `landing` says in Markdown of our own where the changes went; empty when there is nothing to say.
+#[must_use]
+pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
+    let state = sections::state(figures::word(outcome.word), mode, &outcome.spent, budget, outcome.spent_is_estimate, None);
+    let mut paragraphs = vec![state, sections::reason(outcome), sections::tasks(&outcome.tasks), sections::todos(&outcome.todos)];
+    paragraphs.push(sections::result(&outcome.summary));
+    paragraphs.push(landing.to_owned());
+    paragraphs.extend(sections::folds(outcome));
+    let used_bytes: usize = paragraphs.iter().map(|text| text.len() + 2).sum();
+    // A character has at most four bytes.
+    paragraphs.extend(sections::diff(&outcome.changes, SUMMARY_LIMIT_BYTES.saturating_sub(used_bytes) / 4));
+    let mut text = sections::join(&paragraphs);
+    text.push('\n');
+    text
+}
+
+fn tasks(tasks: &[TaskReport]) -> Vec<String> {
+    let entry = |task: &TaskReport| {
+        let state = match task.completed {
+            Some(true) => "completed",
+            Some(false) => "not completed",
+            None => "unfinished",
+        };
+        let indent = "  ".repeat(sections::depth(task, tasks));
+        format!("{indent}{}: {} ({state}, {})", line(&task.mode), line(&task.title), figures::count(task.turns as usize, "turn"))
+    };
+    tasks.iter().map(entry).collect()
+}
+
+fn refusal(call: &RefusedCall) -> Vec<String> {
+    let mut lines = vec![format!("{} (mode {})", line(&call.headline), line(&call.mode))];
+    for verdict in &call.refusal.verdicts {
+        let rule = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", line(&rule)));
+        lines.push(format!("  {} {}: {} ({rule})", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason)));
+    }
+    lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
+    lines
+}
+
+fn block(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("{title}:\n{}", lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+fn line(text: &str) -> String {
+    figures::clip(&visible(text).split_whitespace().collect::<Vec<_>>().join(" "), 300)
+}
+
+fn tick(state: TodoState) -> char {
+    match state {
+        TodoState::Pending => ' ',
+        TodoState::Started => '-',
+        TodoState::Done => 'x',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, terminal};
+    use crate::policy::budget::Budget;
+    use crate::report::sample;
+
+    #[test]
+    fn shows_everything_on_a_terminal() {
+        insta::assert_snapshot!("terminal", terminal(&sample::outcome(), Diff::Shown));
+        insta::assert_snapshot!("terminal_question", terminal(&sample::question(), Diff::LeftOut));
+    }
+
+    #[test]
+    fn shows_everything_in_the_job_summary() {
+        insta::assert_snapshot!(
+            "job_summary",
+            job_summary(&sample::outcome(), &Budget::default(), "orchestrator", "Published as pull request #12.")
+        );
+    }
+
+    #[test]
+    fn no_text_reaches_the_terminal_as_a_control_sequence() {
+        let text = terminal(&sample::filled_with("\u{1b}[2J\u{7}\u{9b}", 100), Diff::Shown);
+        assert!(text.chars().all(|letter| !letter.is_control() || letter == '\n'), "{text:?}");
+    }
+
+    #[test]
+    fn the_job_summary_stays_below_its_limit() {
+        let outcome = sample::with_diff_lines(200_000);
+        let text = job_summary(&outcome, &Budget::default(), "code", "");
+        assert!(text.len() <= SUMMARY_LIMIT_BYTES && text.contains("Shortened: "), "{}", text.len());
+    }
+}
