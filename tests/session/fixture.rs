@@ -1,0 +1,259 @@
+//! A checkout with a journal folder beside it, and a run in it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use locum::base::clock::Clock;
+use locum::base::id::SessionId;
+use locum::base::secret::{Redactor, Secret};
+use locum::models::Model;
+use locum::models::retry::RetryLimits;
+use locum::models::scripted::Scripted;
+use locum::models::scripted::script::Script;
+use locum::modes::{ModeSet, builtin};
+use locum::policy::Policy;
+use locum::policy::intent::Facts;
+use locum::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
+use locum::session::journal::Journal;
+use locum::session::outcome::Outcome;
+use locum::session::{SessionParts, run};
+use locum::workspace::Workspace;
+use locum::workspace::checkout::Checkout;
+use locum::workspace::repo::Repo;
+
+pub(crate) const POLICY: &str = r#"
+version: 1
+modes: { default: code, allow: [orchestrator, architect, code, ask, debug, coordinator, review] }
+rules:
+  - allow: ["read(**)", "mode(*)", "delegate(*)"]
+  - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(cp:*)", "command(sleep:*)", "command(sh ./step.sh)", "command(false)"]
+    modes: [code, debug]
+  - allow: "edit(**/*.md)"
+    modes: [architect]
+  - hold: "edit(src/held.txt)"
+    reason: a person looks at this one
+  - deny: "edit(src/secret.txt)"
+    reason: nobody changes this one
+"#;
+
+/// A checkout with one commit, and a folder for the journal.
+pub(crate) struct Fixture {
+    _folder: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) journal: PathBuf,
+    pub(crate) policy: Policy,
+    pub(crate) script: String,
+    pub(crate) mode: String,
+    pub(crate) minutes: Option<u32>,
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    pub(crate) outcome: Outcome,
+    pub(crate) lines: Vec<JournalLine>,
+}
+
+impl Fixture {
+    pub(crate) fn new(script: &str) -> Self {
+        Self::with_policy(script, POLICY)
+    }
+
+    pub(crate) fn with_policy(script: &str, policy: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("checkout");
+        let files = [("src/a.txt", "one\ntwo\nthree\n"), ("src/secret.txt", "secret\n"), ("README.md", "# It\n")];
+        for (path, text) in files {
+            std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::fs::write(root.join(path), text).unwrap();
+        }
+        std::fs::write(root.join("step.sh"), "echo stepped >> src/steps.txt\n").unwrap();
+        commit_all(&root);
+        Self {
+            root,
+            journal: folder.path().join("session"),
+            _folder: folder,
+            policy: Policy::parse(policy, "policy.yml").unwrap(),
+            script: format!("version: 1\ntasks:\n{script}"),
+            mode: "code".to_owned(),
+            minutes: None,
+        }
+    }
+
+    pub(crate) fn in_mode(mut self, mode: &str) -> Self {
+        self.mode = mode.to_owned();
+        self
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<String> {
+        std::fs::read_to_string(self.root.join(path)).ok()
+    }
+
+    /// Every file of the checkout.
+    pub(crate) fn tree(&self) -> BTreeMap<String, String> {
+        let mut tree = BTreeMap::new();
+        collect(&self.root, &self.root, &mut tree);
+        tree
+    }
+
+    /// Runs the script from the start.
+    pub(crate) fn run(&self) -> Ran {
+        self.run_until(usize::MAX, Journal::create(&self.journal).unwrap(), None).expect("the run was not killed")
+    }
+
+    /// Goes on after a kill.
+    pub(crate) fn resume(&self) -> Ran {
+        self.run_until(usize::MAX, Journal::resume(&self.journal).unwrap(), None).expect("the run was not killed")
+    }
+
+    /// Runs and is killed right after the journal has `lines` lines; `None` when it was.
+    pub(crate) fn run_killed_at(&self, lines: usize) -> Option<Ran> {
+        self.run_until(lines, Journal::create(&self.journal).unwrap(), None)
+    }
+
+    /// Runs until `event` is seen, and is asked to stop then.
+    pub(crate) fn run_cancelled_at(&self, event: fn(&Event) -> bool) -> Ran {
+        self.run_until(usize::MAX, Journal::create(&self.journal).unwrap(), Some(event)).expect("the run was not killed")
+    }
+
+    fn run_until(&self, lines: usize, journal: Journal, cancel_at: Option<fn(&Event) -> bool>) -> Option<Ran> {
+        let model = Scripted::new(Script::parse("script.yml", &self.script).unwrap());
+        self.run_with(&model, lines, journal, cancel_at)
+    }
+
+    pub(crate) fn run_with(&self, model: &dyn Model, lines: usize, journal: Journal, cancel_at: Option<fn(&Event) -> bool>) -> Option<Ran> {
+        let modes = ModeSet::merge([builtin::modes()]);
+        let workspace = Workspace { checkout: Checkout::open(&self.root).unwrap(), repo: Repo::open(&self.root).unwrap() };
+        let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let redactor = Redactor::new([Secret::new("hunter2hunter2")]);
+        let clock = TestClock { seconds: AtomicI64::new(i64::try_from(journal.past().len()).unwrap()) };
+        let mut budget = self.policy.settings().budget;
+        budget.minutes = self.minutes.unwrap_or(budget.minutes);
+        let facts = Facts { mode: self.mode.clone(), ..Facts::default() };
+        let start = SessionStart {
+            version: JOURNAL_VERSION,
+            id: SessionId::parse("0123456789abcdef").unwrap(),
+            task: "Do the thing.\nAll of it.".to_owned(),
+            message: "Do the thing.\nAll of it.".to_owned(),
+            mode: self.mode.clone(),
+            facts,
+            budget,
+            base: workspace.repo.commit_of("HEAD").unwrap(),
+            policy_hash: self.policy.hash().to_owned(),
+            models: ("script".to_owned(), "script".to_owned()),
+            caller: serde_json::Value::Null,
+        };
+        let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();
+        let (cancel, written) = (RefCell::new(Some(cancel)), RefCell::new(journal.past().len()));
+        let watch = |event: &Event| {
+            *written.borrow_mut() += 1;
+            assert!(*written.borrow() != lines, "killed");
+            if cancel_at.is_some_and(|wanted| wanted(event)) {
+                let _ = cancel.borrow_mut().take().map(|cancel| cancel.send(()));
+            }
+        };
+        let never = cancel_at.is_none();
+        let parts = SessionParts {
+            start,
+            policy: &self.policy,
+            modes: &modes,
+            rules: &[],
+            main: (model, None),
+            task: (model, None),
+            retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
+            workspace: &workspace,
+            env: &env,
+            redactor: &redactor,
+            clock: &clock,
+            cancelled: async move {
+                if never || cancelled.await.is_err() {
+                    std::future::pending().await
+                }
+            }
+            .boxed(),
+            watch: Box::new(watch),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let work = std::panic::AssertUnwindSafe(|| runtime.block_on(run(parts, journal)));
+        match std::panic::catch_unwind(work) {
+            Ok(outcome) => Some(Ran { outcome, lines: Journal::read(&self.journal).unwrap() }),
+            Err(panic) if panic.downcast_ref::<&str>().is_some_and(|text| *text == "killed") => None,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+/// A script of one task in any mode.
+pub(crate) fn turns(turns: &str) -> String {
+    let lines: String = turns.trim_matches('\n').lines().map(|line| format!("      {line}\n")).collect();
+    format!("  - turns:\n{lines}")
+}
+
+impl Ran {
+    /// The answers to the calls of a tool, in order.
+    pub(crate) fn answers(&self, tool: &str) -> Vec<String> {
+        let answer = |line: &JournalLine| match &line.event {
+            Event::Answered { tool: name, observation, .. } if name == tool => Some(observation.text.clone()),
+            _other => None,
+        };
+        self.lines.iter().filter_map(answer).collect()
+    }
+
+    pub(crate) fn reason(&self) -> &str {
+        self.outcome.reason.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn word(&self) -> &'static str {
+        self.outcome.word.as_str()
+    }
+
+    pub(crate) fn changed(&self) -> Vec<&str> {
+        self.outcome.changes.iter().map(|change| change.path.as_str()).collect()
+    }
+}
+
+/// Time that passes one second at each look; long sleeps never end, those under a minute end at once.
+struct TestClock {
+    seconds: AtomicI64,
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + self.seconds.fetch_add(1, Ordering::Relaxed)).unwrap()
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.seconds.load(Ordering::Relaxed).unsigned_abs())
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if duration < Duration::from_secs(60) { std::future::ready(()).boxed() } else { std::future::pending().boxed() }
+    }
+}
+
+fn commit_all(root: &Path) {
+    let repo = git2::Repository::init(root).unwrap();
+    let mut index = repo.index().unwrap();
+    index.add_all(["*"], git2::IndexAddOption::DEFAULT, None).unwrap();
+    index.write().unwrap();
+    let tree = repo.find_tree(index.write_tree().unwrap()).unwrap();
+    let author = git2::Signature::now("Test", "test@example.com").unwrap();
+    repo.commit(Some("HEAD"), &author, &author, "first", &tree, &[]).unwrap();
+}
+
+fn collect(root: &Path, folder: &Path, tree: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != ".git") {
+            collect(root, &path, tree);
+        } else if path.is_file() {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            tree.insert(name, std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
