@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
-use crate::modes::{Mode, ModeSet};
+use crate::modes::{Mode, ModeSet, access};
 use crate::prompts::rules::RuleFile;
 use crate::prompts::{self, PromptFacts};
 use crate::session::Session;
@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
 
     fn make_brief(&self, mode: &Mode, may_delegate: bool) -> Brief {
         let settings = self.parts.policy.settings();
-        let offered = mode.tools();
+        let offered = access::offered(mode, settings.modes.switching, may_delegate, &[]);
         let tools = dispatch::specs(&offered);
         let delegates = self.parts.modes.iter().filter(|other| may_delegate && settings.modes.allow.contains(&other.slug)).collect();
         let system = prompts::system_prompt(&PromptFacts {

@@ -205,10 +205,7 @@ fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
 }
 
 fn script_of(call: &Call) -> Option<String> {
-    call.intents().into_iter().find_map(|intent| match intent {
-        Intent::Command(script) => Some(script.text().to_owned()),
-        Intent::Read(_) | Intent::Edit(_) | Intent::Publish(_) | Intent::Delegate(_) | Intent::Mode(_) => None,
-    })
+    call.intents().into_iter().find_map(|intent| if let Intent::Command(script) = intent { Some(script.text().to_owned()) } else { None })
 }
 
 /// Returns what was refused and why, each with its rule, as part of a sentence.

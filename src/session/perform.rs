@@ -51,10 +51,8 @@ impl Session<'_> {
 
     /// Keeps what the files a call would edit hold now.
     fn keep_before(&self, permit: &Permit<Call>) -> Result<Vec<FileBefore>, Stop> {
-        let paths = permit.act().intents().into_iter().filter_map(|intent| match intent {
-            Intent::Edit(path) => Some(path),
-            Intent::Read(_) | Intent::Command(_) | Intent::Publish(_) | Intent::Delegate(_) | Intent::Mode(_) => None,
-        });
+        let intents = permit.act().intents().into_iter();
+        let paths = intents.filter_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None });
         let keep = |path: RepoPath| {
             let content = match self.parts.workspace.checkout.read(permit, &path, KEPT_LIMIT_BYTES) {
                 Ok(content) => ContentBefore::Kept(self.journal.keep(&content)?),
