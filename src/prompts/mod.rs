@@ -1,7 +1,9 @@
-//! Floor 3: text for the model. Pure: everything it mentions is handed in.
+//! Floor 3: text for the model. Pure: everything it mentions is handed in, and the same facts give the same bytes.
 
+pub mod reminders;
 pub mod rules;
 pub mod sections;
+pub mod task;
 
 use crate::base::chat::ToolSpec;
 use crate::modes::{Mode, ModeSet};
@@ -26,6 +28,92 @@ pub struct PromptFacts<'a> {
 
 /// Returns the system prompt.
 #[must_use]
-pub fn system_prompt(_facts: &PromptFacts<'_>) -> String {
-    todo!()
+pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
+    parts(facts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Returns the sections of the system prompt by name, in order, without those that have nothing to say.
+#[must_use]
+pub fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
+    let parts = [
+        ("role", sections::role(facts)),
+        ("run", sections::run()),
+        ("tools", sections::tools(facts)),
+        ("capabilities", sections::capabilities(facts)),
+        ("modes", sections::modes(facts)),
+        ("system", sections::system(facts)),
+        ("finish", sections::finish(facts)),
+        ("instructions", sections::instructions(facts)),
+        ("rules", sections::rules(facts.rules)),
+    ];
+    parts.into_iter().map(|(name, text)| (name, text.trim().to_owned())).filter(|(_, text)| !text.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PromptFacts, parts, system_prompt};
+    use crate::base::chat::ToolSpec;
+    use crate::modes::access;
+    use crate::modes::{ModeSet, builtin};
+    use crate::policy::schema::{Delegation, Switching};
+    use crate::prompts::rules::RuleFile;
+    use pretty_assertions::assert_eq;
+
+    /// Composes the prompt of a mode as a run without a policy file does, with the given rules and policy lines.
+    fn prompt(slug: &str, rules: &[RuleFile], policy_lines: &[String]) -> Vec<(&'static str, String)> {
+        let modes = ModeSet::merge([builtin::modes()]);
+        let mode = modes.find(slug).unwrap();
+        let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
+        let tools: Vec<ToolSpec> = access::offered(mode, Switching::Coordinator, may_delegate, &[])
+            .into_iter()
+            .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
+            .collect();
+        let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
+        let facts = PromptFacts { mode, delegates, modes: &modes, tools: &tools, rules, policy_lines, system: "linux" };
+        let whole = parts(&facts);
+        let texts: Vec<String> = whole.iter().map(|(_, text)| text.clone()).collect();
+        assert_eq!(texts.join("\n\n"), system_prompt(&facts));
+        whole
+    }
+
+    fn text(parts: &[(&str, String)], name: &str) -> Option<String> {
+        parts.iter().find(|(part, _)| *part == name).map(|(_, text)| text.clone())
+    }
+
+    #[test]
+    fn each_built_in_mode_has_its_whole_prompt() {
+        for mode in builtin::modes() {
+            let rules = [RuleFile { path: "AGENTS.md".into(), text: "Run `make test` before you finish.\n".into() }];
+            let lines = ["read: any file but secrets".to_owned(), "command: cargo test ...".to_owned()];
+            let whole: Vec<String> = prompt(&mode.slug, &rules, &lines).into_iter().map(|(_, text)| text).collect();
+            insta::assert_snapshot!(format!("prompt_{}", mode.slug), whole.join("\n\n"));
+        }
+    }
+
+    #[test]
+    fn the_prompt_of_every_mode_is_small() {
+        for mode in builtin::modes() {
+            let bytes: usize = prompt(&mode.slug, &[], &[]).iter().map(|(_, text)| text.len() + 2).sum();
+            assert!(bytes < 6 * 1024, "{} has {bytes} bytes", mode.slug);
+        }
+    }
+
+    #[test]
+    fn sections_with_nothing_to_say_are_left_out() {
+        let code = prompt("code", &[], &[]);
+        assert_eq!(code.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["role", "run", "tools", "system", "finish", "instructions"]);
+        assert!(text(&prompt("code", &[], &["x".into()]), "capabilities").is_some());
+    }
+
+    #[test]
+    fn says_only_what_the_offered_tools_make_true() {
+        let tools = |slug: &str| text(&prompt(slug, &[], &[]), "tools").unwrap();
+        assert!(tools("code").contains("apply_diff") && !tools("ask").contains("apply_diff"));
+        assert!(tools("code").contains("Commands get") && !tools("architect").contains("Commands get"));
+        assert!(tools("orchestrator").contains("new_task") && !tools("code").contains("new_task"));
+        let modes = |slug: &str| text(&prompt(slug, &[], &[]), "modes");
+        assert!(modes("orchestrator").unwrap().contains("- `code`") && modes("coordinator").unwrap().contains("to switch to"));
+        assert_eq!(modes("code"), None);
+        assert!(text(&prompt("architect", &[], &[]), "capabilities").unwrap().contains(r"`\.md$` (Markdown files only)"));
+    }
 }

@@ -1,1 +1,120 @@
-//! The sections of a system prompt, each a function from facts to text.
+//! The sections of a system prompt, each a function from facts to text. Fixed texts lie in `config/prompts/`; what depends on the run
+//! is added here. A section with nothing to say is empty and left out.
+
+use crate::base::tool::ToolName;
+use crate::modes::{Group, Mode};
+use crate::prompts::PromptFacts;
+use crate::prompts::rules::RuleFile;
+
+/// Returns who the model is.
+pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
+    facts.mode.role_definition.trim().to_owned()
+}
+
+/// Returns how a run goes without a person.
+pub(crate) fn run() -> String {
+    include_str!("../../config/prompts/run.md").to_owned()
+}
+
+/// Returns how to use the tools that are offered. Their schemas go to the model by themselves.
+pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
+    let mut text = include_str!("../../config/prompts/tools.md").to_owned();
+    if has(facts, ToolName::UpdateTodoList) {
+        text.push_str(include_str!("../../config/prompts/todo.md"));
+    }
+    if has(facts, ToolName::ReadFile) {
+        text.push_str(include_str!("../../config/prompts/read.md"));
+    }
+    if has(facts, ToolName::WriteToFile) {
+        text.push_str(include_str!("../../config/prompts/edit.md"));
+    }
+    if has(facts, ToolName::ExecuteCommand) {
+        text.push_str(include_str!("../../config/prompts/command.md"));
+    }
+    if has(facts, ToolName::NewTask) {
+        text.push_str(include_str!("../../config/prompts/delegate.md"));
+    }
+    text
+}
+
+/// Returns what the mode and the policy let the model do.
+pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    if has(facts, ToolName::WriteToFile) {
+        lines.extend(facts.mode.groups.iter().filter(|entry| entry.group == Group::Edit).filter_map(|entry| {
+            let regex = entry.file_regex.as_ref()?;
+            let meaning = entry.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+            Some(format!("- This mode edits only files whose path matches `{}`{meaning}.\n", regex.source()))
+        }));
+    }
+    lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
+    if lines.is_empty() {
+        return String::new();
+    }
+    let rest = if facts.policy_lines.is_empty() { "" } else { "\nWhatever is not listed is refused.\n" };
+    format!("## What is allowed\n\n{}{rest}", lines.concat())
+}
+
+/// Returns the modes that sub-tasks may run in, or that the task may go on in.
+pub(crate) fn modes(facts: &PromptFacts<'_>) -> String {
+    let mut text = String::new();
+    if has(facts, ToolName::NewTask) && !facts.delegates.is_empty() {
+        let delegates: String = facts.delegates.iter().map(|mode| mode_line(mode)).collect();
+        text.push_str(&format!("## Modes for sub-tasks\n\n{delegates}"));
+    }
+    if has(facts, ToolName::SwitchMode) {
+        let others: String = facts.modes.iter().filter(|mode| mode.slug != facts.mode.slug).map(mode_line).collect();
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}## Modes to switch to\n\n{others}"));
+    }
+    text
+}
+
+/// Returns where the model works.
+pub(crate) fn system(facts: &PromptFacts<'_>) -> String {
+    format!(
+        "## System\n\n- Operating system: {}\n- Mode: {} (`{}`)\n- Working directory: the root of the checkout\n",
+        facts.system, facts.mode.name, facts.mode.slug
+    )
+}
+
+/// Returns how to end.
+pub(crate) fn finish(facts: &PromptFacts<'_>) -> String {
+    let verified = if has(facts, ToolName::ExecuteCommand) {
+        include_str!("../../config/prompts/finish-command.md")
+    } else if has(facts, ToolName::ReadFile) || !has(facts, ToolName::NewTask) {
+        include_str!("../../config/prompts/finish-plain.md")
+    } else {
+        include_str!("../../config/prompts/finish-delegate.md")
+    };
+    format!("{}{verified}{}", include_str!("../../config/prompts/finish.md"), include_str!("../../config/prompts/finish-end.md"))
+}
+
+/// Returns the mode's own instructions.
+pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
+    match facts.mode.custom_instructions.as_deref().map(str::trim) {
+        Some(text) if !text.is_empty() => format!("## Instructions for this mode\n\n{text}\n"),
+        Some(_) | None => String::new(),
+    }
+}
+
+/// Returns the repository's standing instructions.
+pub(crate) fn rules(files: &[RuleFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let files: Vec<String> = files.iter().map(|file| format!("# Rules from {}\n\n{}\n", file.path, file.text.trim())).collect();
+    format!("## Rules of this repository\n\n{}", files.join("\n"))
+}
+
+fn has(facts: &PromptFacts<'_>, tool: ToolName) -> bool {
+    facts.tools.iter().any(|spec| spec.name == tool.as_str())
+}
+
+/// Returns a mode on one line, whatever its file says.
+fn mode_line(mode: &Mode) -> String {
+    let purpose = [&mode.when_to_use, &mode.description].into_iter().flatten().map(|text| text.trim()).find(|text| !text.is_empty());
+    let purpose = purpose.unwrap_or(mode.role_definition.trim());
+    let words: Vec<&str> = purpose.split_whitespace().collect();
+    format!("- `{}` ({}): {}\n", mode.slug, mode.name.trim(), words.join(" "))
+}

@@ -1,0 +1,70 @@
+//! What the session says to a model that went wrong, or that goes on after a break: one short text for each occasion, always with what to
+//! do next. Decides nothing: when each is said is the session's matter.
+
+/// Said to a reply that called no tool.
+#[must_use]
+pub fn no_tool_called() -> &'static str {
+    "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and call attempt_completion when the task is done or cannot be done."
+}
+
+/// Said to a reply that reached the output limit before it called a tool.
+#[must_use]
+pub fn reply_cut() -> &'static str {
+    "Your reply reached the output limit before it called a tool. Say less, and write large files in several smaller steps."
+}
+
+/// Said to a reply that the provider's filter stopped.
+#[must_use]
+pub fn reply_filtered() -> &'static str {
+    "The provider's filter stopped your reply. Go on in another way, by calling a tool."
+}
+
+/// Answers a call that reached the output limit before it was whole.
+#[must_use]
+pub fn call_cut() -> &'static str {
+    "This call was cut short by the output limit and was not performed. Make it smaller, in several steps if need be."
+}
+
+/// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times` times in a row.
+#[must_use]
+pub fn repeated(cycle: usize, times: usize) -> String {
+    let what = if cycle == 1 { "this same call".to_owned() } else { format!("this same round of {cycle} calls") };
+    format!(
+        "Not performed: {what} was made {times} times in a row. Its result will not change; try another approach, or end with attempt_completion and say what stands in the way."
+    )
+}
+
+/// Answers a completion beside a call of the same reply that failed.
+#[must_use]
+pub fn completion_too_early() -> &'static str {
+    "The task was not ended, because another call of the same reply failed. Look at its result first."
+}
+
+/// Answers a call that the policy refused, with the policy's reasons and, where there is one, what would be allowed.
+#[must_use]
+pub fn refused(reasons: &str, hint: Option<&str>) -> String {
+    let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
+    format!(
+        "The policy refused this call: {reasons}.{hint} It will be refused again; do the task another way, or say in your result what could not be done."
+    )
+}
+
+/// Answers a call that was under way when the run was killed and that is not performed again.
+#[must_use]
+pub fn interrupted() -> &'static str {
+    "The run was interrupted while this call was under way: it may or may not have been performed, in whole or in part, and it was not performed again. Check what it did before you go on."
+}
+
+/// Said once to a task that goes on after the run was killed.
+#[must_use]
+pub fn resumed() -> &'static str {
+    "The run was interrupted and goes on now. Files are as your answered calls left them. Continue where you were."
+}
+
+/// Said when several replies in a row were mistakes: how many, after how many the task is given up, and what the last one was.
+#[must_use]
+pub fn mistakes(in_a_row: u32, limit: u32, last: &str) -> String {
+    format!(
+        "{in_a_row} replies in a row went wrong, the last one because: {last} After {limit} the task is given up. Try something simpler, or end with attempt_completion and say what stands in the way."
+    )
+}
