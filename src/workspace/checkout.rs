@@ -4,8 +4,10 @@
 //! What is opened is the resolved path itself: a link put there after it was judged is refused, not followed. Whether a
 //! path may be read or edited is the policy's business; that nothing is written inside `.git` is held here a second time.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags, Stat};
@@ -183,6 +185,17 @@ impl Checkout {
         Ok(Folder { checkout: self, path: path.clone() })
     }
 
+    /// Reads a regular file on behalf of whoever checked the right to.
+    pub(super) fn read_regular(&self, path: &RepoPath, limit_bytes: u64, content: &mut Vec<u8>) -> Result<(), FileError> {
+        read_limited(self.open_regular(path)?, path, limit_bytes, content)
+    }
+
+    /// Reads where a link points, as written, on behalf of whoever checked the right to.
+    pub(super) fn link_target(&self, path: &RepoPath) -> Result<PathBuf, FileError> {
+        let target = self.beneath.read_link(path).map_err(|errno| fault(path, errno))?;
+        Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
+    }
+
     /// Opens a regular file for reading on behalf of whoever checked the right to.
     pub(super) fn open_regular(&self, path: &RepoPath) -> Result<File, FileError> {
         let opened = self.beneath.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY);
@@ -296,6 +309,7 @@ fn read_limited(file: File, path: &RepoPath, limit_bytes: u64, content: &mut Vec
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 mod tests {
     use std::os::unix::fs::symlink;
     use std::path::Path;
@@ -305,7 +319,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use rustix::fs::{CWD, FileType, Mode};
 
-    use super::{Checkout, Entry, EntryKind, FileError, read_limited};
+    use super::{Checkout, Entry, EntryKind, FileError};
     use crate::base::path::RepoPath;
 
     fn path(text: &str) -> RepoPath {
@@ -314,7 +328,7 @@ mod tests {
 
     fn read(checkout: &Checkout, at: &str, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
         let mut content = Vec::new();
-        read_limited(checkout.open_regular(&path(at))?, &path(at), limit_bytes, &mut content).map(|()| content)
+        checkout.read_regular(&path(at), limit_bytes, &mut content).map(|()| content)
     }
 
     fn make_pipe(file: &Path) {

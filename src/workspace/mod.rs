@@ -2,11 +2,18 @@
 
 mod beneath;
 pub mod checkout;
+mod checkpoint;
+mod commit;
 pub mod diff;
+pub mod env;
 pub mod exec;
+#[cfg(test)]
+mod fixture;
 pub mod git_binary;
 pub mod repo;
 pub mod seed;
+mod stored;
+mod trees;
 mod write;
 
 use crate::workspace::checkout::Checkout;

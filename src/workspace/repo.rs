@@ -1,14 +1,24 @@
 //! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows what it touched.
+//!
+//! In: commits and touched paths. Out: files of commits, differences, names of commits. Recording is in `checkpoint` and
+//! `commit`; whatever needs the network or a look at every file is `git_binary`'s. libgit2 runs no hook, filter or monitor
+//! that a repository configures.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
 
 use crate::base::path::RepoPath;
-use crate::workspace::diff::FileChange;
+use crate::workspace::checkout::{Checkout, FileError};
+use crate::workspace::diff::{FileChange, compare};
+use crate::workspace::stored::OnDisk;
+use crate::workspace::trees::stored_in;
 
 /// Git objects and refs of the checkout.
 pub struct Repo {
-    _git: git2::Repository,
+    pub(super) git: Repository,
+    pub(super) checkout: Checkout,
 }
 
 /// Why git did not do it.
@@ -17,18 +27,36 @@ pub enum RepoError {
     /// The folder is no git repository.
     #[error("`{0}` is not a git repository")]
     NotARepository(String),
+    /// The repository has no files beside it.
+    #[error("`{0}` is a bare repository; a checkout is needed")]
+    Bare(String),
+    /// The repository belongs to another user, and git does not trust it.
+    #[error("`{0}` belongs to another user; `git config --global --add safe.directory {0}` says that it may be used")]
+    NotTrusted(String),
     /// The repository has no commit yet.
     #[error("the repository has no commit yet")]
     Empty,
     /// A ref or revision is not there.
     #[error("revision `{0}` does not exist")]
     NoRevision(String),
+    /// A name cannot be one of a branch or ref.
+    #[error("`{0}` is not a valid branch name")]
+    BadName(String),
+    /// A branch is checked out, so that it may not move below its files.
+    #[error("branch `{0}` is checked out and is not moved")]
+    BranchInUse(String),
+    /// A branch holds commits that the new one does not build on.
+    #[error("branch `{0}` has commits the new one does not build on, and is never overwritten")]
+    NotFastForward(String),
     /// libgit2 said no.
     #[error("git: {0}")]
     Git(#[from] git2::Error),
     /// Reading or writing a file failed.
     #[error(transparent)]
-    File(#[from] crate::workspace::checkout::FileError),
+    File(#[from] FileError),
+    /// The permit was given for something else.
+    #[error("the permit does not cover publishing commits")]
+    NotPermitted,
     /// The remote refused a push.
     #[error("the remote refused the push: {0}")]
     PushRefused(String),
@@ -73,76 +101,247 @@ impl Repo {
     /// Opens the repository that holds `folder`.
     ///
     /// # Errors
-    /// When there is none.
-    pub fn open(_folder: &Path) -> Result<Self, RepoError> {
-        todo!()
+    /// When there is none, it has no checkout, or its checkout is not the one that holds `folder`.
+    pub fn open(folder: &Path) -> Result<Self, RepoError> {
+        let shown = folder.display().to_string();
+        let absent = |_| RepoError::NotARepository(shown.clone());
+        let folder = folder.canonicalize().map_err(absent)?;
+        let no_ceilings: [PathBuf; 0] = [];
+        let git = Repository::open_ext(&folder, RepositoryOpenFlags::empty(), no_ceilings).map_err(|error| match error.code() {
+            ErrorCode::NotFound => RepoError::NotARepository(shown.clone()),
+            ErrorCode::Owner => RepoError::NotTrusted(shown.clone()),
+            _ => RepoError::Git(error),
+        })?;
+        let root = git.workdir().ok_or_else(|| RepoError::Bare(shown.clone()))?;
+        let checkout = Checkout::open(root).map_err(absent)?;
+        // `core.worktree` may name a place that has nothing to do with the folder asked for.
+        if !folder.starts_with(checkout.root()) {
+            return Err(RepoError::NotARepository(shown));
+        }
+        Ok(Self { git, checkout })
     }
 
-    /// Returns the root of the checkout.
+    /// Returns the root of the checkout, absolute and free of links.
     #[must_use]
     pub fn root(&self) -> &Path {
-        todo!()
+        self.checkout.root()
     }
 
     /// Returns the commit a revision names (`HEAD`, `main`, `origin/main`, a full id).
     ///
     /// # Errors
     /// When there is none; [`RepoError::Empty`] for `HEAD` of a repository without commits.
-    pub fn commit_of(&self, _revision: &str) -> Result<CommitId, RepoError> {
-        todo!()
+    pub fn commit_of(&self, revision: &str) -> Result<CommitId, RepoError> {
+        let unborn = matches!(self.git.head(), Err(error) if error.code() == ErrorCode::UnbornBranch);
+        if revision == "HEAD" && unborn {
+            return Err(RepoError::Empty);
+        }
+        let absent = |_| RepoError::NoRevision(revision.to_owned());
+        let object = self.git.revparse_single(revision).map_err(absent)?;
+        Ok(CommitId::of(object.peel(ObjectType::Commit).map_err(absent)?.id()))
     }
 
     /// Returns the name of the branch `HEAD` is on; `None` when detached.
     #[must_use]
     pub fn branch(&self) -> Option<String> {
-        todo!()
+        let head = self.git.find_reference("HEAD").ok()?;
+        let target = head.symbolic_target().ok().flatten()?;
+        target.strip_prefix("refs/heads/").map(str::to_owned)
     }
 
     /// Reads one file of a commit; `None` when it is not there or not a regular file. At most `limit_bytes`.
     ///
     /// # Errors
     /// When the commit is not there or the file is larger.
-    pub fn file_at(&self, _commit: &CommitId, _path: &RepoPath, _limit_bytes: u64) -> Result<Option<TreeFile>, RepoError> {
-        todo!()
+    pub fn file_at(&self, commit: &CommitId, path: &RepoPath, limit_bytes: u64) -> Result<Option<TreeFile>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let entry = match tree.get_path(Path::new(path.as_str())) {
+            Ok(entry) => entry,
+            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if !is_regular(entry.filemode()) {
+            return Ok(None);
+        }
+        let (size, _) = self.git.odb()?.read_header(entry.id())?;
+        let size_bytes = u64::try_from(size).unwrap_or(u64::MAX);
+        if size_bytes > limit_bytes {
+            return Err(FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes }.into());
+        }
+        let blob = self.git.find_blob(entry.id())?;
+        Ok(Some(TreeFile { path: path.clone(), text: String::from_utf8_lossy(blob.content()).into_owned() }))
     }
 
-    /// Lists the files of a commit below a folder, sorted, at most `limit` of them; none when the folder is not there.
+    /// Lists the regular files of a commit below a folder, sorted, at most `limit` of them; none when the folder is not there.
+    /// Names that are no [`RepoPath`] are left out.
     ///
     /// # Errors
     /// When the commit is not there.
-    pub fn list_at(&self, _commit: &CommitId, _folder: &RepoPath, _limit: usize) -> Result<Vec<RepoPath>, RepoError> {
-        todo!()
+    pub fn list_at(&self, commit: &CommitId, folder: &RepoPath, limit: usize) -> Result<Vec<RepoPath>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let mut found = Vec::new();
+        if folder.is_root() {
+            self.list_below(&tree, folder, limit, &mut found)?;
+            return Ok(found);
+        }
+        match tree.get_path(Path::new(folder.as_str())) {
+            Ok(entry) if entry.kind() == Some(ObjectType::Tree) => {
+                self.list_below(&self.git.find_tree(entry.id())?, folder, limit, &mut found)?;
+            }
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(found)
     }
 
-    /// Records the touched files on the private ref `refs/locum/{session}`, as a child of the checkpoint before or of `base`.
-    ///
-    /// # Errors
-    /// When a file cannot be read or git fails; the ref is then as it was.
-    pub fn checkpoint(&self, _session: &str, _base: &CommitId, _touched: &BTreeSet<RepoPath>, _label: &str) -> Result<CommitId, RepoError> {
-        todo!()
-    }
-
-    /// Brings the touched files back to what they are in a commit; files that are not in it are removed.
-    ///
-    /// # Errors
-    /// When a file cannot be written.
-    pub fn restore(&self, _commit: &CommitId, _touched: &BTreeSet<RepoPath>) -> Result<(), RepoError> {
-        todo!()
-    }
-
-    /// Compares the touched files with a commit; files that are equal are left out.
+    /// Compares the touched files with a commit; files that are equal are left out. Sorted by path.
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn changes(&self, _base: &CommitId, _touched: &BTreeSet<RepoPath>) -> Result<Vec<FileChange>, RepoError> {
-        todo!()
+    pub fn changes(&self, base: &CommitId, touched: &BTreeSet<RepoPath>) -> Result<Vec<FileChange>, RepoError> {
+        let tree = self.tree_of(base)?;
+        let mut changes = Vec::new();
+        for path in touched {
+            let before = stored_in(&self.git, &tree, path)?;
+            let after = match self.checkout.stored(path)? {
+                OnDisk::Stored(stored) => Some(stored),
+                OnDisk::Other | OnDisk::Nothing => None,
+            };
+            changes.extend(compare(path, before.as_ref(), after.as_ref()));
+        }
+        Ok(changes)
     }
 
-    /// Makes a commit object; no ref moves.
-    ///
-    /// # Errors
-    /// When a file cannot be read or git fails.
-    pub fn commit(&self, _commit: &NewCommit<'_>) -> Result<CommitId, RepoError> {
-        todo!()
+    pub(super) fn find(&self, commit: &CommitId) -> Result<Commit<'_>, RepoError> {
+        let absent = |_| RepoError::NoRevision(commit.0.clone());
+        self.git.find_commit(Oid::from_str(&commit.0).map_err(absent)?).map_err(absent)
+    }
+
+    pub(super) fn tree_of(&self, commit: &CommitId) -> Result<Tree<'_>, RepoError> {
+        Ok(self.find(commit)?.tree()?)
+    }
+
+    /// Git's own order of a tree is the order of whole paths.
+    fn list_below(&self, tree: &Tree<'_>, folder: &RepoPath, limit: usize, found: &mut Vec<RepoPath>) -> Result<(), RepoError> {
+        for entry in tree {
+            if found.len() >= limit {
+                return Ok(());
+            }
+            let Some(path) = entry.name().ok().and_then(|name| folder.join(name).ok()) else { continue };
+            match entry.kind() {
+                Some(ObjectType::Tree) => self.list_below(&self.git.find_tree(entry.id())?, &path, limit, found)?,
+                _ if is_regular(entry.filemode()) => found.push(path),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CommitId {
+    pub(super) fn of(id: Oid) -> Self {
+        Self(id.to_string())
+    }
+}
+
+impl std::fmt::Display for CommitId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn is_regular(mode: i32) -> bool {
+    [FileMode::Blob, FileMode::BlobExecutable, FileMode::BlobGroupWritable].map(i32::from).contains(&mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{CommitId, Repo, RepoError};
+    use crate::workspace::checkout::FileError;
+    use crate::workspace::fixture::{Fixture, commit_all, init, path};
+
+    #[test]
+    fn opens_the_repository_that_holds_a_folder() {
+        let fixture = Fixture::new();
+        let inner = Repo::open(&fixture.root.join("src")).unwrap();
+        assert_eq!(inner.root(), fixture.root);
+        assert_eq!(inner.branch().as_deref(), Some("main"));
+    }
+
+    #[test]
+    fn says_why_a_folder_cannot_be_worked_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = |at: &std::path::Path| Repo::open(at).err().unwrap();
+        assert!(matches!(error(folder.path()), RepoError::NotARepository(_)));
+        assert!(matches!(error(&folder.path().join("none")), RepoError::NotARepository(_)));
+        git2::Repository::init_bare(folder.path().join("bare")).unwrap();
+        assert!(matches!(error(&folder.path().join("bare")), RepoError::Bare(_)));
+        init(&folder.path().join("empty"));
+        let empty = Repo::open(&folder.path().join("empty")).unwrap();
+        assert!(matches!(empty.commit_of("HEAD"), Err(RepoError::Empty)));
+        assert_eq!(empty.branch().as_deref(), Some("main"));
+        let elsewhere = init(&folder.path().join("elsewhere"));
+        elsewhere.config().unwrap().set_str("core.worktree", folder.path().join("empty").to_str().unwrap()).unwrap();
+        assert!(matches!(error(&folder.path().join("elsewhere")), RepoError::NotARepository(_)));
+    }
+
+    #[test]
+    fn names_commits_by_revision() {
+        let fixture = Fixture::new();
+        for revision in ["HEAD", "main", "refs/heads/main", fixture.base.0.as_str()] {
+            assert_eq!(fixture.repo.commit_of(revision).unwrap(), fixture.base, "{revision}");
+        }
+        for revision in ["none", "", "HEAD~1", "HEAD:src", "0000000000000000000000000000000000000000"] {
+            assert!(matches!(fixture.repo.commit_of(revision), Err(RepoError::NoRevision(_))), "{revision}");
+        }
+    }
+
+    #[test]
+    fn knows_a_detached_head_and_a_second_worktree() {
+        let fixture = Fixture::new();
+        let second = fixture.root.parent().unwrap().join("second");
+        fixture.repo.git.worktree("second", &second, None).unwrap();
+        let repo = Repo::open(&second).unwrap();
+        assert_eq!((repo.branch().as_deref(), repo.commit_of("HEAD").unwrap()), (Some("second"), fixture.base.clone()));
+        fixture.repo.git.set_head_detached(git2::Oid::from_str(&fixture.base.0).unwrap()).unwrap();
+        assert_eq!(fixture.repo.branch(), None);
+        assert_eq!(fixture.repo.commit_of("HEAD").unwrap(), fixture.base);
+    }
+
+    #[test]
+    fn reads_files_of_a_commit_not_of_the_checkout() {
+        let fixture = Fixture::new();
+        fixture.write("src/lib.rs", "changed");
+        let text = |at: &str| fixture.repo.file_at(&fixture.base, &path(at), 100).unwrap().map(|file| file.text);
+        assert_eq!(text("src/lib.rs").as_deref(), Some("one\ntwo\nthree\n"));
+        assert_eq!(text("latin").as_deref(), Some("caf\u{fffd}\n"));
+        for absent in ["none", "src", "link", "src/lib.rs/x"] {
+            assert_eq!(text(absent), None, "{absent}");
+        }
+        let error = fixture.repo.file_at(&fixture.base, &path("src/lib.rs"), 13).unwrap_err();
+        assert!(matches!(error, RepoError::File(FileError::TooLarge { size_bytes: 14, .. })), "{error}");
+        for commit in ["none", "1234"] {
+            let error = fixture.repo.file_at(&CommitId(commit.into()), &path("latin"), 9).unwrap_err();
+            assert!(matches!(error, RepoError::NoRevision(_)), "{error}");
+        }
+    }
+
+    #[test]
+    fn lists_regular_files_of_a_commit_in_order() {
+        let fixture = Fixture::new();
+        fixture.write("src/a.b", "");
+        fixture.write("src/a/b", "");
+        let commit = CommitId::of(commit_all(&fixture.repo.git, "second"));
+        let list = |folder: &str, limit| {
+            let found = fixture.repo.list_at(&commit, &path(folder), limit).unwrap();
+            found.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(list(".", 100), [".gitignore", "latin", "old/only", "run.sh", "src/a.b", "src/a/b", "src/lib.rs"]);
+        assert_eq!(list("src", 2), ["src/a.b", "src/a/b"]);
+        assert_eq!(list("none", 9), Vec::<String>::new());
+        assert_eq!(list("run.sh", 9), Vec::<String>::new());
     }
 }

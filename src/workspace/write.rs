@@ -168,6 +168,7 @@ fn is_ignored(letter: char) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;

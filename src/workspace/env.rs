@@ -1,0 +1,76 @@
+//! The environment child processes get: named variables only, and never one whose name says secret.
+//!
+//! In: the whole environment and the names a policy lists. Out: what is passed on. Pure; whether a value is a secret under
+//! an innocent name cannot be seen here, that is what keeping the list short is for.
+
+use std::collections::BTreeMap;
+
+/// Prefixes of what the runner gives its own steps: tokens, command files, inputs.
+const RUNNER_PREFIXES: [&str; 3] = ["GITHUB_", "ACTIONS_", "INPUT_"];
+
+/// Words that mark a name as a secret's wherever they stand in it.
+const SECRET_WORDS: [&str; 7] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
+
+/// Words that mark a name as a secret's when they are a part of it, between underscores or at the end of one.
+const SECRET_PARTS: [&str; 4] = ["KEY", "KEYS", "AUTH", "PAT"];
+
+/// Returns the variables of `all` that are named in `allowed` and not secret by their name.
+#[must_use]
+pub fn clean_env(all: &BTreeMap<String, String>, allowed: &[String]) -> BTreeMap<String, String> {
+    let passed = allowed.iter().filter(|name| !is_secret_name(name));
+    passed.filter_map(|name| all.get_key_value(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Returns true for names that are never passed on, even when a policy lists them.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let runner = RUNNER_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let word = SECRET_WORDS.iter().any(|word| name.contains(word));
+    let part = name.split(['_', '-', '.']).any(|part| SECRET_PARTS.contains(&part) || part.ends_with("APIKEY"));
+    runner || word || part
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use pretty_assertions::assert_eq;
+
+    use super::{clean_env, is_secret_name};
+
+    #[test]
+    fn knows_secrets_by_their_names() {
+        for name in [
+            "GITHUB_TOKEN",
+            "GITHUB_ENV",
+            "ACTIONS_RUNTIME_URL",
+            "INPUT_MODEL",
+            "OPENAI_API_KEY",
+            "OPENAI_APIKEY",
+            "npm_config__authToken",
+            "NPM_AUTH",
+            "SSH_AUTH_SOCK",
+            "DB_PASSWORD",
+            "PGPASSWORD",
+            "AWS_SECRET_ACCESS_KEY",
+            "GH_PAT",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "github_token",
+        ] {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "LANG", "CARGO_HOME", "RUSTUP_HOME", "KEYBOARD", "PATTERN", "GIT_AUTHOR_NAME", "MONKEY_MODE"] {
+            assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn passes_on_what_is_listed_and_nothing_else() {
+        let env = |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect::<BTreeMap<_, _>>();
+        let all = env(&[("PATH", "/bin"), ("HOME", "/h"), ("GITHUB_TOKEN", "x"), ("OTHER", "y")]);
+        let allowed = ["PATH", "GITHUB_TOKEN", "UNSET", "HOME"].map(str::to_owned);
+        assert_eq!(clean_env(&all, &allowed), env(&[("HOME", "/h"), ("PATH", "/bin")]));
+        assert_eq!(clean_env(&all, &[]), env(&[]));
+    }
+}

@@ -1,0 +1,109 @@
+//! Trees of a commit with some paths changed: only the folders on the way to a changed path are written anew.
+
+use std::collections::BTreeMap;
+
+use git2::{FileMode, ObjectType, Oid, Repository, Tree};
+
+use crate::base::path::RepoPath;
+use crate::workspace::repo::RepoError;
+use crate::workspace::stored::{OnDisk, Stored};
+
+/// Paths to be changed in a tree, folder by folder.
+#[derive(Debug, Default)]
+pub(super) struct TreeChanges {
+    own: Option<Change>,
+    below: BTreeMap<String, TreeChanges>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// It is this now.
+    Put(Oid, FileMode),
+    /// It is a folder or nothing git keeps: what a tree has there as a file goes, a folder or submodule stays.
+    NoFile,
+    /// It is gone.
+    Remove,
+}
+
+impl TreeChanges {
+    /// Notes what a path of the checkout is now; its content is written to the repository.
+    ///
+    /// # Errors
+    /// When git cannot write it.
+    pub(super) fn note(&mut self, git: &Repository, path: &RepoPath, on_disk: &OnDisk) -> Result<(), RepoError> {
+        let change = match on_disk {
+            OnDisk::Stored(Stored::File { content, executable: true }) => Change::Put(git.blob(content)?, FileMode::BlobExecutable),
+            OnDisk::Stored(Stored::File { content, executable: false }) => Change::Put(git.blob(content)?, FileMode::Blob),
+            OnDisk::Stored(Stored::Link { target }) => Change::Put(git.blob(target)?, FileMode::Link),
+            OnDisk::Other => Change::NoFile,
+            OnDisk::Nothing => Change::Remove,
+        };
+        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own = Some(change);
+        Ok(())
+    }
+
+    /// Writes the tree that has these changes on top of `base`.
+    ///
+    /// # Errors
+    /// When git cannot write it.
+    pub(super) fn apply(&self, git: &Repository, base: &Tree<'_>) -> Result<Oid, RepoError> {
+        match self.rewrite(git, Some(base))? {
+            Some(tree) => Ok(tree),
+            None => Ok(git.treebuilder(None)?.write()?),
+        }
+    }
+
+    /// Returns the changed tree; `None` when nothing is left in it.
+    fn rewrite(&self, git: &Repository, base: Option<&Tree<'_>>) -> Result<Option<Oid>, RepoError> {
+        let mut builder = git.treebuilder(base)?;
+        for (name, node) in &self.below {
+            let before = base.and_then(|base| base.get_name(name)).map(|entry| (entry.id(), entry.kind()));
+            if let Some(Change::Put(id, mode)) = node.own {
+                builder.insert(name, id, mode.into())?;
+                continue;
+            }
+            let keeps_submodule = matches!((node.own, before), (Some(Change::NoFile) | None, Some((_, Some(ObjectType::Commit)))));
+            if keeps_submodule && node.below.is_empty() {
+                continue;
+            }
+            let folder = match before {
+                Some((id, Some(ObjectType::Tree))) => Some(git.find_tree(id)?),
+                _ => None,
+            };
+            if node.below.is_empty() && folder.is_some() {
+                continue;
+            }
+            match node.rewrite(git, folder.as_ref())? {
+                Some(id) => {
+                    builder.insert(name, id, FileMode::Tree.into())?;
+                }
+                None if before.is_some() => builder.remove(name)?,
+                None => {}
+            }
+        }
+        Ok(if builder.is_empty() { None } else { Some(builder.write()?) })
+    }
+}
+
+/// Reads what a tree keeps at a path; `None` for folders, submodules and nothing.
+///
+/// # Errors
+/// When git cannot read it.
+pub(super) fn stored_in(git: &Repository, tree: &Tree<'_>, path: &RepoPath) -> Result<Option<Stored>, RepoError> {
+    if path.is_root() {
+        return Ok(None);
+    }
+    let entry = match tree.get_path(std::path::Path::new(path.as_str())) {
+        Ok(entry) => entry,
+        Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if entry.kind() != Some(ObjectType::Blob) {
+        return Ok(None);
+    }
+    let content = git.find_blob(entry.id())?.content().to_vec();
+    Ok(Some(match entry.filemode() {
+        mode if mode == i32::from(FileMode::Link) => Stored::Link { target: content },
+        mode => Stored::File { content, executable: mode == i32::from(FileMode::BlobExecutable) },
+    }))
+}
