@@ -1,0 +1,264 @@
+//! Finds the lines of a file a search text means: equal once blanks and typographic signs are made plain, nearest to where it
+//! was looked for; and, when nothing is near enough, the most similar lines for the error message.
+
+use crate::tools::files::apply_diff::blank::is_blank;
+
+/// Work spent on similarity for one search, in compared character pairs; what is not compared by then does not count.
+const COMPARISON_LIMIT: usize = 40_000_000;
+
+/// A file's lines, made comparable once.
+#[derive(Debug, Default)]
+pub struct Comparable {
+    lines: Vec<Vec<u16>>,
+}
+
+/// A range of lines to look in, counted from 0, end not included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// First line.
+    pub start: usize,
+    /// Line after the last.
+    pub end: usize,
+}
+
+/// Lines that are like the search text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// The first of them, counted from 0.
+    pub line: usize,
+    /// 1.0 is equal; 1 minus the edit distance over the longer length, in UTF-16 units.
+    pub similarity: f64,
+}
+
+impl Comparable {
+    /// Prepares a file's lines.
+    pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { lines: lines.into_iter().map(plain).collect() }
+    }
+
+    /// Puts other lines in the place of `count` lines at `start`.
+    pub fn splice(&mut self, start: usize, count: usize, lines: &[String]) {
+        let end = (start + count).min(self.lines.len());
+        self.lines.splice(start.min(end)..end, lines.iter().map(|line| plain(line)));
+    }
+
+    /// Compares the search text with the lines starting at `line`.
+    #[must_use]
+    pub fn at(&self, line: usize, search: &str) -> f64 {
+        let (wanted, height) = wanted(search);
+        similarity(&self.window(line, height), &wanted)
+    }
+
+    /// Returns where the search text stands within `bounds`; of several places, the one nearest to the middle.
+    #[must_use]
+    pub fn find_equal(&self, search: &str, bounds: Bounds) -> Option<Found> {
+        let (wanted, height) = wanted(search);
+        let line = middle_out(bounds, height).into_iter().find(|line| self.equals(*line, height, &wanted))?;
+        (!search.is_empty()).then_some(Found { line, similarity: 1.0 })
+    }
+
+    /// Returns the lines within `bounds` most like the search text, if any are; of equals, the one nearest to the middle.
+    ///
+    /// Places are compared in order of how similar they can be at best, until no other can be better.
+    #[must_use]
+    pub fn find_similar(&self, search: &str, bounds: Bounds) -> Option<Found> {
+        let (wanted, height) = wanted(search);
+        let letters = Letters::of(&wanted);
+        let mut candidates: Vec<(f64, usize, usize)> = middle_out(bounds, height)
+            .into_iter()
+            .enumerate()
+            .map(|(rank, line)| (Letters::of(&self.window(line, height)).best_similarity(&letters), rank, line))
+            .collect();
+        candidates.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        let mut best: Option<(f64, usize, usize)> = None;
+        let mut compared = 0;
+        for (possible, rank, line) in candidates {
+            if compared > COMPARISON_LIMIT || best.is_some_and(|(score, _, _)| possible < score) {
+                break;
+            }
+            let window = self.window(line, height);
+            compared += window.len() * wanted.len();
+            let score = similarity(&window, &wanted);
+            if best.is_none_or(|(known, known_rank, _)| score > known || (score >= known && rank < known_rank)) {
+                best = Some((score, rank, line));
+            }
+        }
+        best.filter(|(score, _, _)| *score > 0.0 && !search.is_empty()).map(|(similarity, _, line)| Found { line, similarity })
+    }
+
+    fn window(&self, line: usize, height: usize) -> Vec<u16> {
+        join(self.slice(line, height))
+    }
+
+    fn slice(&self, line: usize, height: usize) -> &[Vec<u16>] {
+        let end = line.saturating_add(height).min(self.lines.len());
+        self.lines.get(line.min(end)..end).unwrap_or_default()
+    }
+
+    fn equals(&self, line: usize, height: usize, wanted: &[u16]) -> bool {
+        let mut rest = wanted;
+        for (place, part) in self.slice(line, height).iter().filter(|part| !part.is_empty()).enumerate() {
+            if place > 0 {
+                let Some(after) = rest.strip_prefix(&[SPACE]) else { return false };
+                rest = after;
+            }
+            let Some(after) = rest.strip_prefix(part.as_slice()) else { return false };
+            rest = after;
+        }
+        rest.is_empty()
+    }
+}
+
+const SPACE: u16 = b' ' as u16;
+
+fn wanted(search: &str) -> (Vec<u16>, usize) {
+    let lines: Vec<Vec<u16>> = search.split('\n').map(plain).collect();
+    (join(&lines), lines.len())
+}
+
+/// One line with plain quotes, dashes and dots, single blanks, none at the ends.
+fn plain(line: &str) -> Vec<u16> {
+    let mut out = Vec::with_capacity(line.len());
+    let mut gap = false;
+    for letter in line.chars() {
+        if is_blank(letter) {
+            gap = !out.is_empty();
+            continue;
+        }
+        if gap {
+            out.push(SPACE);
+            gap = false;
+        }
+        match letter {
+            '\u{201c}' | '\u{201d}' => out.push(u16::from(b'"')),
+            '\u{2018}' | '\u{2019}' => out.push(u16::from(b'\'')),
+            '\u{2013}' | '\u{2014}' => out.push(u16::from(b'-')),
+            '\u{2026}' => out.extend([u16::from(b'.'); 3]),
+            other => out.extend_from_slice(other.encode_utf16(&mut [0; 2])),
+        }
+    }
+    out
+}
+
+fn join(lines: &[Vec<u16>]) -> Vec<u16> {
+    lines.iter().filter(|line| !line.is_empty()).map(Vec::as_slice).collect::<Vec<_>>().join(&SPACE)
+}
+
+/// The places to look at: from the middle outwards, left before right; to the right only where the whole text fits.
+fn middle_out(bounds: Bounds, height: usize) -> Vec<usize> {
+    let Bounds { start, end } = bounds;
+    let middle = usize::midpoint(start, end);
+    let mut left = (start..=middle).rev();
+    let mut right = (middle + 1)..(end + 1).saturating_sub(height).max(middle + 1);
+    let mut places = Vec::new();
+    loop {
+        let (before, after) = (left.next(), right.next());
+        places.extend(before);
+        places.extend(after);
+        if before.is_none() && after.is_none() {
+            return places;
+        }
+    }
+}
+
+fn similarity(left: &[u16], right: &[u16]) -> f64 {
+    if left == right {
+        return 1.0;
+    }
+    share(distance(left, right), left.len().max(right.len()))
+}
+
+fn share(distance: usize, longer: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "lengths of texts are far below 2^52")]
+    let share = distance as f64 / longer.max(1) as f64;
+    1.0 - share
+}
+
+fn distance(left: &[u16], right: &[u16]) -> usize {
+    let mut costs: Vec<usize> = (0..=right.len()).collect();
+    for (row, unit) in left.iter().enumerate() {
+        let mut diagonal = row;
+        let mut beside = row + 1;
+        if let Some(first) = costs.first_mut() {
+            *first = beside;
+        }
+        for (cost, other) in costs.iter_mut().skip(1).zip(right) {
+            let replaced = diagonal + usize::from(unit != other);
+            diagonal = *cost;
+            beside = replaced.min(diagonal + 1).min(beside + 1);
+            *cost = beside;
+        }
+    }
+    costs.last().copied().unwrap_or_default()
+}
+
+/// How often each ASCII character stands in a text; all others are counted together.
+struct Letters {
+    counts: [usize; 129],
+    total: usize,
+}
+
+impl Letters {
+    fn of(text: &[u16]) -> Self {
+        let mut counts = [0; 129];
+        for unit in text {
+            if let Some(count) = counts.get_mut(usize::from(*unit).min(128)) {
+                *count += 1;
+            }
+        }
+        Self { counts, total: text.len() }
+    }
+
+    /// No edit turns one letter into two: the letters both texts share bound their similarity from above.
+    fn best_similarity(&self, other: &Self) -> f64 {
+        let longer = self.total.max(other.total);
+        let shared: usize = self.counts.iter().zip(&other.counts).map(|(left, right)| left.min(right)).sum();
+        share(longer - shared.min(longer), longer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, Comparable, Found, distance, middle_out};
+    use pretty_assertions::assert_eq;
+
+    fn find_equal(file: &str, search: &str) -> Option<usize> {
+        let lines: Vec<&str> = file.split('\n').collect();
+        let bounds = Bounds { start: 0, end: lines.len() };
+        Comparable::new(lines).find_equal(search, bounds).map(|found| found.line)
+    }
+
+    #[test]
+    fn blanks_and_typography_do_not_matter_but_case_does() {
+        for (file, search) in
+            [("a\n  say  \u{201c}hi\u{201d}\u{2026}", "say \"hi\"..."), ("a\nb\u{a0}\u{2014} c\nd", "b - c"), ("a b\nc", "a\nb c"), ("x\n\ty z", "y z")]
+        {
+            assert!(find_equal(file, search).is_some(), "{file}");
+        }
+        assert_eq!(find_equal("Word", "word"), None);
+        assert_eq!(find_equal("", "a"), None);
+    }
+
+    #[test]
+    fn of_equal_places_the_middle_one_wins() {
+        assert_eq!(find_equal("x\ny\nx\nz\nx\n", "x"), Some(4));
+        assert_eq!(middle_out(Bounds { start: 0, end: 4 }, 1), [2, 3, 1, 0]);
+        assert_eq!(middle_out(Bounds { start: 0, end: 1 }, 3), [0]);
+    }
+
+    #[test]
+    fn names_the_most_similar_lines() {
+        let file = Comparable::new(["alpha", "beta", "gamma", "gamma"]);
+        let bounds = Bounds { start: 0, end: 4 };
+        assert_eq!(file.find_similar("gamme", bounds), Some(Found { line: 2, similarity: 0.8 }));
+        assert_eq!(file.find_similar("xyz", bounds), None);
+    }
+
+    #[test]
+    fn counts_edits() {
+        let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
+        for (left, right, expected) in [("kitten", "sitting", 3), ("", "ab", 2), ("ab", "", 2), ("flaw", "lawn", 2)] {
+            assert_eq!(distance(&units(left), &units(right)), expected, "{left} {right}");
+        }
+    }
+}

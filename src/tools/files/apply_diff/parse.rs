@@ -1,0 +1,284 @@
+//! The grammar of a diff: text with `<<<<<<< SEARCH` blocks becomes [`Block`]s, or the one reason why it does not.
+//!
+//! In: the diff as the model wrote it. Out: blocks in order of their start line, escapes undone. It knows nothing of the file.
+//! Markers are recognised on trimmed lines, so that a block a model indented is refused rather than skipped in silence.
+
+use crate::tools::files::apply_diff::blank::{is_blank, trim};
+
+/// One search/replace block, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// Line of the file the search text starts at, counted from 1; 0 when not given.
+    pub start_line: usize,
+    /// The text to find, lines joined by `\n`.
+    pub search: String,
+    /// The text to put there, lines joined by `\n`; empty to delete.
+    pub replace: String,
+}
+
+/// Why a text is no diff. Lines are counted from 1 in the diff.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// A line that looks like a conflict marker stands where text is expected.
+    #[error(
+        "line {line} of the diff: `{found}` reads as a marker where {expected} is expected; write \\ in front of it if it is part of the file"
+    )]
+    UnescapedMarker {
+        /// Where.
+        line: usize,
+        /// The line.
+        found: String,
+        /// What was to come.
+        expected: &'static str,
+    },
+    /// The markers of a block are not SEARCH, `=======`, REPLACE in this order.
+    #[error("line {line} of the diff: found `{found}` where {expected} is expected; a block is SEARCH, =======, REPLACE, each once")]
+    Malformed {
+        /// Where.
+        line: usize,
+        /// The line.
+        found: String,
+        /// What was to come.
+        expected: &'static str,
+    },
+    /// `:start_line:` or `:end_line:` stands in the replacement.
+    #[error("line {line} of the diff: `{marker}` belongs in the SEARCH part; write \\ in front of it if it is part of the file")]
+    LineMarkerInReplace {
+        /// Where.
+        line: usize,
+        /// The marker.
+        marker: &'static str,
+    },
+    /// The diff ends inside a block.
+    #[error("the diff ends where {expected} is expected")]
+    UnexpectedEnd {
+        /// What was to come.
+        expected: &'static str,
+    },
+    /// There is no block, or a marker is indented or followed by other characters.
+    #[error("the diff holds no readable block; each is `<<<<<<< SEARCH`, `:start_line:N`, `-------`, text, `=======`, text, `>>>>>>> REPLACE`, every marker alone on its line and not indented")]
+    InvalidFormat,
+}
+
+const SEARCH: &str = "<<<<<<< SEARCH";
+const SEPARATOR: &str = "=======";
+const REPLACE: &str = ">>>>>>> REPLACE";
+const DASHES: &str = "-------";
+const START_LINE: &str = ":start_line:";
+const END_LINE: &str = ":end_line:";
+
+/// Reads a diff into its blocks, sorted by start line; those without one come first.
+///
+/// # Errors
+/// The first mistake found; then no block is usable.
+pub fn parse(diff: &str) -> Result<Vec<Block>, ParseError> {
+    let lines: Vec<&str> = diff.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+    let spans = check_order(&lines)?;
+    if spans.is_empty() || !spans.iter().all(|span| span.is_strict(&lines)) {
+        return Err(ParseError::InvalidFormat);
+    }
+    let mut blocks: Vec<Block> = spans.iter().map(|span| span.block(&lines)).collect();
+    blocks.sort_by_key(|block| block.start_line);
+    Ok(blocks)
+}
+
+/// The lines of one block's three markers, counted from 0.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    search: usize,
+    separator: usize,
+    replace: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Expecting {
+    Search,
+    Separator { search: usize },
+    Replace { search: usize, separator: usize },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Marker {
+    Search,
+    Separator,
+    Replace,
+    Foreign,
+    Text,
+}
+
+impl Marker {
+    fn of(line: &str) -> Self {
+        if line == SEARCH || line.strip_prefix(SEARCH) == Some(">") {
+            Self::Search
+        } else if line == SEPARATOR {
+            Self::Separator
+        } else if line == REPLACE {
+            Self::Replace
+        } else if line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>") {
+            Self::Foreign
+        } else {
+            Self::Text
+        }
+    }
+}
+
+fn check_order(lines: &[&str]) -> Result<Vec<Span>, ParseError> {
+    let markers: Vec<Marker> = lines.iter().map(|line| Marker::of(trim(line))).collect();
+    let count = |wanted: Marker| markers.iter().filter(|marker| **marker == wanted).count();
+    let uneven = count(Marker::Search) != count(Marker::Replace) || count(Marker::Separator) < count(Marker::Search);
+
+    let mut spans = Vec::new();
+    let mut expecting = Expecting::Search;
+    for (at, (line, marker)) in lines.iter().zip(&markers).enumerate() {
+        let found = trim(line);
+        let expected = expecting.name();
+        let foreign = || ParseError::UnescapedMarker { line: at + 1, found: found.to_owned(), expected };
+        let malformed = || ParseError::Malformed { line: at + 1, found: found.to_owned(), expected };
+        expecting = match (expecting, marker) {
+            (Expecting::Replace { .. }, Marker::Text) => {
+                if let Some(marker) = [START_LINE, END_LINE].into_iter().find(|marker| found.starts_with(marker)) {
+                    return Err(ParseError::LineMarkerInReplace { line: at + 1, marker });
+                }
+                expecting
+            }
+            (Expecting::Search | Expecting::Separator { .. }, Marker::Text) => expecting,
+            (Expecting::Search, Marker::Search) => Expecting::Separator { search: at },
+            (Expecting::Separator { search }, Marker::Separator) => Expecting::Replace { search, separator: at },
+            (Expecting::Replace { search, separator }, Marker::Replace) => {
+                spans.push(Span { search, separator, replace: at });
+                Expecting::Search
+            }
+            (Expecting::Search | Expecting::Separator { .. } | Expecting::Replace { .. }, Marker::Foreign) => return Err(foreign()),
+            (Expecting::Search | Expecting::Replace { .. }, Marker::Separator) if !uneven => return Err(foreign()),
+            (Expecting::Search | Expecting::Replace { .. }, Marker::Separator)
+            | (Expecting::Search | Expecting::Separator { .. }, Marker::Replace)
+            | (Expecting::Separator { .. } | Expecting::Replace { .. }, Marker::Search) => return Err(malformed()),
+        };
+    }
+    match expecting {
+        Expecting::Search => Ok(spans),
+        Expecting::Separator { .. } | Expecting::Replace { .. } => Err(ParseError::UnexpectedEnd { expected: expecting.name() }),
+    }
+}
+
+impl Expecting {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Search => "`<<<<<<< SEARCH`",
+            Self::Separator { .. } => "`=======`",
+            Self::Replace { .. } => "`>>>>>>> REPLACE`",
+        }
+    }
+}
+
+impl Span {
+    /// Returns true when no marker is indented; blanks may follow the first two, nothing may follow the last.
+    fn is_strict(self, lines: &[&str]) -> bool {
+        let line = |at: usize| lines.get(at).copied().unwrap_or_default();
+        line(self.search).starts_with(SEARCH) && line(self.separator).starts_with(SEPARATOR) && line(self.replace) == REPLACE
+    }
+
+    fn block(self, lines: &[&str]) -> Block {
+        let mut search = skip_blank(lines.get(self.search + 1..self.separator).unwrap_or_default());
+        let mut start_line = 0;
+        if let Some((number, rest)) = take_line_number(search, START_LINE) {
+            start_line = number;
+            search = rest;
+        }
+        if let Some((_, rest)) = take_line_number(search, END_LINE) {
+            search = rest;
+        }
+        if let Some((first, rest)) = search.split_first()
+            && first.strip_prefix(DASHES).is_some_and(|rest| rest.chars().all(is_blank))
+        {
+            search = skip_blank(rest);
+        }
+        let replace = skip_blank(lines.get(self.separator + 1..self.replace).unwrap_or_default());
+        Block { start_line, search: unescape(search), replace: unescape(replace) }
+    }
+}
+
+/// Blank lines after a marker belong to the marker.
+fn skip_blank<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
+    let first = lines.iter().position(|line| !line.chars().all(is_blank)).unwrap_or(lines.len());
+    lines.get(first..).unwrap_or_default()
+}
+
+fn take_line_number<'a>(lines: &'a [&'a str], marker: &str) -> Option<(usize, &'a [&'a str])> {
+    let (first, rest) = lines.split_first()?;
+    let digits = trim(first.strip_prefix(marker)?);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some((digits.parse().unwrap_or(usize::MAX / 2), skip_blank(rest)))
+}
+
+fn unescape(lines: &[&str]) -> String {
+    let escaped = ["<<<<<<<", SEPARATOR, ">>>>>>>", DASHES, START_LINE, END_LINE];
+    let plain = |line: &'_ &str| match line.strip_prefix('\\') {
+        Some(rest) if escaped.iter().any(|marker| rest.starts_with(marker)) => rest.to_owned(),
+        Some(_) | None => (*line).to_owned(),
+    };
+    lines.iter().map(plain).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, ParseError, parse};
+    use pretty_assertions::assert_eq;
+
+    fn block(start_line: usize, search: &str, replace: &str) -> Block {
+        Block { start_line, search: search.into(), replace: replace.into() }
+    }
+
+    #[test]
+    fn reads_every_accepted_spelling() {
+        for (diff, expected) in [
+            ("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE", block(0, "a", "b")),
+            ("<<<<<<< SEARCH>  \n:start_line: 7 \n:end_line:9\n-------  \na\n=======  \nb\n>>>>>>> REPLACE\n", block(7, "a", "b")),
+            ("<<<<<<< SEARCH\r\na\r\n=======\r\nb\r\n>>>>>>> REPLACE\r\n", block(0, "a", "b")),
+            ("hello\n<<<<<<< SEARCH\n\n  a\n\n=======\n\n>>>>>>> REPLACE\nbye", block(0, "  a\n", "")),
+            ("<<<<<<< SEARCH\n\\=======\n\\\\x\n=======\n\\:end_line:\n>>>>>>> REPLACE", block(0, "=======\n\\\\x", ":end_line:")),
+            ("<<<<<<< SEARCH\n:start_line:x\na\n=======\nb\n>>>>>>> REPLACE", block(0, ":start_line:x\na", "b")),
+        ] {
+            assert_eq!(parse(diff), Ok(vec![expected]), "{diff}");
+        }
+    }
+
+    #[test]
+    fn sorts_blocks_by_start_line_and_keeps_the_order_of_equals() {
+        let one = |line: &str, text: &str| format!("<<<<<<< SEARCH\n{line}-------\n{text}\n=======\nx\n>>>>>>> REPLACE\n");
+        let diff = [one(":start_line:9\n", "c"), one(":start_line:2\n", "a"), one("", "z"), one(":start_line:2\n", "b")].concat();
+        let order: Vec<String> = parse(&diff).unwrap().into_iter().map(|block| block.search).collect();
+        assert_eq!(order, ["z", "a", "b", "c"]);
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_block() {
+        let kind = |diff: &str| match parse(diff) {
+            Ok(_) => "fine",
+            Err(ParseError::UnescapedMarker { .. }) => "unescaped",
+            Err(ParseError::Malformed { .. }) => "malformed",
+            Err(ParseError::LineMarkerInReplace { .. }) => "line marker",
+            Err(ParseError::UnexpectedEnd { .. }) => "end",
+            Err(ParseError::InvalidFormat) => "format",
+        };
+        for (diff, expected) in [
+            ("", "format"),
+            ("just text", "format"),
+            ("<<<<<<< SEARCH\na\n", "end"),
+            ("<<<<<<< SEARCH\na\n=======\nb\n", "end"),
+            (">>>>>>> REPLACE\n", "malformed"),
+            ("<<<<<<< HEAD\n", "unescaped"),
+            ("<<<<<<< SEARCH\n>>>>>>> theirs\n=======\nb\n>>>>>>> REPLACE", "unescaped"),
+            ("<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE", "unescaped"),
+            ("<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE\n>>>>>>> REPLACE", "malformed"),
+            ("<<<<<<< SEARCH\na\n=======\n:start_line:3\nb\n>>>>>>> REPLACE", "line marker"),
+            ("<<<<<<< SEARCH\na\n=======\n  :end_line:3\nb\n>>>>>>> REPLACE", "line marker"),
+            ("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE  ", "format"),
+            ("<<<<<<< SEARCH\na\n=======\nb\n >>>>>>> REPLACE\n<<<<<<< SEARCH\nc\n=======\nd\n>>>>>>> REPLACE", "format"),
+        ] {
+            assert_eq!(kind(diff), expected, "{diff}");
+        }
+    }
+}
