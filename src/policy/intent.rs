@@ -19,6 +19,9 @@ pub enum Intent {
     Delegate(String),
     /// Runs in this mode, or switches to it.
     Mode(String),
+    /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a result. Allowed by the
+    /// built-in rule `session`, since nothing outside changes; what becomes of a question or a result is judged when published.
+    Session,
 }
 
 /// What kind of thing is published.

@@ -1,1 +1,153 @@
-//! `execute_command`.
+//! `execute_command`: runs a command in the checkout.
+//!
+//! A command that ran is an answer, whatever its exit code: only one that did not start is an error. Which files it touched is
+//! not known here.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::base::chat::ToolSpec;
+use crate::base::tool::ToolName;
+use crate::policy::Permit;
+use crate::policy::command::Script;
+use crate::policy::intent::Act;
+use crate::tools::arguments::{Arguments, Place};
+use crate::tools::{CallError, Observation, ToolContext};
+use crate::workspace::checkout::EntryKind;
+use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
+
+/// A command about to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecuteCommand {
+    script: Script,
+    folder: Place,
+    timeout: Duration,
+}
+
+impl ExecuteCommand {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::ExecuteCommand.to_string(),
+            description: "Run a command in the repository and wait for it; returns exit code and output. There is no terminal and no input. \
+                          Simple commands without variables or substitutions are the most likely to be allowed."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "command": { "type": "string" },
+                    "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
+                    "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
+                },
+                "required": ["command"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments; the timeout is at most the policy's.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let command = arguments.words("command", "the command to run")?;
+        let folder = arguments.optional_place("cwd", "the folder to run in, relative to the repository root", context)?;
+        let timeout_s = arguments.optional_number("timeout", 1, "seconds")?;
+        arguments.finish()?;
+        match context.checkout.entry(&folder.real) {
+            Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
+            Ok(_) | Err(_) => return Err(CallError(format!("`cwd` of `execute_command` is not a folder: `{}`.", folder.asked))),
+        }
+        let longest = context.commands.timeout;
+        let asked = timeout_s.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
+        Ok(Self { script: Script::parse(&command), folder, timeout: asked.map_or(longest, |asked| asked.min(longest)) })
+    }
+
+    /// Returns what it runs.
+    #[must_use]
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// Returns the folder it runs in.
+    #[must_use]
+    pub fn folder(&self) -> &Place {
+        &self.folder
+    }
+
+    /// Runs the command to its end, or until its time is over.
+    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let run = CommandRun {
+            script: &self.script,
+            folder: context.checkout.absolute(&self.folder.real),
+            env: context.env,
+            timeout: self.timeout,
+            output_bytes: context.commands.output_bytes,
+        };
+        match exec::run(permit, run).await {
+            Ok(output) => Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) },
+            Err(error) => Observation::failed(format!("The command did not start: {error}.")),
+        }
+    }
+
+    fn render(&self, output: &CommandOutput) -> String {
+        let end = match output.exit {
+            Exit::Code(0) => "Exit code: 0".to_owned(),
+            Exit::Code(code) => format!("Exit code: {code} (the command was not successful; its output should say why)"),
+            Exit::Signal(signal) => format!("Ended by {}", signal_name(signal)),
+            Exit::TimedOut => format!("Killed after {} s, the longest it may run; do not run it again as it is", self.timeout.as_secs()),
+        };
+        let text = &output.output.text;
+        let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
+        format!("{end}\nWorking directory: {}\nOutput:\n{body}", self.folder.asked)
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{CommandOutput, ExecuteCommand, Exit};
+    use crate::base::path::RepoPath;
+    use crate::base::text::Clipped;
+    use crate::policy::command::Script;
+    use crate::tools::arguments::Place;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn says_how_a_command_ended() {
+        let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
+        let command = ExecuteCommand { script: Script::parse("true"), folder, timeout: Duration::from_secs(9) };
+        for (exit, text, expected) in [
+            (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
+            (Exit::Code(2), "", "Exit code: 2 (the command was not successful; its output should say why)\nWorking directory: .\nOutput:\n(no output)"),
+            (Exit::Signal(9), "x", "Ended by signal 9 (SIGKILL)\nWorking directory: .\nOutput:\nx"),
+            (Exit::TimedOut, "x", "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking directory: .\nOutput:\nx"),
+        ] {
+            let output = CommandOutput { exit, output: Clipped { text: text.into(), omitted_bytes: 0 }, elapsed: Duration::ZERO };
+            assert_eq!(command.render(&output), expected);
+        }
+    }
+}

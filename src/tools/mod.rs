@@ -1,9 +1,12 @@
 //! Floor 5: what the model can call. One door: parse, intents, admit, perform.
 
+pub mod arguments;
 pub mod command;
 pub mod dispatch;
 pub mod files;
 pub mod flow;
+#[cfg(test)]
+mod fixture;
 pub mod search;
 
 use std::collections::BTreeMap;
@@ -29,6 +32,8 @@ pub struct ToolContext<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// Takes secrets out of what the model sees.
     pub redactor: &'a Redactor,
+    /// Whether the policy lets this real path be read: asked for everything a list or a search would show. Called from threads.
+    pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
 }
 
 /// A call that cannot become an act: a sentence for the model that says what to do instead.
@@ -44,7 +49,7 @@ pub struct Observation {
     /// True when the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// Files it wrote or removed.
+    /// Files it wrote or removed. Empty for commands: what they touched is found by comparing the checkout.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<RepoPath>,
     /// What the session is asked to do.
@@ -53,6 +58,20 @@ pub struct Observation {
     /// For commands: how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<crate::workspace::exec::Exit>,
+}
+
+impl Observation {
+    /// Returns an observation of something that went well.
+    #[must_use]
+    pub fn said(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Returns an observation of something that did not work.
+    #[must_use]
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true, ..Self::default() }
+    }
 }
 
 /// What a call asks of the session.

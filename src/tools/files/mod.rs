@@ -1,1 +1,24 @@
 //! Tools on files: read, list, write, apply_diff.
+
+pub mod apply_diff;
+pub mod list;
+pub mod read;
+pub mod write;
+
+/// Largest file that is read or edited, in bytes.
+pub const FILE_LIMIT_BYTES: u64 = 10 * 1024 * 1024;
+
+/// Bytes at the start of a file in which a NUL makes it a binary one.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// Returns true when a file's content is not text.
+#[must_use]
+pub fn is_binary(content: &[u8]) -> bool {
+    content.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0)
+}
+
+/// Counts the lines of a text as people do: a final line end starts no new line.
+#[must_use]
+pub fn count_lines(text: &str) -> usize {
+    text.lines().count()
+}

@@ -1,1 +1,4 @@
-//! Tools that search.
+//! Tools that search, and the walk they share with lists.
+
+pub mod grep;
+pub mod walk;

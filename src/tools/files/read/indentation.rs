@@ -1,0 +1,152 @@
+//! The lines around one line that belong together by their indentation: a method, a class, a block of a configuration.
+
+use crate::tools::files::read::view::{OutOfRange, View, lines_of};
+
+/// Columns that make one level; a tab is one level.
+const LEVEL_COLUMNS: usize = 4;
+
+/// What starts a line that explains the line below it.
+const COMMENT_STARTS: &[&str] = &["#", "//", "--", "/*", "*", "'''", "\"\"\""];
+
+/// What is wanted around which line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Around {
+    /// The line to start from, counted from 1.
+    pub anchor_line: usize,
+    /// Levels above the anchor's own that are shown; 0 for all.
+    pub max_levels: usize,
+    /// Shows what lies beside the outermost block, too.
+    pub include_siblings: bool,
+    /// Shows the comments right above the outermost block.
+    pub include_header: bool,
+    /// Most lines shown.
+    pub max_lines: usize,
+}
+
+/// Grows a view from the anchor, one line up and one line down in turn, as long as lines are indented deeply enough.
+///
+/// # Errors
+/// When the anchor is not a line of the file.
+pub fn around<'a>(text: &'a str, wanted: &Around) -> Result<View<'a>, OutOfRange> {
+    let lines = lines_of(text);
+    let total_lines = lines.len();
+    let anchor = wanted.anchor_line.wrapping_sub(1);
+    let levels = levels(&lines);
+    let Some(own) = levels.get(anchor) else {
+        return Err(OutOfRange::Anchor { anchor_line: wanted.anchor_line, total_lines });
+    };
+    let least = if wanted.max_levels == 0 { 0 } else { own.saturating_sub(wanted.max_levels) };
+    let most_lines = wanted.max_lines.min(total_lines).max(1);
+
+    let grow = Grow { lines: &lines, levels: &levels, least, wanted };
+    let (start, end) = grow.from(anchor, most_lines);
+    let shown = lines.get(start..end).unwrap_or_default();
+    let leading = shown.iter().take_while(|line| line.trim().is_empty()).count();
+    let trailing = shown.iter().rev().take_while(|line| line.trim().is_empty()).count();
+    let shown = shown.get(leading..shown.len().saturating_sub(trailing).max(leading)).unwrap_or_default();
+    Ok(View { first: start + leading + 1, lines: shown.to_vec(), total_lines, truncated: shown.len() >= most_lines })
+}
+
+struct Grow<'a> {
+    lines: &'a [&'a str],
+    levels: &'a [usize],
+    least: usize,
+    wanted: &'a Around,
+}
+
+impl Grow<'_> {
+    /// Returns the range of lines, counted from 0, end not included.
+    fn from(&self, anchor: usize, most_lines: usize) -> (usize, usize) {
+        let (mut start, mut end) = (anchor, anchor + 1);
+        let (mut up, mut down) = (true, true);
+        let (mut outermost_above, mut outermost_below) = (0, 0);
+        while end - start < most_lines && (up || down) {
+            up = up && self.takes_above(start, &mut outermost_above);
+            if up {
+                start -= 1;
+            }
+            if end - start >= most_lines {
+                break;
+            }
+            down = down && self.takes_below(end, &mut outermost_below);
+            if down {
+                end += 1;
+            }
+        }
+        (start, end)
+    }
+
+    fn takes_above(&self, start: usize, outermost: &mut usize) -> bool {
+        let Some(above) = start.checked_sub(1) else { return false };
+        let level = self.levels.get(above).copied().unwrap_or_default();
+        if level > self.least || (level == self.least && self.wanted.include_siblings) {
+            return true;
+        }
+        let header = self.wanted.include_header && self.lines.get(above).is_some_and(|line| is_comment(line));
+        let taken = level == self.least && (*outermost == 0 || header);
+        *outermost += 1;
+        taken
+    }
+
+    fn takes_below(&self, end: usize, outermost: &mut usize) -> bool {
+        let Some(level) = self.levels.get(end).copied() else { return false };
+        if level > self.least || (level == self.least && self.wanted.include_siblings) {
+            return true;
+        }
+        let taken = level == self.least && *outermost == 0;
+        *outermost += 1;
+        taken
+    }
+}
+
+/// A blank line is as deep as the line before it.
+fn levels(lines: &[&str]) -> Vec<usize> {
+    let mut previous = 0;
+    lines
+        .iter()
+        .map(|line| {
+            if !line.trim().is_empty() {
+                let indent = line.chars().take_while(|letter| matches!(letter, ' ' | '\t'));
+                let columns: usize = indent.map(|letter| if letter == '\t' { LEVEL_COLUMNS } else { 1 }).sum();
+                previous = columns / LEVEL_COLUMNS;
+            }
+            previous
+        })
+        .collect()
+}
+
+fn is_comment(line: &str) -> bool {
+    let text = line.trim_start();
+    COMMENT_STARTS.iter().any(|start| text.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Around, around};
+    use pretty_assertions::assert_eq;
+
+    const TEXT: &str = "use a;\n\n// Adds.\n// Twice.\nfn add() {\n    one();\n\n    two {\n\tthree();\n    }\n}\n\nfn other() {\n    four();\n}\n";
+
+    fn range(wanted: &Around) -> (usize, usize) {
+        around(TEXT, wanted).map(|view| (view.first, view.last())).unwrap()
+    }
+
+    #[test]
+    fn shows_what_belongs_together() {
+        let base = Around { anchor_line: 6, max_levels: 1, include_siblings: false, include_header: true, max_lines: 2000 };
+        assert_eq!(range(&base), (3, 11));
+        assert_eq!(range(&Around { include_header: false, ..base }), (5, 11));
+        assert_eq!(range(&Around { include_siblings: true, ..base }), (1, 15));
+        assert_eq!(range(&Around { max_levels: 0, ..base }), (3, 11));
+        assert_eq!(range(&Around { max_lines: 3, ..base }), (5, 6));
+        assert_eq!(range(&Around { max_lines: 1, ..base }), (6, 6));
+    }
+
+    #[test]
+    fn refuses_an_anchor_outside() {
+        for anchor_line in [0, 17, usize::MAX] {
+            let wanted = Around { anchor_line, max_levels: 0, include_siblings: false, include_header: true, max_lines: 9 };
+            assert!(around(TEXT, &wanted).is_err(), "{anchor_line}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Tools that steer the session: ask, complete, start a sub-task, switch the mode, keep the checklist. They change nothing
+//! themselves: each ends in a [`crate::tools::Control`] for the session.
+
+pub mod ask;
+pub mod complete;
+pub mod new_task;
+pub mod switch_mode;
+pub mod todo;
