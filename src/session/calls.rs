@@ -7,6 +7,7 @@ use futures::StreamExt;
 
 use crate::base::chat::StopReason;
 use crate::base::id::TaskId;
+use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
@@ -143,7 +144,8 @@ impl Session<'_> {
             return Ok(());
         }
         let mode = self.task(id)?.mode.clone();
-        let context = self.context(&mode)?;
+        let visible = self.readable(&mode);
+        let context = self.context(&mode, &visible)?;
         let performed: Vec<(WaitingCall, Observation)> = futures::stream::iter(reads)
             .map(|read| async move { (read.waiting, dispatch::perform(read.permit, context).await) })
             .buffered(CONCURRENT_READS)
@@ -156,18 +158,28 @@ impl Session<'_> {
     }
 
     /// Returns what the tools of a task in this mode work with.
-    pub(crate) fn context(&self, mode: &str) -> Result<ToolContext<'_>, Stop> {
+    pub(crate) fn context<'a>(&'a self, mode: &str, visible: &'a (dyn Fn(&RepoPath) -> bool + Sync)) -> Result<ToolContext<'a>, Stop> {
         Ok(ToolContext {
             checkout: &self.parts.workspace.checkout,
             mode: self.mode(mode)?,
             commands: &self.parts.policy.settings().commands,
             env: self.parts.env,
             redactor: self.parts.redactor,
+            visible,
         })
     }
 
     fn with_context<T>(&self, mode: &str, use_it: impl FnOnce(ToolContext<'_>) -> T) -> Result<T, Stop> {
-        self.context(mode).map(use_it)
+        let visible = self.readable(mode);
+        self.context(mode, &visible).map(use_it)
+    }
+}
+
+impl<'s> Session<'s> {
+    /// Returns whether the policy lets a task in this mode read a path.
+    pub(crate) fn readable(&self, mode: &str) -> impl Fn(&RepoPath) -> bool + Sync + use<'s> {
+        let (policy, facts) = (self.parts.policy, self.facts(mode));
+        move |path| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
     }
 }
 

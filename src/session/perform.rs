@@ -31,8 +31,9 @@ impl Session<'_> {
         let Permitted { waiting, permit } = permitted;
         let mode = self.task(id)?.mode.clone();
         let tool = permit.act().tool();
+        let visible = self.readable(&mode);
         if steers(tool) {
-            let observation = dispatch::perform(permit, self.context(&mode)?).await;
+            let observation = dispatch::perform(permit, self.context(&mode, &visible)?).await;
             return self.steer(id, &waiting, observation);
         }
         match &waiting.performing {
@@ -44,7 +45,7 @@ impl Session<'_> {
             }
         }
         let intents = permit.act().intents();
-        let mut observation = dispatch::perform(permit, self.context(&mode)?).await;
+        let mut observation = dispatch::perform(permit, self.context(&mode, &visible)?).await;
         let refusal = self.judge_touched(&mode, &intents, &mut observation)?;
         self.answered(id, &waiting, observation, refusal, false)
     }

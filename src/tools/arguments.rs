@@ -223,7 +223,9 @@ fn sentence(error: &dyn std::error::Error) -> CallError {
 
 fn unwrap_text(value: Value) -> Value {
     match &value {
-        Value::String(text) => serde_json::from_str(text).ok().filter(|inner: &Value| inner.is_array() || inner.is_object()).unwrap_or(value),
+        Value::String(text) => {
+            serde_json::from_str(text).ok().filter(|inner: &Value| inner.is_array() || inner.is_object()).unwrap_or(value)
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value,
     }
 }
@@ -290,7 +292,9 @@ mod tests {
 
     #[test]
     fn takes_the_checkouts_own_path_off() {
-        for (text, expected) in [("/w/repo/src/a", "src/a"), ("/w/repo", "."), ("/w/repo/", "."), ("/w/repository/a", "/w/repository/a"), ("a", "a")] {
+        for (text, expected) in
+            [("/w/repo/src/a", "src/a"), ("/w/repo", "."), ("/w/repo/", "."), ("/w/repository/a", "/w/repository/a"), ("a", "a")]
+        {
             assert_eq!(below_root(text, Path::new("/w/repo")), expected, "{text}");
         }
     }

@@ -31,9 +31,10 @@ impl ExecuteCommand {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ExecuteCommand.to_string(),
-            description: "Run a command in the repository and wait for it; returns exit code and output. There is no terminal and no input. \
+            description:
+                "Run a command in the repository and wait for it; returns exit code and output. There is no terminal and no input. \
                           Simple commands without variables or substitutions are the most likely to be allowed."
-                .into(),
+                    .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -142,9 +143,17 @@ mod tests {
         let command = ExecuteCommand { script: Script::parse("true"), folder, timeout: Duration::from_secs(9) };
         for (exit, text, expected) in [
             (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
-            (Exit::Code(2), "", "Exit code: 2 (the command was not successful; its output should say why)\nWorking directory: .\nOutput:\n(no output)"),
+            (
+                Exit::Code(2),
+                "",
+                "Exit code: 2 (the command was not successful; its output should say why)\nWorking directory: .\nOutput:\n(no output)",
+            ),
             (Exit::Signal(9), "x", "Ended by signal 9 (SIGKILL)\nWorking directory: .\nOutput:\nx"),
-            (Exit::TimedOut, "x", "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking directory: .\nOutput:\nx"),
+            (
+                Exit::TimedOut,
+                "x",
+                "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking directory: .\nOutput:\nx",
+            ),
         ] {
             let output = CommandOutput { exit, output: Clipped { text: text.into(), omitted_bytes: 0 }, elapsed: Duration::ZERO };
             assert_eq!(command.render(&output), expected);

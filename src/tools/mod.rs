@@ -5,8 +5,6 @@ pub mod command;
 pub mod dispatch;
 pub mod files;
 pub mod flow;
-#[cfg(test)]
-mod fixture;
 pub mod search;
 
 use std::collections::BTreeMap;

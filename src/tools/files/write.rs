@@ -25,7 +25,9 @@ impl WriteToFile {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::WriteToFile.to_string(),
-            description: "Create a file, or replace a whole one; folders are made as needed. For changes to an existing file prefer apply_diff.".into(),
+            description:
+                "Create a file, or replace a whole one; folders are made as needed. For changes to an existing file prefer apply_diff."
+                    .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -49,7 +51,10 @@ impl WriteToFile {
         place.check_edit(ToolName::WriteToFile, context)?;
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
         if content.len() > limit {
-            return Err(CallError(format!("`content` of `write_to_file` has {} bytes, more than the {limit} that are written.", content.len())));
+            return Err(CallError(format!(
+                "`content` of `write_to_file` has {} bytes, more than the {limit} that are written.",
+                content.len()
+            )));
         }
         let content = bare(&place, content);
         Ok(Self { place, content })
@@ -69,14 +74,16 @@ impl WriteToFile {
             return Observation::failed(format!("Cannot write `{asked}`: {error}."));
         }
         let done = if existed { "Replaced the content of" } else { "Created" };
-        let text = format!("{done} `{asked}` ({} lines). It holds exactly what was sent; no need to read it again.", count_lines(&self.content));
+        let text =
+            format!("{done} `{asked}` ({} lines). It holds exactly what was sent; no need to read it again.", count_lines(&self.content));
         Observation { touched: vec![real.clone()], ..Observation::said(text) }
     }
 }
 
 /// Takes off what models put around a file's content: a code fence, or line numbers on every line.
 fn bare(place: &Place, content: String) -> String {
-    let markdown = place.asked.name().is_some_and(|name| [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending)));
+    let markdown =
+        place.asked.name().is_some_and(|name| [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending)));
     let unfenced = if markdown { None } else { unfence(&content) };
     let content = unfenced.unwrap_or(content);
     let text = content.strip_suffix('\n').unwrap_or(&content);

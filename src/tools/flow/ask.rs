@@ -55,7 +55,9 @@ impl AskFollowupQuestion {
         let suggestions: Option<Vec<String>> = items.into_iter().map(suggestion).collect();
         match suggestions {
             Some(suggestions) if (1..=SUGGESTION_LIMIT).contains(&suggestions.len()) => Ok(Self { question, suggestions, names_mode }),
-            Some(_) | None => Err(CallError(format!("`follow_up` of `ask_followup_question` must be {meaning}, each a text that is not empty."))),
+            Some(_) | None => {
+                Err(CallError(format!("`follow_up` of `ask_followup_question` must be {meaning}, each a text that is not empty.")))
+            }
         }
     }
 

@@ -103,8 +103,10 @@ impl SearchFiles {
             return Err(CallError("`regex` of `search_files` is empty; it would match every line.".to_owned()));
         }
         let matcher = RegexMatcherBuilder::new().multi_line(true).line_terminator(Some(b'\n')).build(&pattern);
-        let matcher = matcher.map_err(|error| CallError(format!("`regex` of `search_files` is not a valid Rust regular expression: {error}")))?;
-        let files = files.filter(|glob| !matches!(glob.trim(), "" | "*" | "**" | "**/*")).map(|glob| FilePattern::parse(&glob)).transpose()?;
+        let matcher =
+            matcher.map_err(|error| CallError(format!("`regex` of `search_files` is not a valid Rust regular expression: {error}")))?;
+        let files =
+            files.filter(|glob| !matches!(glob.trim(), "" | "*" | "**" | "**/*")).map(|glob| FilePattern::parse(&glob)).transpose()?;
         Ok(Self { place, pattern, matcher, files })
     }
 

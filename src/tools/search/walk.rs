@@ -28,21 +28,8 @@ pub enum Skip {
 }
 
 /// Names of folders that hold what was built or fetched.
-const BULK_FOLDERS: &[&str] = &[
-    "node_modules",
-    "__pycache__",
-    "env",
-    "venv",
-    "dist",
-    "out",
-    "bundle",
-    "vendor",
-    "tmp",
-    "temp",
-    "deps",
-    "pkg",
-    "Pods",
-];
+const BULK_FOLDERS: &[&str] =
+    &["node_modules", "__pycache__", "env", "venv", "dist", "out", "bundle", "vendor", "tmp", "temp", "deps", "pkg", "Pods"];
 
 impl Walk {
     /// Prepares a walk over `folder` of the checkout at `root`.
@@ -106,7 +93,9 @@ fn skips(skip: Skip, name: &str, entry: &DirEntry) -> bool {
     let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
     match skip {
         Skip::Git => name == ".git",
-        Skip::Bulk => name == ".git" || (folder && (name.starts_with('.') || BULK_FOLDERS.contains(&name) || is_build_output(entry.path()))),
+        Skip::Bulk => {
+            name == ".git" || (folder && (name.starts_with('.') || BULK_FOLDERS.contains(&name) || is_build_output(entry.path())))
+        }
     }
 }
 

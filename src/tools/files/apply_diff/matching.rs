@@ -230,9 +230,12 @@ mod tests {
 
     #[test]
     fn blanks_and_typography_do_not_matter_but_case_does() {
-        for (file, search) in
-            [("a\n  say  \u{201c}hi\u{201d}\u{2026}", "say \"hi\"..."), ("a\nb\u{a0}\u{2014} c\nd", "b - c"), ("a b\nc", "a\nb c"), ("x\n\ty z", "y z")]
-        {
+        for (file, search) in [
+            ("a\n  say  \u{201c}hi\u{201d}\u{2026}", "say \"hi\"..."),
+            ("a\nb\u{a0}\u{2014} c\nd", "b - c"),
+            ("a b\nc", "a\nb c"),
+            ("x\n\ty z", "y z"),
+        ] {
             assert!(find_equal(file, search).is_some(), "{file}");
         }
         assert_eq!(find_equal("Word", "word"), None);

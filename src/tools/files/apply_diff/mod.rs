@@ -256,7 +256,12 @@ impl std::fmt::Display for NoMatch {
         }
         write!(formatter, " (letter case counts, blanks do not):\n{}\n", self.search)?;
         if let Some((line, similarity, text)) = &self.best {
-            write!(formatter, "\nMost similar, {:.0}% of the {:.0}% needed, at line {line}:\n{text}\n", similarity * 100.0, self.needed * 100.0)?;
+            write!(
+                formatter,
+                "\nMost similar, {:.0}% of the {:.0}% needed, at line {line}:\n{text}\n",
+                similarity * 100.0,
+                self.needed * 100.0
+            )?;
         }
         if self.surroundings.is_empty() {
             formatter.write_str("\nThe file has no lines there.")

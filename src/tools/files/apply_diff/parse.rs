@@ -56,7 +56,9 @@ pub enum ParseError {
         expected: &'static str,
     },
     /// There is no block, or a marker is indented or followed by other characters.
-    #[error("the diff holds no readable block; each is `<<<<<<< SEARCH`, `:start_line:N`, `-------`, text, `=======`, text, `>>>>>>> REPLACE`, every marker alone on its line and not indented")]
+    #[error(
+        "the diff holds no readable block; each is `<<<<<<< SEARCH`, `:start_line:N`, `-------`, text, `=======`, text, `>>>>>>> REPLACE`, every marker alone on its line and not indented"
+    )]
     InvalidFormat,
 }
 

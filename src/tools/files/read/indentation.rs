@@ -125,7 +125,8 @@ mod tests {
     use super::{Around, around};
     use pretty_assertions::assert_eq;
 
-    const TEXT: &str = "use a;\n\n// Adds.\n// Twice.\nfn add() {\n    one();\n\n    two {\n\tthree();\n    }\n}\n\nfn other() {\n    four();\n}\n";
+    const TEXT: &str =
+        "use a;\n\n// Adds.\n// Twice.\nfn add() {\n    one();\n\n    two {\n\tthree();\n    }\n}\n\nfn other() {\n    four();\n}\n";
 
     fn range(wanted: &Around) -> (usize, usize) {
         around(TEXT, wanted).map(|view| (view.first, view.last())).unwrap()

@@ -62,7 +62,8 @@ impl ReadFile {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ReadFile.to_string(),
-            description: "Read a text file with line numbers, whole or in part. Mode `indentation` shows the complete block around one line.".into(),
+            description:
+                "Read a text file with line numbers, whole or in part. Mode `indentation` shows the complete block around one line.".into(),
             parameters: json!({
                 "type": "object",
                 "properties": {

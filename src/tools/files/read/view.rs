@@ -131,7 +131,9 @@ mod tests {
 
     #[test]
     fn cuts_long_lines_between_characters() {
-        for (line, expected_len) in [("x".repeat(LINE_LIMIT), LINE_LIMIT), ("x".repeat(LINE_LIMIT + 1), LINE_LIMIT), ("é".repeat(5000), 3997)] {
+        for (line, expected_len) in
+            [("x".repeat(LINE_LIMIT), LINE_LIMIT), ("x".repeat(LINE_LIMIT + 1), LINE_LIMIT), ("é".repeat(5000), 3997)]
+        {
             let shown = slice(&line, 1, 1).unwrap().render();
             assert_eq!(shown.len(), expected_len + "1 | ".len());
         }
