@@ -11,10 +11,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+#[path = "conformance/apply_diff.rs"]
+mod apply_diff;
 #[path = "conformance/mode_tool_access.rs"]
 mod mode_tool_access;
 #[path = "conformance/mode_validation.rs"]
 mod mode_validation;
+#[path = "conformance/read_file.rs"]
+mod read_file;
 
 /// What a judge says of one case.
 pub enum Judged {
@@ -32,8 +36,10 @@ type Judge = fn(&Value, &Value) -> Judged;
 /// Returns the judge of a set, or `None` where the product does not do this yet.
 fn judge_of(set: &str) -> Option<Judge> {
     match set {
+        "apply_diff" => Some(apply_diff::judge),
         "mode_tool_access" => Some(mode_tool_access::judge),
         "mode_validation" => Some(mode_validation::judge),
+        "read_file" => Some(read_file::judge),
         _ => None,
     }
 }
