@@ -4,6 +4,12 @@
 //! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in one
 //! thing: a character outside the basic plane counts as one, not as two code units. What cannot be said in the other dialect is an error.
 
+mod charset;
+mod groups;
+
+use crate::modes::js_regex::charset::{ClassAtom, LINE_END, Range, complement};
+use crate::modes::js_regex::groups::count_groups;
+
 /// Groups may nest this deep.
 const DEPTH_LIMIT: usize = 50;
 /// Repetition counts above this are taken as unbounded; no path is that long.
@@ -41,32 +47,6 @@ pub(crate) fn translate(pattern: &str) -> Result<String, JsRegexError> {
         return Err(translator.invalid("unmatched `)`"));
     }
     Ok(translator.out)
-}
-
-/// A range of characters, both ends included.
-type Range = (u32, u32);
-
-const LAST_CHAR: u32 = 0x10_FFFF;
-const DIGIT: &[Range] = &[(0x30, 0x39)];
-const WORD: &[Range] = &[(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)];
-const LINE_END: &[Range] = &[(0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029)];
-const SPACE: &[Range] = &[
-    (0x09, 0x0D),
-    (0x20, 0x20),
-    (0xA0, 0xA0),
-    (0x1680, 0x1680),
-    (0x2000, 0x200A),
-    (0x2028, 0x2029),
-    (0x202F, 0x202F),
-    (0x205F, 0x205F),
-    (0x3000, 0x3000),
-    (0xFEFF, 0xFEFF),
-];
-
-/// What stands at one place of a character class.
-enum ClassAtom {
-    Char(u32),
-    Set(Vec<Range>),
 }
 
 /// What a parenthesis opens.
@@ -289,15 +269,7 @@ impl Translator {
 
     /// Reads `d`, `w`, `s` and their opposites.
     fn class_escape(&mut self) -> Option<(&'static [Range], bool)> {
-        let found: (&'static [Range], bool) = match self.peek()? {
-            'd' => (DIGIT, false),
-            'D' => (DIGIT, true),
-            'w' => (WORD, false),
-            'W' => (WORD, true),
-            's' => (SPACE, false),
-            'S' => (SPACE, true),
-            _ => return None,
-        };
+        let found = charset::named(self.peek()?)?;
         self.at += 1;
         Some(found)
     }
@@ -424,27 +396,12 @@ impl Translator {
     }
 
     fn put_char(&mut self, code: u32) -> Result<bool, JsRegexError> {
-        let Some(char) = char::from_u32(code) else { return Err(JsRegexError::Unsupported { what: "half a surrogate pair" }) };
-        if char.is_ascii_alphanumeric() || char == '/' || char == '_' {
-            self.out.push(char);
-        } else {
-            self.out.push_str(&hex_escape(code));
-        }
-        Ok(true)
+        let Some(text) = charset::char_text(code) else { return Err(JsRegexError::Unsupported { what: "half a surrogate pair" }) };
+        Ok(self.put(&text, true))
     }
 
     fn put_set(&mut self, ranges: &[Range], negated: bool) -> bool {
-        let (ranges, negated): (&[Range], bool) = if ranges.is_empty() { (&[(0, LAST_CHAR)], !negated) } else { (ranges, negated) };
-        self.out.push_str(if negated { "[^" } else { "[" });
-        for (from, to) in ranges {
-            self.out.push_str(&hex_escape(*from));
-            if to > from {
-                self.out.push('-');
-                self.out.push_str(&hex_escape(*to));
-            }
-        }
-        self.out.push(']');
-        true
+        self.put(&charset::class_text(ranges, negated), true)
     }
 
     fn peek(&self) -> Option<char> {
@@ -476,62 +433,4 @@ impl Translator {
     fn invalid_before(&self, what: &'static str) -> JsRegexError {
         JsRegexError::Invalid { what, at: self.at }
     }
-}
-
-impl ClassAtom {
-    fn add_to(self, ranges: &mut Vec<Range>) {
-        match self {
-            Self::Char(char) => ranges.push((char, char)),
-            Self::Set(set) => ranges.extend(set),
-        }
-    }
-}
-
-/// Returns every character that is in none of the ranges, which are in order.
-fn complement(ranges: &[Range]) -> Vec<Range> {
-    let mut rest = Vec::new();
-    let mut from = 0;
-    for (start, end) in ranges {
-        if *start > from {
-            rest.push((from, start - 1));
-        }
-        from = end + 1;
-    }
-    rest.push((from, LAST_CHAR));
-    rest
-}
-
-fn hex_escape(code: u32) -> String {
-    format!("\\x{{{code:X}}}")
-}
-
-/// Counts the capturing groups and finds their names.
-fn count_groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)>), JsRegexError> {
-    let (mut count, mut names): (usize, Vec<(String, usize)>) = (0, Vec::new());
-    let (mut at, mut in_class) = (0, false);
-    while let Some(char) = chars.get(at) {
-        match char {
-            '\\' => at += 1,
-            '[' => in_class = true,
-            ']' => in_class = false,
-            '(' if !in_class => match chars.get(at + 1..).unwrap_or_default() {
-                ['?', '<', '=' | '!', ..] => {}
-                ['?', '<', rest @ ..] => {
-                    count += 1;
-                    let name: String = rest.iter().take_while(|char| **char != '>').collect();
-                    let is_name = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
-                    let bad = name.is_empty() || !name.chars().all(is_name) || name.starts_with(|first: char| first.is_numeric());
-                    if bad || rest.len() == name.chars().count() || names.iter().any(|(known, _)| *known == name) {
-                        return Err(JsRegexError::Invalid { what: "invalid or repeated group name", at: at + 1 });
-                    }
-                    names.push((name, count));
-                }
-                ['?', ..] => {}
-                _ => count += 1,
-            },
-            _ => {}
-        }
-        at += 1;
-    }
-    Ok((count, names))
 }
