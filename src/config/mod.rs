@@ -1,6 +1,11 @@
 //! Floor 7: settings. The only reader of the environment and of configuration files.
+//!
+//! Every setting is a line of [`keys::KEYS`]; [`load::load`] merges the layers; [`settings::Settings`] is what a run works with.
 
 pub mod action_context;
 pub mod environment;
+pub mod files;
+pub mod keys;
 pub mod load;
 pub mod settings;
+pub mod source;

@@ -1,1 +1,203 @@
-//! `Settings`: every setting of a run.
+//! `Settings`: every setting of a run, typed, each value with where it came from.
+//!
+//! In: what `load` merged. Out: values for the floors that use them, and rows for people. It reads nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::config::keys::{self, Kind};
+use crate::config::source::{ConfigError, Layer, Source};
+use crate::models::profile::ModelSettings;
+use crate::policy::budget::Budget;
+use crate::session::outcome::OutcomeWord;
+
+/// What is shown in place of a value that may be secret.
+const HIDDEN: &str = "***";
+
+/// Every setting of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The values.
+    pub values: Values,
+    /// Every value that is set, by its dotted key, as text, with where it came from.
+    pub set: BTreeMap<String, SetValue>,
+}
+
+/// A value that is set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SetValue {
+    /// The value, as a program reads it.
+    pub value: serde_json::Value,
+    /// Where it came from.
+    pub source: Source,
+}
+
+/// The values of all settings.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Values {
+    /// Mode of a run that names none.
+    pub mode: Option<String>,
+    /// Profile or model of the root task, asked for by flag, input or variable.
+    pub model: Option<String>,
+    /// Profiles and pointers.
+    pub models: ModelSettings,
+    /// Path of the policy in the repository.
+    pub policy: Option<String>,
+    /// Limits that tighten the policy's budget.
+    pub budget: BudgetLimits,
+    /// Where results go.
+    pub publish: Option<Publish>,
+    /// Outcomes that make the Action's step red; `None` means every outcome that is not a good end.
+    pub fail_on: Option<Vec<OutcomeWord>>,
+    /// The forge.
+    pub forge: ForgeSettings,
+    /// Folder for everything kept between runs; `None` where the environment names no home.
+    pub state_dir: Option<PathBuf>,
+    /// Folder for sessions.
+    pub session_dir: Option<PathBuf>,
+}
+
+/// Limits that tighten the policy's budget; absent ones leave the policy's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BudgetLimits {
+    /// Model replies.
+    pub turns: Option<u32>,
+    /// Tool calls.
+    pub tool_calls: Option<u32>,
+    /// Input and output tokens together.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Wall time in minutes.
+    pub minutes: Option<u32>,
+    /// Changed files.
+    pub files: Option<u32>,
+    /// Added and removed lines together.
+    pub diff_lines: Option<u32>,
+}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Publish {
+    /// Nowhere.
+    None,
+    /// Into a folder.
+    Local,
+    /// To the forge the run came from.
+    Forge,
+}
+
+/// The forge.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ForgeSettings {
+    /// Where its API starts.
+    pub api_url: String,
+    /// The variable that holds its token.
+    pub token_env: String,
+}
+
+impl Default for ForgeSettings {
+    fn default() -> Self {
+        Self { api_url: "https://api.github.com".to_owned(), token_env: "GITHUB_TOKEN".to_owned() }
+    }
+}
+
+impl BudgetLimits {
+    /// Returns the policy's budget with every limit that is lower here.
+    #[must_use]
+    pub fn tighten(&self, policy: Budget) -> Budget {
+        Budget {
+            turns: self.turns.map_or(policy.turns, |turns| turns.min(policy.turns)),
+            tool_calls: self.tool_calls.map_or(policy.tool_calls, |calls| calls.min(policy.tool_calls)),
+            tokens: self.tokens.map_or(policy.tokens, |tokens| tokens.min(policy.tokens)),
+            cost_usd: self.cost_usd.map_or(policy.cost_usd, |cost| cost.min(policy.cost_usd)),
+            minutes: self.minutes.map_or(policy.minutes, |minutes| minutes.min(policy.minutes)),
+            files: self.files.map_or(policy.files, |files| files.min(policy.files)),
+            diff_lines: self.diff_lines.map_or(policy.diff_lines, |lines| lines.min(policy.diff_lines)),
+        }
+    }
+}
+
+impl Settings {
+    /// Returns where a setting's value came from; `None` when it is not set.
+    #[must_use]
+    pub fn source(&self, key: &str) -> Option<&Source> {
+        self.set.get(key).map(|set| &set.source)
+    }
+
+    /// Returns the settings below `models` that the repository's own file gave, without that prefix: `profiles.fast.base_url`.
+    #[must_use]
+    pub fn models_from_repository(&self) -> BTreeSet<String> {
+        let from_repository = self.set.iter().filter(|(_, set)| set.source.layer == Layer::Repository);
+        from_repository.filter_map(|(key, _)| key.strip_prefix("models.")).map(str::to_owned).collect()
+    }
+
+    /// Returns the folder that holds the sessions.
+    ///
+    /// # Errors
+    /// When neither a setting nor the environment names one.
+    pub fn session_folder(&self) -> Result<PathBuf, ConfigError> {
+        let below_state = || self.values.state_dir.as_ref().map(|folder| folder.join("sessions"));
+        self.values.session_dir.clone().or_else(below_state).ok_or_else(|| ConfigError {
+            place: "HOME".to_owned(),
+            message: "not set, so there is no place for sessions".to_owned(),
+            hint: Some("set LOCUM_STATE_DIR or HOME, or pass --session-dir".to_owned()),
+        })
+    }
+
+    /// Returns true when an outcome is to make the Action's step red.
+    #[must_use]
+    pub fn fails_on(&self, word: OutcomeWord) -> bool {
+        match &self.values.fail_on {
+            Some(words) => words.contains(&word),
+            None => !matches!(word, OutcomeWord::Done | OutcomeWord::NothingToDo),
+        }
+    }
+
+    /// Returns a row for every setting: those that are set, and those that could be, in the table's order.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for key in keys::KEYS {
+            let found = self.set.iter().filter(|(path, _)| {
+                let path: Vec<&str> = path.split('.').collect();
+                keys::find(&path).is_some_and(|other| other.path == key.path)
+            });
+            let before = rows.len();
+            rows.extend(found.map(|(path, set)| Row {
+                key: path.clone(),
+                value: shown(key.kind, &set.value),
+                source: Some(set.source.clone()),
+                meaning: key.meaning,
+            }));
+            if rows.len() == before && !key.path.contains('*') {
+                rows.push(Row { key: key.path.to_owned(), value: serde_json::Value::Null, source: None, meaning: key.meaning });
+            }
+        }
+        rows
+    }
+}
+
+/// One setting as shown to people and programs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its dotted key.
+    pub key: String,
+    /// Its value, `***` where it may be secret, `null` where it is not set.
+    pub value: serde_json::Value,
+    /// Where it came from; `None` when it is not set.
+    pub source: Option<Source>,
+    /// What it is for.
+    pub meaning: &'static str,
+}
+
+fn shown(kind: Kind, value: &serde_json::Value) -> serde_json::Value {
+    let holds_userinfo = value.as_str().is_some_and(|text| text.contains("://") && text.contains('@'));
+    if matches!(kind, Kind::Hidden) || holds_userinfo { serde_json::Value::from(HIDDEN) } else { value.clone() }
+}

@@ -1,0 +1,69 @@
+//! Reading the files a person names: the user's own settings, a policy or script given by flag, an event's payload.
+//!
+//! In: a path on this machine. Out: text, bounded in size, from regular files only: a pipe or device neither blocks nor fills
+//! memory. Files of the checkout that judge or shape a run are not read here but from the trusted ref.
+
+#![expect(clippy::disallowed_methods, reason = "reads configuration files")]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
+pub const FILE_LIMIT_BYTES: u64 = 26 * 1024 * 1024;
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum FileFault {
+    /// It is a folder, a device, a pipe or a socket.
+    #[error("not a regular file")]
+    NotAFile,
+    /// It is larger than [`FILE_LIMIT_BYTES`].
+    #[error("has {0} bytes, more than the {FILE_LIMIT_BYTES} that are read")]
+    TooLarge(u64),
+    /// It holds bytes that are not UTF-8.
+    #[error("is not UTF-8 text")]
+    NotText,
+    /// The operating system said no.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Reads a text file; `None` when it is not there.
+///
+/// # Errors
+/// When it is no regular file, too large, not UTF-8, or cannot be read.
+pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
+    let found = match std::fs::metadata(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        found => found?,
+    };
+    if !found.is_file() {
+        return Err(FileFault::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_LIMIT_BYTES {
+        return Err(FileFault::TooLarge(found.len()));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| FileFault::NotText)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileFault, read};
+
+    #[test]
+    fn reads_regular_text_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.yml");
+        assert!(matches!(read(&file), Ok(None)));
+        assert!(matches!(read(&file.join("below")), Ok(None)));
+        std::fs::write(&file, "mode: code").unwrap();
+        assert_eq!(read(&file).unwrap().as_deref(), Some("mode: code"));
+        std::fs::write(&file, [0xff, 0xfe]).unwrap();
+        assert!(matches!(read(&file), Err(FileFault::NotText)));
+        assert!(matches!(read(folder.path()), Err(FileFault::NotAFile)));
+        assert!(matches!(read(std::path::Path::new("/dev/zero")), Err(FileFault::NotAFile)));
+    }
+}

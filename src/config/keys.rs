@@ -1,0 +1,216 @@
+//! Every setting there is: its key, what it takes, who may set it, and by which names beside `LOCUM_...` it is known.
+//!
+//! One table; reading, checking, showing and the documentation follow it.
+
+use crate::base::fields::Mistakes;
+use crate::base::yaml::{Node, Place, Value};
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its dotted path; `*` stands for a name people choose.
+    pub path: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Who may set it.
+    pub scope: Scope,
+    /// Variables that set it besides `LOCUM_{KEY}`, the weaker first: those of the Action's inputs and of Actions itself.
+    pub variables: &'static [&'static str],
+    /// What it is for, in a line.
+    pub meaning: &'static str,
+}
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Text that is not empty.
+    Text,
+    /// Text that may be secret and is never shown.
+    Hidden,
+    /// A whole number from 1 to a limit.
+    Count {
+        /// The limit.
+        most: u64,
+    },
+    /// A number within bounds.
+    Number {
+        /// Smallest.
+        least: f64,
+        /// Largest.
+        most: f64,
+    },
+    /// One of a few words.
+    Word(&'static [&'static str]),
+    /// Any of a few words, each at most once.
+    Words(&'static [&'static str]),
+}
+
+/// Who may set a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everyone.
+    Everyone,
+    /// Everyone but the repository: it decides where keys, tokens or records go.
+    NotRepository,
+    /// Only variables and flags: it is about one run.
+    OneRun,
+}
+
+const SMALL: Kind = Kind::Count { most: u32::MAX as u64 };
+const USD: Kind = Kind::Number { least: 0.0, most: 1_000_000.0 };
+
+/// Every setting, in the order they are shown.
+pub const KEYS: &[Key] = &[
+    key("mode", Kind::Text, Scope::Everyone, &["INPUT_MODE"], "mode of a run that names none"),
+    key("model", Kind::Text, Scope::OneRun, &["INPUT_MODEL"], "profile or model of the root task"),
+    key("models.pointers.main", Kind::Text, Scope::Everyone, &[], "profile of the root task"),
+    key("models.pointers.task", Kind::Text, Scope::Everyone, &[], "profile of sub-tasks"),
+    key("models.profiles.*.provider", Kind::Word(&["openai", "scripted"]), Scope::Everyone, &[], "whose protocol it speaks"),
+    key("models.profiles.*.model", Kind::Text, Scope::Everyone, &[], "the model's name at the provider"),
+    key("models.profiles.*.base_url", Kind::Text, Scope::Everyone, &[], "where the provider's API starts"),
+    key("models.profiles.*.api_key_env", Kind::Text, Scope::Everyone, &[], "variable that holds the key"),
+    key("models.profiles.*.max_output_tokens", SMALL, Scope::Everyone, &[], "most tokens of one reply"),
+    key("models.profiles.*.context_window", SMALL, Scope::Everyone, &[], "tokens of one request"),
+    key("models.profiles.*.temperature", Kind::Number { least: 0.0, most: 2.0 }, Scope::Everyone, &[], "sampling temperature"),
+    key("models.profiles.*.headers.*", Kind::Hidden, Scope::NotRepository, &[], "extra request header"),
+    key("models.profiles.*.idle_timeout_s", Kind::Count { most: 3600 }, Scope::Everyone, &[], "longest silence in a reply, in seconds"),
+    key("models.profiles.*.price.input", USD, Scope::Everyone, &[], "US dollars per million input tokens"),
+    key("models.profiles.*.price.output", USD, Scope::Everyone, &[], "US dollars per million output tokens"),
+    key("models.profiles.*.price.cached_read", USD, Scope::Everyone, &[], "US dollars per million tokens read from the cache"),
+    key("models.profiles.*.price.cached_write", USD, Scope::Everyone, &[], "US dollars per million tokens written to the cache"),
+    key("policy", Kind::Text, Scope::Everyone, &["INPUT_POLICY"], "the policy's path in the repository"),
+    key("budget.turns", SMALL, Scope::Everyone, &["INPUT_MAX_TURNS"], "most model replies; tightens the policy"),
+    key("budget.tool_calls", SMALL, Scope::Everyone, &[], "most tool calls; tightens the policy"),
+    key("budget.tokens", Kind::Count { most: u64::MAX }, Scope::Everyone, &["INPUT_MAX_TOKENS"], "most tokens; tightens the policy"),
+    key("budget.cost_usd", USD, Scope::Everyone, &["INPUT_MAX_COST_USD"], "most US dollars; tightens the policy"),
+    key("budget.minutes", SMALL, Scope::Everyone, &["INPUT_TIMEOUT_MINUTES"], "most minutes; tightens the policy"),
+    key("budget.files", SMALL, Scope::Everyone, &[], "most changed files; tightens the policy"),
+    key("budget.diff_lines", SMALL, Scope::Everyone, &[], "most changed lines; tightens the policy"),
+    key("publish", Kind::Word(&["none", "local", "forge"]), Scope::Everyone, &["INPUT_PUBLISH"], "where results go"),
+    key(
+        "fail_on",
+        Kind::Words(&["needs-input", "on-hold", "refused", "budget-exhausted", "timed-out", "failed", "cancelled", "nothing-to-do"]),
+        Scope::Everyone,
+        &["INPUT_FAIL_ON"],
+        "outcomes that make the Action's step red",
+    ),
+    key("forge.api_url", Kind::Text, Scope::NotRepository, &["GITHUB_API_URL"], "where the forge's API starts"),
+    key("forge.token_env", Kind::Text, Scope::NotRepository, &[], "variable that holds the forge's token"),
+    key("state_dir", Kind::Text, Scope::NotRepository, &[], "folder for everything kept between runs"),
+    key("session_dir", Kind::Text, Scope::NotRepository, &[], "folder for sessions; `sessions` below `state_dir` when absent"),
+];
+
+const fn key(path: &'static str, kind: Kind, scope: Scope, variables: &'static [&'static str], meaning: &'static str) -> Key {
+    Key { path, kind, scope, variables, meaning }
+}
+
+/// Finds the setting with this path.
+#[must_use]
+pub fn find(path: &[&str]) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path.split('.').count() == path.len() && is_prefix(path, key))
+}
+
+/// Returns the names that may follow a path, `*` among them where people choose; none where the path is no group.
+#[must_use]
+pub fn below(path: &[&str]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> =
+        KEYS.iter().filter(|key| is_prefix(path, key)).filter_map(|key| key.path.split('.').nth(path.len())).collect();
+    names.dedup();
+    names
+}
+
+/// Returns true for a name people may choose: letters, digits, `-` and `_`.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+}
+
+fn is_prefix(path: &[&str], key: &Key) -> bool {
+    let parts: Vec<&str> = key.path.split('.').collect();
+    parts.len() >= path.len() && parts.iter().zip(path).all(|(part, word)| *part == "*" || part == word)
+}
+
+impl Kind {
+    /// Reads a value out of a file; `name` is how the setting is called in a mistake.
+    pub fn read(self, node: &Node, name: &str, mistakes: &mut Mistakes) -> Option<figment::value::Value> {
+        match self {
+            Self::Text | Self::Hidden => {
+                let text = mistakes.text(node, name)?;
+                if text.trim().is_empty() {
+                    mistakes.add(node.place, format!("`{name}` is empty"));
+                    return None;
+                }
+                Some(figment::value::Value::from(text))
+            }
+            Self::Count { most } => {
+                let count = mistakes.count(node, name)?;
+                if !(1..=most).contains(&count) {
+                    mistakes.add(node.place, format!("`{name}` must be from 1 to {most}"));
+                    return None;
+                }
+                Some(figment::value::Value::from(count))
+            }
+            Self::Number { least, most } => mistakes.number(node, name, least, most).map(figment::value::Value::from),
+            Self::Word(words) => mistakes.word(node, name, &pairs(words)).map(figment::value::Value::from),
+            Self::Words(words) => {
+                let before = mistakes.0.len();
+                let found = mistakes.words(node, name, &pairs(words));
+                (mistakes.0.len() == before).then(|| figment::value::Value::from(found))
+            }
+        }
+    }
+
+    /// Brings the text of a variable or flag to the form a file has: lists are separated by commas.
+    #[must_use]
+    pub fn node(self, text: &str) -> Node {
+        let place = Place::default();
+        let words = |text: &str| text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+        let value = match self {
+            Self::Text | Self::Hidden | Self::Word(_) => Value::Text(text.trim().to_owned()),
+            Self::Count { .. } | Self::Number { .. } if text.trim().parse::<f64>().is_ok() => Value::Number(text.trim().to_owned()),
+            Self::Count { .. } | Self::Number { .. } => Value::Text(text.trim().to_owned()),
+            Self::Words(_) => Value::List(words(text).into_iter().map(|word| Node { place, value: Value::Text(word) }).collect()),
+        };
+        Node { place, value }
+    }
+}
+
+fn pairs(words: &'static [&'static str]) -> Vec<(&'static str, &'static str)> {
+    words.iter().map(|word| (*word, *word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, below, find};
+    use crate::models::profile::{Price, Profile};
+    use crate::policy::budget::Budget;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn finds_keys_and_what_may_follow_them() {
+        let found = |path: &str| find(&path.split('.').collect::<Vec<_>>()).map(|key| key.path);
+        assert_eq!(found("models.profiles.fast.price.input"), Some("models.profiles.*.price.input"));
+        assert_eq!(found("models.profiles.fast"), None);
+        assert_eq!(found("mode.x"), None);
+        assert_eq!(below(&["models", "profiles"]), ["*"]);
+        assert_eq!(below(&["forge"]), ["api_url", "token_env"]);
+        assert_eq!(below(&["mode"]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn names_every_field_of_profiles_and_budgets() {
+        let names = |value: serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        let profile = Profile { price: Some(Price::default()), ..Profile::new("m") };
+        assert_eq!(below(&["models", "profiles", "x"]), names(serde_json::to_value(&profile).unwrap()));
+        assert_eq!(below(&["models", "profiles", "x", "price"]), names(serde_json::to_value(Price::default()).unwrap()));
+        assert_eq!(below(&["budget"]), names(serde_json::to_value(Budget::default()).unwrap()));
+    }
+
+    #[test]
+    fn no_two_keys_are_alike() {
+        let mut paths: Vec<&str> = KEYS.iter().map(|key| key.path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), KEYS.len());
+    }
+}
