@@ -132,5 +132,6 @@ fn sets() -> BTreeMap<String, PathBuf> {
 
 /// Prints past the test runner's capture, so that the scores are seen without flags.
 fn say(line: &str) {
-    writeln!(std::io::stdout(), "{line}").unwrap();
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{line}").unwrap();
 }

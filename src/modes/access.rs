@@ -212,3 +212,102 @@ fn refuse_unless_free(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRes
         path: path.to_owned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{AccessError, ToolChoice, check_edit, decide_access, offered};
+    use crate::base::path::RepoPath;
+    use crate::base::tool::ToolName;
+    use crate::modes::{ModeSet, ModeSource, builtin, loader};
+    use crate::policy::schema::Switching;
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    fn modes() -> ModeSet {
+        let text = "customModes:\n  - {slug: tests, name: Tests, roleDefinition: R, groups: [[edit, {fileRegex: '^tests/'}]]}\n  - {slug: free, name: Free, roleDefinition: R, groups: [edit, mcp]}\n";
+        let custom = loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() }).unwrap();
+        ModeSet::merge([builtin::modes(), custom])
+    }
+
+    fn check(mode: &str, tool: &str, params: serde_json::Value, expected: &str) {
+        let included = ["apply_patch".to_owned(), "edit".to_owned()];
+        let choice = ToolChoice { disabled: &["skill".to_owned()], included: &included };
+        let found = match decide_access(&modes(), mode, tool, &params, choice) {
+            Ok(()) => "yes".to_owned(),
+            Err(AccessError::UnknownTool { .. }) => "unknown".to_owned(),
+            Err(AccessError::NotAllowed { .. }) => "not in mode".to_owned(),
+            Err(AccessError::FileRestriction(error)) => format!("not {}", error.path),
+        };
+        assert_eq!(found, expected, "{mode} {tool} {params}");
+    }
+
+    #[test]
+    fn a_mode_has_the_tools_of_its_groups_and_the_common_ones() {
+        check("code", "execute_command", json!({}), "yes");
+        check("ask", "execute_command", json!({}), "not in mode");
+        check("ask", "edit", json!({}), "not in mode");
+        check("nosuch", "read_file", json!({}), "not in mode");
+        check("nosuch", "attempt_completion", json!({}), "yes");
+        check("orchestrator", "skill", json!({}), "not in mode");
+        check("code", "make_coffee", json!({}), "unknown");
+    }
+
+    #[test]
+    fn tools_of_mcp_servers_belong_to_their_group() {
+        for tool in ["mcp--time--now", "mcp__time__now", "use_mcp_tool"] {
+            check("free", tool, json!({}), "yes");
+            check("tests", tool, json!({}), "not in mode");
+        }
+    }
+
+    #[test]
+    fn a_restriction_holds_on_every_path_a_call_names() {
+        check("tests", "write_file", json!({"path": "tests/a", "content": ""}), "yes");
+        check("tests", "write_to_file", json!({"path": "src/a", "content": ""}), "not src/a");
+        check("tests", "write_to_file", json!({"path": "tests/../src/a", "content": "x"}), "not src/a");
+        check("tests", "write_to_file", json!({"path": "./tests//a", "content": "x"}), "yes");
+        check("tests", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "not /tests/a");
+        check("free", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "yes");
+        check("tests", "search_and_replace", json!({"file_path": "src/a", "old_string": "", "new_string": null}), "not src/a");
+        let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") });
+        check("tests", "apply_patch", patch("*** Update File: tests/a\n@@\n-x"), "yes");
+        check("tests", "apply_patch", patch("*** Update File: tests/a\n*** Move to: src/a\n@@\n-x"), "not src/a");
+        check("tests", "apply_patch", patch("*** Delete File: tests/../b"), "not b");
+    }
+
+    #[test]
+    fn check_edit_names_mode_pattern_meaning_and_path() {
+        let modes = modes();
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let architect = modes.find("architect").unwrap();
+        assert_eq!(check_edit(architect, ToolName::ApplyDiff, &path("docs/plan.md")), Ok(()));
+        assert_eq!(
+            check_edit(architect, ToolName::ApplyDiff, &path("src/lib.rs")).unwrap_err().to_string(),
+            r"Tool 'apply_diff' in mode '🏗️ Architect' can only edit files matching pattern: \.md$ (Markdown files only). Got: src/lib.rs"
+        );
+        assert_eq!(check_edit(modes.find("code").unwrap(), ToolName::ApplyDiff, &path("src/lib.rs")), Ok(()));
+    }
+
+    #[test]
+    fn switching_and_delegating_are_offered_as_the_policy_says() {
+        let modes = modes();
+        let has = |slug: &str, switching: Switching, may_delegate: bool, tool: ToolName| {
+            offered(modes.find(slug).unwrap(), switching, may_delegate, &[]).contains(&tool)
+        };
+        assert!(has("coordinator", Switching::Coordinator, false, ToolName::SwitchMode));
+        assert!(!has("code", Switching::Coordinator, false, ToolName::SwitchMode));
+        assert!(has("code", Switching::Direct, false, ToolName::SwitchMode));
+        assert!(!has("coordinator", Switching::Off, false, ToolName::SwitchMode));
+        assert!(has("orchestrator", Switching::Off, true, ToolName::NewTask));
+        assert!(!has("orchestrator", Switching::Off, false, ToolName::NewTask));
+    }
+
+    #[test]
+    fn the_orchestrator_has_no_tools_of_its_own() {
+        let modes = modes();
+        let orchestrator = modes.find("orchestrator").unwrap();
+        let common = [ToolName::UpdateTodoList, ToolName::AskFollowupQuestion, ToolName::AttemptCompletion, ToolName::NewTask];
+        assert_eq!(offered(orchestrator, Switching::Coordinator, true, &[]), common);
+        assert_eq!(offered(orchestrator, Switching::Coordinator, true, &[ToolName::UpdateTodoList]), common[1..]);
+    }
+}

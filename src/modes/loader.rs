@@ -16,6 +16,9 @@ pub const PROJECT_FILES: &[&str] = &[".kilocodemodes", ".roomodes", ".locum/mode
 /// A group that mode files may still name and that gives nothing any more.
 const DEPRECATED_GROUP: &str = "browser";
 
+/// Keys of a mode that only matter to the peers' own programs.
+const PEER_KEYS: &[&str] = &["source", "rulesFiles", "iconName"];
+
 /// Every mistake found in a mode file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("\n"))]
@@ -39,12 +42,29 @@ pub struct ModeError {
     pub hint: Option<String>,
 }
 
+/// A mode file without mistakes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModeFile {
+    /// Its modes, in the file's order.
+    pub modes: Vec<Mode>,
+    /// What it says without effect: dropped keys and groups, or modes where none are looked for.
+    pub warnings: Vec<ModeError>,
+}
+
 /// Reads a mode file's text.
 ///
 /// # Errors
 /// Every mistake at once.
 pub fn parse(text: &str, source: &ModeSource) -> Result<Vec<Mode>, ModeErrors> {
-    let mut reader = Reader { source, dialect: Dialect::of(source), errors: Vec::new() };
+    parse_with_warnings(text, source).map(|file| file.modes)
+}
+
+/// Reads a mode file's text, and says what in it has no effect.
+///
+/// # Errors
+/// Every mistake at once.
+pub fn parse_with_warnings(text: &str, source: &ModeSource) -> Result<ModeFile, ModeErrors> {
+    let mut reader = Reader { source, dialect: Dialect::of(source), errors: Vec::new(), warnings: Vec::new() };
     let modes = match reader.document(text) {
         Ok(root) => root.map(|root| reader.file(&root)).unwrap_or_default(),
         Err(mistakes) => {
@@ -55,7 +75,7 @@ pub fn parse(text: &str, source: &ModeSource) -> Result<Vec<Mode>, ModeErrors> {
         }
     };
     if reader.errors.is_empty() {
-        return Ok(modes);
+        return Ok(ModeFile { modes, warnings: reader.warnings });
     }
     reader.errors.sort_by_key(|error| (error.line, error.column));
     Err(ModeErrors(reader.errors))
@@ -89,6 +109,7 @@ struct Reader<'a> {
     source: &'a ModeSource,
     dialect: Dialect,
     errors: Vec<ModeError>,
+    warnings: Vec<ModeError>,
 }
 
 impl Reader<'_> {
@@ -115,6 +136,10 @@ impl Reader<'_> {
                 None => self.wrong(root.place, TOP_KEY, format!("expected a mapping with `{TOP_KEY}`, found {}", root.kind()), None),
             }
         }
+        if self.dialect != Dialect::Locum && root.get(TOP_KEY).is_none() {
+            let hint = Some(format!("put the modes in a list under `{TOP_KEY}:`"));
+            self.warn(root.place, "", format!("no `{TOP_KEY}` at the top, so this file gives no modes"), hint);
+        }
         let Some(list) = root.get(TOP_KEY).filter(|node| !is_nothing(node)) else { return Vec::new() };
         let Some(nodes) = list.list() else {
             self.wrong(list.place, TOP_KEY, format!("expected a list, found {}", list.kind()), None);
@@ -137,9 +162,8 @@ impl Reader<'_> {
             self.wrong(node.place, path, format!("expected a mapping, found {}", node.kind()), None);
             return None;
         };
-        if self.dialect == Dialect::Locum {
-            self.only_keys(entries, MODE_KEYS, path);
-        } else {
+        self.only_keys(entries, MODE_KEYS, path);
+        if self.dialect != Dialect::Locum {
             self.source_word(node, path);
         }
         let slug = self.required(node, path, "slug");
@@ -222,7 +246,11 @@ impl Reader<'_> {
             self.wrong(groups.place, &path, format!("expected a list, found {}", groups.kind()), None);
             return None;
         };
-        let kept: Vec<&Node> = list.iter().filter(|entry| self.dialect == Dialect::Locum || !is_deprecated(entry)).collect();
+        let (dropped, kept): (Vec<&Node>, Vec<&Node>) =
+            list.iter().partition(|entry| self.dialect != Dialect::Locum && is_deprecated(entry));
+        for entry in dropped {
+            self.warn(entry.place, &path, format!("group `{DEPRECATED_GROUP}` gives no tools any more"), None);
+        }
         let entries: Vec<Option<GroupEntry>> =
             kept.iter().enumerate().map(|(index, entry)| self.group(entry, &format!("{path}.{index}"))).collect();
         let entries = entries.into_iter().collect::<Option<Vec<GroupEntry>>>()?;
@@ -259,8 +287,8 @@ impl Reader<'_> {
             self.wrong(options.place, path, message, None);
             return None;
         };
+        self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
         if self.dialect == Dialect::Locum {
-            self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
             if group != Group::Edit && pattern.is_some() {
                 let hint = Some("only `edit` can be limited to files".to_owned());
                 self.wrong(options.place, &format!("{path}.1.fileRegex"), format!("has no effect on `{}`", group.as_str()), hint);
@@ -279,25 +307,38 @@ impl Reader<'_> {
         Some(entry)
     }
 
+    /// Unknown keys are mistakes in our files, and dropped in the peers'; those that say something the peers know are dropped silently.
     fn only_keys(&mut self, entries: &[Entry], known: &[&str], path: &str) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let near = known.iter().min_by_key(|key| strsim::damerau_levenshtein(key, &entry.key));
-            let hint = match near.filter(|key| strsim::damerau_levenshtein(key, &entry.key) <= 3) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("known here: {}", listed(known)),
-            };
-            let path = if path.is_empty() { entry.key.clone() } else { format!("{path}.{}", entry.key) };
-            self.wrong(entry.key_place, &path, format!("unknown key `{}`", entry.key), Some(hint));
+            let key = &entry.key;
+            let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let near = known.iter().min_by_key(|word| strsim::damerau_levenshtein(word, key));
+            let near = near.filter(|word| strsim::damerau_levenshtein(word, key) <= 3);
+            let hint = near.map_or_else(|| format!("known here: {}", listed(known)), |near| format!("did you mean `{near}`?"));
+            if self.dialect == Dialect::Locum {
+                self.wrong(entry.key_place, &at, format!("unknown key `{key}`"), Some(hint));
+            } else if !PEER_KEYS.contains(&key.as_str()) {
+                self.warn(entry.key_place, &at, format!("key `{key}` has no effect"), Some(hint));
+            }
         }
     }
 
     fn wrong(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+        let error = self.said(place, path, message, hint);
+        self.errors.push(error);
+    }
+
+    fn warn(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+        let warning = self.said(place, path, message, hint);
+        self.warnings.push(warning);
+    }
+
+    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
         let origin = match self.source {
             ModeSource::Builtin => "built-in",
             ModeSource::Global { file } | ModeSource::Project { file } => file,
         };
-        let origin = origin.to_owned();
-        self.errors.push(ModeError { origin, line: place.line, column: place.column, path: path.to_owned(), message, hint });
+        ModeError { origin: origin.to_owned(), line: place.line, column: place.column, path: path.to_owned(), message, hint }
     }
 }
 
@@ -363,4 +404,141 @@ fn shown(node: &Node) -> String {
 
 fn listed(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModeErrors, parse, parse_with_warnings};
+    use crate::modes::ModeSource;
+    use pretty_assertions::assert_eq;
+
+    fn source(file: &str) -> ModeSource {
+        ModeSource::Project { file: file.to_owned() }
+    }
+
+    /// Reads `fields` as those of one mode in a file; expects the slugs, or each mistake's line, column and path.
+    fn check(file: &str, text: &str, expected: Result<&[&str], &[&str]>) {
+        let found = match parse(text, &source(file)) {
+            Ok(modes) => Ok(modes.into_iter().map(|mode| mode.slug).collect::<Vec<_>>()),
+            Err(ModeErrors(errors)) => Err(errors.iter().map(|error| format!("{}:{} {}", error.line, error.column, error.path)).collect()),
+        };
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        assert_eq!(found, expected.map(owned).map_err(owned), "{file}: {}", text.chars().take(200).collect::<String>());
+    }
+
+    fn mode(fields: &str) -> String {
+        format!("customModes:\n  - slug: a\n    name: A\n    roleDefinition: R\n{fields}")
+    }
+
+    #[test]
+    fn finds_every_mistake_with_its_place() {
+        check(
+            ".roomodes",
+            "customModes:\n  - slug: a b\n    name: ''\n    groups: [read, [edit, {fileRegex: '['}], read]\n  - slug: 7\n    name: B\n    roleDefinition: ~\n    groups: [Edit]\n",
+            Err(&[
+                "2:5 customModes.0.roleDefinition",
+                "2:11 customModes.0.slug",
+                "3:11 customModes.0.name",
+                "4:39 customModes.0.groups.1.1.fileRegex",
+                "4:46 customModes.0.groups",
+                "5:11 customModes.1.slug",
+                "7:21 customModes.1.roleDefinition",
+                "8:14 customModes.1.groups.0",
+            ]),
+        );
+    }
+
+    #[test]
+    fn slugs_must_differ_and_case_counts() {
+        let two = |other: &str| format!("{}  - {{slug: {other}, name: B, roleDefinition: R, groups: []}}\n", mode("    groups: []\n"));
+        check(".roomodes", &two("A"), Ok(&["a", "A"]));
+        check(".roomodes", &two("a"), Err(&["6:5 customModes"]));
+    }
+
+    #[test]
+    fn knows_the_forms_of_a_group() {
+        for groups in
+            ["[]", "[read, edit]", "[[edit, {}]]", "[[edit, {fileRegex: '', description: x}], read]", "[browser, [browser, {}], modes]"]
+        {
+            check(".roomodes", &mode(&format!("    groups: {groups}\n")), Ok(&["a"]));
+        }
+        for (groups, place) in [
+            ("[[edit]]", "5:14 customModes.0.groups.0"),
+            ("[[edit, {}, {}]]", "5:14 customModes.0.groups.0"),
+            ("[{edit: {}}]", "5:14 customModes.0.groups.0"),
+            ("[browser, nope]", "5:23 customModes.0.groups.0"),
+            ("[[edit, {fileRegex: 1}]]", "5:21 customModes.0.groups.0"),
+            ("read", "5:13 customModes.0.groups"),
+            ("[read, [read, {}]]", "5:20 customModes.0.groups"),
+        ] {
+            check(".roomodes", &mode(&format!("    groups: {groups}\n")), Err(&[place]));
+        }
+    }
+
+    #[test]
+    fn our_own_files_are_read_strictly() {
+        let with_extras = mode("    groups: [browser]\n    iconName: x\n    customInstruction: y\n");
+        check(".roomodes", &with_extras, Ok(&["a"]));
+        check(
+            ".locum/modes.yml",
+            &with_extras,
+            Err(&["5:14 customModes.0.groups.0", "6:5 customModes.0.iconName", "7:5 customModes.0.customInstruction"]),
+        );
+        check(".locum/modes.yml", "modes: []\n", Err(&["1:1 modes"]));
+        check(".locum/modes.yml", "- slug: a\n", Err(&["1:1 customModes"]));
+        check(".locum/modes.yml", "", Ok(&[]));
+        let restricted = |group: &str| mode(&format!("    groups:\n      - [{group}, {{fileRegex: x}}]\n"));
+        check(".locum/modes.yml", &restricted("edit"), Ok(&["a"]));
+        check(".locum/modes.yml", &restricted("read"), Err(&["6:16 customModes.0.groups.0.1.fileRegex"]));
+        let errors = parse(&with_extras, &source(".locum/modes.yml")).unwrap_err();
+        assert_eq!(errors.0[2].hint.as_deref(), Some("did you mean `customInstructions`?"));
+        assert_eq!(errors.0[1].to_string(), "modes `.locum/modes.yml`:6:5: customModes.0.iconName: unknown key `iconName`");
+    }
+
+    #[test]
+    fn cleans_typography_in_the_peers_files_only() {
+        let text = "customModes:\n  - slug: a\u{2013}b\n    name:\u{a0}\u{201c}A\u{200b}\u{201d}\n    roleDefinition: it\u{2019}s\n    groups: []\n";
+        let modes = parse(text, &source(".roomodes")).unwrap();
+        assert_eq!((modes[0].slug.as_str(), modes[0].name.as_str(), modes[0].role_definition.as_str()), ("a-b", "A", "it's"));
+        let own = mode("    groups: []\n    description: a \u{2013} b\n");
+        assert_eq!(parse(&own, &source(".locum/modes.yml")).unwrap()[0].description.as_deref(), Some("a \u{2013} b"));
+    }
+
+    #[test]
+    fn reads_json_with_tabs_and_still_knows_places() {
+        let json = |slug: &str| {
+            format!(
+                "{{\n\t\"customModes\": [\n\t\t{{\"slug\": \"{slug}\", \"name\": \"N\", \"roleDefinition\": \"R\\u2019\", \"groups\": []}}\n\t]\n}}"
+            )
+        };
+        for file in [".roomodes", "custom_modes.yaml", ".kilocodemodes"] {
+            check(file, &json("a"), Ok(&["a"]));
+            check(file, &json("a b"), Err(&["3:12 customModes.0.slug"]));
+        }
+    }
+
+    #[test]
+    fn falls_back_to_json_only_where_the_peers_do() {
+        let text = "{\"customModes\": [{\"slug\": \"a\", \"name\": \"N\", \"roleDefinition\": \"say \u{201c}x\u{201d}\", \"groups\": []}]}";
+        check(".roomodes", text, Ok(&["a"]));
+        check("custom_modes.yaml", text, Err(&["1:69 "]));
+    }
+
+    #[test]
+    fn says_what_has_no_effect() {
+        let warnings = |text: &str| -> Vec<String> {
+            let file = parse_with_warnings(text, &source(".roomodes")).unwrap();
+            file.warnings.iter().map(|warning| format!("{}:{} {}", warning.line, warning.column, warning.path)).collect()
+        };
+        assert_eq!(warnings(&mode("    groups: []\n    source: global\n")), Vec::<String>::new());
+        assert_eq!(warnings(&mode("    groups: [browser]\n    model: x\n")), ["6:5 customModes.0.model", "5:14 customModes.0.groups"]);
+        assert_eq!(warnings("- slug: a\n"), ["1:1 "]);
+        assert_eq!(warnings(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_huge_file_is_a_mistake_and_not_a_crash() {
+        check(".roomodes", &"# x\n".repeat(3_000_000), Err(&["0:0 "]));
+        check(".roomodes", &format!("customModes: {}", "[".repeat(5_000)), Err(&["1:269 "]));
+    }
 }
