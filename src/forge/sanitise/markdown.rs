@@ -1,0 +1,242 @@
+//! The blocks of a Markdown text: which lines are code and which are not, written so that every reader of Markdown agrees.
+//!
+//! Only fences that open plainly count as code; their content is kept under their indentation, so that no list can end inside
+//! them; what is left open is closed at the end. Everything else goes through `inline`.
+
+use crate::forge::sanitise::TextRules;
+use crate::forge::sanitise::inline::{Spans, allowed_tag, comment_end, skip_containers, write_line};
+
+/// Returns the text with everything outside code made harmless.
+#[must_use]
+pub(super) fn neutralise(text: &str, rules: &TextRules) -> String {
+    let mut blocks = Blocks { out: String::with_capacity(text.len() + 64), ..Blocks::default() };
+    let mut tables = Tables::default();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = text.get(at..).unwrap_or_default();
+        let line = rest.split('\n').next().unwrap_or_default();
+        if blocks.fence.is_none()
+            && let Some(skipped) = blocks.hidden(rest, line, rules)
+        {
+            at += skipped;
+            continue;
+        }
+        let in_table = blocks.fence.is_none() && tables.holds(text, at);
+        blocks.line(line, in_table, rules);
+        at += line.len();
+        if rest.len() > line.len() {
+            blocks.out.push('\n');
+            at += 1;
+        }
+    }
+    blocks.close()
+}
+
+/// Code between two fences.
+#[derive(Clone, Copy, Debug)]
+struct Fence {
+    letter: char,
+    length: usize,
+    /// Blanks in front of it, and so in front of every line of it.
+    column: usize,
+}
+
+#[derive(Default)]
+struct Blocks {
+    out: String,
+    fence: Option<Fence>,
+    /// True from a line that starts with a tag to the next blank line: there backticks are only letters.
+    raw: bool,
+    /// How many `<details>` are open.
+    details: i32,
+    /// True once the end of a comment was looked for in vain.
+    comments_never_end: bool,
+    /// The own markers written so far.
+    markers: usize,
+}
+
+impl Blocks {
+    /// Leaves out a comment at the start of a line, unless it is a marker of ours. Returns how much of the text is dealt with.
+    fn hidden(&mut self, rest: &str, line: &str, rules: &TextRules) -> Option<usize> {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let inner = line.get(indent..)?.strip_prefix("<!--").filter(|_| indent <= 3)?;
+        if rules.markers.iter().any(|marker| marker == line)
+            && self.markers < rules.markers.len()
+            && !inner.strip_suffix("-->")?.contains("--")
+        {
+            self.markers += 1;
+            self.out.push_str(line);
+            let newline = usize::from(rest.len() > line.len());
+            self.out.push_str(rest.get(line.len()..line.len() + newline)?);
+            return Some(line.len() + newline);
+        }
+        if self.comments_never_end {
+            return None;
+        }
+        let Some(end) = comment_end(rest.get(indent + 4..)?) else {
+            self.comments_never_end = true;
+            return None;
+        };
+        let length = indent + 4 + end;
+        // A line of which nothing else is left goes with it.
+        let after = rest.get(length..)?;
+        let blank = after.len() - after.trim_start_matches([' ', '\t']).len();
+        let newline = after.get(blank..)?.starts_with('\n');
+        Some(length + if newline { blank + 1 } else { 0 })
+    }
+
+    fn line(&mut self, line: &str, in_table: bool, rules: &TextRules) {
+        if let Some(fence) = self.fence {
+            return self.code(line, fence);
+        }
+        if let Some(opening) = opening(line) {
+            return self.open(&opening);
+        }
+        let content = skip_containers(line);
+        if content.trim().is_empty() {
+            self.raw = false;
+        } else if allowed_tag(content).is_some() {
+            self.raw = true;
+        }
+        let spans = match (self.raw, in_table) {
+            (true, _) => Spans::Raw,
+            (false, true) => Spans::Table,
+            (false, false) => Spans::Code,
+        };
+        self.details = (self.details + write_line(line, spans, rules, &mut self.out)).max(0);
+    }
+
+    fn open(&mut self, opening: &Opening<'_>) {
+        let after_text = !self.out.is_empty() && !self.out.ends_with("\n\n");
+        if after_text && (self.raw || opening.needs_blank_line) {
+            self.out.push('\n');
+        }
+        self.raw = false;
+        self.out.push_str(opening.before);
+        self.fence = Some(opening.fence);
+        self.put_fence(opening.fence);
+        self.out.push_str(opening.language);
+    }
+
+    fn put_fence(&mut self, fence: Fence) {
+        self.out.extend(std::iter::repeat_n(fence.letter, fence.length));
+    }
+
+    /// Writes a line of code: under its fence's indentation, or as the fence that ends it.
+    fn code(&mut self, line: &str, fence: Fence) {
+        let content = line.trim_start_matches([' ', '\t']);
+        let column = line
+            .bytes()
+            .take(line.len() - content.len())
+            .fold(0, |column, byte| if byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 });
+        let marks = content.trim_end();
+        let closes = column <= fence.column + 3 && marks.len() >= fence.length && marks.chars().all(|letter| letter == fence.letter);
+        let missing = fence.column.saturating_sub(column);
+        if closes {
+            self.fence = None;
+            self.out.extend(std::iter::repeat_n(' ', fence.column));
+            self.put_fence(fence);
+        } else if content.is_empty() {
+            self.out.push_str(line);
+        } else {
+            self.out.extend(std::iter::repeat_n(' ', missing));
+            self.out.push_str(line);
+        }
+    }
+
+    /// Closes what is still open.
+    fn close(mut self) -> String {
+        if let Some(fence) = self.fence {
+            if !self.out.ends_with('\n') {
+                self.out.push('\n');
+            }
+            self.out.extend(std::iter::repeat_n(' ', fence.column));
+            self.put_fence(fence);
+        }
+        for _ in 0..self.details {
+            self.out.push_str("\n\n</details>");
+        }
+        self.out
+    }
+}
+
+/// A line that opens fenced code.
+struct Opening<'a> {
+    /// Blanks and list markers in front of the fence.
+    before: &'a str,
+    fence: Fence,
+    language: &'a str,
+    /// True when it would go on with a paragraph if it followed one.
+    needs_blank_line: bool,
+}
+
+/// Reads an opening fence: three blanks in front of it at most, or list markers with four blanks after each at most.
+fn opening(line: &str) -> Option<Opening<'_>> {
+    let bytes = line.as_bytes();
+    let mut column = blanks(bytes, 0);
+    if column > 3 {
+        return None;
+    }
+    let mut needs_blank_line = false;
+    loop {
+        let digits = bytes.iter().skip(column).take(9).take_while(|byte| byte.is_ascii_digit()).count();
+        let after = match bytes.get(column + digits)? {
+            b'-' | b'*' | b'+' if digits == 0 => column + 1,
+            b'.' | b')' if digits > 0 => column + digits + 1,
+            b'`' | b'~' if digits == 0 => break,
+            _ => return None,
+        };
+        needs_blank_line |= digits > 0;
+        let gap = blanks(bytes, after);
+        if !(1..=4).contains(&gap) {
+            return None;
+        }
+        column = after + gap;
+    }
+    let letter = char::from(*bytes.get(column)?);
+    let rest = line.get(column..)?;
+    let length = rest.len() - rest.trim_start_matches(letter).len();
+    let told = rest.get(length..)?;
+    if length < 3 || (letter == '`' && told.contains('`')) {
+        return None;
+    }
+    let word = told
+        .trim()
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '+' | '#' | '.' | '-'))
+        .next()
+        .unwrap_or_default();
+    // A formula can hide what it shows.
+    let language = if word == "math" { "latex" } else { word.get(..word.len().min(32)).unwrap_or_default() };
+    Some(Opening { before: line.get(..column)?, fence: Fence { letter, length, column }, language, needs_blank_line })
+}
+
+fn blanks(bytes: &[u8], at: usize) -> usize {
+    bytes.iter().skip(at).take_while(|byte| **byte == b' ').count()
+}
+
+/// Knows which lines may belong to a table: those in one block with a row of dashes.
+#[derive(Default)]
+struct Tables {
+    /// Where the block that was looked at last ends, and whether it holds a table.
+    block_end: usize,
+    holds: bool,
+}
+
+impl Tables {
+    fn holds(&mut self, text: &str, at: usize) -> bool {
+        if at >= self.block_end {
+            let mut end = at;
+            self.holds = false;
+            for line in text.get(at..).unwrap_or_default().split_inclusive('\n') {
+                end += line.len();
+                let content = skip_containers(line).trim();
+                if line.trim().is_empty() {
+                    break;
+                }
+                self.holds |= content.contains('-') && content.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'));
+            }
+            self.block_end = end;
+        }
+        self.holds
+    }
+}
