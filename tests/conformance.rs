@@ -20,6 +20,8 @@ mod mode_tool_access;
 mod mode_validation;
 #[path = "conformance/read_file.rs"]
 mod read_file;
+#[path = "conformance/texts.rs"]
+mod texts;
 
 /// What a judge says of one case.
 pub enum Judged {
@@ -41,6 +43,7 @@ fn judge_of(set: &str) -> Option<Judge> {
         "mode_tool_access" => Some(mode_tool_access::judge),
         "mode_validation" => Some(mode_validation::judge),
         "read_file" => Some(read_file::judge),
+        "texts" => Some(texts::judge),
         _ => None,
     }
 }
