@@ -41,7 +41,7 @@ pub struct ToolCall {
 }
 
 /// The answer to one [`ToolCall`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// [`ToolCall::id`] of the call answered.
     pub call_id: String,
@@ -50,6 +50,9 @@ pub struct ToolResult {
     /// True when the call was refused or failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// True when the call ran a command that did not exit with 0: no error of the call, but a fixed step that failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub command_failed: bool,
 }
 
 /// What a tool looks like to a model.

@@ -80,7 +80,9 @@ mod tests {
     }
 
     fn tool(ids: &[&str]) -> Message {
-        Message::Tool { results: ids.iter().map(|id| ToolResult { call_id: (*id).into(), text: "ok".into(), is_error: false }).collect() }
+        Message::Tool {
+            results: ids.iter().map(|id| ToolResult { call_id: (*id).into(), text: "ok".into(), ..ToolResult::default() }).collect(),
+        }
     }
 
     #[test]

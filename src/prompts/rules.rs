@@ -73,13 +73,25 @@ pub fn is_rules_file(path: &str, mode: &str) -> bool {
     place(path, mode).is_some()
 }
 
-/// Returns true when a file of the trusted ref is a rules file for any mode at all.
+/// Where rules files can lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Folders to read with everything below them.
+    pub folders: Vec<String>,
+    /// Single files.
+    pub files: Vec<String>,
+}
+
+/// Returns every place that can hold rules files of these modes, so that the trusted ref is asked for nothing else.
 #[must_use]
-pub fn is_rules_file_of_any_mode(path: &str) -> bool {
-    let mode_of = |home: &str| path.strip_prefix(home)?.strip_prefix("rules-")?.split('/').next();
-    let mode = HOMES.iter().find_map(|home| mode_of(home));
-    let mode = mode.or_else(|| SINGLE_FILES.iter().find_map(|file| path.strip_prefix(file)?.strip_prefix('-')));
-    is_rules_file(path, mode.unwrap_or_default())
+pub fn places(modes: &[String]) -> Places {
+    let suffixes: Vec<String> = std::iter::once(String::new()).chain(modes.iter().map(|mode| format!("-{mode}"))).collect();
+    let each = |stems: &[&str], middle: &str| -> Vec<String> {
+        stems.iter().flat_map(|stem| suffixes.iter().map(move |suffix| format!("{stem}{middle}{suffix}"))).collect()
+    };
+    let mut files = each(SINGLE_FILES, "");
+    files.extend(AGENT_FILES.iter().map(|file| (*file).to_owned()));
+    Places { folders: each(HOMES, "rules"), files }
 }
 
 /// Brings the rules files of a mode into their order, drops those that others replace, that are blank or that repeat another, and cuts
@@ -172,7 +184,16 @@ fn base_name(path: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES_LIMIT_BYTES, RuleFile, is_rules_file, is_rules_file_of_any_mode, order};
+    #[test]
+    fn every_place_holds_rules_files_and_nothing_else_does() {
+        let places = super::places(&["code".to_owned()]);
+        assert!(places.folders.iter().all(|folder| super::is_rules_file(&format!("{folder}/x.md"), "code")), "{:?}", places.folders);
+        assert!(places.files.iter().all(|file| super::is_rules_file(file, "code")), "{:?}", places.files);
+        assert!(!super::is_rules_file(".locum/policy.yml", "code"));
+        assert_eq!((places.folders.len(), places.files.len()), (6, 10));
+    }
+
+    use super::{RULES_LIMIT_BYTES, RuleFile, is_rules_file, order};
     use pretty_assertions::assert_eq;
 
     /// Orders files whose text is their path, unless `path=text` says otherwise.
@@ -206,7 +227,6 @@ mod tests {
             "CLAUDE.md",
         ] {
             assert!(is_rules_file(path, "code"), "{path}");
-            assert!(is_rules_file_of_any_mode(path), "{path}");
         }
     }
 
@@ -227,11 +247,9 @@ mod tests {
             ".roo/rules/a.md~",
         ] {
             assert!(!is_rules_file(path, "code"), "{path}");
-            assert!(!is_rules_file_of_any_mode(path), "{path}");
         }
         for path in [".roo/rules-ask/a.md", ".roorules-ask", ".clinerules-code2"] {
             assert!(!is_rules_file(path, "code"), "{path}");
-            assert!(is_rules_file_of_any_mode(path), "{path}");
         }
         assert!(!is_rules_file(".roo/rules-/a.md", ""));
     }

@@ -13,6 +13,7 @@ use crate::policy::budget::{Budget, Spent};
 use crate::session::event::FileBefore;
 use crate::session::repetition::Recent;
 use crate::tools::{Control, Observation, Todo};
+use crate::workspace::exec::Exit;
 
 /// One conversation of a session.
 #[derive(Clone, Debug)]
@@ -173,7 +174,9 @@ impl TaskState {
     /// Takes an answer in; once every call has one, they become a message and the turn is over.
     pub(crate) fn answered(&mut self, call: &str, observation: &Observation, mistake: bool) {
         let Some(waiting) = self.waiting_call_mut(call) else { return };
-        waiting.answer = Some(ToolResult { call_id: call.to_owned(), text: observation.text.clone(), is_error: observation.is_error });
+        let command_failed = observation.exit.is_some_and(|exit| exit != Exit::Code(0));
+        let text = observation.text.clone();
+        waiting.answer = Some(ToolResult { call_id: call.to_owned(), text, is_error: observation.is_error, command_failed });
         let made = waiting.call.clone();
         self.recent.push(&made);
         self.turn_succeeded |= !observation.is_error;

@@ -156,7 +156,7 @@ tasks:
 
     fn answered(ids: &[&str], text: &str) -> Vec<Message> {
         let calls = ids.iter().map(|id| ToolCall { id: (*id).into(), name: "read_file".into(), arguments: "{}".into() }).collect();
-        let results = ids.iter().map(|id| ToolResult { call_id: (*id).into(), text: text.into(), is_error: false }).collect();
+        let results = ids.iter().map(|id| ToolResult { call_id: (*id).into(), text: text.into(), ..ToolResult::default() }).collect();
         vec![user("fix the parser"), Message::Assistant { text: String::new(), reasoning: String::new(), calls }, Message::Tool { results }]
     }
 
