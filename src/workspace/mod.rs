@@ -10,9 +10,11 @@ pub mod exec;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+pub mod remote;
 pub mod repo;
 pub mod seed;
 mod stored;
+pub mod touched;
 mod trees;
 mod write;
 

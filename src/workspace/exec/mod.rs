@@ -3,9 +3,9 @@
 //! In: a script the permit covers, where and with what environment it runs, how long and how much output is kept. Out: how
 //! it ended and both ends of what it printed. It decides nothing about the script and builds no environment (`env` does).
 
-mod output;
+pub(super) mod output;
 mod spawn;
-mod tree;
+pub(super) mod tree;
 
 use std::collections::BTreeMap;
 use std::io;

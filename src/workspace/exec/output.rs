@@ -6,7 +6,7 @@ use crate::base::text::Clipped;
 
 /// Collects output: the first half of the limit as it comes, then the last half of whatever follows.
 #[derive(Debug)]
-pub(super) struct BothEnds {
+pub(in crate::workspace) struct BothEnds {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     head_bytes: usize,
@@ -16,13 +16,13 @@ pub(super) struct BothEnds {
 
 impl BothEnds {
     /// Prepares for at most `limit_bytes`, half from each end.
-    pub(super) fn new(limit_bytes: usize) -> Self {
+    pub(in crate::workspace) fn new(limit_bytes: usize) -> Self {
         let tail_bytes = limit_bytes / 2;
         Self { head: Vec::new(), tail: VecDeque::new(), head_bytes: limit_bytes - tail_bytes, tail_bytes, total_bytes: 0 }
     }
 
     /// Takes the next bytes.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(in crate::workspace) fn push(&mut self, bytes: &[u8]) {
         self.total_bytes = self.total_bytes.saturating_add(bytes.len());
         let (first, rest) = bytes.split_at(bytes.len().min(self.head_bytes - self.head.len()));
         self.head.extend_from_slice(first);
@@ -33,7 +33,7 @@ impl BothEnds {
     }
 
     /// Returns what was kept, as text, with a line in place of what was left out.
-    pub(super) fn finish(mut self) -> Clipped {
+    pub(in crate::workspace) fn finish(mut self) -> Clipped {
         let omitted_bytes = self.total_bytes - self.head.len() - self.tail.len();
         if omitted_bytes == 0 {
             self.head.extend(self.tail);

@@ -21,17 +21,17 @@ const MARK_BASE_US: u64 = 1 << 50;
 
 /// The number of a command, carried by all its descendants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark(u64);
+pub(in crate::workspace) struct Mark(u64);
 
 impl Mark {
     /// Returns a number no other running command has.
-    pub(super) fn fresh() -> Self {
+    pub(in crate::workspace) fn fresh() -> Self {
         let (_, random) = uuid::Uuid::now_v7().as_u64_pair();
         Self(MARK_BASE_US | (random & (MARK_BASE_US - 1)))
     }
 
     /// Marks the calling process and all that descend from it. A kernel that refuses leaves the group as the only hold.
-    pub(super) fn put_on_this_process(self) {
+    pub(in crate::workspace) fn put_on_this_process(self) {
         let limit = Rlimit { current: Some(self.0), maximum: Some(self.0) };
         let _ = rustix::process::setrlimit(Resource::Rttime, limit);
     }
@@ -45,7 +45,7 @@ impl Mark {
 
 /// Every process of one command. Dropping it kills them.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(in crate::workspace) struct Tree {
     leader: Option<Pid>,
     mark: Mark,
     ended: bool,
@@ -53,22 +53,22 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Makes this program the parent of descendants whose own parent ends. A kernel that refuses gives them to `init`.
-    pub(super) fn adopt_orphans() {
+    pub(in crate::workspace) fn adopt_orphans() {
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     }
 
     /// Takes care of the processes of a command by its first process.
-    pub(super) fn of(leader: Option<i32>, mark: Mark) -> Self {
+    pub(in crate::workspace) fn of(leader: Option<i32>, mark: Mark) -> Self {
         Self { leader: leader.and_then(Pid::from_raw), mark, ended: false }
     }
 
     /// Asks the command's group to end by itself.
-    pub(super) fn ask_to_end(&self) {
+    pub(in crate::workspace) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
     /// Kills every process of the command.
-    pub(super) fn kill(&mut self) {
+    pub(in crate::workspace) fn kill(&mut self) {
         self.ended = true;
         self.signal(Signal::KILL);
         for _ in 0..ROUNDS_LIMIT {

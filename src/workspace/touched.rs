@@ -1,0 +1,210 @@
+//! What a command changed in the checkout: git's view of it before and after, compared.
+//!
+//! In: two snapshots. Out: the files that are different between them. A file that was dirty before and was left alone is not
+//! touched; ignored files never count, nor do names that are no [`RepoPath`]. A snapshot costs one `git status` and one look at
+//! each dirty file; a program that changes a file and sets its times back is still seen, by the time of its inode.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use git2::{Delta, DiffOptions};
+use rustix::fs::Stat;
+
+use crate::base::path::RepoPath;
+use crate::workspace::git_binary::GitBinary;
+use crate::workspace::repo::{CommitId, Repo, RepoError};
+
+/// The checkout as git sees it at one moment: the commit, and every changed or untracked file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    head: Option<CommitId>,
+    dirty: BTreeMap<RepoPath, Option<Stamp>>,
+}
+
+/// What changes when a file does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    mode: u32,
+    size_bytes: i64,
+    modified_ns: i128,
+    changed_ns: i128,
+}
+
+impl Repo {
+    /// Looks at the checkout; before the first command that may write, and after each.
+    ///
+    /// # Errors
+    /// When `git status` fails.
+    pub async fn snapshot(&self, git: &GitBinary) -> Result<Snapshot, RepoError> {
+        let mut snapshot = parse_status(&git.status().await?);
+        for (path, stamp) in &mut snapshot.dirty {
+            // A path behind a link that is new is not there any more as git knows it.
+            *stamp = self.checkout.beneath.stat(path).ok().flatten().map(|stat| Stamp::of(&stat));
+        }
+        Ok(snapshot)
+    }
+
+    /// Returns the files that are different in two snapshots; also those that differ between their commits.
+    ///
+    /// # Errors
+    /// When a commit cannot be read.
+    pub fn touched(&self, before: &Snapshot, after: &Snapshot) -> Result<BTreeSet<RepoPath>, RepoError> {
+        let mut touched = before.difference(after);
+        if let (Some(old), Some(new)) = (&before.head, &after.head)
+            && old != new
+        {
+            touched.extend(self.paths_between(old, new)?);
+        }
+        Ok(touched)
+    }
+
+    fn paths_between(&self, old: &CommitId, new: &CommitId) -> Result<BTreeSet<RepoPath>, RepoError> {
+        let mut options = DiffOptions::new();
+        options.ignore_submodules(true);
+        let diff = self.git.diff_tree_to_tree(Some(&self.tree_of(old)?), Some(&self.tree_of(new)?), Some(&mut options))?;
+        let changed = diff.deltas().filter(|delta| delta.status() != Delta::Unmodified);
+        let files = changed.flat_map(|delta| [delta.old_file().path_bytes(), delta.new_file().path_bytes()]);
+        Ok(files.flatten().filter_map(repo_path).collect())
+    }
+}
+
+impl Snapshot {
+    /// Returns the files whose state differs: dirty in one only, or dirty in both and not the same.
+    fn difference(&self, after: &Self) -> BTreeSet<RepoPath> {
+        let gone = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));
+        let new = after.dirty.iter().filter(|(path, stamp)| self.dirty.get(*path) != Some(stamp)).map(|(path, _)| path);
+        gone.chain(new).cloned().collect()
+    }
+}
+
+impl Stamp {
+    fn of(stat: &Stat) -> Self {
+        let nanoseconds = |seconds: i64, rest: u64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        Self {
+            inode: stat.st_ino,
+            mode: stat.st_mode,
+            size_bytes: stat.st_size,
+            modified_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+            changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+}
+
+/// Reads the second porcelain format of `git status -z`; the stamps are left empty.
+fn parse_status(status: &[u8]) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    for entry in status.split(|byte| *byte == 0) {
+        let text = String::from_utf8_lossy(entry);
+        if let Some(head) = text.strip_prefix("# branch.oid ") {
+            snapshot.head = (head != "(initial)").then(|| CommitId(head.to_owned()));
+        }
+        // The path comes last, after as many fields as the kind of entry has.
+        let fields = match entry.first() {
+            Some(b'1') => 8,
+            Some(b'u') => 10,
+            Some(b'?') => 1,
+            _ => continue,
+        };
+        let path = entry.splitn(fields + 1, |byte| *byte == b' ').nth(fields);
+        if let Some(path) = path.and_then(repo_path) {
+            snapshot.dirty.insert(path, None);
+        }
+    }
+    snapshot
+}
+
+fn repo_path(bytes: &[u8]) -> Option<RepoPath> {
+    RepoPath::parse(std::str::from_utf8(bytes).ok()?).ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use pretty_assertions::assert_eq;
+
+    use super::{Snapshot, parse_status};
+    use crate::base::path::RepoPath;
+    use crate::workspace::fixture::{Fixture, commit_all, path};
+    use crate::workspace::git_binary::GitBinary;
+    use crate::workspace::repo::CommitId;
+
+    async fn touched_by(fixture: &Fixture, act: impl FnOnce(&Fixture)) -> Vec<String> {
+        let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
+        let git = GitBinary::new(&fixture.repo, &env);
+        let before = fixture.repo.snapshot(&git).await.unwrap();
+        act(fixture);
+        let after = fixture.repo.snapshot(&git).await.unwrap();
+        fixture.repo.touched(&before, &after).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    #[tokio::test]
+    async fn sees_every_kind_of_change_and_no_other() {
+        let fixture = Fixture::new();
+        fixture.write("dirty", "mine");
+        fixture.write("run.sh", "mine too");
+        assert_eq!(touched_by(&fixture, |_| {}).await, Vec::<String>::new());
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write("src/lib.rs", "changed");
+            fixture.write("new folder/a b", "new");
+            fixture.write("ignored/build", "never counts");
+            fixture.remove("latin");
+            fixture.remove("link");
+            fixture.link("latin", "link");
+            std::fs::rename(fixture.root.join("old/only"), fixture.root.join("moved")).unwrap();
+        });
+        assert_eq!(touched.await, ["latin", "link", "moved", "new folder/a b", "old/only", "src/lib.rs"]);
+    }
+
+    #[tokio::test]
+    async fn sees_changes_of_files_that_were_dirty_before() {
+        let fixture = Fixture::new();
+        for file in ["a", "b", "c", "d"] {
+            fixture.write(file, "mine");
+        }
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write("a", "same");
+            fixture.set_mode("b", 0o755);
+            fixture.remove("c");
+        });
+        assert_eq!(touched.await, ["a", "b", "c"]);
+    }
+
+    #[tokio::test]
+    async fn sees_what_was_committed_meanwhile() {
+        let fixture = Fixture::new();
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write("src/lib.rs", "changed");
+            fixture.write("new", "new");
+            fixture.remove("old/only");
+            let mut index = fixture.repo.git.index().unwrap();
+            index.remove_path(std::path::Path::new("old/only")).unwrap();
+            index.write().unwrap();
+            commit_all(&fixture.repo.git, "by a command");
+        });
+        assert_eq!(touched.await, ["new", "old/only", "src/lib.rs"]);
+    }
+
+    #[tokio::test]
+    async fn looks_without_writing_the_index() {
+        let fixture = Fixture::new();
+        let index = fixture.root.join(".git/index");
+        fixture.write("src/lib.rs", "one\ntwo\nthree\n");
+        let before = std::fs::read(&index).unwrap();
+        assert_eq!(touched_by(&fixture, |_| {}).await, Vec::<String>::new());
+        assert_eq!(std::fs::read(&index).unwrap(), before);
+    }
+
+    #[test]
+    fn reads_gits_entries() {
+        let status = b"# branch.oid 1234\0# branch.head main\0\
+            1 .M N... 100644 100644 100644 aaaa bbbb a b\0\
+            u UU N... 100644 100644 100644 100644 a b c both\0\
+            ? new\xff\0? new 2\0! ignored\0";
+        let parsed = parse_status(status);
+        let paths: Vec<RepoPath> = parsed.dirty.keys().cloned().collect();
+        assert_eq!((parsed.head, paths), (Some(CommitId("1234".into())), ["a b", "both", "new 2"].map(path).to_vec()));
+        assert_eq!(parse_status(b"# branch.oid (initial)\0"), Snapshot::default());
+    }
+}
