@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::config::load::FlagValue;
+
 /// A headless coding agent for CI, decided by a policy file instead of a person.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "locum", version, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true)]
@@ -59,6 +61,14 @@ pub enum Command {
     Job(JobArgs),
     /// Show a whole run, offline, in a small repository made for it.
     Demo(DemoArgs),
+    /// The modes a run could use.
+    Modes(ModesArgs),
+    /// Every setting with where it came from.
+    Config(ConfigArgs),
+    /// The models that are configured.
+    Models(ModelsArgs),
+    /// What ran before.
+    Session(SessionArgs),
     /// Print a completion script.
     Completions(CompletionsArgs),
 }
@@ -69,7 +79,8 @@ impl Command {
     pub fn may_reach_the_network(&self) -> bool {
         match self {
             Self::Run(_) | Self::Action(_) | Self::Job(_) => true,
-            Self::Demo(_) | Self::Completions(_) => false,
+            Self::Session(args) => matches!(args.command, SessionCommand::Resume(_)),
+            Self::Demo(_) | Self::Modes(_) | Self::Config(_) | Self::Models(_) | Self::Completions(_) => false,
         }
     }
 }
@@ -131,6 +142,34 @@ pub struct RunOptions {
     pub output_format: OutputFormat,
 }
 
+impl RunOptions {
+    /// Returns the flags that are settings.
+    #[must_use]
+    pub fn settings(&self) -> Vec<FlagValue> {
+        let folder = self.session_dir.as_ref().map(|folder| folder.display().to_string());
+        let publish = self.publish.map(|target| target.as_str().to_owned());
+        let flags = [
+            ("--model", "model", self.model.clone()),
+            ("--publish", "publish", publish),
+            ("--max-turns", "budget.turns", self.max_turns.map(|limit| limit.to_string())),
+            ("--max-tokens", "budget.tokens", self.max_tokens.map(|limit| limit.to_string())),
+            ("--max-cost-usd", "budget.cost_usd", self.max_cost_usd.map(|limit| limit.to_string())),
+            ("--timeout-minutes", "budget.minutes", self.timeout_minutes.map(|limit| limit.to_string())),
+            ("--session-dir", "session_dir", folder),
+        ];
+        flags.into_iter().filter_map(|(flag, key, value)| Some(FlagValue { flag, key, value: value? })).collect()
+    }
+}
+
+impl RunArgs {
+    /// Returns the flags that are settings.
+    #[must_use]
+    pub fn settings(&self) -> Vec<FlagValue> {
+        let mode = self.mode.clone().map(|value| FlagValue { flag: "--mode", key: "mode", value });
+        mode.into_iter().chain(self.options.settings()).collect()
+    }
+}
+
 /// Where results go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PublishTarget {
@@ -138,6 +177,17 @@ pub enum PublishTarget {
     None,
     /// Into a folder, as files.
     Local,
+}
+
+impl PublishTarget {
+    /// Returns the word of the flag and of the setting.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Local => "local",
+        }
+    }
 }
 
 /// Form of a run's result.
@@ -215,6 +265,133 @@ pub struct DemoArgs {
     pub dir: Option<PathBuf>,
 }
 
+/// How the inspecting subcommands look and answer.
+#[derive(Clone, Debug, Args)]
+pub struct InspectArgs {
+    /// Read the repository's files from this revision, as a run does, instead of from the working tree.
+    #[arg(long, value_name = "REF")]
+    pub at: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum modes`.
+#[derive(Clone, Debug, Args)]
+pub struct ModesArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ModesCommand,
+}
+
+/// What to do with modes.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ModesCommand {
+    /// List every mode: built-in, the user's, the repository's.
+    List(InspectArgs),
+    /// Show one mode whole.
+    Show(ShowModeArgs),
+}
+
+/// `locum modes show`.
+#[derive(Clone, Debug, Args)]
+pub struct ShowModeArgs {
+    /// The mode's slug.
+    pub slug: String,
+    /// Where to read and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
+}
+
+/// `locum config`.
+#[derive(Clone, Debug, Args)]
+pub struct ConfigArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ConfigCommand,
+}
+
+/// What to do with settings.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Show every setting, its value and where it came from.
+    Show(InspectArgs),
+}
+
+/// `locum models`.
+#[derive(Clone, Debug, Args)]
+pub struct ModelsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ModelsCommand,
+}
+
+/// What to do with models.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ModelsCommand {
+    /// List every profile, what it is used for, its limits and its price.
+    List(InspectArgs),
+}
+
+/// `locum session`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SessionCommand,
+}
+
+/// What to do with sessions.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SessionCommand {
+    /// List the sessions of this machine, the newest first.
+    List(SessionListArgs),
+    /// Show what happened in a session.
+    Show(SessionShowArgs),
+    /// Go on with a session that was killed.
+    Resume(SessionResumeArgs),
+}
+
+/// `locum session list`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionListArgs {
+    /// Show at most this many.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// Look below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session show`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionShowArgs {
+    /// The session's name, or how it begins.
+    pub id: String,
+    /// Look below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON: the outcome and every event.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session resume`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionResumeArgs {
+    /// The session's name, or how it begins.
+    pub id: String,
+    /// Look below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Form of the result on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub output_format: OutputFormat,
+}
+
 /// `locum completions`.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct CompletionsArgs {
@@ -224,8 +401,11 @@ pub struct CompletionsArgs {
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
+    use super::{Cli, Command};
+    use crate::config::environment::Environment;
+    use crate::config::load::{Layers, load};
     use clap::{CommandFactory, Parser};
+    use pretty_assertions::assert_eq;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -236,6 +416,19 @@ mod tests {
     fn global_flags_stand_before_or_after_the_subcommand() {
         for words in [["locum", "-q", "demo"], ["locum", "demo", "-q"]] {
             assert!(Cli::try_parse_from(words).is_ok_and(|cli| cli.global.quiet), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_flag_that_is_a_setting_names_one() {
+        let words = "locum run x --mode m --model p --publish none --max-turns 1 --max-tokens 2 --max-cost-usd 3.5 --timeout-minutes 4 --session-dir d";
+        let Command::Run(args) = Cli::try_parse_from(words.split(' ')).unwrap().command else { panic!("not run") };
+        let flags = args.settings();
+        assert_eq!(flags.len(), 8);
+        let environment = Environment::default();
+        let settings = load(&Layers { user: None, repository: None, environment: &environment, flags: &flags }).unwrap();
+        for flag in flags {
+            assert_eq!(settings.source(flag.key).unwrap().to_string(), format!("flag {}", flag.flag));
         }
     }
 

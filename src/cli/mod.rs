@@ -8,12 +8,19 @@
 pub mod action;
 pub mod args;
 pub mod completions;
+pub mod config;
 pub mod demo;
 pub mod failure;
 pub mod job;
 pub mod logs;
+pub mod models;
+pub mod modes;
 pub mod output;
+pub mod place;
+pub mod resume;
 pub mod run;
+pub mod session;
+pub mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -116,6 +123,10 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Action(args) => action::run(&args, context, output),
         Command::Job(args) => job::run(&args, context, output),
         Command::Demo(args) => demo::run(&args, context, output),
+        Command::Modes(args) => modes::run(&args, context, output),
+        Command::Config(args) => config::run(&args, context, output),
+        Command::Models(args) => models::run(&args, context, output),
+        Command::Session(args) => session::run(&args, context, output),
         Command::Completions(args) => completions::run(&args, output),
     }
 }

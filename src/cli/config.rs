@@ -1,0 +1,54 @@
+//! `locum config show`: every setting with where it came from.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use crate::cli::args::{ConfigArgs, ConfigCommand, InspectArgs};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::Place;
+use crate::cli::{Context, ExitStatus, table};
+use crate::config::settings::Row;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Every mistake of every layer of settings.
+pub fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        ConfigCommand::Show(args) => show(args, context, output),
+    }
+}
+
+fn show(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let settings = Place::open(context, args.at.as_deref())?.settings(&context.environment, &[])?;
+    let rows = settings.rows();
+    if args.json {
+        let object: BTreeMap<&str, serde_json::Value> = rows
+            .iter()
+            .map(|row| (row.key.as_str(), json!({ "value": row.value, "source": row.source.as_ref().map(ToString::to_string) })))
+            .collect();
+        output.json(&object);
+    } else {
+        let cells = |row: &Row| [row.key.clone(), value(row), source(row)];
+        for line in table::lines(["SETTING", "VALUE", "FROM"], &rows.iter().map(cells).collect::<Vec<_>>()) {
+            output.line(line);
+        }
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn value(row: &Row) -> String {
+    match &row.value {
+        serde_json::Value::Null => "-".to_owned(),
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(words) => words.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+/// Where it came from; for settings that are not set, what they are for.
+fn source(row: &Row) -> String {
+    row.source.as_ref().map_or_else(|| format!("not set ({})", row.meaning), ToString::to_string)
+}

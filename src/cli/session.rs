@@ -1,0 +1,173 @@
+//! `locum session list|show`: what ran before, from its journals. Reads only; `resume` is its own file.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::base::id::SessionId;
+use crate::cli::args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::own_settings;
+use crate::cli::{Context, ExitStatus, resume, table};
+use crate::config::load::FlagValue;
+use crate::report::markdown::visible;
+use crate::report::{figures, json, summary};
+use crate::session::event::JournalLine;
+use crate::session::history;
+use crate::session::journal::{JOURNAL_FILE, Journal};
+use crate::session::state::State;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When there is no such session or its journal cannot be read.
+pub fn run(args: &SessionArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        SessionCommand::List(args) => list(args, context, output),
+        SessionCommand::Show(args) => show(args, context, output),
+        SessionCommand::Resume(args) => resume::run(args, context, output),
+    }
+}
+
+/// Returns the folder that holds the sessions.
+///
+/// # Errors
+/// When no setting and no variable names one, or the settings are wrong.
+pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<PathBuf, Failure> {
+    let flag = |folder: &Path| FlagValue { flag: "--session-dir", key: "session_dir", value: folder.display().to_string() };
+    let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
+    let settings = own_settings(&context.environment, &flags)?;
+    let folder = settings.session_folder().map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;
+    Ok(context.folder.join(folder))
+}
+
+/// Finds the folder of the session with this name, or whose name alone begins so.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub fn find(sessions: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let unknown = || Failure::usage("ID", format!("there is no session `{name}`")).hint("`locum session list` shows every session");
+    SessionId::parse(name).ok_or_else(unknown)?;
+    let found: Vec<String> = names(sessions)?.into_iter().filter(|other| other.starts_with(name)).collect();
+    match found.as_slice() {
+        [] => Err(unknown()),
+        [only] => Ok(sessions.join(only)),
+        several if several.iter().any(|other| other == name) => Ok(sessions.join(name)),
+        several => Err(Failure::usage("ID", format!("{} sessions begin with `{name}`", several.len())).hint("write more of its name")),
+    }
+}
+
+/// A session as shown in the list.
+#[derive(Clone, Debug, Serialize)]
+struct SessionRow {
+    session: String,
+    started: Option<String>,
+    /// The outcome's word; `unfinished` for a run that was killed or still runs; `unreadable`.
+    state: String,
+    mode: String,
+    turns: u32,
+    cost_usd: f64,
+    task: String,
+}
+
+fn list(args: &SessionListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let sessions = sessions_folder(context, args.session_dir.as_deref())?;
+    let names = names(&sessions)?;
+    let rows: Vec<SessionRow> = names.iter().rev().take(args.limit).map(|name| row(&sessions, name)).collect();
+    if args.json {
+        output.json(&rows);
+        return Ok(ExitStatus::Done);
+    }
+    let cells = |row: &SessionRow| {
+        let started = row.started.clone().unwrap_or_default();
+        [
+            row.session.clone(),
+            started,
+            row.state.clone(),
+            row.mode.clone(),
+            row.turns.to_string(),
+            figures::money(row.cost_usd, false),
+            row.task.clone(),
+        ]
+    };
+    for line in table::lines(["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "TASK"], &rows.iter().map(cells).collect::<Vec<_>>())
+    {
+        output.line(line);
+    }
+    if names.len() > rows.len() {
+        output.talk(format!("{} more; `--limit` shows them", names.len() - rows.len()));
+    }
+    if names.is_empty() {
+        output.talk(format!("no session below `{}`", sessions.display()));
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
+    let lines = Journal::read(&folder).map_err(|error| Failure::internal(error.to_string()))?;
+    let state = State::of(&lines);
+    if args.json {
+        output.json(&Shown {
+            outcome: state.outcome.as_deref().map(|outcome| json::Report::new(outcome, ExitStatus::of(outcome.word).code(), &[])),
+            events: &lines,
+        });
+        return Ok(ExitStatus::Done);
+    }
+    output.line(visible(history::transcript(&lines).trim_end()));
+    if let Some(outcome) = &state.outcome {
+        output.line(format!("\n{}", summary::terminal(outcome, summary::Diff::Shown)));
+    } else {
+        let name = folder.file_name().unwrap_or_default().display().to_string();
+        output.talk(format!("this session has not ended; `locum session resume {name}` goes on with it"));
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// A session for programs.
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// The outcome; `null` while it has none.
+    outcome: Option<json::Report<'a>>,
+    /// The journal.
+    events: &'a [JournalLine],
+}
+
+fn row(sessions: &Path, name: &str) -> SessionRow {
+    let empty = SessionRow {
+        session: name.to_owned(),
+        started: None,
+        state: "unreadable".to_owned(),
+        mode: String::new(),
+        turns: 0,
+        cost_usd: 0.0,
+        task: String::new(),
+    };
+    let Ok(lines) = Journal::read(&sessions.join(name)) else { return empty };
+    let state = State::of(&lines);
+    let Some(start) = &state.start else { return SessionRow { state: "unfinished".to_owned(), ..empty } };
+    let spent = state.root().map(|root| root.spent).unwrap_or_default();
+    SessionRow {
+        started: lines.first().map(|line| line.at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()),
+        state: state.outcome.as_ref().map_or("unfinished", |outcome| outcome.word.as_str()).to_owned(),
+        mode: start.mode.clone(),
+        turns: spent.turns,
+        cost_usd: spent.cost_usd,
+        task: figures::clip(start.task.trim().lines().next().unwrap_or_default(), 60),
+        ..empty
+    }
+}
+
+/// Returns the names of every session, the oldest first: they sort by time.
+fn names(sessions: &Path) -> Result<Vec<String>, Failure> {
+    let entries = match std::fs::read_dir(sessions) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| Failure::usage(sessions.display().to_string(), error.to_string()))?,
+    };
+    let named =
+        |entry: std::fs::DirEntry| entry.path().join(JOURNAL_FILE).is_file().then(|| entry.file_name().into_string().ok()).flatten();
+    let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
+    names.sort_unstable();
+    Ok(names)
+}
