@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::base::path::RepoPath;
+use crate::base::path::{PathError, RepoPath};
 use crate::base::tool::ToolName;
 use crate::modes::file_regex::FileRegex;
 use crate::modes::{Group, Mode, ModeSet};
@@ -147,11 +147,7 @@ pub fn decide_access(modes: &ModeSet, slug: &str, tool: &str, params: &Value, ch
         && GROUPS.iter().any(|row| row.group == Group::Edit && (row.tools.contains(&name) || row.opt_in.contains(&name)))
     {
         for path in edited_paths(params) {
-            let plain = RepoPath::parse(path).ok();
-            match &plain {
-                Some(plain) => check_path(mode, name, plain.as_str())?,
-                None => refuse_unless_free(mode, name, path)?,
-            }
+            check_path(mode, name, path)?;
         }
     }
     Ok(())
@@ -194,16 +190,12 @@ fn restriction(mode: &Mode) -> Option<(&FileRegex, Option<&String>)> {
     Some((entry.file_regex.as_ref()?, entry.description.as_ref()))
 }
 
+/// Refuses a path that the mode's restriction does not match in its plain form, or that has none.
 fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestrictionError> {
-    match restriction(mode) {
-        Some((regex, _)) if regex.matches(path) => Ok(()),
-        Some(_) | None => refuse_unless_free(mode, tool, path),
-    }
-}
-
-/// Refuses a path under any restriction.
-fn refuse_unless_free(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestrictionError> {
     let Some((regex, description)) = restriction(mode) else { return Ok(()) };
+    if plain_form(path).is_some_and(|plain| regex.matches(&plain)) {
+        return Ok(());
+    }
     Err(FileRestrictionError {
         tool: tool.to_owned(),
         mode: mode.name.clone(),
@@ -211,6 +203,17 @@ fn refuse_unless_free(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRes
         description: description.cloned(),
         path: path.to_owned(),
     })
+}
+
+/// Returns a path without `.`, `..` and double slashes. Whether an absolute one may be used at all is for whoever opens it to say.
+fn plain_form(path: &str) -> Option<String> {
+    match RepoPath::parse(path) {
+        Ok(plain) => Some(plain.as_str().to_owned()),
+        Err(PathError::Absolute(_)) if path.starts_with('/') => {
+            RepoPath::parse(path.trim_start_matches('/')).ok().map(|below| format!("/{below}"))
+        }
+        Err(_) => None,
+    }
 }
 
 #[cfg(test)]
@@ -264,15 +267,16 @@ mod tests {
     fn a_restriction_holds_on_every_path_a_call_names() {
         check("tests", "write_file", json!({"path": "tests/a", "content": ""}), "yes");
         check("tests", "write_to_file", json!({"path": "src/a", "content": ""}), "not src/a");
-        check("tests", "write_to_file", json!({"path": "tests/../src/a", "content": "x"}), "not src/a");
+        check("tests", "write_to_file", json!({"path": "tests/../src/a", "content": "x"}), "not tests/../src/a");
         check("tests", "write_to_file", json!({"path": "./tests//a", "content": "x"}), "yes");
         check("tests", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "not /tests/a");
+        check("tests", "write_to_file", json!({"path": "tests/../../tests/a", "content": "x"}), "not tests/../../tests/a");
         check("free", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "yes");
         check("tests", "search_and_replace", json!({"file_path": "src/a", "old_string": "", "new_string": null}), "not src/a");
         let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") });
         check("tests", "apply_patch", patch("*** Update File: tests/a\n@@\n-x"), "yes");
         check("tests", "apply_patch", patch("*** Update File: tests/a\n*** Move to: src/a\n@@\n-x"), "not src/a");
-        check("tests", "apply_patch", patch("*** Delete File: tests/../b"), "not b");
+        check("tests", "apply_patch", patch("*** Delete File: tests/../b"), "not tests/../b");
     }
 
     #[test]

@@ -175,7 +175,9 @@ mod tests {
 
     #[test]
     fn gives_up_on_explosions() {
-        let regex = FileRegex::parse(r"^(?:(a+)+)+(?!x)\1b$").unwrap();
-        assert!(!regex.matches(&"a".repeat(4000)));
+        for pattern in [r"^(?:(a+)+)+(?!x)\1b$", "^(?:(?:(?=a)a{1000}){1000}){1000}$", "(?:(?:(?:(?=a)a?){1000}){1000}){1000}b"] {
+            let regex = FileRegex::parse(pattern).unwrap();
+            assert!(!regex.matches(&"a".repeat(4000)), "{pattern}");
+        }
     }
 }

@@ -288,11 +288,9 @@ impl Reader<'_> {
             return None;
         };
         self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
-        if self.dialect == Dialect::Locum {
-            if group != Group::Edit && pattern.is_some() {
-                let hint = Some("only `edit` can be limited to files".to_owned());
-                self.wrong(options.place, &format!("{path}.1.fileRegex"), format!("has no effect on `{}`", group.as_str()), hint);
-            }
+        if self.dialect == Dialect::Locum && group != Group::Edit && pattern.is_some() {
+            let hint = Some("only `edit` can be limited to files".to_owned());
+            self.wrong(options.place, &format!("{path}.1.fileRegex"), format!("has no effect on `{}`", group.as_str()), hint);
         }
         entry.description = description.map(str::to_owned);
         if let Some(pattern) = pattern {
