@@ -13,10 +13,12 @@ use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
 use crate::policy::schema::OnHold;
 use crate::policy::verdict::{Decision, Refusal, Verdict};
+use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::brief::Brief;
 use crate::session::event::Event;
 use crate::session::outcome::OutcomeWord;
+use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
 use crate::tools::dispatch::{self, Call};
@@ -113,11 +115,7 @@ impl Session<'_> {
         if refusal.decision == Decision::Hold && self.parts.policy.settings().on_hold == OnHold::Pause {
             return Err(Stop::session(OutcomeWord::OnHold, format!("`{headline}` needs a person: {}", reasons(&refusal))));
         }
-        let hint = refusal.hint.as_ref().map(|hint| format!(" {hint}")).unwrap_or_default();
-        let text = format!(
-            "The policy refused this call: {}.{hint} It will be refused again; do the task another way, or say in your result what could not be done.",
-            reasons(&refusal)
-        );
+        let text = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
         self.answer_not(id, waiting, NotPerformed { text, refusal: Some(refusal), mistake: false })
     }
 
@@ -198,20 +196,14 @@ fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
     let mistake = |text: String| Some(NotPerformed { text, refusal: None, mistake: true });
     let last = task.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
     if task.stop == StopReason::Length && last {
-        return mistake(
-            "This call was cut short by the output limit and was not performed. Make it smaller, in several steps if need be.".to_owned(),
-        );
+        return mistake(reminders::call_cut().to_owned());
     }
     if let Some(cycle) = task.recent.repeats(&waiting.call) {
-        let what = if cycle == 1 { "this same call".to_owned() } else { format!("this same round of {cycle} calls") };
-        let times = crate::session::repetition::REPEAT_LIMIT;
-        return mistake(format!(
-            "Not performed: {what} was made {times} times in a row. Its result will not change; try another approach, or end with attempt_completion and say what stands in the way."
-        ));
+        return mistake(reminders::repeated(cycle, REPEAT_LIMIT));
     }
     let failed = task.waiting.iter().filter_map(|other| other.answer.as_ref()).any(|answer| answer.is_error);
     if completes(waiting) && failed {
-        return mistake("The task was not ended, because another call of the same turn failed. Look at its result first.".to_owned());
+        return mistake(reminders::completion_too_early().to_owned());
     }
     None
 }

@@ -5,13 +5,14 @@
 
 use crate::base::id::TaskId;
 use crate::policy::schema::OnQuestion;
+use crate::prompts::task;
 use crate::session::Session;
 use crate::session::calls::NotPerformed;
 use crate::session::event::Event;
 use crate::session::outcome::{OutcomeWord, Question};
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
-use crate::tools::{Control, Observation, Todo};
+use crate::tools::{Control, Observation, Todo, TodoState};
 
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
@@ -59,6 +60,8 @@ impl Session<'_> {
         }
         let parent = self.task(id)?;
         let budget = parent.budget.carve(&parent.spent, None);
+        let lines: Vec<String> = todos.iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
+        let message = task::subtask_message(&parent.mode, &message, &lines);
         let task = TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX));
         self.emit(Event::TaskStarted {
             task,
@@ -138,6 +141,14 @@ impl Session<'_> {
                 self.answered(id, waiting, Observation { text, ..Observation::default() }, None, false)
             }
         }
+    }
+}
+
+fn mark(state: TodoState) -> char {
+    match state {
+        TodoState::Pending => ' ',
+        TodoState::Started => '-',
+        TodoState::Done => 'x',
     }
 }
 

@@ -5,6 +5,7 @@ use crate::base::id::TaskId;
 use crate::models::ModelRequest;
 use crate::models::accounting;
 use crate::models::retry;
+use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::stop::Stop;
@@ -42,11 +43,9 @@ impl Session<'_> {
     pub(crate) fn remind(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.task(id)?;
         let text = match task.stop {
-            StopReason::Length => {
-                "Your reply reached the output limit before it called a tool. Say less, and write large files in several smaller steps."
-            }
-            StopReason::Filtered => "The provider's filter stopped your reply. Go on in another way, by calling a tool.",
-            StopReason::End | StopReason::ToolUse => prompts_no_tool(),
+            StopReason::Length => reminders::reply_cut(),
+            StopReason::Filtered => reminders::reply_filtered(),
+            StopReason::End | StopReason::ToolUse => reminders::no_tool_called(),
         };
         let mistake = task.toolless_in_a_row > 1;
         self.emit(Event::Reminded { task: id, text: text.to_owned(), mistake })
@@ -62,10 +61,6 @@ impl Session<'_> {
             ..reply
         }
     }
-}
-
-fn prompts_no_tool() -> &'static str {
-    "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and call attempt_completion when the task is done or cannot be done."
 }
 
 fn reply_bytes(reply: &Reply) -> usize {

@@ -66,7 +66,7 @@ fn a_task_does_not_end_in_the_turn_another_call_failed_in() {
 - calls:
     - { tool: attempt_completion, args: { result: "too early" } }
     - { tool: read_file, args: { path: missing.txt } }
-- expect: { contains: ["another call of the same turn failed"] }
+- expect: { contains: ["another call of the same reply failed"] }
   calls:
     - { tool: attempt_completion, args: { result: "now" } }
     - { tool: read_file, args: { path: src/a.txt } }
