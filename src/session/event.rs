@@ -116,6 +116,9 @@ pub enum Event {
         /// What the files it would edit held before, so that an effect cut off midway can be undone and done again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         before: Vec<FileBefore>,
+        /// For commands: the checkout before it, kept beside the journal under this hash.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        snapshot: Option<String>,
     },
     /// A call has its answer.
     Answered {

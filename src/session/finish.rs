@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::stop::Stop;
-use crate::session::task::TaskState;
+use crate::session::task::{TaskState, WaitingCall};
 use crate::workspace::diff::FileChange;
 
 impl Session<'_> {
@@ -20,8 +20,13 @@ impl Session<'_> {
     }
 
     /// Makes what was written safe, computes the outcome and writes it down.
-    pub(crate) fn finish(&mut self, stop: Stop) -> Outcome {
+    pub(crate) async fn finish(&mut self, stop: Stop) -> Outcome {
         let mut stop = stop;
+        if !self.journal_broken
+            && let Err(failed) = self.close_cut_off().await
+        {
+            stop = worse(stop, failed);
+        }
         if !self.journal_broken && !self.state.unsaved.is_empty() {
             stop = self.save("end").err().map_or(stop.clone(), |failed| worse(stop, failed));
         }
@@ -39,6 +44,18 @@ impl Session<'_> {
             return Outcome { word: OutcomeWord::Failed, reason: Some(failed.reason), ..outcome };
         }
         outcome
+    }
+
+    /// Answers the calls that were under way when the session was stopped, so that what they changed is known.
+    async fn close_cut_off(&mut self) -> Result<(), Stop> {
+        let Some(task) = self.state.active() else { return Ok(()) };
+        let id = task.id;
+        let cut_off: Vec<WaitingCall> =
+            task.waiting.iter().filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none()).cloned().collect();
+        for waiting in cut_off {
+            self.answer_interrupted(id, &waiting).await?;
+        }
+        Ok(())
     }
 
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {

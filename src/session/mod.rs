@@ -102,7 +102,7 @@ pub async fn run(mut parts: SessionParts<'_>, journal: Journal) -> Outcome {
         () = deadline => Stop::session(OutcomeWord::TimedOut, session.at_work(&format!("the wall time of {minutes} minutes is over"))),
         stop = session.work() => stop,
     };
-    session.finish(stop)
+    session.finish(stop).await
 }
 
 /// A session at work.

@@ -12,6 +12,7 @@ use crate::modes::{Group, access};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
 use crate::policy::verdict::{Decision, Refusal, Verdict};
+use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::calls::{Permitted, reasons};
 use crate::session::event::{ContentBefore, Event, FileBefore, TouchedPath};
@@ -21,9 +22,15 @@ use crate::session::task::WaitingCall;
 use crate::tools::Observation;
 use crate::tools::dispatch::{self, Call};
 use crate::workspace::checkout::FileError;
+use crate::workspace::exec::Exit;
+use crate::workspace::git_binary::GitBinary;
+use crate::workspace::touched::Snapshot;
 
 /// Largest file whose content is kept before it is edited, so that an edit cut off midway can be done again.
 pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
+
+/// How a command is reported that was cut off together with the run: as killed.
+const CUT_OFF: Exit = Exit::Signal(9);
 
 impl Session<'_> {
     /// Performs a call that does not only read, or steers the session.
@@ -37,15 +44,22 @@ impl Session<'_> {
             return self.steer(id, &waiting, observation);
         }
         match &waiting.performing {
-            Some(before) if !self.recover(&permit, before)? => return self.answer_interrupted(id, &waiting),
+            Some(performing) if !self.recover(&permit, &performing.before)? => {
+                return self.answer_interrupted(id, &waiting).await;
+            }
             Some(_) => {}
             None => {
                 let before = self.keep_before(&permit)?;
-                self.emit(Event::Performing { task: id, call: waiting.call.id.clone(), before })?;
+                let snapshot = match runs_command(&permit) {
+                    true => Some(self.keep_snapshot(&self.snapshot().await?)?),
+                    false => None,
+                };
+                self.emit(Event::Performing { task: id, call: waiting.call.id.clone(), before, snapshot })?;
             }
         }
         let intents = permit.act().intents();
         let mut observation = dispatch::perform(permit, self.context(&mode, &visible)?).await;
+        self.find_touched(id, &waiting, &mut observation).await?;
         let refusal = self.judge_touched(&mode, &intents, &mut observation)?;
         self.answered(id, &waiting, observation, refusal, false)
     }
@@ -86,10 +100,41 @@ impl Session<'_> {
         Ok(true)
     }
 
-    fn answer_interrupted(&mut self, id: TaskId, waiting: &WaitingCall) -> Result<(), Stop> {
-        let text = "The run was interrupted while this call was under way: it may or may not have been performed, in whole or in part, and it was not performed again. Check what it did before you go on.";
-        let observation = Observation { text: text.to_owned(), is_error: true, ..Observation::default() };
-        self.answered(id, waiting, observation, None, false)
+    /// Answers a call that was cut off midway, with what it changed until then.
+    pub(crate) async fn answer_interrupted(&mut self, id: TaskId, waiting: &WaitingCall) -> Result<(), Stop> {
+        let mut observation = Observation::failed(reminders::interrupted());
+        observation.exit = waiting.command.as_ref().map(|_| CUT_OFF);
+        let edited = waiting.performing.iter().flat_map(|performing| &performing.before).map(|file| file.path.clone());
+        observation.touched.extend(edited);
+        self.find_touched(id, waiting, &mut observation).await?;
+        let mode = self.task(id)?.mode.clone();
+        let refusal = self.judge_touched(&mode, &[], &mut observation)?;
+        self.answered(id, waiting, observation, refusal, false)
+    }
+
+    /// Adds the files a command changed since the snapshot that was kept before it.
+    async fn find_touched(&self, id: TaskId, waiting: &WaitingCall, observation: &mut Observation) -> Result<(), Stop> {
+        let performing = self.task(id)?.waiting_call(&waiting.call.id).and_then(|waiting| waiting.performing.as_ref());
+        let Some(performing) = performing else { return Ok(()) };
+        if let Some(hash) = &performing.snapshot {
+            let before = self.kept_snapshot(hash)?;
+            observation.touched.extend(self.parts.workspace.repo.touched(&before, &self.snapshot().await?)?);
+        }
+        Ok(())
+    }
+
+    async fn snapshot(&self) -> Result<Snapshot, Stop> {
+        let git = GitBinary::new(self.parts.workspace.checkout.root(), self.parts.env);
+        Ok(self.parts.workspace.repo.snapshot(&git).await?)
+    }
+
+    fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
+        let bytes = serde_json::to_vec(snapshot).map_err(|error| lost_snapshot(&error))?;
+        Ok(self.journal.keep(&bytes)?)
+    }
+
+    fn kept_snapshot(&self, hash: &str) -> Result<Snapshot, Stop> {
+        serde_json::from_slice(&self.journal.kept(hash)?).map_err(|error| lost_snapshot(&error))
     }
 
     /// Judges every file a call changed without having named it (a command); what is not allowed is put back.
@@ -153,6 +198,14 @@ impl Session<'_> {
         let touched = paths.iter().map(|path| TouchedPath { path: path.clone(), diff_lines: lines_of(path) }).collect();
         self.emit(Event::Checkpointed { commit, touched })
     }
+}
+
+fn lost_snapshot(error: &serde_json::Error) -> Stop {
+    Stop::session(OutcomeWord::Failed, format!("what a command changed cannot be found out: {error}"))
+}
+
+fn runs_command(permit: &Permit<Call>) -> bool {
+    permit.act().intents().iter().any(|intent| matches!(intent, Intent::Command(_)))
 }
 
 /// Returns true for tools that act on the session and not on the world.

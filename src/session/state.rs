@@ -14,7 +14,7 @@ use crate::base::path::RepoPath;
 use crate::policy::verdict::Refusal;
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
 use crate::session::outcome::{CommandReport, Outcome, RefusedCall};
-use crate::session::task::{TaskEnd, TaskState};
+use crate::session::task::{Performing, TaskEnd, TaskState};
 use crate::tools::{Observation, Todo};
 use crate::workspace::repo::CommitId;
 
@@ -102,9 +102,9 @@ impl State {
                     waiting.command.clone_from(command);
                 }
             }),
-            Event::Performing { task, call, before } => self.with_task(*task, |task| {
+            Event::Performing { task, call, before, snapshot } => self.with_task(*task, |task| {
                 if let Some(waiting) = task.waiting_call_mut(call) {
-                    waiting.performing = Some(before.clone());
+                    waiting.performing = Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
                 }
             }),
             Event::Answered { task, call, tool: _, observation, refusal, mistake } => {

@@ -87,12 +87,21 @@ pub struct WaitingCall {
     pub headline: Option<String>,
     /// The script it would run, once it was judged.
     pub command: Option<String>,
-    /// Set when its effect was announced: what the files held before.
-    pub performing: Option<Vec<FileBefore>>,
+    /// Set when its effect was announced.
+    pub performing: Option<Performing>,
     /// The sub-task it started.
     pub child: Option<TaskId>,
     /// Its answer.
     pub answer: Option<ToolResult>,
+}
+
+/// What there was before an effect that was announced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Performing {
+    /// The files it edits.
+    pub before: Vec<FileBefore>,
+    /// For commands: the checkout, kept beside the journal under this hash.
+    pub snapshot: Option<String>,
 }
 
 impl TaskState {
