@@ -27,6 +27,9 @@ use crate::tools::{Observation, ToolContext};
 /// Most read-only calls that run side by side.
 pub(crate) const CONCURRENT_READS: usize = 10;
 
+/// Answers a call that would write a secret, or what looks like one.
+const WITHHELD: &str = "This call was not performed: its arguments hold a secret, or what looks exactly like one. Do it without that text.";
+
 /// A call that was permitted and waits to be performed.
 pub(crate) struct Permitted {
     /// The call as the model wrote it, and what is known of it.
@@ -191,12 +194,21 @@ fn completes(waiting: &WaitingCall) -> bool {
     ToolName::find(&waiting.call.name) == Some(ToolName::AttemptCompletion)
 }
 
-/// Returns why a call is not even looked at: cut short, repeated too often, or a completion beside calls that failed.
+/// Returns true for tools that would write a text with a hole in it where a secret was.
+fn writes(waiting: &WaitingCall) -> bool {
+    let writers = [ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ExecuteCommand];
+    ToolName::find(&waiting.call.name).is_some_and(|tool| writers.contains(&tool))
+}
+
+/// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or a completion beside calls that failed.
 fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
     let mistake = |text: String| Some(NotPerformed { text, refusal: None, mistake: true });
     let last = task.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
     if task.stop == StopReason::Length && last {
         return mistake(reminders::call_cut().to_owned());
+    }
+    if waiting.withheld && writes(waiting) {
+        return mistake(WITHHELD.to_owned());
     }
     if let Some(cycle) = task.recent.repeats(&waiting.call) {
         return mistake(reminders::repeated(cycle, REPEAT_LIMIT));

@@ -83,6 +83,9 @@ pub enum Event {
         cost_usd: f64,
         /// True when the model has a price.
         priced: bool,
+        /// Calls whose arguments held a secret, which was taken out of them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        withheld: Vec<String>,
     },
     /// The session said something to the model: a reminder, a correction, an answer.
     Reminded {

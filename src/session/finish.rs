@@ -28,7 +28,7 @@ impl Session<'_> {
             stop = worse(stop, failed);
         }
         if !self.journal_broken && !self.state.unsaved.is_empty() {
-            stop = self.save("end").err().map_or(stop.clone(), |failed| worse(stop, failed));
+            stop = self.save().err().map_or(stop.clone(), |failed| worse(stop, failed));
         }
         let changes = match self.changes() {
             Ok(changes) => changes,

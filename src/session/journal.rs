@@ -220,7 +220,15 @@ mod tests {
 
     fn three_lines() -> Vec<JournalLine> {
         let reply = Reply { text: "two\nlines \u{2028} and \"quotes\"".into(), ..Reply::default() };
-        let replied = Event::Replied { task: TaskId(0), reply, usage: Usage::default(), estimated: true, cost_usd: 0.25, priced: false };
+        let replied = Event::Replied {
+            task: TaskId(0),
+            reply,
+            usage: Usage::default(),
+            estimated: true,
+            cost_usd: 0.25,
+            priced: false,
+            withheld: vec![],
+        };
         let reminded = Event::Reminded { task: TaskId(0), text: "call a tool".into(), mistake: true };
         vec![line(0, Event::Resumed), line(1, replied), line(2, reminded)]
     }

@@ -144,7 +144,7 @@ impl Session<'_> {
             Step::Begin => self.emit(Event::Started(Box::new(self.parts.start.clone()))),
             Step::BeginRoot => self.begin_root(),
             Step::Answer(task) => self.answer_calls(task).await,
-            Step::Save => self.save("turn"),
+            Step::Save => self.save(),
             Step::Settle(task, control) => self.settle(task, control),
             Step::Remind(task) => self.remind(task),
             Step::ChangesExhausted(_, exhausted) => Err(exhausted.into()),

@@ -124,7 +124,7 @@ impl Session<'_> {
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Stop> {
-        let git = GitBinary::new(self.parts.workspace.checkout.root(), self.parts.env);
+        let git = GitBinary::new(&self.parts.workspace.repo, self.parts.env);
         Ok(self.parts.workspace.repo.snapshot(&git).await?)
     }
 
@@ -187,11 +187,12 @@ impl Session<'_> {
     }
 
     /// Makes a checkpoint of what was touched since the last one and counts the lines changed.
-    pub(crate) fn save(&mut self, label: &str) -> Result<(), Stop> {
+    pub(crate) fn save(&mut self) -> Result<(), Stop> {
+        let label = self.state.active().map_or("end".to_owned(), |task| format!("task {} turn {}", task.id, task.turns));
         let Some(start) = &self.state.start else { return Ok(()) };
         let paths = &self.state.unsaved;
         let repo = &self.parts.workspace.repo;
-        let commit = repo.checkpoint(start.id.as_str(), &start.base, paths, label)?;
+        let commit = repo.checkpoint(start.id.as_str(), &start.base, paths, &label)?;
         let changes = repo.changes(&start.base, paths)?;
         let lines_of =
             |path: &RepoPath| changes.iter().find(|change| change.path == *path).map(|change| change.added.saturating_add(change.removed));

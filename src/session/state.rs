@@ -90,10 +90,10 @@ impl State {
                 let parent = parent.zip(parent_call.clone());
                 self.start_task(TaskState::new(*task, parent, mode.clone(), message.clone(), *budget), todos);
             }
-            Event::Replied { task, reply, usage, estimated, cost_usd, priced } => {
+            Event::Replied { task, reply, usage, estimated, cost_usd, priced, withheld } => {
                 self.spend(*usage, *cost_usd);
                 self.spent_is_estimate |= *estimated || !*priced;
-                self.with_task(*task, |task| task.replied(reply.clone()));
+                self.with_task(*task, |task| task.replied(reply.clone(), withheld));
             }
             Event::Reminded { task, text, mistake } => self.with_task(*task, |task| task.reminded(text.clone(), *mistake)),
             Event::Judged { task, call, headline, command, verdicts: _ } => self.with_task(*task, |task| {
@@ -261,7 +261,7 @@ mod tests {
             let calls: Vec<ToolCall> = calls.iter().map(call).collect();
             let reply = Reply { text: "words".into(), calls, stop: StopReason::ToolUse, ..Reply::default() };
             let usage = Usage { input: 10, output: 1, ..Usage::default() };
-            self.then(Event::Replied { task, reply, usage, estimated: false, cost_usd: 0.5, priced: true })
+            self.then(Event::Replied { task, reply, usage, estimated: false, cost_usd: 0.5, priced: true, withheld: vec![] })
         }
 
         fn answered(self, task: TaskId, call: &str, mistake: bool) -> Self {

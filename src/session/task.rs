@@ -83,6 +83,8 @@ pub struct TaskEnd {
 pub struct WaitingCall {
     /// The call.
     pub call: ToolCall,
+    /// True when a secret was taken out of its arguments.
+    pub withheld: bool,
     /// One line for people, once it was judged.
     pub headline: Option<String>,
     /// The script it would run, once it was judged.
@@ -157,14 +159,14 @@ impl TaskState {
         self.waiting.iter_mut().find(|waiting| waiting.call.id == call && waiting.answer.is_none())
     }
 
-    pub(crate) fn replied(&mut self, reply: Reply) {
+    pub(crate) fn replied(&mut self, reply: Reply, withheld: &[String]) {
         self.turns = self.turns.saturating_add(1);
         self.stop = reply.stop;
         self.unreminded = reply.calls.is_empty();
         self.toolless_in_a_row = if reply.calls.is_empty() { self.toolless_in_a_row.saturating_add(1) } else { 0 };
         self.turn_made_mistake = false;
         self.turn_succeeded = false;
-        self.waiting = reply.calls.iter().cloned().map(WaitingCall::new).collect();
+        self.waiting = reply.calls.iter().map(|call| WaitingCall::new(call.clone(), withheld.contains(&call.id))).collect();
         self.push(Message::Assistant { text: reply.text, reasoning: reply.reasoning, calls: reply.calls });
     }
 
@@ -224,8 +226,8 @@ impl TaskState {
 }
 
 impl WaitingCall {
-    fn new(call: ToolCall) -> Self {
-        Self { call, headline: None, command: None, performing: None, child: None, answer: None }
+    fn new(call: ToolCall, withheld: bool) -> Self {
+        Self { call, withheld, headline: None, command: None, performing: None, child: None, answer: None }
     }
 }
 

@@ -28,7 +28,7 @@ impl Session<'_> {
             turn: task.turns,
         };
         let reply = retry::complete(model, request, self.parts.retry, self.parts.clock, &mut |_delta| {}).await?;
-        let reply = self.without_secrets(reply);
+        let (reply, withheld) = self.without_secrets(reply);
         let usage = reply.usage.unwrap_or_else(|| Usage {
             input: estimate_tokens,
             output: accounting::estimate_tokens(reply_bytes(&reply)),
@@ -36,7 +36,7 @@ impl Session<'_> {
         });
         let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
         let estimated = reply.usage.is_none();
-        self.emit(Event::Replied { task: id, reply, usage, estimated, cost_usd, priced: price.is_some() })
+        self.emit(Event::Replied { task: id, reply, usage, estimated, cost_usd, priced: price.is_some(), withheld })
     }
 
     /// Says something to a reply that called no tool.
@@ -51,15 +51,14 @@ impl Session<'_> {
         self.emit(Event::Reminded { task: id, text: text.to_owned(), mistake })
     }
 
-    fn without_secrets(&self, reply: Reply) -> Reply {
-        let redact = |text: String| if self.parts.redactor.finds_secret(&text) { self.parts.redactor.redact(&text) } else { text };
-        let calls = reply.calls.into_iter();
-        Reply {
-            text: redact(reply.text),
-            reasoning: redact(reply.reasoning),
-            calls: calls.map(|call| ToolCall { arguments: redact(call.arguments), ..call }).collect(),
-            ..reply
-        }
+    /// Takes secrets out of a reply; names the calls that held one.
+    fn without_secrets(&self, reply: Reply) -> (Reply, Vec<String>) {
+        let redactor = self.parts.redactor;
+        let redact = |text: String| if redactor.finds_secret(&text) { redactor.redact(&text) } else { text };
+        let holds = |call: &&ToolCall| redactor.finds_secret(&call.arguments);
+        let withheld = reply.calls.iter().filter(holds).map(|call| call.id.clone()).collect();
+        let calls = reply.calls.into_iter().map(|call| ToolCall { arguments: redact(call.arguments), ..call }).collect();
+        (Reply { text: redact(reply.text), reasoning: redact(reply.reasoning), calls, ..reply }, withheld)
     }
 }
 

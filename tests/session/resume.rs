@@ -55,7 +55,7 @@ fn a_kill_at_any_line_changes_nothing() {
         assert!(killed.run_killed_at(lines).is_none(), "line {lines}");
         let last = expected.lines[lines - 1].event.clone();
         let resumed = killed.resume();
-        if matches!(&last, Event::Performing { before, .. } if before.is_empty()) {
+        if matches!(&last, Event::Performing { snapshot: Some(_), .. }) {
             // A command is never run a second time; killed before it started, it has not run at all, and that is told.
             assert_eq!(resumed.word(), "done");
             assert!(resumed.answers("execute_command")[0].contains("interrupted"));
@@ -70,22 +70,42 @@ fn a_kill_at_any_line_changes_nothing() {
 #[test]
 fn an_edit_whose_effect_happened_before_the_kill_happens_once() {
     let expected = fixture().run();
-    let performing = |event: &Event| matches!(event, Event::Performing { before, .. } if !before.is_empty());
+    let performing = |event: &Event| matches!(event, Event::Performing { snapshot: None, .. });
     let at: Vec<usize> = (0..expected.lines.len()).filter(|at| performing(&expected.lines[*at].event)).collect();
     assert_eq!(at.len(), 3);
     for at in at {
         let killed = fixture();
         assert!(killed.run_killed_at(at + 2).is_none());
         // The answer is cut off again: the effect is there, its answer is not.
-        let path = killed.journal.join("journal.jsonl");
-        let text = std::fs::read_to_string(&path).unwrap();
-        let kept: Vec<&str> = text.split_inclusive('\n').collect();
-        std::fs::write(&path, format!("{}{}", kept[..=at].concat(), &kept[at + 1][..20])).unwrap();
+        cut_after(&killed, at);
         let resumed = killed.resume();
         assert_eq!(killed.file("src/a.txt").as_deref(), Some("one\ntwo\ntwo\nthree\n"));
         assert_eq!(killed.file("src/b.txt").as_deref(), Some("b\nb\n"));
         assert_eq!(essence(&resumed), essence(&expected));
     }
+}
+
+#[test]
+fn what_an_interrupted_command_changed_is_found_and_it_is_not_run_again() {
+    let expected = fixture().run();
+    let performing = |event: &Event| matches!(event, Event::Performing { snapshot: Some(_), .. });
+    let at = expected.lines.iter().position(|line| performing(&line.event)).unwrap();
+    let killed = fixture();
+    assert!(killed.run_killed_at(at + 2).is_none());
+    cut_after(&killed, at);
+    let resumed = killed.resume();
+    assert_eq!((resumed.word(), resumed.changed()), ("done", expected.changed()), "{}", resumed.reason());
+    assert_eq!(killed.file("src/steps.txt").as_deref(), Some("stepped\n"), "it ran once");
+    assert!(resumed.answers("execute_command")[0].contains("interrupted"));
+    assert_eq!(resumed.outcome.commands.len(), 1, "a command that was cut off is reported");
+}
+
+/// Cuts a journal in the middle of the line after the one at `at`.
+fn cut_after(killed: &Fixture, at: usize) {
+    let path = killed.journal.join("journal.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    std::fs::write(&path, format!("{}{}", lines[..=at].concat(), &lines[at + 1][..20])).unwrap();
 }
 
 #[test]

@@ -174,6 +174,20 @@ fn the_checklist_of_the_root_task_is_reported() {
 }
 
 #[test]
+fn a_call_that_would_write_a_secret_is_not_performed() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "key = hunter2hunter2\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "key = from the environment\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!((ran.word(), fixture.file("src/b.txt").as_deref()), ("done", Some("key = from the environment\n")));
+    assert!(ran.answers("write_to_file")[0].contains("hold a secret"));
+}
+
+#[test]
 fn reads_of_one_turn_are_answered_in_order_and_no_secret_comes_through() {
     let fixture = Fixture::new(&turns(
         r#"
