@@ -14,14 +14,14 @@ use crate::workspace::git_binary::GitBinary;
 use crate::workspace::repo::{CommitId, Repo, RepoError};
 
 /// The checkout as git sees it at one moment: the commit, and every changed or untracked file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
     head: Option<CommitId>,
     dirty: BTreeMap<RepoPath, Option<Stamp>>,
 }
 
 /// What changes when a file does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Stamp {
     inode: u64,
     mode: u32,

@@ -1,4 +1,11 @@
 //! Scripted runs of the loop at library level: a real checkout, a real policy, real tools; the model is a script and time stands still.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "helpers of tests, which fail by panicking and make checkouts to work in"
+)]
 
 mod endings;
 mod fixture;
