@@ -11,9 +11,9 @@ use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::models::{Delta, ModelRequest};
 
 /// Most bytes of text, reasoning and arguments together in one reply.
-pub const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+pub(super) const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 /// Most tool calls in one reply.
-pub const REPLY_LIMIT_CALLS: usize = 256;
+pub(super) const REPLY_LIMIT_CALLS: usize = 256;
 
 /// A reply in the making.
 #[derive(Debug, Default)]
