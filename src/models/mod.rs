@@ -1,6 +1,7 @@
 //! Floor 4: language models. A request in, a stream of deltas out; retries here, nothing else.
 
 pub mod accounting;
+pub mod build;
 pub mod catalogue;
 pub mod chat_completions;
 pub mod conversation;

@@ -1,0 +1,78 @@
+//! `build`: from a chosen model to one that can be asked.
+//!
+//! In: what [`resolve`](crate::models::resolve::resolve) chose, and the text of the script where it is a scripted one. Out: a model. Files
+//! are read by the caller.
+
+use crate::models::Model;
+use crate::models::chat_completions::{ChatCompletions, SetupError};
+use crate::models::profile::Provider;
+use crate::models::resolve::Chosen;
+use crate::models::scripted::Scripted;
+use crate::models::scripted::script::{Script, ScriptError};
+
+/// Why a model cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// The model cannot be reached the way it is configured.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The script has a mistake.
+    #[error(transparent)]
+    Script(#[from] ScriptError),
+    /// A scripted model was not given its script.
+    #[error("model `{0}` is scripted and its script was not read")]
+    NoScript(String),
+}
+
+impl Chosen {
+    /// Returns the script a scripted model plays, for the caller to read; `None` for models that need none.
+    #[must_use]
+    pub fn script_file(&self) -> Option<&str> {
+        match self.profile.provider {
+            Provider::Scripted => Some(&self.profile.model),
+            Provider::Openai => None,
+        }
+    }
+}
+
+/// Builds a chosen model. `script` is the text of [`Chosen::script_file`], where there is one.
+///
+/// # Errors
+/// When the address cannot be used or the script has a mistake.
+pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
+    match (chosen.profile.provider, script) {
+        (Provider::Openai, _) => Ok(Box::new(ChatCompletions::new(chosen)?)),
+        (Provider::Scripted, Some(text)) => Ok(Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?))),
+        (Provider::Scripted, None) => Err(BuildError::NoScript(chosen.name.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use pretty_assertions::assert_eq;
+
+    use super::{BuildError, build};
+    use crate::models::profile::{ModelSettings, Profile, Provider};
+    use crate::models::resolve::{Chosen, ModelFacts, resolve};
+
+    fn chosen(profile: Profile) -> Chosen {
+        let settings = ModelSettings { profiles: BTreeMap::from([("one".to_owned(), profile)]), ..ModelSettings::default() };
+        let facts = ModelFacts { env: &BTreeMap::new(), asked: None, from_repository: &BTreeSet::new() };
+        resolve(&settings, &facts).unwrap().main
+    }
+
+    #[test]
+    fn builds_what_was_chosen() {
+        let http = chosen(Profile { base_url: Some("http://127.0.0.1:9/v1".into()), ..Profile::new("big") });
+        assert_eq!((build(&http, None).unwrap().label(), http.script_file()), ("one (big)", None));
+        let scripted = chosen(Profile { provider: Provider::Scripted, ..Profile::new("play.yml") });
+        assert_eq!(scripted.script_file(), Some("play.yml"));
+        let script = "version: 1\nname: a play\ntasks: [{ turns: [{ say: hello }] }]\n";
+        assert_eq!(build(&scripted, Some(script)).unwrap().label(), "a play");
+        assert_eq!(build(&scripted, None).err(), Some(BuildError::NoScript("one".into())));
+        let mistake = build(&scripted, Some("version: 1\n")).err().unwrap().to_string();
+        assert!(mistake.starts_with("script `play.yml`:1:1"), "{mistake}");
+    }
+}
