@@ -257,7 +257,7 @@ fn keeps_the_beginning_of_the_request_from_turn_to_turn() {
         assert!(ask_model(&*model, &messages).0.is_ok());
         let call = ToolCall { id: format!("c{turn}"), name: "read_file".into(), arguments: "{}".into() };
         messages.push(Message::Assistant { text: String::new(), reasoning: String::new(), calls: vec![call] });
-        let result = ToolResult { call_id: format!("c{turn}"), text: "x".repeat(200), is_error: false };
+        let result = ToolResult { call_id: format!("c{turn}"), text: "x".repeat(200), ..ToolResult::default() };
         messages.push(Message::Tool { results: vec![result] });
     }
     for pair in server.asked().windows(2) {

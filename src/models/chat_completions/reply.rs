@@ -320,8 +320,11 @@ mod tests {
         Ok(reader.take_deltas())
     }
 
-    /// Words, reasoning, calls as `id name arguments`, tokens and stop reason of an answer, however its bytes are cut.
-    fn told(body: &str) -> Result<(String, String, Vec<String>, Option<Usage>, StopReason), Broken> {
+    /// Words, reasoning, calls as `id name arguments`, tokens and stop reason.
+    type Told = (String, String, Vec<String>, Option<Usage>, StopReason);
+
+    /// Reads an answer, the same however its bytes are cut.
+    fn told(body: &str) -> Result<Told, Broken> {
         let deltas = read(body.as_bytes(), body.len(), None)?;
         for cut in [1, 7] {
             assert_eq!(read(body.as_bytes(), cut, None).as_ref(), Ok(&deltas), "in parts of {cut}");

@@ -228,7 +228,9 @@ mod tests {
                 calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
             },
             Message::Tool {
-                results: ["a", "b"].map(|id| ToolResult { call_id: id.into(), text: format!("result {id}"), is_error: false }).to_vec(),
+                results: ["a", "b"]
+                    .map(|id| ToolResult { call_id: id.into(), text: format!("result {id}"), ..ToolResult::default() })
+                    .to_vec(),
             },
             Message::Assistant { text: "so".into(), reasoning: String::new(), calls: vec![] },
             Message::User { text: "on".into() },
