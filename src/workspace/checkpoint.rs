@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use git2::{Reference, Signature, Tree};
 
 use crate::base::path::RepoPath;
+use crate::workspace::attributes::Attributes;
 use crate::workspace::repo::{CommitId, Repo, RepoError};
-use crate::workspace::stored::Stored;
+use crate::workspace::stored::{OnDisk, Stored};
 use crate::workspace::trees::{TreeChanges, stored_in};
 
 /// Who checkpoints are by; they never leave the machine.
@@ -59,8 +60,11 @@ impl Repo {
     pub fn restore(&self, commit: &CommitId, touched: &BTreeSet<RepoPath>) -> Result<(), RepoError> {
         let tree = self.tree_of(commit)?;
         let mut wanted: Vec<(&RepoPath, Option<Stored>)> = Vec::new();
+        let mut attributes = Attributes::new(&self.git, &tree);
         for path in touched {
-            wanted.push((path, stored_in(&self.git, &tree, path)?));
+            let stored = stored_in(&self.git, &tree, path)?;
+            let checked_out = stored.map(|stored| Ok::<_, RepoError>(attributes.of(path)?.checked_out(stored))).transpose()?;
+            wanted.push((path, checked_out));
         }
         // What has to go goes first: a file may stand where a folder is needed, or the other way round.
         for (path, _) in wanted.iter().rev().filter(|(_, stored)| stored.is_none()) {
@@ -75,8 +79,13 @@ impl Repo {
     /// Writes the tree that `base` becomes when the touched paths are as in the checkout.
     pub(super) fn tree_with(&self, base: &Tree<'_>, touched: &BTreeSet<RepoPath>) -> Result<Tree<'_>, RepoError> {
         let mut changes = TreeChanges::default();
+        let mut attributes = Attributes::new(&self.git, base);
         for path in touched {
-            changes.note(&self.git, path, &self.checkout.stored(path)?)?;
+            let on_disk = match self.checkout.stored(path)? {
+                OnDisk::Stored(stored) => OnDisk::Stored(attributes.of(path)?.kept(stored)),
+                other => other,
+            };
+            changes.note(&self.git, path, &on_disk)?;
         }
         Ok(self.git.find_tree(changes.apply(&self.git, base)?)?)
     }

@@ -1,17 +1,25 @@
 //! Commits and branches a run makes for publication. `HEAD`, the index and the files stay as they are.
 
-use git2::{Branch, Signature};
+use std::collections::BTreeSet;
 
+use git2::{Branch, Signature, Tree};
+
+use crate::base::path::RepoPath;
+use crate::workspace::attributes::Attributes;
 use crate::workspace::repo::{CommitId, NewCommit, Repo, RepoError};
+use crate::workspace::stored::OnDisk;
+use crate::workspace::trees::stored_in;
 
 impl Repo {
     /// Makes a commit object; no ref moves.
     ///
     /// # Errors
-    /// When a file cannot be read or git fails.
+    /// When a file cannot be read or git fails; [`RepoError::Filtered`] for a changed file that git keeps through a program.
     pub fn commit(&self, commit: &NewCommit<'_>) -> Result<CommitId, RepoError> {
         let parent = self.find(commit.parent)?;
-        let tree = self.tree_with(&parent.tree()?, commit.touched)?;
+        let before = parent.tree()?;
+        self.refuse_filtered(&before, commit.touched)?;
+        let tree = self.tree_with(&before, commit.touched)?;
         let (name, email) = commit.author;
         let author = Signature::now(name, email)?;
         let id = self.git.commit(None, &author, &author, commit.message, &tree, &[&parent])?;
@@ -47,6 +55,18 @@ impl Repo {
         Ok(())
     }
 
+    fn refuse_filtered(&self, tree: &Tree<'_>, touched: &BTreeSet<RepoPath>) -> Result<(), RepoError> {
+        let mut attributes = Attributes::new(&self.git, tree);
+        for path in touched {
+            let Some(filter) = attributes.of(path)?.filter else { continue };
+            let before = stored_in(&self.git, tree, path)?;
+            if matches!(&self.checkout.stored(path)?, OnDisk::Stored(now) if before.as_ref() != Some(now)) {
+                return Err(RepoError::Filtered { path: path.clone(), filter });
+            }
+        }
+        Ok(())
+    }
+
     fn is_on_other_checkout(&self, branch: &str) -> bool {
         let names = self.git.worktrees().map(|names| names.iter().flatten().flatten().map(str::to_owned).collect::<Vec<_>>());
         names.unwrap_or_default().iter().any(|name| {
@@ -61,7 +81,7 @@ impl Repo {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::workspace::fixture::{Fixture, paths};
+    use crate::workspace::fixture::{Fixture, commit_all, path, paths};
     use crate::workspace::repo::{CommitId, NewCommit, RepoError};
 
     fn commit(fixture: &Fixture, parent: &CommitId, content: &str) -> CommitId {
@@ -85,6 +105,27 @@ mod tests {
         assert_eq!(CommitId::of(made.parent_id(0).unwrap()), fixture.base);
         assert_eq!(fixture.repo.changes(&id, &paths(&["new", "latin"])).unwrap(), []);
         assert_eq!(fixture.repo.commit_of("HEAD").unwrap(), fixture.base);
+    }
+
+    #[test]
+    fn keeps_line_ends_as_the_repository_has_them() {
+        let fixture = Fixture::new();
+        fixture.write(".gitattributes", "*.bat eol=crlf\n*.psd filter=lfs -text\n");
+        fixture.write("run.bat", "one\ntwo\n");
+        let parent = CommitId::of(commit_all(&fixture.repo.git, "attributes"));
+        fixture.write("run.bat", "one\r\n2\r\n");
+        let changes = fixture.repo.changes(&parent, &paths(&["run.bat"])).unwrap();
+        assert_eq!((changes[0].added, changes[0].removed), (1, 1), "{}", changes[0].patch);
+        let author = ("a", "a@example.org");
+        let touched = paths(&["run.bat"]);
+        let id = fixture.repo.commit(&NewCommit { parent: &parent, touched: &touched, message: "m", author }).unwrap();
+        assert_eq!(fixture.repo.file_at(&id, &path("run.bat"), 99).unwrap().unwrap().text, "one\n2\n");
+        fixture.repo.restore(&parent, &touched).unwrap();
+        assert!(fixture.tree().contains(&"run.bat: one\\r\\ntwo\\r\\n".to_owned()), "{:?}", fixture.tree());
+        fixture.write("a.psd", "x");
+        let touched = paths(&["a.psd"]);
+        let refused = fixture.repo.commit(&NewCommit { parent: &parent, touched: &touched, message: "m", author });
+        assert!(matches!(refused, Err(RepoError::Filtered { .. })), "{refused:?}");
     }
 
     #[test]

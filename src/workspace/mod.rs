@@ -1,5 +1,6 @@
 //! Floor 4: the checkout and the machine. Files beneath the root, git objects, child processes. Every effect takes a permit.
 
+mod attributes;
 mod beneath;
 pub mod checkout;
 mod checkpoint;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
 
 use crate::base::path::RepoPath;
+use crate::workspace::attributes::Attributes;
 use crate::workspace::checkout::{Checkout, FileError};
 use crate::workspace::diff::{FileChange, compare};
 use crate::workspace::stored::OnDisk;
@@ -48,6 +49,14 @@ pub enum RepoError {
     /// A branch holds commits that the new one does not build on.
     #[error("branch `{0}` has commits the new one does not build on, and is never overwritten")]
     NotFastForward(String),
+    /// A file is kept by git through a filter, which is a program and is not run.
+    #[error("`{path}` is kept through the filter `{filter}`, which is not run; it cannot be committed")]
+    Filtered {
+        /// The file.
+        path: RepoPath,
+        /// The filter's name in `.gitattributes`.
+        filter: String,
+    },
     /// libgit2 said no.
     #[error("git: {0}")]
     Git(#[from] git2::Error),
@@ -201,11 +210,12 @@ impl Repo {
     /// When a file cannot be read.
     pub fn changes(&self, base: &CommitId, touched: &BTreeSet<RepoPath>) -> Result<Vec<FileChange>, RepoError> {
         let tree = self.tree_of(base)?;
+        let mut attributes = Attributes::new(&self.git, &tree);
         let mut changes = Vec::new();
         for path in touched {
             let before = stored_in(&self.git, &tree, path)?;
             let after = match self.checkout.stored(path)? {
-                OnDisk::Stored(stored) => Some(stored),
+                OnDisk::Stored(stored) => Some(attributes.of(path)?.kept(stored)),
                 OnDisk::Other | OnDisk::Nothing => None,
             };
             changes.extend(compare(path, before.as_ref(), after.as_ref()));
