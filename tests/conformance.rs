@@ -14,6 +14,8 @@ use serde_json::Value;
 
 #[path = "conformance/apply_diff.rs"]
 mod apply_diff;
+#[path = "conformance/events.rs"]
+mod events;
 #[path = "conformance/mode_tool_access.rs"]
 mod mode_tool_access;
 #[path = "conformance/mode_validation.rs"]
@@ -40,6 +42,7 @@ type Judge = fn(&Value, &Value) -> Judged;
 fn judge_of(set: &str) -> Option<Judge> {
     match set {
         "apply_diff" => Some(apply_diff::judge),
+        "events" => Some(events::judge),
         "mode_tool_access" => Some(mode_tool_access::judge),
         "mode_validation" => Some(mode_validation::judge),
         "read_file" => Some(read_file::judge),

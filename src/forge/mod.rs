@@ -45,6 +45,29 @@ pub enum Permission {
     Admin,
 }
 
+impl Permission {
+    /// Reads the words of the forge's answer: the permission, and the role where one is named. Roles made by an organisation have
+    /// names of their own; the permission says what they amount to. `None` for words this program does not know.
+    #[must_use]
+    pub fn from_words(permission: &str, role: Option<&str>) -> Option<Self> {
+        let read = |word: &str| match word {
+            "admin" => Some(Self::Admin),
+            "maintain" => Some(Self::Maintain),
+            "write" => Some(Self::Write),
+            "triage" => Some(Self::Triage),
+            "read" => Some(Self::Read),
+            "none" => Some(Self::None),
+            _ => None,
+        };
+        // The permission knows no words for maintain and triage; it tells them as write and read.
+        read(permission).map(|known| match role.and_then(read) {
+            Some(Self::Maintain) if known == Self::Write => Self::Maintain,
+            Some(Self::Triage) if known == Self::Read => Self::Triage,
+            Some(_) | None => known,
+        })
+    }
+}
+
 /// A pull request as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {

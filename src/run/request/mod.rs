@@ -1,0 +1,384 @@
+//! `Request`: a trigger that may run. Decides who may start what, from facts alone.
+//!
+//! In: the trigger, the policy's settings, what the forge answered about the actor and the pull request, and what the job knows
+//! of itself. Out: the request, or the refusal with the rule that made it. It asks nobody anything and fails closed: an answer
+//! that is missing, failed or unknown is a refusal.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::forge::command::{self, CommentCommand};
+use crate::forge::event::{Comment, EventKind, Subject, Trigger};
+use crate::forge::sanitise::BODY_LIMIT_CHARS;
+use crate::forge::{Permission, PullRequest};
+use crate::policy::actors::Tier;
+use crate::policy::intent::{Facts, TriggerKind};
+use crate::policy::schema::{Forks, Triggers};
+
+/// An event older than this starts nothing: what it asked for may long be done otherwise.
+pub const EVENT_AGE_LIMIT: SignedDuration = SignedDuration::from_hours(24);
+
+/// So many runs an hour may be started on one issue or pull request.
+pub const RUNS_PER_HOUR: u32 = 10;
+
+/// The login that comments with a workflow's own token have: possibly ours, so never a person to obey.
+const WORKFLOW_LOGIN: &str = "github-actions[bot]";
+
+/// Verbs that will be served one day; until then they are answered, not taken for the start of a sentence.
+const RESERVED_VERBS: &[&str] = &["approve", "cancel", "retry", "triage"];
+
+/// A trigger that may run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// What is asked for.
+    pub wish: Wish,
+    /// The mode asked for; `None` means the policy's default.
+    pub mode: Option<String>,
+    /// The task in the asker's words; may be empty: then the issue itself is the task.
+    pub text: String,
+    /// What decisions depend on; the mode is filled in once it is known.
+    pub facts: Facts,
+    /// True when nothing may be written and no command run.
+    pub read_only: bool,
+    /// The issue or pull request.
+    pub subject: Option<Subject>,
+    /// The comment that asks.
+    pub comment: Option<Comment>,
+    /// Flags of the command.
+    pub flags: Flags,
+    /// The job asked for, if any.
+    pub job: Option<String>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wish {
+    /// A run.
+    #[default]
+    Run,
+    /// What can be asked for.
+    Help,
+    /// What runs or ran here.
+    Status,
+}
+
+/// Flags of a command. They can only tighten what the policy gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flags {
+    /// `--model`: one of the configured profiles.
+    pub model: Option<String>,
+    /// `--budget`: US dollars at most.
+    pub budget_usd: Option<f64>,
+    /// `--dry-run`: publish nothing but what would be.
+    pub dry_run: bool,
+    /// `--new-pr`: a pull request of its own, also on a pull request.
+    pub new_pull_request: bool,
+    /// `--paths`: change nothing outside these patterns.
+    pub paths: Vec<String>,
+}
+
+/// Why a trigger does not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why} (rule: {rule})")]
+pub struct Refused {
+    /// One sentence without a full stop.
+    pub why: String,
+    /// The policy key or built-in rule that decided.
+    pub rule: &'static str,
+    /// Whether people are told where they asked.
+    pub answer: Answer,
+}
+
+/// Whether people are told of a refusal where they asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// No: nothing was asked, or whoever asked should not be able to make us talk.
+    Silent,
+    /// Yes: someone who may ask made a mistake.
+    Told,
+}
+
+/// What is known beside the trigger and the policy.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// Now.
+    pub now: Timestamp,
+    /// `owner/name` of the repository the job runs for.
+    pub repository: &'a str,
+    /// Its default branch as the checkout or the forge says; used where the payload does not say.
+    pub default_branch: &'a str,
+    /// The ref the job runs on: `refs/heads/main`.
+    pub git_ref: &'a str,
+    /// Login our own comments have, where known.
+    pub own_login: Option<&'a str>,
+    /// The forge's answer about the actor; the error says what failed.
+    pub permission: Result<Permission, String>,
+    /// Who started the job again and the forge's answer about them, when it was someone else than the actor.
+    pub restarted_by: Option<(&'a str, Result<Permission, String>)>,
+    /// The pull request as it is now, when the trigger is about one.
+    pub pull_request: Option<&'a PullRequest>,
+    /// Runs started on the same issue or pull request within the last hour.
+    pub recent_runs: u32,
+    /// Modes there are.
+    pub modes: &'a [String],
+    /// Model profiles there are.
+    pub profiles: &'a [String],
+}
+
+/// Decides whether a trigger may run. `triggers` is `None` when the trusted ref holds no policy that can be read.
+///
+/// # Errors
+/// The first rule that speaks against it.
+pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situation<'_>) -> Result<Request, Refused> {
+    let triggers = triggers.ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"))?;
+    let command = screen(trigger, triggers, situation)?;
+    let tier = tier_of(trigger, triggers, situation)?;
+    admit_tier(trigger.kind, tier, triggers)?;
+    screen_thread(trigger, situation)?;
+    if let Some((login, permission)) = &situation.restarted_by {
+        let theirs =
+            permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+        if *theirs < Permission::Write {
+            return Err(silent("restart", &format!("{login} started the job again and may not write here")));
+        }
+    }
+    if situation.recent_runs >= RUNS_PER_HOUR {
+        return Err(told("runs-per-hour", &format!("{RUNS_PER_HOUR} runs were started here within the hour")));
+    }
+    let read_only = fork_is_read_only(trigger, triggers, situation)?;
+    let facts = Facts { trigger: trigger_kind(trigger.kind), tier, job: trigger.inputs.get("job").cloned(), ..Facts::default() };
+    let mut request = Request {
+        wish: Wish::Run,
+        mode: None,
+        text: String::new(),
+        job: facts.job.clone(),
+        facts,
+        read_only,
+        subject: trigger.subject.clone(),
+        comment: trigger.comment.clone(),
+        flags: Flags::default(),
+    };
+    match command {
+        Some(command) => read_command(&mut request, &command, situation)?,
+        None => {
+            let input =
+                |names: &[&str]| names.iter().find_map(|name| trigger.inputs.get(*name)).filter(|text| !text.trim().is_empty()).cloned();
+            request.text = input(&["task", "prompt"]).unwrap_or_default();
+            request.mode = input(&["mode"]).map(|mode| known_mode(&mode, situation)).transpose()?;
+        }
+    }
+    Ok(request)
+}
+
+/// Decides what can be decided before the forge is asked anything: most comments are not for us. Returns the command, for events
+/// that carry one.
+///
+/// # Errors
+/// The first rule that speaks against it.
+pub fn screen(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Option<CommentCommand>, Refused> {
+    if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(situation.repository) {
+        return Err(silent(
+            "repository",
+            &format!("the event is about `{}`, the job runs for `{}`", trigger.repository, situation.repository),
+        ));
+    }
+    let command = match trigger.kind {
+        EventKind::IssueComment | EventKind::ReviewComment => Some(find_command(trigger, triggers)?),
+        EventKind::IssueLabeled => {
+            let rule = triggers.label.as_ref().ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
+            if trigger.label.as_deref() != Some(rule.name.as_str()) {
+                return Err(silent("triggers.label.name", "the label is another one"));
+            }
+            None
+        }
+        EventKind::Dispatch => None,
+        EventKind::Schedule => {
+            screen_schedule(trigger, situation)?;
+            return Ok(None);
+        }
+    };
+    let login = trigger.actor.login.as_str();
+    if is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own)) {
+        return Err(silent("own-output", "own output never starts a run"));
+    }
+    if !trigger.actor.is_user && !triggers.bots.iter().any(|bot| is(bot, login)) {
+        return Err(silent("triggers.bots.allow", &format!("{login} is not a person and not listed")));
+    }
+    Ok(command)
+}
+
+fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, Refused> {
+    let rule = triggers.comment.as_ref().ok_or_else(|| silent("triggers.comment", "comments start nothing here"))?;
+    let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
+    if body.len() > BODY_LIMIT_CHARS && body.chars().count() > BODY_LIMIT_CHARS {
+        return Err(silent("comment-length", "the comment is longer than the forge allows"));
+    }
+    command::parse(body, &rule.prefix).ok_or_else(|| silent("triggers.comment.prefix", "the comment holds no command"))
+}
+
+/// Refuses threads that are over and events that are old.
+fn screen_thread(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+    if let Some(subject) = &trigger.subject {
+        if !subject.is_open {
+            return Err(told("thread-open", "the thread is closed"));
+        }
+        if subject.is_locked {
+            return Err(told("thread-unlocked", "the thread is locked"));
+        }
+    }
+    if trigger.happened_at.is_some_and(|happened| situation.now.duration_since(happened) > EVENT_AGE_LIMIT) {
+        return Err(told("event-age", "the event is older than a day"));
+    }
+    Ok(())
+}
+
+/// A schedule runs on the default branch only: there alone its jobs were reviewed.
+fn screen_schedule(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+    let default = if trigger.default_branch.is_empty() { situation.default_branch } else { trigger.default_branch.as_str() };
+    if default.is_empty() || situation.git_ref.strip_prefix("refs/heads/") != Some(default) {
+        return Err(silent("schedule-branch", "schedules run on the default branch only"));
+    }
+    Ok(())
+}
+
+/// Returns the actor's tier by the forge's answer, never by the event's claim.
+fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Tier, Refused> {
+    if trigger.kind == EventKind::Schedule {
+        return Ok(Tier::Schedule);
+    }
+    let login = &trigger.actor.login;
+    let permission =
+        situation.permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+    if !trigger.actor.is_user {
+        // Anyone's app may comment on a public repository under its name; a listed one must have been given the right to write.
+        let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
+        return if listed { Ok(Tier::Bot) } else { Err(silent("triggers.bots.allow", &format!("{login} may not write here"))) };
+    }
+    Ok(match permission {
+        Permission::Admin | Permission::Maintain | Permission::Write => Tier::Maintainer,
+        Permission::Triage => Tier::Collaborator,
+        Permission::Read if trigger.is_private => Tier::Collaborator,
+        Permission::Read | Permission::None if trigger.actor.association == "CONTRIBUTOR" => Tier::Contributor,
+        Permission::Read | Permission::None => Tier::Stranger,
+    })
+}
+
+fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers) -> Result<(), Refused> {
+    let (rule, tiers) = match kind {
+        EventKind::IssueComment | EventKind::ReviewComment => {
+            ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
+        }
+        EventKind::IssueLabeled => ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice())),
+        EventKind::Dispatch => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
+        EventKind::Schedule => return Ok(()),
+    };
+    // A bot is admitted by its name.
+    if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
+        return Ok(());
+    }
+    Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
+}
+
+/// Returns whether the run may only read, by where the pull request's head lies.
+fn fork_is_read_only(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<bool, Refused> {
+    let Some(subject) = trigger.subject.as_ref().filter(|subject| subject.is_pull_request) else { return Ok(false) };
+    let pull_request = situation
+        .pull_request
+        .filter(|pull_request| pull_request.number == subject.number)
+        .ok_or_else(|| silent("pull-request", "the pull request could not be read"))?;
+    if !pull_request.is_open {
+        return Err(told("thread-open", "the pull request is closed"));
+    }
+    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) {
+        return Err(told("head-moved", "the pull request has new commits since it was asked"));
+    }
+    match (pull_request.is_fork, triggers.forks) {
+        (false, _) | (true, Forks::Allow) => Ok(false),
+        (true, Forks::ReadOnly) => Ok(true),
+        (true, Forks::Deny) => Err(told("triggers.forks", "pull requests from forks start nothing here")),
+    }
+}
+
+fn read_command(request: &mut Request, command: &CommentCommand, situation: &Situation<'_>) -> Result<(), Refused> {
+    for (flag, value) in &command.flags {
+        let value = value.as_deref();
+        match (flag.as_str(), value) {
+            ("dry-run", None) => request.flags.dry_run = true,
+            ("new-pr", None) => request.flags.new_pull_request = true,
+            ("mode", Some(mode)) => request.mode = Some(known_mode(mode, situation)?),
+            ("model", Some(model)) if situation.profiles.iter().any(|known| known == model) => request.flags.model = Some(model.to_owned()),
+            ("model", Some(model)) => return Err(told("command", &format!("there is no model profile `{model}`"))),
+            ("budget", Some(budget)) => request.flags.budget_usd = Some(dollars(budget)?),
+            ("paths", Some(paths)) => {
+                request.flags.paths = paths.split(',').map(|path| path.trim().to_owned()).filter(|path| !path.is_empty()).collect()
+            }
+            ("dry-run" | "new-pr", Some(_)) => return Err(told("command", &format!("`--{flag}` takes no value"))),
+            ("mode" | "model" | "budget" | "paths", None) => return Err(told("command", &format!("`--{flag}` needs a value"))),
+            (_, _) => return Err(told("command", &format!("there is no flag `--{flag}`"))),
+        }
+    }
+    request.text = command.text.clone();
+    match command.verb.as_deref() {
+        None => {}
+        Some(mode) if situation.modes.iter().any(|known| known == mode) => {
+            if request.mode.as_ref().is_some_and(|named| named != mode) {
+                return Err(told("command", "two modes are named"));
+            }
+            request.mode = Some(mode.to_owned());
+        }
+        Some("help") => request.wish = Wish::Help,
+        Some("status") => request.wish = Wish::Status,
+        Some("fix") => {}
+        Some("plan") if request.mode.is_none() => request.mode = Some(known_mode("architect", situation)?),
+        Some("plan") => {}
+        Some(verb @ ("code" | "ask" | "review")) => return Err(told("command", &format!("there is no mode `{verb}`"))),
+        Some(verb) if RESERVED_VERBS.contains(&verb) => return Err(told("command", &format!("`{verb}` is not known"))),
+        Some(_) => request.text = command.whole_text(),
+    }
+    Ok(())
+}
+
+fn known_mode(mode: &str, situation: &Situation<'_>) -> Result<String, Refused> {
+    let known = situation.modes.iter().any(|known| known == mode);
+    if known { Ok(mode.to_owned()) } else { Err(told("command", &format!("there is no mode `{mode}`"))) }
+}
+
+fn dollars(text: &str) -> Result<f64, Refused> {
+    let number = text.trim_start_matches('$').parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| told("command", &format!("`--budget` needs dollars above 0, not `{text}`")))
+}
+
+fn trigger_kind(kind: EventKind) -> TriggerKind {
+    match kind {
+        EventKind::IssueComment | EventKind::ReviewComment => TriggerKind::Comment,
+        EventKind::IssueLabeled => TriggerKind::Label,
+        EventKind::Dispatch => TriggerKind::Dispatch,
+        EventKind::Schedule => TriggerKind::Schedule,
+    }
+}
+
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Maintainer => "maintainer",
+        Tier::Collaborator => "collaborator",
+        Tier::Contributor => "contributor",
+        Tier::Stranger => "stranger",
+        Tier::Bot => "bot",
+        Tier::Schedule => "schedule",
+    }
+}
+
+/// Logins are the same whatever their case.
+fn is(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
+fn silent(rule: &'static str, why: &str) -> Refused {
+    Refused { why: why.to_owned(), rule, answer: Answer::Silent }
+}
+
+fn told(rule: &'static str, why: &str) -> Refused {
+    Refused { why: why.to_owned(), rule, answer: Answer::Told }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+use super::{Answer, Flags, Refused, Situation, Wish, decide};
+use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
+use crate::forge::{Permission, PullRequest};
+use crate::policy::actors::Tier;
+use crate::policy::intent::TriggerKind;
+use crate::policy::schema::{CommentTrigger, Forks, LabelTrigger, Triggers};
+use pretty_assertions::assert_eq;
+
+struct Scene {
+    trigger: Trigger,
+    triggers: Triggers,
+    permission: Result<Permission, String>,
+    pull_request: Option<PullRequest>,
+    restarted_by: Option<Result<Permission, String>>,
+    recent_runs: u32,
+    git_ref: &'static str,
+    now: &'static str,
+}
+
+fn scene(body: &str) -> Scene {
+    let tiers = vec![Tier::Maintainer];
+    Scene {
+        trigger: Trigger {
+            kind: EventKind::IssueComment,
+            repository: "acme/app".to_owned(),
+            default_branch: "main".to_owned(),
+            is_private: false,
+            happened_at: Some("2026-01-02T03:04:05Z".parse().unwrap()),
+            actor: Actor { login: "alice".to_owned(), is_user: true, association: "MEMBER".to_owned() },
+            subject: Some(Subject { number: 7, is_open: true, ..Subject::default() }),
+            comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
+            label: None,
+            inputs: std::collections::BTreeMap::new(),
+            schedule: None,
+        },
+        triggers: Triggers {
+            comment: Some(CommentTrigger { prefix: "/locum".to_owned(), tiers: tiers.clone() }),
+            label: Some(LabelTrigger { name: "locum".to_owned(), tiers: tiers.clone() }),
+            schedule_jobs: Vec::new(),
+            dispatch_tiers: tiers,
+            bots: vec!["good-app[bot]".to_owned()],
+            forks: Forks::ReadOnly,
+        },
+        permission: Ok(Permission::Write),
+        pull_request: None,
+        restarted_by: None,
+        recent_runs: 0,
+        git_ref: "refs/heads/main",
+        now: "2026-01-02T04:00:00Z",
+    }
+}
+
+fn pull_request() -> PullRequest {
+    PullRequest {
+        number: 7,
+        title: String::new(),
+        body: String::new(),
+        is_open: true,
+        head_branch: "topic".to_owned(),
+        head_sha: "aaa".to_owned(),
+        base_branch: "main".to_owned(),
+        base_sha: "bbb".to_owned(),
+        is_fork: false,
+    }
+}
+
+impl Scene {
+    fn decide(&self) -> Result<super::Request, Refused> {
+        let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"].map(str::to_owned);
+        let profiles = ["fast".to_owned()];
+        let situation = Situation {
+            now: self.now.parse().unwrap(),
+            repository: "acme/app",
+            default_branch: "main",
+            git_ref: self.git_ref,
+            own_login: Some("locum[bot]"),
+            permission: self.permission.clone(),
+            restarted_by: self.restarted_by.clone().map(|permission| ("mallory", permission)),
+            pull_request: self.pull_request.as_ref(),
+            recent_runs: self.recent_runs,
+            modes: &modes,
+            profiles: &profiles,
+        };
+        decide(&self.trigger, Some(&self.triggers), &situation)
+    }
+
+    fn refused_by(&self) -> (&'static str, Answer) {
+        let refused = self.decide().unwrap_err();
+        (refused.rule, refused.answer)
+    }
+
+    fn runs(&self) {
+        assert!(self.decide().is_ok(), "{:?}", self.decide());
+    }
+}
+
+#[test]
+fn a_maintainer_may_ask_in_a_comment() {
+    let request = scene("/locum fix the test").decide().unwrap();
+    assert_eq!((request.wish, request.mode.as_deref(), request.text.as_str(), request.read_only), (Wish::Run, None, "the test", false));
+    assert_eq!((request.facts.trigger, request.facts.tier), (TriggerKind::Comment, Tier::Maintainer));
+    assert_eq!((request.subject.unwrap().number, request.comment.unwrap().id), (7, 11));
+}
+
+#[test]
+fn words_after_the_prefix_are_verbs_modes_or_the_task() {
+    let read = |body: &str| {
+        scene(body).decide().map(|request| (request.wish, request.mode.unwrap_or_default(), request.text)).map_err(|refused| refused.why)
+    };
+    let run = |mode: &str, text: &str| Ok((Wish::Run, mode.to_owned(), text.to_owned()));
+    assert_eq!(read("/locum"), run("", ""));
+    assert_eq!(read("/locum code a b"), run("code", "a b"));
+    assert_eq!(read("/locum docs-writer a"), run("docs-writer", "a"));
+    assert_eq!(read("/locum plan a"), run("architect", "a"));
+    assert_eq!(read("/locum fix --mode code a"), run("code", "a"));
+    assert_eq!(read("/locum please look"), run("", "please look"));
+    assert_eq!(read("/locum help"), Ok((Wish::Help, String::new(), String::new())));
+    assert_eq!(read("/locum status"), Ok((Wish::Status, String::new(), String::new())));
+    assert_eq!(read("/locum approve 3"), Err("`approve` is not known".to_owned()));
+    assert_eq!(read("/locum --mode nonsense"), Err("there is no mode `nonsense`".to_owned()));
+    assert_eq!(read("/locum --mode ask code x"), Err("two modes are named".to_owned()));
+}
+
+#[test]
+fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
+    let flags = |body: &str| scene(body).decide().map(|request| request.flags).map_err(|refused| (refused.rule, refused.answer));
+    assert_eq!(
+        flags("/locum fix --dry-run --new-pr --budget=2.5 --model fast --paths=src/**,tests/** x"),
+        Ok(Flags {
+            model: Some("fast".to_owned()),
+            budget_usd: Some(2.5),
+            dry_run: true,
+            new_pull_request: true,
+            paths: vec!["src/**".to_owned(), "tests/**".to_owned()]
+        })
+    );
+    for body in [
+        "--policy ./mine.yml --model evil fix",
+        "--model evil fix",
+        "--base-url=http://x fix",
+        "--budget -1",
+        "--budget=NaN",
+        "--budget=inf",
+        "--budget",
+        "--dry-run=no",
+        "--tools all",
+        "fix --sandbox=off",
+    ] {
+        assert_eq!(flags(&format!("/locum {body}")), Err(("command", Answer::Told)), "{body}");
+    }
+}
+
+#[test]
+fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
+    for permission in [Permission::Admin, Permission::Maintain, Permission::Write] {
+        Scene { permission: Ok(permission), ..scene("/locum") }.runs();
+    }
+    for permission in [Permission::Triage, Permission::Read, Permission::None] {
+        assert_eq!(Scene { permission: Ok(permission), ..scene("/locum") }.refused_by(), ("triggers.comment.tiers", Answer::Silent));
+    }
+    assert_eq!(Scene { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(), ("permission", Answer::Silent));
+    let mut open = scene("/locum");
+    open.permission = Ok(Permission::Read);
+    open.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
+    assert_eq!(open.refused_by().0, "triggers.comment.tiers");
+    open.trigger.is_private = true;
+    open.runs();
+}
+
+#[test]
+fn programs_run_only_by_name_and_with_the_right_to_write() {
+    let from = |login: &str, permission| {
+        let mut scene = scene("/locum");
+        scene.trigger.actor = Actor { login: login.to_owned(), is_user: false, association: String::new() };
+        Scene { permission: Ok(permission), ..scene }
+    };
+    assert_eq!(from("Good-App[bot]", Permission::Write).decide().unwrap().facts.tier, Tier::Bot);
+    assert_eq!(from("good-app[bot]", Permission::None).refused_by().0, "triggers.bots.allow");
+    assert_eq!(from("evil-app[bot]", Permission::Write).refused_by().0, "triggers.bots.allow");
+    for own in ["locum[bot]", "Locum[bot]", "github-actions[bot]"] {
+        let mut scene = from(own, Permission::Write);
+        scene.triggers.bots.push(own.to_owned());
+        assert_eq!(scene.refused_by(), ("own-output", Answer::Silent));
+    }
+}
+
+#[test]
+fn closed_locked_and_old_threads_start_nothing() {
+    let mut closed = scene("/locum");
+    closed.trigger.subject.as_mut().unwrap().is_open = false;
+    assert_eq!(closed.refused_by(), ("thread-open", Answer::Told));
+    closed.permission = Ok(Permission::None);
+    assert_eq!(closed.refused_by().1, Answer::Silent, "a stranger cannot make us talk");
+    let mut locked = scene("/locum");
+    locked.trigger.subject.as_mut().unwrap().is_locked = true;
+    assert_eq!(locked.refused_by().0, "thread-unlocked");
+    assert_eq!(Scene { now: "2026-01-03T03:05:00Z", ..scene("/locum") }.refused_by().0, "event-age");
+    Scene { now: "2026-01-03T03:04:00Z", ..scene("/locum") }.runs();
+    assert_eq!(Scene { recent_runs: 10, ..scene("/locum") }.refused_by().0, "runs-per-hour");
+    Scene { recent_runs: 9, ..scene("/locum") }.runs();
+    assert_eq!(scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(), ("comment-length", Answer::Silent));
+}
+
+#[test]
+fn a_job_started_again_needs_the_right_of_who_did_it() {
+    assert_eq!(Scene { restarted_by: Some(Ok(Permission::Read)), ..scene("/locum") }.refused_by().0, "restart");
+    assert_eq!(Scene { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }.refused_by().0, "permission");
+    Scene { restarted_by: Some(Ok(Permission::Write)), ..scene("/locum") }.runs();
+}
+
+#[test]
+fn pull_requests_are_read_as_they_are_now() {
+    let on = |change: fn(&mut PullRequest)| {
+        let mut scene = scene("/locum");
+        scene.trigger.subject.as_mut().unwrap().is_pull_request = true;
+        scene.trigger.subject.as_mut().unwrap().head_sha = Some("aaa".to_owned());
+        let mut now = pull_request();
+        change(&mut now);
+        scene.pull_request = Some(now);
+        scene
+    };
+    assert!(!on(|_| ()).decide().unwrap().read_only);
+    assert!(on(|now| now.is_fork = true).decide().unwrap().read_only);
+    assert_eq!(on(|now| now.head_sha = "ccc".to_owned()).refused_by().0, "head-moved");
+    assert_eq!(on(|now| now.is_open = false).refused_by().0, "thread-open");
+    assert_eq!(on(|now| now.number = 8).refused_by().0, "pull-request");
+    assert_eq!(Scene { pull_request: None, ..on(|_| ()) }.refused_by().0, "pull-request");
+    let mut deny = on(|now| now.is_fork = true);
+    deny.triggers.forks = Forks::Deny;
+    assert_eq!(deny.refused_by().0, "triggers.forks");
+    deny.triggers.forks = Forks::Allow;
+    assert!(!deny.decide().unwrap().read_only);
+}
+
+#[test]
+fn labels_dispatches_and_schedules_have_their_own_rules() {
+    let mut labeled = scene("");
+    labeled.trigger.kind = EventKind::IssueLabeled;
+    labeled.trigger.label = Some("locum".to_owned());
+    labeled.runs();
+    labeled.trigger.label = Some("bug".to_owned());
+    assert_eq!(labeled.refused_by().0, "triggers.label.name");
+
+    let mut dispatch = scene("");
+    dispatch.trigger.kind = EventKind::Dispatch;
+    dispatch.trigger.inputs =
+        [("task", "do it"), ("mode", "code"), ("job", "docs")].map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    let request = dispatch.decide().unwrap();
+    assert_eq!(
+        (request.text.as_str(), request.mode.as_deref(), request.job.as_deref(), request.facts.trigger),
+        ("do it", Some("code"), Some("docs"), TriggerKind::Dispatch)
+    );
+    dispatch.triggers.dispatch_tiers.clear();
+    assert_eq!(dispatch.refused_by().0, "triggers.dispatch.tiers");
+
+    let mut schedule = scene("");
+    schedule.trigger.kind = EventKind::Schedule;
+    schedule.permission = Err("nobody to ask about".to_owned());
+    assert_eq!(schedule.decide().unwrap().facts.tier, Tier::Schedule);
+    schedule.git_ref = "refs/heads/topic";
+    assert_eq!(schedule.refused_by().0, "schedule-branch");
+}
+
+#[test]
+fn other_repositories_and_missing_policies_start_nothing() {
+    let mut other = scene("/locum");
+    other.trigger.repository = "evil/app".to_owned();
+    assert_eq!(other.refused_by().0, "repository");
+    let mut off = scene("/locum");
+    off.triggers.comment = None;
+    assert_eq!(off.refused_by(), ("triggers.comment", Answer::Silent));
+}
