@@ -4,6 +4,8 @@ pub mod arguments;
 pub mod command;
 pub mod dispatch;
 pub mod files;
+#[cfg(test)]
+mod fixture;
 pub mod flow;
 pub mod search;
 

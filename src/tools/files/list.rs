@@ -157,3 +157,54 @@ fn sort_key(part: &str) -> Vec<Piece> {
     }
     pieces
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ENTRY_LIMIT;
+    use crate::tools::fixture::Fixture;
+    use pretty_assertions::assert_eq;
+
+    fn list(fixture: &Fixture, at: &str, recursive: bool) -> String {
+        fixture.call("list_files", &serde_json::json!({ "path": at, "recursive": recursive }).to_string()).text
+    }
+
+    #[test]
+    fn lists_without_what_is_ignored_or_bulky() {
+        let fixture = Fixture::new(&[
+            (".gitignore", "*.log\nbuild/\n"),
+            (".github/ci.yml", ""),
+            ("a.log", ""),
+            ("build/x", ""),
+            ("file10", ""),
+            ("File9", ""),
+            ("node_modules/m/index.js", ""),
+            ("src/deep/b.rs", ""),
+            ("src/a.rs", ""),
+        ]);
+        assert_eq!(list(&fixture, ".", true), ".gitignore\nFile9\nfile10\nsrc/\nsrc/a.rs\nsrc/deep/\nsrc/deep/b.rs");
+        assert_eq!(list(&fixture, ".", false), ".github/\n.gitignore\nFile9\nfile10\nnode_modules/\nsrc/");
+        assert_eq!(list(&fixture, "src", false), "src/a.rs\nsrc/deep/");
+        assert_eq!(list(&fixture, "node_modules", true), "node_modules/m/\nnode_modules/m/index.js");
+        assert_eq!(list(&fixture, "build", true), "build/x");
+        assert_eq!(list(&fixture, "src/a.rs", false), "Cannot list `src/a.rs`: it is not a folder.");
+        assert_eq!(list(&fixture, "none", false), "Cannot list `none`: it does not exist.");
+    }
+
+    #[test]
+    fn a_cut_list_keeps_the_upper_levels() {
+        let many: Vec<String> = (0..300).map(|file| format!("a/f{file}")).collect();
+        let mut files: Vec<(&str, &str)> = many.iter().map(|file| (file.as_str(), "")).collect();
+        files.extend([("z/y/x", ""), ("last", "")]);
+        let text = list(&Fixture::new(&files), ".", true);
+        assert_eq!(text.lines().filter(|line| !line.is_empty() && !line.starts_with('(')).count(), ENTRY_LIMIT);
+        assert!(text.starts_with("a/\na/f0\na/f1\na/f10\n") || text.starts_with("a/\na/f0\na/f1\na/f2\n"), "{text}");
+        assert!(text.contains("\nlast\n") && text.contains("\nz/\n") && text.contains("File list truncated"), "{text}");
+    }
+
+    #[test]
+    fn leaves_out_what_may_not_be_read() {
+        let mut fixture = Fixture::new(&[("src/a.rs", ""), ("src/key.pem", ""), ("secret/x", "")]);
+        fixture.hidden = vec!["src/key.pem", "secret", "secret/x"];
+        assert_eq!(list(&fixture, ".", true), "src/\nsrc/a.rs");
+    }
+}

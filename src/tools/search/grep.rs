@@ -22,7 +22,7 @@ use crate::policy::intent::Act;
 use crate::tools::arguments::{Arguments, Place};
 use crate::tools::search::walk::{Skip, Walk};
 use crate::tools::{CallError, Observation, ToolContext};
-use crate::workspace::checkout::Folder;
+use crate::workspace::checkout::{FileError, Folder};
 
 /// Most matching lines shown.
 pub const RESULT_LIMIT: usize = 300;
@@ -35,6 +35,9 @@ pub const SHOWN_LIMIT_BYTES: usize = 64 * 1024;
 
 /// Most bytes of one line held while searching; a file with a longer one is left out.
 const HEAP_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Largest file that is read whole before it is searched, which is faster than in pieces; one buffer a thread.
+const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
 
 /// Most threads, as ripgrep has it.
 const THREAD_LIMIT: usize = 12;
@@ -168,12 +171,12 @@ impl SearchFiles {
     fn search(&self, folder: &Folder<'_>, paths: &[RepoPath], context: ToolContext<'_>, threads: usize) -> Vec<FileHits> {
         let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
-            let mut searcher = searcher();
+            let (mut searcher, mut buffer) = (searcher(), Vec::new());
             let mut hits = Vec::new();
             while found.load(Ordering::Relaxed) <= RESULT_LIMIT {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(path) = paths.get(place) else { break };
-                if let Some(file) = self.search_file(folder, path, &mut searcher).filter(|_| (context.visible)(path)) {
+                if let Some(file) = self.search_file(folder, path, &mut searcher, &mut buffer).filter(|_| (context.visible)(path)) {
                     found.fetch_add(file.count, Ordering::Relaxed);
                     hits.push(file);
                 }
@@ -191,11 +194,14 @@ impl SearchFiles {
         hits
     }
 
-    fn search_file(&self, folder: &Folder<'_>, path: &RepoPath, searcher: &mut Searcher) -> Option<FileHits> {
-        let file = folder.open_file(path).ok()?;
+    /// Searches one file; a file that cannot be read, or is binary, has no results, as in ripgrep.
+    fn search_file(&self, folder: &Folder<'_>, path: &RepoPath, searcher: &mut Searcher, buffer: &mut Vec<u8>) -> Option<FileHits> {
         let mut lines = Lines { lines: Vec::new(), count: 0 };
-        // A file that cannot be read to its end, or turns out to be binary, has no results, as in ripgrep.
-        searcher.search_file(&self.matcher, &file, &mut lines).ok()?;
+        match folder.read_into(path, WHOLE_LIMIT_BYTES, buffer) {
+            Ok(()) => searcher.search_slice(&self.matcher, buffer, &mut lines).ok()?,
+            Err(FileError::TooLarge { .. }) => searcher.search_file(&self.matcher, &folder.open_file(path).ok()?, &mut lines).ok()?,
+            Err(_unreadable) => return None,
+        }
         (lines.count > 0).then(|| FileHits { path: path.clone(), lines: lines.lines, count: lines.count })
     }
 }
@@ -311,4 +317,96 @@ fn render(files: &[FileHits]) -> String {
         (total, _) => format!("Found {total} results."),
     };
     format!("{head}\n{body}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RESULT_LIMIT;
+    use crate::tools::fixture::Fixture;
+    use pretty_assertions::assert_eq;
+
+    fn search(fixture: &Fixture, path: &str, regex: &str, files: Option<&str>) -> String {
+        let arguments = serde_json::json!({ "path": path, "regex": regex, "file_pattern": files });
+        fixture.call("search_files", &arguments.to_string()).text
+    }
+
+    fn project() -> Fixture {
+        Fixture::new(&[
+            (".gitignore", "*.log\n/ignored/\n"),
+            (".git/config", "needle\n"),
+            (".github/ci.yml", "run: needle\n"),
+            ("a.log", "needle\n"),
+            ("b/two.ts", "needle two"),
+            ("b/binary", "needle\0\n"),
+            ("ignored/x.rs", "needle\n"),
+            ("src/one.rs", "1\n2\nneedle é\r\n4\n5\n6\nneedle\n8\n"),
+        ])
+    }
+
+    #[test]
+    fn shows_matches_with_context_in_order_of_path() {
+        assert_eq!(
+            search(&project(), ".", "n..dle", None),
+            "Found 4 results.\n\n# .github/ci.yml\n  1 | run: needle\n----\n\n# b/two.ts\n  1 | needle two\n----\n\n# src/one.rs\n  2 | 2\n  3 | needle é\n  4 | 4\n----\n  6 | 6\n  7 | needle\n  8 | 8\n----\n"
+        );
+    }
+
+    #[test]
+    fn looks_where_it_is_told() {
+        let fixture = project();
+        let found = |path: &str, files: Option<&str>| {
+            let text = search(&fixture, path, "needle", files);
+            text.lines().filter_map(|line| line.strip_prefix("# ").map(ToOwned::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(found("src", None), ["src/one.rs"]);
+        assert_eq!(found("src/one.rs", None), ["src/one.rs"]);
+        assert_eq!(found("ignored", None), ["ignored/x.rs"]);
+        assert_eq!(found("a.log", None), ["a.log"]);
+        assert_eq!(found(".", Some("*.{rs,ts}")), ["b/two.ts", "src/one.rs"]);
+        assert_eq!(found(".", Some("src/**/*.rs")), ["src/one.rs"]);
+        assert_eq!(found("src", Some("./*.ts")), Vec::<String>::new());
+        assert_eq!(search(&fixture, "none", "x", None), "Cannot search `none`: it does not exist.");
+        assert_eq!(search(&fixture, ".", "absent", None), "No results found.");
+    }
+
+    #[test]
+    fn leaves_out_what_may_not_be_read() {
+        let mut fixture = project();
+        fixture.hidden = vec![".github/ci.yml", "src/one.rs"];
+        assert_eq!(search(&fixture, ".", "needle", None), "Found 1 result.\n\n# b/two.ts\n  1 | needle two\n----\n");
+    }
+
+    #[test]
+    fn stops_at_the_limit_always_with_the_same_results() {
+        let many: Vec<(String, String)> = (0..200).map(|file| (format!("d{}/f{file}", file % 7), "hit\n".repeat(5))).collect();
+        let files: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let fixture = Fixture::new(&files);
+        let first = search(&fixture, ".", "hit", None);
+        assert!(first.starts_with("Showing first 300 of 300+ results."), "{}", first.lines().next().unwrap());
+        assert_eq!(first.lines().filter(|line| line.ends_with("hit")).count(), RESULT_LIMIT);
+        for _ in 0..5 {
+            assert_eq!(search(&fixture, ".", "hit", None), first);
+        }
+    }
+
+    #[test]
+    fn cuts_long_lines_and_says_what_is_wrong_with_a_pattern() {
+        let fixture = Fixture::new(&[("a", &format!("{}needle", "x".repeat(600)))]);
+        let text = search(&fixture, ".", "needle", None);
+        assert!(text.ends_with(&format!("{} [truncated...]\n----\n", "x".repeat(500))), "{text}");
+        assert!(search(&fixture, ".", "(", None).starts_with("`regex` of `search_files` is not a valid Rust regular expression"));
+        assert!(search(&fixture, ".", "a", Some("[")).starts_with("`file_pattern` of `search_files` is not a glob"));
+        assert!(search(&fixture, ".", "", None).contains("is empty"));
+    }
+
+    #[test]
+    fn does_not_follow_links() {
+        let outside = Fixture::new(&[("secret", "needle")]);
+        let fixture = Fixture::new(&[("a", "needle")]);
+        std::os::unix::fs::symlink(outside.root(), fixture.at("out")).unwrap();
+        std::os::unix::fs::symlink("a", fixture.at("inside")).unwrap();
+        assert_eq!(search(&fixture, ".", "needle", None), "Found 1 result.\n\n# a\n  1 | needle\n----\n");
+        assert!(search(&fixture, "out", "needle", None).contains("leads out of the repository"));
+        assert!(search(&fixture, "inside", "needle", None).contains("# a\n"));
+    }
 }

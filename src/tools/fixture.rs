@@ -1,0 +1,110 @@
+//! A small checkout with a policy that allows everything, for the tests of tools: they are called through the door.
+
+#![expect(clippy::disallowed_methods, reason = "tests make and look at the files they are about")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::base::chat::ToolCall;
+use crate::base::path::RepoPath;
+use crate::base::secret::{Redactor, Secret};
+use crate::base::tool::ToolName;
+use crate::modes::{Group, GroupEntry, Mode, ModeSource};
+use crate::policy::Policy;
+use crate::policy::intent::Facts;
+use crate::policy::schema::CommandLimits;
+use crate::tools::dispatch::{self, Call};
+use crate::tools::{CallError, Observation, ToolContext};
+use crate::workspace::checkout::Checkout;
+
+const POLICY: &str = "
+version: 1
+rules:
+  - allow: [ 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'delegate(*)', 'mode(*)' ]
+";
+
+/// A temporary checkout.
+pub(crate) struct Fixture {
+    folder: tempfile::TempDir,
+    checkout: Checkout,
+    /// Paths the policy would not let be read, as lists and searches see it.
+    pub(crate) hidden: Vec<&'static str>,
+    /// The mode of the calls.
+    pub(crate) mode: Mode,
+    /// A value that must not be seen.
+    pub(crate) secret: &'static str,
+}
+
+impl Fixture {
+    /// Makes a checkout with these files.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, content) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let checkout = Checkout::open(folder.path()).unwrap();
+        Self { folder, checkout, hidden: Vec::new(), mode: mode(), secret: "unseen-secret-value" }
+    }
+
+    /// Returns where the checkout lies.
+    pub(crate) fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns what a file holds.
+    pub(crate) fn content(&self, path: &str) -> String {
+        std::fs::read_to_string(self.at(path)).unwrap()
+    }
+
+    /// Returns the absolute path of a file.
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Checks a call.
+    pub(crate) fn parse(&self, name: &str, arguments: &str, offered: &[ToolName]) -> Result<Call, CallError> {
+        let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() };
+        self.with_context(|context| dispatch::parse(&call, offered, context))
+    }
+
+    /// Checks, admits and performs a call; a call that is not understood answers with its sentence.
+    pub(crate) fn call(&self, name: &str, arguments: &str) -> Observation {
+        let call = match self.parse(name, arguments, ToolName::ALL) {
+            Ok(call) => call,
+            Err(error) => return Observation::failed(error.0),
+        };
+        let permit = Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        self.with_context(|context| runtime.block_on(dispatch::perform(permit, context)))
+    }
+
+    fn with_context<T>(&self, body: impl FnOnce(ToolContext<'_>) -> T) -> T {
+        let redactor = Redactor::new([Secret::new(self.secret)]);
+        let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let visible = |path: &RepoPath| !self.hidden.contains(&path.as_str());
+        body(ToolContext {
+            checkout: &self.checkout,
+            mode: &self.mode,
+            commands: &CommandLimits::default(),
+            env: &env,
+            redactor: &redactor,
+            visible: &visible,
+        })
+    }
+}
+
+fn mode() -> Mode {
+    let groups = [Group::Read, Group::Edit, Group::Command, Group::Modes];
+    Mode {
+        slug: "code".into(),
+        name: "Code".into(),
+        role_definition: "You write code".into(),
+        when_to_use: None,
+        description: None,
+        custom_instructions: None,
+        groups: groups.map(|group| GroupEntry { group, file_regex: None, description: None }).to_vec(),
+        source: ModeSource::Builtin,
+    }
+}
