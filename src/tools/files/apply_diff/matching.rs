@@ -42,11 +42,12 @@ impl Comparable {
         self.lines.splice(start.min(end)..end, lines.iter().map(|line| plain(line)));
     }
 
-    /// Compares the search text with the lines starting at `line`.
+    /// Returns true when the lines starting at `line` are at least this similar to the search text.
     #[must_use]
-    pub fn at(&self, line: usize, search: &str) -> f64 {
+    pub fn matches_at(&self, line: usize, search: &str, least_similarity: f64) -> bool {
         let (wanted, height) = wanted(search);
-        similarity(&self.window(line, height), &wanted)
+        self.equals(line, height, &wanted)
+            || (least_similarity < 1.0 && similarity(&self.window(line, height), &wanted) >= least_similarity)
     }
 
     /// Returns where the search text stands within `bounds`; of several places, the one nearest to the middle.
@@ -73,11 +74,15 @@ impl Comparable {
         let mut best: Option<(f64, usize, usize)> = None;
         let mut compared = 0;
         for (possible, rank, line) in candidates {
-            if compared > COMPARISON_LIMIT || best.is_some_and(|(score, _, _)| possible < score) {
+            if best.is_some_and(|(score, _, _)| possible < score) {
                 break;
             }
             let window = self.window(line, height);
-            compared += window.len() * wanted.len();
+            let (left, right) = differing(&window, &wanted);
+            compared += left.len() * right.len();
+            if compared > COMPARISON_LIMIT {
+                break;
+            }
             let score = similarity(&window, &wanted);
             if best.is_none_or(|(known, known_rank, _)| score > known || (score >= known && rank < known_rank)) {
                 best = Some((score, rank, line));
@@ -174,7 +179,16 @@ fn share(distance: usize, longer: usize) -> f64 {
     1.0 - share
 }
 
+/// Returns what is left of both texts without what they start and end with in common.
+fn differing<'a>(left: &'a [u16], right: &'a [u16]) -> (&'a [u16], &'a [u16]) {
+    let start = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+    let (left, right) = (left.get(start..).unwrap_or_default(), right.get(start..).unwrap_or_default());
+    let end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
+    (left.get(..left.len() - end).unwrap_or_default(), right.get(..right.len() - end).unwrap_or_default())
+}
+
 fn distance(left: &[u16], right: &[u16]) -> usize {
+    let (left, right) = differing(left, right);
     let mut costs: Vec<usize> = (0..=right.len()).collect();
     for (row, unit) in left.iter().enumerate() {
         let mut diagonal = row;
@@ -260,7 +274,9 @@ mod tests {
     #[test]
     fn counts_edits() {
         let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
-        for (left, right, expected) in [("kitten", "sitting", 3), ("", "ab", 2), ("ab", "", 2), ("flaw", "lawn", 2)] {
+        for (left, right, expected) in
+            [("kitten", "sitting", 3), ("", "ab", 2), ("ab", "", 2), ("flaw", "lawn", 2), ("abcab", "abab", 1), ("aa", "a", 1)]
+        {
             assert_eq!(distance(&units(left), &units(right)), expected, "{left} {right}");
         }
     }

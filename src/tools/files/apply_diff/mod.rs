@@ -182,7 +182,7 @@ impl Target {
     /// Looks at the start line first, then near it or, without one, everywhere.
     fn find(&self, block: &Block) -> Option<usize> {
         let exact = block.start_line.checked_sub(1);
-        exact.filter(|line| self.comparable.at(*line, &block.search) >= self.tolerance.similarity).or_else(|| self.find_near(block))
+        exact.filter(|line| self.comparable.matches_at(*line, &block.search, self.tolerance.similarity)).or_else(|| self.find_near(block))
     }
 
     fn find_near(&self, block: &Block) -> Option<usize> {
