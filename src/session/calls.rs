@@ -162,6 +162,7 @@ impl Session<'_> {
     pub(crate) fn context<'a>(&'a self, mode: &str, visible: &'a (dyn Fn(&RepoPath) -> bool + Sync)) -> Result<ToolContext<'a>, Stop> {
         Ok(ToolContext {
             checkout: &self.parts.workspace.checkout,
+            repo: &self.parts.workspace.repo,
             mode: self.mode(mode)?,
             commands: &self.parts.policy.settings().commands,
             env: self.parts.env,

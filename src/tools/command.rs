@@ -1,13 +1,15 @@
 //! `execute_command`: runs a command in the checkout.
 //!
-//! A command that ran is an answer, whatever its exit code: only one that did not start is an error. Which files it touched is
-//! not known here.
+//! A command that ran is an answer, whatever its exit code: only one that did not start is an error. What a command touched that
+//! may write is found by comparing the checkout before and after.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
 
 use crate::base::chat::ToolSpec;
+use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::policy::Permit;
 use crate::policy::command::Script;
@@ -16,6 +18,10 @@ use crate::tools::arguments::{Arguments, Place};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::EntryKind;
 use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
+use crate::workspace::git_binary::GitBinary;
+
+/// Changed files named to the model.
+const TOUCHED_SHOWN: usize = 20;
 
 /// A command about to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +84,30 @@ impl ExecuteCommand {
         &self.folder
     }
 
-    /// Runs the command to its end, or until its time is over.
+    /// Runs the command to its end, or until its time is over, and finds what it touched.
     pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        if self.script.only_reads() {
+            return self.run(permit, context).await;
+        }
+        let git = GitBinary::new(context.repo, context.env);
+        let before = match context.repo.snapshot(&git).await {
+            Ok(before) => before,
+            Err(error) => return Observation::failed(format!("The command was not run, because its changes could not be found: {error}.")),
+        };
+        let observation = self.run(permit, context).await;
+        match context.repo.snapshot(&git).await.and_then(|after| context.repo.touched(&before, &after)) {
+            Ok(touched) => {
+                let text = format!("{}{}", observation.text, render_touched(&touched));
+                Observation { text, touched: touched.into_iter().collect(), ..observation }
+            }
+            Err(error) => {
+                let text = format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);
+                Observation { text, is_error: true, ..observation }
+            }
+        }
+    }
+
+    async fn run(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let run = CommandRun {
             script: &self.script,
             folder: context.checkout.absolute(&self.folder.real),
@@ -103,6 +131,15 @@ impl ExecuteCommand {
         let text = &output.output.text;
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
         format!("{end}\nWorking directory: {}\nOutput:\n{body}", self.folder.asked)
+    }
+}
+
+fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
+    let shown: Vec<&str> = touched.iter().take(TOUCHED_SHOWN).map(RepoPath::as_str).collect();
+    match touched.len() - shown.len() {
+        _ if shown.is_empty() => String::new(),
+        0 => format!("\n\nFiles changed: {}", shown.join(", ")),
+        more => format!("\n\nFiles changed: {} and {more} more", shown.join(", ")),
     }
 }
 

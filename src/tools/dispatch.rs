@@ -310,6 +310,10 @@ mod tests {
         let done = call(json!({ "command": "cat a", "cwd": "sub" }));
         assert_eq!((done.exit, done.is_error), (Some(Exit::Code(0)), false));
         assert_eq!(done.text, "Exit code: 0\nWorking directory: sub\nOutput:\ncontent");
+        assert!(done.touched.is_empty());
+        let wrote = call(json!({ "command": "touch new", "cwd": "sub" }));
+        assert_eq!(wrote.touched, [crate::base::path::RepoPath::parse("sub/new").unwrap()]);
+        assert!(wrote.text.ends_with("(no output)\n\nFiles changed: sub/new"), "{}", wrote.text);
         assert_eq!(call(json!({ "command": "cat none" })).exit, Some(Exit::Code(1)));
         assert_eq!(call(json!({ "command": "sleep 60", "timeout": 1 })).exit, Some(Exit::TimedOut));
         assert!(call(json!({ "command": "echo a", "cwd": "none" })).text.contains("is not a folder"));

@@ -16,17 +16,20 @@ use crate::policy::schema::CommandLimits;
 use crate::tools::dispatch::{self, Call};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::Checkout;
+use crate::workspace::repo::Repo;
+use crate::workspace::seed;
 
 const POLICY: &str = "
 version: 1
 rules:
-  - allow: [ 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'delegate(*)', 'mode(*)' ]
+  - allow: [ 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)' ]
 ";
 
 /// A temporary checkout.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     checkout: Checkout,
+    repo: Repo,
     /// Paths the policy would not let be read, as lists and searches see it.
     pub(crate) hidden: Vec<&'static str>,
     /// The mode of the calls.
@@ -39,13 +42,9 @@ impl Fixture {
     /// Makes a checkout with these files.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for (path, content) in files {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        }
-        let checkout = Checkout::open(folder.path()).unwrap();
-        Self { folder, checkout, hidden: Vec::new(), mode: mode(), secret: "unseen-secret-value" }
+        seed::repository(folder.path(), files, "first").unwrap();
+        let (checkout, repo) = (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
+        Self { folder, checkout, repo, hidden: Vec::new(), mode: mode(), secret: "unseen-secret-value" }
     }
 
     /// Returns where the checkout lies.
@@ -83,9 +82,11 @@ impl Fixture {
     fn with_context<T>(&self, body: impl FnOnce(ToolContext<'_>) -> T) -> T {
         let redactor = Redactor::new([Secret::new(self.secret)]);
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
-        let visible = |path: &RepoPath| !self.hidden.contains(&path.as_str());
+        let hidden = &self.hidden;
+        let visible = |path: &RepoPath| !hidden.contains(&path.as_str());
         body(ToolContext {
             checkout: &self.checkout,
+            repo: &self.repo,
             mode: &self.mode,
             commands: &CommandLimits::default(),
             env: &env,

@@ -18,12 +18,15 @@ use crate::base::secret::Redactor;
 use crate::modes::Mode;
 use crate::policy::schema::CommandLimits;
 use crate::workspace::checkout::Checkout;
+use crate::workspace::repo::Repo;
 
 /// What tools work with.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
     /// The files.
     pub checkout: &'a Checkout,
+    /// Its git side: what a command touched is found there.
+    pub repo: &'a Repo,
     /// The mode the task is in.
     pub mode: &'a Mode,
     /// How commands run.
@@ -49,7 +52,7 @@ pub struct Observation {
     /// True when the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// Files it wrote or removed. Empty for commands: what they touched is found by comparing the checkout.
+    /// Files it wrote or removed; for a command, those that git sees changed by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<RepoPath>,
     /// What the session is asked to do.

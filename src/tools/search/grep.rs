@@ -169,6 +169,7 @@ impl SearchFiles {
     /// Searches the files in order. Files are handed out one after another: once enough is found in those that are finished, those
     /// under way complete an unbroken first part of the list.
     fn search(&self, folder: &Folder<'_>, paths: &[RepoPath], context: ToolContext<'_>, threads: usize) -> Vec<FileHits> {
+        let visible = context.visible;
         let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
             let (mut searcher, mut buffer) = (searcher(), Vec::new());
@@ -176,7 +177,7 @@ impl SearchFiles {
             while found.load(Ordering::Relaxed) <= RESULT_LIMIT {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(path) = paths.get(place) else { break };
-                if let Some(file) = self.search_file(folder, path, &mut searcher, &mut buffer).filter(|_| (context.visible)(path)) {
+                if let Some(file) = self.search_file(folder, path, &mut searcher, &mut buffer).filter(|_| visible(path)) {
                     found.fetch_add(file.count, Ordering::Relaxed);
                     hits.push(file);
                 }
@@ -333,7 +334,6 @@ mod tests {
     fn project() -> Fixture {
         Fixture::new(&[
             (".gitignore", "*.log\n/ignored/\n"),
-            (".git/config", "needle\n"),
             (".github/ci.yml", "run: needle\n"),
             ("a.log", "needle\n"),
             ("b/two.ts", "needle two"),
@@ -344,9 +344,12 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a file in git's own folder")]
     fn shows_matches_with_context_in_order_of_path() {
+        let fixture = project();
+        std::fs::write(fixture.at(".git/description"), "needle").unwrap();
         assert_eq!(
-            search(&project(), ".", "n..dle", None),
+            search(&fixture, ".", "n..dle", None),
             "Found 4 results.\n\n# .github/ci.yml\n  1 | run: needle\n----\n\n# b/two.ts\n  1 | needle two\n----\n\n# src/one.rs\n  2 | 2\n  3 | needle é\n  4 | 4\n----\n  6 | 6\n  7 | needle\n  8 | 8\n----\n"
         );
     }
