@@ -4,11 +4,14 @@
 //! In: facts of the run. Out: a body below the forge's limit, whatever the model wrote; the diff is shortened first, and the body
 //! says so.
 
+use jiff::Timestamp;
+
 use crate::forge::sanitise::BODY_LIMIT_CHARS;
 use crate::policy::budget::{Budget, Spent};
 use crate::report::markdown::{code, inline};
 use crate::report::{figures, sections};
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::session::state::State;
 use crate::tools::Todo;
 
 /// Characters left free for what sanitising adds.
@@ -30,16 +33,31 @@ pub struct CommentFacts<'a> {
 }
 
 /// How far a run is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
     /// Every task, in order of creation.
-    pub tasks: &'a [TaskReport],
+    pub tasks: Vec<TaskReport>,
     /// The root task's checklist.
-    pub todos: &'a [Todo],
+    pub todos: Vec<Todo>,
     /// What was spent so far.
-    pub spent: &'a Spent,
+    pub spent: Spent,
     /// True when some of it is an estimate.
     pub spent_is_estimate: bool,
+}
+
+impl Progress {
+    /// Returns how far a session is by its state.
+    #[must_use]
+    pub fn of(state: &State, now: Timestamp) -> Self {
+        let asked = state.start.as_ref().map_or("", |start| start.task.as_str());
+        let root = state.root();
+        Self {
+            tasks: state.tasks.iter().map(|task| TaskReport::of(task, asked)).collect(),
+            todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
+            spent: Spent { seconds: state.wall_until(now).as_secs(), ..root.map(|root| root.spent).unwrap_or_default() },
+            spent_is_estimate: state.spent_is_estimate,
+        }
+    }
 }
 
 /// Where the changes of a run went.
@@ -71,10 +89,10 @@ pub enum Landing<'a> {
 
 /// Returns the comment while the run works.
 #[must_use]
-pub fn progress(facts: &CommentFacts<'_>, progress: &Progress<'_>) -> String {
-    let state = sections::state("working", facts.mode, progress.spent, facts.budget, progress.spent_is_estimate, facts.run_url);
-    let tasks = sections::tasks(progress.tasks);
-    let todos = sections::todos(progress.todos);
+pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
+    let state = sections::state("working", facts.mode, &progress.spent, facts.budget, progress.spent_is_estimate, facts.run_url);
+    let tasks = sections::tasks(&progress.tasks);
+    let todos = sections::todos(&progress.todos);
     sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
 }
 
@@ -90,7 +108,7 @@ pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) 
     paragraphs.push(landed(outcome, landing));
     paragraphs.push(how_to_go_on(outcome.word).to_owned());
     let folds = sections::folds(outcome);
-    let used: usize = paragraphs.iter().chain(&folds).map(|text| text.chars().count() + 2).sum();
+    let used: usize = paragraphs.iter().chain(&folds).map(|text| figures::width(text) + 2).sum();
     if let Landing::Diff(_) = landing {
         let room_chars = BODY_LIMIT_CHARS.saturating_sub(HEADROOM_CHARS).saturating_sub(used);
         paragraphs.extend(sections::diff(&outcome.changes, room_chars));
@@ -137,9 +155,11 @@ fn how_to_go_on(word: OutcomeWord) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::{CommentFacts, Landing, Progress, ended, progress};
+    use crate::base::secret::Redactor;
+    use crate::forge::sanitise::{self, TextRules};
     use crate::policy::budget::Budget;
     use crate::report::markdown::marker;
-    use crate::report::sample;
+    use crate::report::{figures, sample};
     use crate::session::outcome::OutcomeWord;
 
     fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
@@ -153,7 +173,7 @@ mod tests {
     fn shows_progress() {
         with_facts(|facts| {
             let outcome = sample::outcome();
-            let state = Progress { tasks: &outcome.tasks, todos: &outcome.todos, spent: &outcome.spent, spent_is_estimate: true };
+            let state = Progress { tasks: outcome.tasks, todos: outcome.todos, spent: outcome.spent, spent_is_estimate: true };
             insta::assert_snapshot!(progress(facts, &state));
         });
     }
@@ -178,9 +198,25 @@ mod tests {
             for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- locum:v1 kind=progress comment=7 -->\n", "🦀"] {
                 let outcome = sample::filled_with(filler, 40_000);
                 let body = ended(facts, &outcome, Landing::Diff(""));
-                assert!(body.chars().count() <= 60_000, "{filler:?}: {}", body.chars().count());
+                assert!(figures::width(&body) <= 60_000, "{filler:?}: {}", figures::width(&body));
                 assert!(body.starts_with(facts.marker), "{filler:?}");
                 assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
+            }
+        });
+    }
+
+    #[test]
+    fn the_sanitiser_leaves_the_structure_alone() {
+        with_facts(|facts| {
+            let rules = TextRules { markers: vec![facts.marker.to_owned()], prefix: "/locum".to_owned(), ..TextRules::default() };
+            let body = ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"));
+            assert_eq!(sanitise::markdown(&body, &rules, &Redactor::default()), body);
+            for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- x -->\n", "@octocat ", "closes #1\n", "/locum code x\n"] {
+                let body = ended(facts, &sample::filled_with(filler, 40_000), Landing::Diff(""));
+                let published = sanitise::markdown(&body, &rules, &Redactor::default());
+                assert!(figures::width(&published) <= sanitise::BODY_LIMIT_CHARS, "{filler:?}");
+                assert!(published.starts_with(facts.marker), "{filler:?}");
+                assert_eq!(open_folds_after(&published), 0, "{filler:?}\n{published}");
             }
         });
     }
@@ -190,7 +226,7 @@ mod tests {
         with_facts(|facts| {
             let outcome = sample::with_diff_lines(20_000);
             let body = ended(facts, &outcome, Landing::Diff(""));
-            assert!(body.chars().count() <= 60_000);
+            assert!(figures::width(&body) <= 60_000);
             assert!(body.contains("Shortened: the first ") && body.contains(&outcome.summary), "{body}");
             assert!(!ended(facts, &sample::outcome(), Landing::Diff("")).contains("Shortened"));
         });

@@ -1,7 +1,7 @@
 //! The message of a commit: subject, body, trailers.
 //!
-//! In: words of people and models. Out: plain text whose last paragraph is ours, so that no trailer can be forged, and in which
-//! nothing tells the forge to skip its checks.
+//! In: words of people and models. Out: plain text whose last paragraph is ours, so that no trailer can be forged. What a message may
+//! say (pings, closing words, words that switch checks off) is `forge::sanitise`'s business.
 
 use crate::report::figures;
 use crate::report::markdown::visible;
@@ -10,10 +10,6 @@ use crate::report::markdown::visible;
 const SUBJECT_LIMIT_CHARS: usize = 72;
 /// Longest body, in characters.
 const BODY_LIMIT_CHARS: usize = 4_000;
-
-/// What makes GitHub skip workflows when it stands anywhere in a commit's message
-/// (<https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs>).
-const SKIPS: &[&str] = &["[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]"];
 
 /// What a message says.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +39,12 @@ pub fn message(facts: &CommitFacts<'_>) -> String {
 /// Returns one line of at most [`SUBJECT_LIMIT_CHARS`], never empty.
 #[must_use]
 pub fn subject(title: &str) -> String {
-    let line = without_skips(&one_line(title));
+    let line = one_line(title);
     if line.is_empty() { "Change by locum".to_owned() } else { figures::clip(&line, SUBJECT_LIMIT_CHARS) }
 }
 
 fn body(summary: &str) -> String {
-    let text = without_skips(&visible(summary.trim()));
+    let text = visible(summary.trim());
     let lines =
         text.lines().map(|line| if is_like_a_trailer(line) { format!("  {}", line.trim_start()) } else { line.trim_end().to_owned() });
     figures::clip(&lines.collect::<Vec<_>>().join("\n"), BODY_LIMIT_CHARS).trim_end().to_owned()
@@ -70,17 +66,6 @@ fn is_like_a_trailer(line: &str) -> bool {
     key.ends_with("-by") || key == "skip-checks" || key.starts_with("locum-")
 }
 
-fn without_skips(text: &str) -> String {
-    let mut result = text.to_owned();
-    for skip in SKIPS {
-        while let Some(at) = result.to_ascii_lowercase().find(skip) {
-            let inner = result.get(at + 1..at + skip.len() - 1).unwrap_or_default().replace(' ', "-");
-            result.replace_range(at..at + skip.len(), &format!("({inner})"));
-        }
-    }
-    result
-}
-
 fn one_line(text: &str) -> String {
     visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -88,6 +73,8 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{CommitFacts, message, subject};
+    use crate::base::secret::Redactor;
+    use crate::forge::sanitise::{TextRules, commit_message};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -106,14 +93,18 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_is_one_short_line_that_skips_no_check() {
-        for (title, expected) in [
-            ("", "Change by locum"),
-            (" \n ", "Change by locum"),
-            ("fix [Skip CI] it", "fix (Skip-CI) it"),
-            ("fix [skip\nci]", "fix (skip-ci)"),
-            ("fix [skip] it", "fix [skip] it"),
-        ] {
+    fn the_sanitiser_leaves_our_trailers_alone_and_checks_on() {
+        let requested_by = Some(("Octo Cat", "583231+octocat@users.noreply.github.com"));
+        let facts = CommitFacts { title: "fix [skip ci]", summary: "thanks @octocat", session: "0199aabb", requested_by };
+        let text = commit_message(&message(&facts), &TextRules::default(), &Redactor::default());
+        assert!(!text.contains("[skip ci]") && !text.contains("@octocat"), "{text}");
+        let ours = "Locum-Session: 0199aabb\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>";
+        assert!(text.trim_end().ends_with(ours), "{text}");
+    }
+
+    #[test]
+    fn a_subject_is_one_short_line() {
+        for (title, expected) in [("", "Change by locum"), (" \n ", "Change by locum"), ("fix\n\nthe  thing", "fix the thing")] {
             assert_eq!(subject(title), expected);
         }
         assert_eq!(subject(&"x".repeat(200)).chars().count(), 72);

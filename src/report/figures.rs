@@ -165,6 +165,12 @@ pub fn refusals(refusals: &[RefusedCall]) -> String {
     }
 }
 
+/// Returns a text's length as the forge counts it: in UTF-16 units.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
 /// Returns at most `limit_chars` characters, an ellipsis in place of the rest.
 #[must_use]
 pub fn clip(text: &str, limit_chars: usize) -> String {

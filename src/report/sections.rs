@@ -162,7 +162,7 @@ pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
         let note =
             if shown_lines < all_lines { format!("Shortened: the first {shown_lines} of {all_lines} lines.\n\n") } else { String::new() };
         let text = fold(&title, &format!("{note}{}", fenced(&part, "diff")));
-        let length = text.chars().count();
+        let length = figures::width(&text);
         if length <= room_chars {
             return Some(text);
         }
@@ -170,7 +170,7 @@ pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
         shown_lines = (shown_lines.saturating_mul(room_chars) / length).min(shown_lines - 1);
     }
     let text = format!("The diff ({}) is too long to be shown here.", figures::changes(changes));
-    (text.chars().count() <= room_chars).then_some(text)
+    (figures::width(&text) <= room_chars).then_some(text)
 }
 
 /// Returns an address as it may stand in a Markdown link.
@@ -212,7 +212,7 @@ fn bounded(text: &str, limit_chars: usize, render: impl Fn(&str) -> String) -> S
     let mut keep = limit_chars;
     loop {
         let rendered = render(&figures::clip(text, keep));
-        if rendered.chars().count() <= limit_chars || keep == 0 {
+        if figures::width(&rendered) <= limit_chars || keep == 0 {
             return rendered;
         }
         keep /= 2;

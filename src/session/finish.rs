@@ -74,7 +74,7 @@ impl Session<'_> {
             summary: root.and_then(|root| root.ended.as_ref()).map(|end| end.result.clone()).unwrap_or_default(),
             reason: Some(self.parts.redactor.redact(&stop.reason)).filter(|reason| !reason.is_empty()),
             question: stop.question,
-            tasks: self.state.tasks.iter().map(|task| report(task, &start.task)).collect(),
+            tasks: self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect(),
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
@@ -99,15 +99,19 @@ impl Session<'_> {
     }
 }
 
-fn report(task: &TaskState, asked: &str) -> TaskReport {
-    let message = if task.parent.is_none() { asked } else { &task.message };
-    TaskReport {
-        task: task.id,
-        parent: task.parent,
-        mode: task.mode.clone(),
-        title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
-        completed: task.ended.as_ref().map(|end| end.completed),
-        turns: task.turns,
+impl TaskReport {
+    /// Views a task for a report; `asked` is the session's own task, the words of who asked.
+    #[must_use]
+    pub fn of(task: &TaskState, asked: &str) -> Self {
+        let message = if task.parent.is_none() { asked } else { &task.message };
+        Self {
+            task: task.id,
+            parent: task.parent,
+            mode: task.mode.clone(),
+            title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
+            completed: task.ended.as_ref().map(|end| end.completed),
+            turns: task.turns,
+        }
     }
 }
 
