@@ -96,6 +96,9 @@ pub async fn run(mut parts: SessionParts<'_>, journal: Journal) -> Outcome {
     let rest = Duration::from_secs(u64::from(minutes).saturating_mul(60)).saturating_sub(taken);
     let deadline = parts.clock.sleep(rest);
     let mut session = Session { parts, journal, state, briefs: BTreeMap::new(), journal_broken: false };
+    if let Err(stop) = session.begin() {
+        return session.finish(stop).await;
+    }
     let stop = tokio::select! {
         biased;
         () = cancelled => Stop::session(OutcomeWord::Cancelled, session.at_work("it was stopped from outside")),
@@ -115,13 +118,20 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Writes down what is to be done, or that it goes on after a kill.
+    fn begin(&mut self) -> Result<(), Stop> {
+        match self.state.start {
+            Some(_) => self.emit(Event::Resumed),
+            None => self.emit(Event::Started(Box::new(SessionStart {
+                task: self.parts.redactor.redact(&self.parts.start.task),
+                message: self.parts.redactor.redact(&self.parts.start.message),
+                ..self.parts.start.clone()
+            }))),
+        }
+    }
+
     /// Takes step after step until there is nothing more to do or something stops it.
     async fn work(&mut self) -> Stop {
-        if self.state.start.is_some()
-            && let Err(stop) = self.emit(Event::Resumed)
-        {
-            return stop;
-        }
         loop {
             // Lets signals and timers in, also when neither the model nor a tool ever waits.
             tokio::task::yield_now().await;
@@ -141,7 +151,6 @@ impl Session<'_> {
 
     async fn take(&mut self, step: Step) -> Result<(), Stop> {
         match step {
-            Step::Begin => self.emit(Event::Started(Box::new(self.parts.start.clone()))),
             Step::BeginRoot => self.begin_root(),
             Step::Answer(task) => self.answer_calls(task).await,
             Step::Save => self.save(),
@@ -189,13 +198,12 @@ impl Session<'_> {
         if verdict.decision != Decision::Allow {
             return Err(Stop::session(OutcomeWord::Refused, format!("{}: {}", verdict.intent, verdict.reason)));
         }
-        let message = self.parts.redactor.redact(&start.message);
         self.emit(Event::TaskStarted {
             task: TaskId::default(),
             parent: None,
             parent_call: None,
             mode: start.mode,
-            message,
+            message: start.message,
             todos: Vec::new(),
             budget: start.budget,
         })

@@ -4,6 +4,7 @@
 //! and with what its own mode gives; its budget is the rest of its parent's, and what it spends its parent has spent.
 
 use crate::base::id::TaskId;
+use crate::policy::budget::Budget;
 use crate::policy::schema::OnQuestion;
 use crate::prompts::task;
 use crate::session::Session;
@@ -59,7 +60,9 @@ impl Session<'_> {
             return self.refuse_steering(id, waiting, text);
         }
         let parent = self.task(id)?;
-        let budget = parent.budget.carve(&parent.spent, None);
+        let rest = parent.budget.carve(&parent.spent, None);
+        // The rest is in whole minutes; what is left of the last one is watched over by the session's own clock.
+        let budget = Budget { minutes: rest.minutes.max(1), ..rest };
         let lines: Vec<String> = todos.iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
         let message = task::subtask_message(&parent.mode, &message, &lines);
         let task = TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX));

@@ -11,8 +11,6 @@ pub const MISTAKE_LIMIT: u32 = 5;
 /// What a session does next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Write down what it is to do.
-    Begin,
     /// Start the root task.
     BeginRoot,
     /// Answer the first calls that have no answer.
@@ -33,12 +31,9 @@ pub enum Step {
     Finish,
 }
 
-/// Returns what a session that has not ended does next.
+/// Returns what a session that began and has not ended does next.
 #[must_use]
 pub fn next(state: &State) -> Step {
-    if state.start.is_none() {
-        return Step::Begin;
-    }
     if state.tasks.is_empty() {
         return Step::BeginRoot;
     }

@@ -44,7 +44,8 @@ impl Stop {
 
 impl From<Exhausted> for Stop {
     fn from(exhausted: Exhausted) -> Self {
-        Self::task(OutcomeWord::BudgetExhausted, exhausted.to_string())
+        let word = if exhausted.unit == "minutes" { OutcomeWord::TimedOut } else { OutcomeWord::BudgetExhausted };
+        Self::task(word, exhausted.to_string())
     }
 }
 
