@@ -14,6 +14,8 @@ use serde_json::Value;
 
 #[path = "conformance/apply_diff.rs"]
 mod apply_diff;
+#[path = "conformance/commands.rs"]
+mod commands;
 #[path = "conformance/events.rs"]
 mod events;
 #[path = "conformance/mode_tool_access.rs"]
@@ -42,6 +44,7 @@ type Judge = fn(&Value, &Value) -> Judged;
 fn judge_of(set: &str) -> Option<Judge> {
     match set {
         "apply_diff" => Some(apply_diff::judge),
+        "commands" => Some(commands::judge),
         "events" => Some(events::judge),
         "mode_tool_access" => Some(mode_tool_access::judge),
         "mode_validation" => Some(mode_validation::judge),

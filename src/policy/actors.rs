@@ -20,3 +20,60 @@ pub enum Tier {
     /// The clock.
     Schedule,
 }
+
+/// What the forge's API answered about an actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing<'a> {
+    /// Permission word: `admin`, `maintain`, `write`, `triage`, `read`, `none`; anything else counts as `none`.
+    pub permission: &'a str,
+    /// Whether the account is a person's.
+    pub is_user: bool,
+    /// Whether the repository is private, so that `read` is given to someone on purpose.
+    pub is_private: bool,
+    /// Whether the forge says that they have contributed before.
+    pub has_contributed: bool,
+}
+
+impl Tier {
+    /// Returns the tier of an actor. Words this program does not know make a stranger.
+    #[must_use]
+    pub fn of(standing: Standing<'_>) -> Self {
+        if !standing.is_user {
+            return Self::Bot;
+        }
+        match standing.permission {
+            "admin" | "maintain" | "write" => Self::Maintainer,
+            "triage" => Self::Collaborator,
+            "read" if standing.is_private => Self::Collaborator,
+            _ if standing.has_contributed => Self::Contributor,
+            _ => Self::Stranger,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Standing, Tier};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn reads_the_forges_answer_and_trusts_no_unknown_word() {
+        for (permission, is_user, is_private, has_contributed, expected) in [
+            ("admin", true, false, false, Tier::Maintainer),
+            ("maintain", true, false, false, Tier::Maintainer),
+            ("write", true, false, false, Tier::Maintainer),
+            ("triage", true, false, false, Tier::Collaborator),
+            ("read", true, true, false, Tier::Collaborator),
+            ("read", true, false, false, Tier::Stranger),
+            ("read", true, false, true, Tier::Contributor),
+            ("none", true, true, false, Tier::Stranger),
+            ("", true, true, false, Tier::Stranger),
+            ("ADMIN", true, true, false, Tier::Stranger),
+            ("owner", true, true, true, Tier::Contributor),
+            ("admin", false, false, false, Tier::Bot),
+        ] {
+            let standing = Standing { permission, is_user, is_private, has_contributed };
+            assert_eq!(Tier::of(standing), expected, "{standing:?}");
+        }
+    }
+}

@@ -66,29 +66,147 @@ impl Budget {
     ///
     /// # Errors
     /// Names the limit that is reached.
-    pub fn ask_turn(&self, _spent: &Spent, _estimate_tokens: u64) -> Result<(), Exhausted> {
-        todo!()
+    pub fn ask_turn(&self, spent: &Spent, estimate_tokens: u64) -> Result<(), Exhausted> {
+        ask("turns", u64::from(spent.turns) < u64::from(self.turns), self.turns, spent.turns)?;
+        let tokens = spent.usage.total();
+        ask("tokens", tokens.saturating_add(estimate_tokens) <= self.tokens && tokens < self.tokens, self.tokens, tokens)?;
+        ask("cost_usd", spent.cost_usd < self.cost_usd || self.costs_nothing(spent), dollars(self.cost_usd), dollars(spent.cost_usd))?;
+        self.ask_time(spent)
     }
 
     /// Asks whether one more tool call fits.
     ///
     /// # Errors
     /// Names the limit that is reached.
-    pub fn ask_call(&self, _spent: &Spent) -> Result<(), Exhausted> {
-        todo!()
+    pub fn ask_call(&self, spent: &Spent) -> Result<(), Exhausted> {
+        ask("tool_calls", spent.tool_calls < self.tool_calls, self.tool_calls, spent.tool_calls)?;
+        self.ask_time(spent)
     }
 
     /// Asks whether the changes made so far fit (`files`, `diff_lines`).
     ///
     /// # Errors
     /// Names the limit that is passed.
-    pub fn ask_changes(&self, _spent: &Spent) -> Result<(), Exhausted> {
-        todo!()
+    pub fn ask_changes(&self, spent: &Spent) -> Result<(), Exhausted> {
+        ask("files", spent.files <= self.files, self.files, spent.files)?;
+        ask("diff_lines", spent.diff_lines <= self.diff_lines, self.diff_lines, spent.diff_lines)
     }
 
     /// Returns what a sub-task may spend: the rest of this budget, cut down to `asked` where given.
     #[must_use]
-    pub fn carve(&self, _spent: &Spent, _asked: Option<Self>) -> Self {
-        todo!()
+    pub fn carve(&self, spent: &Spent, asked: Option<Self>) -> Self {
+        let spent_minutes = u32::try_from(spent.seconds.div_ceil(60)).unwrap_or(u32::MAX);
+        let rest = Self {
+            turns: self.turns.saturating_sub(spent.turns),
+            tool_calls: self.tool_calls.saturating_sub(spent.tool_calls),
+            tokens: self.tokens.saturating_sub(spent.usage.total()),
+            cost_usd: (self.cost_usd - spent.cost_usd).max(0.0),
+            minutes: self.minutes.saturating_sub(spent_minutes),
+            files: self.files.saturating_sub(spent.files),
+            diff_lines: self.diff_lines.saturating_sub(spent.diff_lines),
+        };
+        asked.map_or(rest, |asked| rest.at_most(&asked))
+    }
+
+    /// Returns the smaller of two budgets, limit by limit: settings and flags tighten a policy, never widen it.
+    #[must_use]
+    pub fn at_most(&self, other: &Self) -> Self {
+        Self {
+            turns: self.turns.min(other.turns),
+            tool_calls: self.tool_calls.min(other.tool_calls),
+            tokens: self.tokens.min(other.tokens),
+            cost_usd: self.cost_usd.min(other.cost_usd),
+            minutes: self.minutes.min(other.minutes),
+            files: self.files.min(other.files),
+            diff_lines: self.diff_lines.min(other.diff_lines),
+        }
+    }
+
+    fn ask_time(&self, spent: &Spent) -> Result<(), Exhausted> {
+        let limit_s = u64::from(self.minutes).saturating_mul(60);
+        ask("minutes", spent.seconds < limit_s, self.minutes, spent.seconds / 60)
+    }
+
+    /// A limit of zero dollars still lets free models (local, scripted) work.
+    fn costs_nothing(&self, spent: &Spent) -> bool {
+        self.cost_usd <= 0.0 && spent.cost_usd <= 0.0
+    }
+}
+
+fn ask(unit: &str, fits: bool, limit: impl ToString, spent: impl ToString) -> Result<(), Exhausted> {
+    if fits { Ok(()) } else { Err(Exhausted { unit: unit.to_owned(), limit: limit.to_string(), spent: spent.to_string() }) }
+}
+
+fn dollars(amount: f64) -> String {
+    format!("{amount:.2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, Spent};
+    use crate::base::chat::Usage;
+    use pretty_assertions::assert_eq;
+
+    fn spent(change: impl FnOnce(&mut Spent)) -> Spent {
+        let mut spent = Spent::default();
+        change(&mut spent);
+        spent
+    }
+
+    #[test]
+    fn stops_a_turn_at_each_limit_and_not_before() {
+        let budget = Budget { turns: 2, tokens: 100, cost_usd: 1.0, minutes: 1, ..Budget::default() };
+        let usage = |input| Usage { input, ..Usage::default() };
+        for (spent, estimate, expected) in [
+            (spent(|spent| spent.turns = 1), 10, None),
+            (spent(|spent| spent.turns = 2), 10, Some("turns")),
+            (spent(|spent| spent.usage = usage(90)), 10, None),
+            (spent(|spent| spent.usage = usage(91)), 10, Some("tokens")),
+            (spent(|spent| spent.usage = usage(100)), 0, Some("tokens")),
+            (spent(|spent| spent.cost_usd = 0.99), 0, None),
+            (spent(|spent| spent.cost_usd = 1.0), 0, Some("cost_usd")),
+            (spent(|spent| spent.seconds = 59), 0, None),
+            (spent(|spent| spent.seconds = 60), 0, Some("minutes")),
+        ] {
+            let found = budget.ask_turn(&spent, estimate).err().map(|error| error.unit);
+            assert_eq!(found.as_deref(), expected, "{spent:?}");
+        }
+    }
+
+    #[test]
+    fn lets_free_models_work_without_money() {
+        let budget = Budget { cost_usd: 0.0, ..Budget::default() };
+        assert_eq!(budget.ask_turn(&Spent::default(), 1), Ok(()));
+        assert!(budget.ask_turn(&spent(|spent| spent.cost_usd = 0.01), 1).is_err());
+    }
+
+    #[test]
+    fn counts_calls_and_changes() {
+        let budget = Budget { tool_calls: 3, files: 2, diff_lines: 10, ..Budget::default() };
+        assert_eq!(budget.ask_call(&spent(|spent| spent.tool_calls = 2)), Ok(()));
+        assert_eq!(
+            budget.ask_call(&spent(|spent| spent.tool_calls = 3)).unwrap_err().to_string(),
+            "budget of 3 tool_calls is used up (3 spent)"
+        );
+        assert_eq!(budget.ask_changes(&spent(|spent| (spent.files, spent.diff_lines) = (2, 10))), Ok(()));
+        assert_eq!(budget.ask_changes(&spent(|spent| spent.files = 3)).unwrap_err().unit, "files");
+        assert_eq!(budget.ask_changes(&spent(|spent| spent.diff_lines = 11)).unwrap_err().unit, "diff_lines");
+    }
+
+    #[test]
+    fn a_child_never_gets_more_than_is_left() {
+        let budget = Budget { turns: 10, tokens: 1000, cost_usd: 2.0, minutes: 10, ..Budget::default() };
+        let used = spent(|spent| {
+            spent.turns = 4;
+            spent.usage.input = 400;
+            spent.cost_usd = 0.5;
+            spent.seconds = 61;
+        });
+        let rest = budget.carve(&used, None);
+        assert_eq!((rest.turns, rest.tokens, rest.minutes), (6, 600, 8));
+        let asked = Budget { turns: 100, tokens: 50, ..Budget::default() };
+        let carved = budget.carve(&used, Some(asked));
+        assert_eq!((carved.turns, carved.tokens, carved.minutes), (6, 50, 8));
+        assert!((carved.cost_usd - 1.5).abs() < 1e-9);
     }
 }

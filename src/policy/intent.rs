@@ -1,5 +1,9 @@
 //! `Intent`: one thing an act would do to the world, in words the policy has rules for.
 
+use std::fmt;
+
+use url::Url;
+
 use crate::base::path::RepoPath;
 use crate::policy::actors::Tier;
 use crate::policy::command::Script;
@@ -13,6 +17,17 @@ pub enum Intent {
     Edit(RepoPath),
     /// Runs a script of commands.
     Command(Script),
+    /// Gets a page or file from the network.
+    Fetch(Url),
+    /// Opens a page in a browser.
+    Browse(Url),
+    /// Calls a tool of an MCP server.
+    Mcp {
+        /// The server's name in the settings.
+        server: String,
+        /// The tool's name as the server gives it.
+        tool: String,
+    },
     /// Publishes something where other people see it.
     Publish(Publication),
     /// Hands work to a sub-task in this mode.
@@ -22,6 +37,24 @@ pub enum Intent {
     /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a result. Allowed by the
     /// built-in rule `session`, since nothing outside changes; what becomes of a question or a result is judged when published.
     Session,
+}
+
+impl fmt::Display for Intent {
+    /// Writes the intent as a policy would name it: `edit(src/lib.rs)`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path) => write!(formatter, "read({path})"),
+            Self::Edit(path) => write!(formatter, "edit({path})"),
+            Self::Command(script) => write!(formatter, "command({})", script.text().trim()),
+            Self::Fetch(url) => write!(formatter, "fetch({url})"),
+            Self::Browse(url) => write!(formatter, "browse({url})"),
+            Self::Mcp { server, tool } => write!(formatter, "mcp({server}/{tool})"),
+            Self::Publish(publication) => write!(formatter, "publish({publication})"),
+            Self::Delegate(mode) => write!(formatter, "delegate({mode})"),
+            Self::Mode(mode) => write!(formatter, "mode({mode})"),
+            Self::Session => formatter.write_str("session"),
+        }
+    }
 }
 
 /// What kind of thing is published.
@@ -38,6 +71,18 @@ pub enum Publication {
     PullRequest,
     /// A label.
     Label,
+}
+
+impl fmt::Display for Publication {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Comment => "comment",
+            Self::Review => "review",
+            Self::Commit => "commit",
+            Self::PullRequest => "pull-request",
+            Self::Label => "label",
+        })
+    }
 }
 
 /// Something the program wants to do, described by its intents.
@@ -57,6 +102,9 @@ pub struct Facts {
     pub tier: Tier,
     /// The job that is run, if any.
     pub job: Option<String>,
+    /// Whether commands run inside a sandbox on this machine.
+    #[serde(default)]
+    pub sandboxed: bool,
 }
 
 /// How a run was started.

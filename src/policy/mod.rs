@@ -6,18 +6,40 @@
 pub mod actors;
 pub mod budget;
 pub mod command;
+pub mod explain;
+pub mod glob;
 pub mod intent;
+pub mod judge;
 pub mod paths;
+pub mod pattern;
+pub mod rule;
 pub mod schema;
+pub mod settings;
 pub mod verdict;
 
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use crate::base::fields::{Fields, Mistakes};
+use crate::base::yaml::{Document, Mistake, Place, Value};
 use crate::policy::intent::{Act, Facts, Intent};
-use crate::policy::verdict::{Refusal, Verdict};
+use crate::policy::judge::Judge;
+use crate::policy::rule::read_rules;
+use crate::policy::schema::{PolicyError, PolicyErrors, PolicySpec};
+use crate::policy::verdict::{Decision, Refusal, Verdict};
+
+/// How the built-in policy is named in errors and verdicts.
+pub const BUILTIN_ORIGIN: &str = "built-in policy";
+/// The built-in policy's text.
+pub const BUILTIN_TEXT: &str = include_str!("../../config/policy.yml");
 
 /// A checked policy, ready to decide.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    _spec: schema::PolicySpec,
+    spec: PolicySpec,
+    judge: Judge,
+    hash: String,
 }
 
 impl Policy {
@@ -25,32 +47,69 @@ impl Policy {
     ///
     /// # Errors
     /// Every mistake of the file at once, each with line and column; a failing `examples` entry is such a mistake.
-    pub fn parse(_text: &str, _origin: &str) -> Result<Self, schema::PolicyErrors> {
-        todo!()
+    pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
+        let document = Document::parse(text);
+        let mut mistakes = Mistakes(document.mistakes);
+        let mut policy = Self { spec: PolicySpec::default(), judge: Judge::new(Vec::new(), origin), hash: hash_of(text) };
+        match document.root {
+            Some(root) => {
+                if let Some(file) = mistakes.fields(&root, "policy", settings::SECTIONS) {
+                    policy.read(&file, &mut mistakes);
+                }
+            }
+            None if mistakes.0.is_empty() => mistakes.add_with_hint(Place::default(), "the file is empty", "start with `version: 1`"),
+            None => {}
+        }
+        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.0, origin)) }
     }
 
-    /// Returns the policy that applies where a repository has none (`config/policy.yml`).
+    fn read(&mut self, file: &Fields<'_>, mistakes: &mut Mistakes) {
+        match file.required(mistakes, "version").map(|node| (&node.value, node.place)) {
+            Some((Value::Number(version), _)) if version == "1" => {}
+            Some((_, place)) => mistakes.add(place, "`version` must be 1"),
+            None => {}
+        }
+        self.spec = settings::read_settings(file, mistakes);
+        let rules = file.get("rules").map_or_else(Vec::new, |node| read_rules(node, mistakes));
+        self.judge = Judge::new(rules, self.judge.origin());
+        if let Some(node) = file.get("examples") {
+            self.check_examples(node, mistakes);
+        }
+    }
+
+    /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should the program have been built
+    /// with a broken one, it allows nothing.
     #[must_use]
     pub fn builtin() -> Self {
-        todo!()
+        Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN).unwrap_or_else(|_| Self {
+            spec: PolicySpec::default(),
+            judge: Judge::new(Vec::new(), BUILTIN_ORIGIN),
+            hash: hash_of(BUILTIN_TEXT),
+        })
     }
 
     /// Returns the checked settings (budget, commands, publish, ...).
     #[must_use]
-    pub fn settings(&self) -> &schema::PolicySpec {
-        &self._spec
+    pub fn settings(&self) -> &PolicySpec {
+        &self.spec
+    }
+
+    /// Returns how the policy is named: its file, or [`BUILTIN_ORIGIN`].
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        self.judge.origin()
     }
 
     /// Returns the SHA-256 of the policy's text in hexadecimal, as recorded in every journal.
     #[must_use]
     pub fn hash(&self) -> &str {
-        todo!()
+        &self.hash
     }
 
     /// Judges one intent.
     #[must_use]
-    pub fn decide(&self, _intent: &Intent, _facts: &Facts) -> Verdict {
-        todo!()
+    pub fn decide(&self, intent: &Intent, facts: &Facts) -> Verdict {
+        self.judge.decide(intent, facts, &self.spec)
     }
 
     /// Judges an act by all its intents and, when each is allowed, hands it back as a permit.
@@ -58,8 +117,26 @@ impl Policy {
     /// # Errors
     /// A refusal with the worst decision and every verdict that led to it. An act with no intents is denied.
     pub fn admit<A: Act>(&self, act: A, facts: &Facts) -> Result<Permit<A>, Box<Refusal>> {
-        let _ = (&act, facts);
-        todo!()
+        let intents = act.intents();
+        let verdicts: Vec<Verdict> = intents.iter().map(|intent| self.decide(intent, facts)).collect();
+        let worst = verdicts.iter().map(|verdict| verdict.decision).max();
+        match worst {
+            Some(Decision::Allow) => Ok(Permit { act, verdicts }),
+            Some(decision) => {
+                let hint = intents
+                    .iter()
+                    .zip(&verdicts)
+                    .find(|(_, verdict)| verdict.decision == decision)
+                    .and_then(|(intent, _)| self.hint(intent, facts));
+                let verdicts = verdicts.into_iter().filter(|verdict| verdict.decision != Decision::Allow).collect();
+                Err(Box::new(Refusal { decision, verdicts, hint }))
+            }
+            None => {
+                let reason = "it does not say what it would do".to_owned();
+                let verdict = Verdict { decision: Decision::Deny, intent: String::new(), rule: None, reason };
+                Err(Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None }))
+            }
+        }
     }
 }
 
@@ -86,3 +163,26 @@ impl<A: Act> Permit<A> {
         self.act.intents().contains(intent)
     }
 }
+
+fn errors(mut mistakes: Vec<Mistake>, origin: &str) -> PolicyErrors {
+    mistakes.sort_by_key(|mistake| mistake.place);
+    let error = |mistake: Mistake| PolicyError {
+        origin: origin.to_owned(),
+        line: mistake.place.line,
+        column: mistake.place.column,
+        message: mistake.message,
+        hint: mistake.hint,
+    };
+    PolicyErrors(mistakes.into_iter().map(error).collect())
+}
+
+fn hash_of(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests;

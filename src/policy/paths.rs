@@ -1,9 +1,194 @@
-//! Protected paths and path patterns.
+//! Protected paths: what no rule opens by a wildcard, neither for edits (automation, agents, git) nor for reading (credentials).
+//!
+//! In: a path of the repository. Out: why it is protected. The lists are data under `config/`. Names are compared as the most
+//! careless disk would: without case, without invisible characters, without endings that some systems drop.
 
 use crate::base::path::RepoPath;
+use crate::policy::glob::{Case, PathGlob};
+
+const PROTECTED: &str = include_str!("../../config/protected_paths.txt");
+const SECRET: &str = include_str!("../../config/secret_paths.txt");
+
+/// The protected paths, read once for a policy.
+#[derive(Clone, Debug)]
+pub struct Protection {
+    edits: Vec<(PathGlob, &'static str)>,
+    reads: Vec<(PathGlob, &'static str)>,
+}
+
+impl Default for Protection {
+    fn default() -> Self {
+        Self { edits: read_list(PROTECTED), reads: read_list(SECRET) }
+    }
+}
+
+impl Protection {
+    /// Returns why a path is protected from edits, or `None`.
+    #[must_use]
+    pub fn of_edit(&self, path: &RepoPath) -> Option<&'static str> {
+        let plain = plain_spelling(path)?;
+        let mut parts = plain.parts();
+        let first = parts.next();
+        if first.is_some_and(|name| name.starts_with('.')) && parts.next().is_some() {
+            return Some(find(&self.edits, &plain).unwrap_or("lies in a top-level folder that tools read their configuration from"));
+        }
+        find(&self.edits, &plain)
+    }
+
+    /// Returns why a path is protected from reading, or `None`.
+    #[must_use]
+    pub fn of_read(&self, path: &RepoPath) -> Option<&'static str> {
+        find(&self.reads, &plain_spelling(path)?)
+    }
+}
 
 /// Returns why a path is protected from edits whatever the rules say, or `None`.
 #[must_use]
-pub fn protected(_path: &RepoPath) -> Option<&'static str> {
-    todo!()
+pub fn protected(path: &RepoPath) -> Option<&'static str> {
+    Protection::default().of_edit(path)
+}
+
+fn find(list: &[(PathGlob, &'static str)], path: &RepoPath) -> Option<&'static str> {
+    list.iter().find(|(glob, _)| glob.matches(path, Case::Ignored)).map(|(_, reason)| *reason)
+}
+
+fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
+    let mut reason = "";
+    let mut list = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            Some(next) => reason = next,
+            None => list.extend(PathGlob::parse(line).ok().map(|glob| (glob, reason))),
+        }
+    }
+    list
+}
+
+/// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing dots and blanks would see it.
+fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
+    let parts: Vec<String> = path.parts().map(plain_name).filter(|part| !part.is_empty() && part != "." && part != "..").collect();
+    if parts.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&parts.join("/")).ok() }
+}
+
+fn plain_name(part: &str) -> String {
+    let visible: String = part.chars().filter(|letter| !is_invisible(*letter)).map(narrow).collect();
+    let folded = visible.to_uppercase().to_lowercase();
+    let name = folded.split([':', '\\']).next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned();
+    match name.as_str() {
+        "git~1" | "git~2" => ".git".to_owned(),
+        "github~1" => ".github".to_owned(),
+        "locum~1" => ".locum".to_owned(),
+        "gitmod~1" => ".gitmodules".to_owned(),
+        _ => name,
+    }
+}
+
+/// Brings full-width letters and look-alike full stops to their plain form.
+fn narrow(letter: char) -> char {
+    match letter {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0).unwrap_or(letter),
+        '\u{2024}' | '\u{fe52}' | '\u{3002}' => '.',
+        letter => letter,
+    }
+}
+
+/// Returns true for characters that show nothing: joiners, direction marks, fillers, byte order marks, tags.
+#[must_use]
+pub fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Protection, protected};
+    use crate::base::path::RepoPath;
+
+    #[test]
+    fn protects_automation_and_agents_in_every_spelling() {
+        for path in [
+            ".git",
+            ".git/config",
+            ".GIT/config",
+            "sub/.git/hooks/pre-commit",
+            ".git./config",
+            ".git /config",
+            ".git::$INDEX_ALLOCATION/config",
+            "git~1/config",
+            ".g\u{200c}it/config",
+            "\u{ff0e}git/config",
+            ".\u{ff47}it/config",
+            ".gıthub/workflows/a.yml",
+            ".github/workflows/ci.yml",
+            ".GitHub/Workflows/ci.yml",
+            ".github/actions/x/action.yml",
+            ".github/dependabot.yml",
+            ".github",
+            ".github/ISSUE_TEMPLATE.md",
+            ".locum/policy.yml",
+            ".LOCUM/modes.yml",
+            ".vscode/tasks.json",
+            ".husky/pre-commit",
+            ".cargo/config.toml",
+            "crates/a/.cargo/config.toml",
+            ".claude/settings.json",
+            ".new-tool/anything",
+            "CODEOWNERS",
+            "docs/codeowners",
+            ".mcp.json",
+            ".roomodes",
+            "AGENTS.md",
+            "sub/CLAUDE.md",
+            ".npmrc",
+            "web/.npmrc",
+            ".envrc",
+            ".gitmodules",
+            "sub/.gitattributes",
+            "Jenkinsfile",
+            ".clinerules",
+        ] {
+            assert!(protected(&RepoPath::parse(path).unwrap()).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn leaves_ordinary_files_alone() {
+        for path in [
+            "src/lib.rs",
+            "git/config.txt",
+            ".gitignore",
+            ".editorconfig",
+            "docs/übersicht.md",
+            "src/.hidden/x",
+            "github/workflows/x.yml",
+            "run.sh",
+            ".",
+        ] {
+            assert_eq!(protected(&RepoPath::parse(path).unwrap()), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn protects_credentials_from_reading_but_not_their_examples() {
+        let protection = Protection::default();
+        for path in
+            [".env", "a/.ENV", "conf/prod.pem", ".git/config", "sub/.git/config", ".ssh/id_ed25519", "home/.netrc", ".git/modules/a/config"]
+        {
+            assert!(protection.of_read(&RepoPath::parse(path).unwrap()).is_some(), "{path}");
+        }
+        for path in [".env.example", ".gitignore", "src/env.rs", "README.md", ".github/workflows/ci.yml", ".git/HEAD", "pem/readme"] {
+            assert_eq!(protection.of_read(&RepoPath::parse(path).unwrap()), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_listed_pattern_is_one() {
+        for list in [super::PROTECTED, super::SECRET] {
+            let lines = list.lines().filter(|line| !line.trim().is_empty() && !line.starts_with(['#', '['])).count();
+            assert_eq!(super::read_list(list).len(), lines);
+        }
+    }
 }

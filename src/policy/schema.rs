@@ -16,6 +16,8 @@ pub struct PolicySpec {
     pub modes: ModeRules,
     /// How commands run.
     pub commands: CommandLimits,
+    /// Hosts that commands may reach where `commands.network` is `policy`: `docs.rs`, `*.example.com`.
+    pub network_hosts: Vec<String>,
     /// What a run may spend.
     pub budget: Budget,
     /// What happens when a rule says hold.
@@ -26,8 +28,8 @@ pub struct PolicySpec {
     pub publish: PublishRules,
 }
 
-/// Who may start what.
-#[derive(Clone, Debug, Default)]
+/// Who may start what. The default: maintainers, by `/locum` in a comment.
+#[derive(Clone, Debug)]
 pub struct Triggers {
     /// Comment commands; `None` when comments start nothing.
     pub comment: Option<CommentTrigger>,
@@ -41,6 +43,19 @@ pub struct Triggers {
     pub bots: Vec<String>,
     /// What a pull request from a fork may start.
     pub forks: Forks,
+}
+
+impl Default for Triggers {
+    fn default() -> Self {
+        Self {
+            comment: Some(CommentTrigger { prefix: "/locum".to_owned(), tiers: vec![Tier::Maintainer] }),
+            label: None,
+            schedule_jobs: Vec::new(),
+            dispatch_tiers: Vec::new(),
+            bots: Vec::new(),
+            forks: Forks::ReadOnly,
+        }
+    }
 }
 
 /// Comment commands.
@@ -139,8 +154,12 @@ pub struct CommandLimits {
     pub timeout: Duration,
     /// Bytes of output kept of one command, both streams together.
     pub output_bytes: usize,
+    /// Whether commands may reach the hosts of `network.allow`; otherwise none.
+    pub network: bool,
     /// Names of environment variables passed on to commands.
     pub env: Vec<String>,
+    /// Whether commands that run the repository's own code need a sandbox around them.
+    pub sandbox: Sandbox,
     /// Complexity, 0 to 1, above which a script is held.
     pub max_complexity: f64,
 }
@@ -148,8 +167,25 @@ pub struct CommandLimits {
 impl Default for CommandLimits {
     fn default() -> Self {
         let env = ["PATH", "HOME", "LANG", "CARGO_HOME", "RUSTUP_HOME"].map(str::to_owned).to_vec();
-        Self { timeout: Duration::from_secs(600), output_bytes: 64 * 1024, env, max_complexity: 0.8 }
+        Self {
+            timeout: Duration::from_secs(600),
+            output_bytes: 64 * 1024,
+            network: false,
+            env,
+            sandbox: Sandbox::Required,
+            max_complexity: 0.8,
+        }
     }
+}
+
+/// What has to be around a command that runs the repository's own code (tests, builds, scripts).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sandbox {
+    /// A sandbox; without one such a command is refused.
+    #[default]
+    Required,
+    /// Nothing: the maintainer accepts in words that such code runs with the rights of the run.
+    Off,
 }
 
 /// What happens when a rule says hold.
@@ -226,7 +262,7 @@ pub struct PolicyErrors(pub Vec<PolicyError>);
 
 /// One mistake in a policy file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("policy `{origin}`:{line}:{column}: {message}")]
+#[error("policy `{origin}`:{line}:{column}: {message}{}", .hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default())]
 pub struct PolicyError {
     /// The file.
     pub origin: String,

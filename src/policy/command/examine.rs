@@ -1,0 +1,449 @@
+//! What the words of one simple command would do: options looked up in the tables, operands turned into paths that are read
+//! or written, and everything that a `:*` may not cover.
+//!
+//! In: literal words and the folder they run in. Out: an [`Examination`]. It knows no rules; the policy weighs what is found.
+
+use crate::base::path::RepoPath;
+use crate::policy::command::sed;
+use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, Table, WITH_VERBS};
+
+/// What one simple command would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examination {
+    /// What `:*` does not cover, by the index of the word: a rule that spells that word out covers it.
+    pub findings: Vec<Finding>,
+    /// Files and folders it reads.
+    pub reads: Vec<PathUse>,
+    /// Files it writes.
+    pub edits: Vec<PathUse>,
+    /// Whether it runs code of the repository.
+    pub runs_code: bool,
+    /// Whether it is known to only read.
+    pub only_reads: bool,
+    /// Why no rule at all may allow it.
+    pub never: Option<String>,
+}
+
+/// A word that `:*` does not cover.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which word.
+    pub index: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// A path a command uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathUse {
+    /// In the repository.
+    Inside(RepoPath),
+    /// In the repository, if it is a path at all: only a refusal counts.
+    Perhaps(RepoPath),
+    /// Not in the repository.
+    Outside(String),
+}
+
+/// Looks at the words of one simple command.
+#[must_use]
+pub fn examine(words: &[String], folder: &RepoPath) -> Examination {
+    let mut looking = Looking { words, folder, found: Examination::default(), next: 1 };
+    looking.program();
+    looking.found
+}
+
+/// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`, `/dev/null`).
+#[must_use]
+pub fn path_use(word: &str, folder: &RepoPath) -> Option<PathUse> {
+    if word == "-" || word == "/dev/null" {
+        return None;
+    }
+    Some(folder.join(word).map_or_else(|_| PathUse::Outside(word.to_owned()), PathUse::Inside))
+}
+
+struct Looking<'w> {
+    words: &'w [String],
+    folder: &'w RepoPath,
+    found: Examination,
+    next: usize,
+}
+
+/// What an option of a table takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Optional,
+    Value,
+    ReadFile,
+    WrittenFile,
+}
+
+impl Looking<'_> {
+    fn program(&mut self) {
+        let Some(program) = self.words.first().map(String::as_str) else { return };
+        if SHELL_WORDS.contains(&program) {
+            self.found.never = Some(format!("`{program}` changes what the shell does with later commands"));
+            return;
+        }
+        if program.contains('/') {
+            self.found.runs_code = true;
+            self.finding(0, format!("`{program}` is a program named by its path"));
+            return;
+        }
+        if RUN_OTHERS.contains(&program)
+            || RUN_OTHERS.contains(&program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+        {
+            self.found.runs_code = true;
+            self.finding(usize::MAX, format!("`{program}` can run or write anything; a rule has to spell out every word of it"));
+            return;
+        }
+        match program {
+            "find" => self.find(),
+            "sed" => self.sed(),
+            program if WITH_VERBS.contains(&program) => self.with_verb(program),
+            program => {
+                if let Some(table) = tables::all().find(|table| table.words == [program]) {
+                    self.by_table(table);
+                }
+            }
+        }
+    }
+
+    fn with_verb(&mut self, program: &str) {
+        while program == "git"
+            && self.words.get(self.next).is_some_and(|word| matches!(word.as_str(), "--no-pager" | "-P" | "--no-optional-locks"))
+        {
+            self.next += 1;
+        }
+        let Some(verb) = self.words.get(self.next).cloned() else {
+            self.finding(self.next, format!("`{program}` without a verb"));
+            return;
+        };
+        if verb.starts_with(['-', '+']) {
+            self.finding(self.next, format!("the option `{verb}` before the verb of `{program}`"));
+            return;
+        }
+        let second = self.words.get(self.next + 1).map(String::as_str);
+        let found = tables::all().find(|table| match table.words {
+            [name, one] => *name == program && *one == verb,
+            [name, one, two] => *name == program && *one == verb && second == Some(two),
+            _ => false,
+        });
+        match found {
+            Some(table) => {
+                self.next += table.words.len() - 1;
+                if table.words.get(1) == Some(&"nextest") {
+                    self.next += usize::from(second == Some("run"));
+                }
+                self.by_table(table);
+            }
+            None => {
+                self.finding(self.next, format!("`{program} {verb}` is not known to be harmless"));
+                self.found.runs_code = program != "git";
+                for index in self.next + 1..self.words.len() {
+                    if self.words.get(index).is_some_and(|word| word.starts_with('-') && word.len() > 1) {
+                        self.finding(index, format!("no table says what this option of `{program} {verb}` does"));
+                    }
+                }
+            }
+        }
+    }
+
+    fn by_table(&mut self, table: &Table) {
+        self.found.runs_code = table.effect == Effect::RunsCode;
+        self.found.only_reads = table.effect == Effect::Reads;
+        let name = table.words.join(" ");
+        let mut operands: Vec<(usize, String)> = Vec::new();
+        let mut pattern_given = false;
+        let mut recursive = false;
+        let mut plain_from = None;
+        while let Some(word) = self.words.get(self.next).cloned() {
+            let index = self.next;
+            self.next += 1;
+            let is_option = word.len() > 1 && word.starts_with('-') && plain_from.is_none() && table.operands != Operands::Words;
+            if !is_option {
+                operands.push((index, word));
+            } else if word == "--" {
+                plain_from = Some(operands.len());
+            } else {
+                let option = word.split('=').next().unwrap_or_default();
+                if let Operands::PatternThenPaths(givers) = table.operands {
+                    pattern_given |=
+                        givers.iter().any(|giver| *giver == option || (giver.len() == 2 && short_cluster_has(table.options, &word, giver)));
+                }
+                recursive |= matches!(option, "-r" | "-R" | "--recursive") || (!word.starts_with("--") && word.contains(['r', 'R']));
+                self.option(table.options, &name, index, &word);
+            }
+        }
+        self.operands(table, &name, operands, pattern_given, plain_from);
+        if name == "grep" && recursive && self.found.reads.iter().all(|read| matches!(read, PathUse::Inside(path) if path.is_root())) {
+            self.finding(
+                self.words.len(),
+                "`grep -r` over the whole repository also reads hidden files and git's own; name folders, or use `rg`".to_owned(),
+            );
+        }
+    }
+
+    fn operands(&mut self, table: &Table, name: &str, operands: Vec<(usize, String)>, pattern_given: bool, plain_from: Option<usize>) {
+        match table.operands {
+            Operands::Words | Operands::Text => {}
+            Operands::None => {
+                if let Some((index, word)) = operands.first() {
+                    self.finding(*index, format!("`{name}` with `{word}` does more than show"));
+                }
+            }
+            Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
+            Operands::PathsOrHere => {
+                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                if operands.is_empty() {
+                    self.reads(["."].into_iter());
+                }
+            }
+            Operands::OnePath => {
+                self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
+                if let Some((index, _)) = operands.get(1) {
+                    self.finding(*index, format!("a second file of `{name}` is written"));
+                }
+            }
+            Operands::PatternThenPaths(_) => {
+                let paths = operands.iter().skip(usize::from(!pattern_given));
+                self.reads(paths.clone().map(|(_, word)| word.as_str()));
+                if paths.count() == 0 && matches!(name, "rg" | "git grep" | "grep") {
+                    self.reads(["."].into_iter());
+                }
+            }
+            Operands::Revisions => {
+                for (position, (_, word)) in operands.iter().enumerate() {
+                    self.revision(word, plain_from.is_some_and(|from| position >= from));
+                }
+            }
+            Operands::Targets => {
+                for (index, word) in &operands {
+                    if word.contains('=') && name == "make" {
+                        self.finding(*index, "a variable given to `make` can change what it runs".to_owned());
+                    }
+                    let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
+                    if !path.is_empty() {
+                        self.perhaps(path);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks up one option word, which may be a cluster of letters, and takes its value along.
+    fn option(&mut self, options: &str, name: &str, index: usize, word: &str) {
+        let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+        if let Some(takes) = lookup(options, option) {
+            match (takes, value) {
+                (Takes::Nothing, Some(_)) => self.unlisted(name, index, word),
+                (Takes::Nothing | Takes::Optional, _) => {}
+                (Takes::Value | Takes::ReadFile | Takes::WrittenFile, value) => {
+                    let value = value.map(str::to_owned).or_else(|| self.take_next());
+                    self.value(takes, name, index, value);
+                }
+            }
+            return;
+        }
+        let digits = word.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+        if digits && (lookup(options, "-#").is_some() || lookup(options, "--oneline").is_some()) {
+            return;
+        }
+        if word.starts_with("--") {
+            self.unlisted(name, index, word);
+            return;
+        }
+        self.cluster(options, name, index, word);
+    }
+
+    fn cluster(&mut self, options: &str, name: &str, index: usize, word: &str) {
+        let letters = word.strip_prefix('-').unwrap_or(word);
+        for (at, letter) in letters.char_indices() {
+            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
+            match lookup(options, &format!("-{letter}")) {
+                Some(Takes::Nothing) => {}
+                Some(Takes::Optional) => return,
+                Some(takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile)) => {
+                    let value = if rest.is_empty() { self.take_next() } else { Some(rest.to_owned()) };
+                    self.value(takes, name, index, value);
+                    return;
+                }
+                None => {
+                    self.unlisted(name, index, word);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, takes: Takes, name: &str, index: usize, value: Option<String>) {
+        let Some(value) = value else {
+            self.finding(index, format!("an option of `{name}` without its value"));
+            return;
+        };
+        match takes {
+            Takes::ReadFile => self.found.reads.extend(path_use(&value, self.folder)),
+            Takes::WrittenFile => {
+                self.found.only_reads = false;
+                self.found.edits.extend(path_use(&value, self.folder));
+            }
+            Takes::Nothing | Takes::Optional | Takes::Value => {}
+        }
+    }
+
+    fn take_next(&mut self) -> Option<String> {
+        let value = self.words.get(self.next).cloned();
+        self.next += usize::from(value.is_some());
+        value
+    }
+
+    fn reads<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        for word in words {
+            self.found.reads.extend(path_use(word, self.folder));
+        }
+    }
+
+    /// A revision, a revision's file, or a path.
+    fn revision(&mut self, word: &str, is_path: bool) {
+        if is_path {
+            let path = word.strip_prefix(":/").unwrap_or(word);
+            self.found.reads.extend(path_use(if path.is_empty() { "." } else { path }, self.folder));
+            return;
+        }
+        self.perhaps(word);
+        if let Some((_, path)) = word.split_once(':') {
+            self.found.reads.extend(
+                (!path.is_empty()).then(|| RepoPath::parse(path).map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Perhaps)),
+            );
+        }
+    }
+
+    fn perhaps(&mut self, word: &str) {
+        let as_range = word.contains("..") && !word.contains('/');
+        match path_use(word, self.folder) {
+            Some(PathUse::Inside(path)) => self.found.reads.push(PathUse::Perhaps(path)),
+            Some(PathUse::Outside(_)) if as_range && word != ".." => {}
+            Some(used) => self.found.reads.push(used),
+            None => {}
+        }
+    }
+
+    fn find(&mut self) {
+        self.found.only_reads = true;
+        let mut starts = 0;
+        while let Some(word) = self.words.get(self.next).cloned() {
+            let index = self.next;
+            self.next += 1;
+            if matches!(word.as_str(), "-H" | "-P") {
+                continue;
+            }
+            if !word.starts_with(['-', '(', ')', '!', ',']) {
+                starts += 1;
+                self.found.reads.extend(path_use(&word, self.folder));
+                continue;
+            }
+            match find_arguments(&word) {
+                Some(count) => {
+                    if matches!(word.as_str(), "-newer" | "-anewer" | "-cnewer" | "-samefile") {
+                        let file = self.words.get(self.next).cloned().unwrap_or_default();
+                        self.found.reads.extend(path_use(&file, self.folder));
+                    }
+                    self.next += count;
+                }
+                None => self.finding(index, format!("`find {word}` may write, run programs or leave the repository")),
+            }
+        }
+        if starts == 0 {
+            self.reads(["."].into_iter());
+        }
+    }
+
+    fn sed(&mut self) {
+        self.found.only_reads = true;
+        let mut scripts: Vec<(usize, String)> = Vec::new();
+        let mut files: Vec<(usize, String)> = Vec::new();
+        let mut in_place = false;
+        let mut plain = false;
+        while let Some(word) = self.words.get(self.next).cloned() {
+            let index = self.next;
+            self.next += 1;
+            match word.as_str() {
+                "--" if !plain => plain = true,
+                "-i" | "--in-place" if !plain => in_place = true,
+                "-e" | "--expression" if !plain => scripts.extend(self.take_next().map(|script| (index + 1, script))),
+                "-n" | "-E" | "-r" | "-s" | "-u" | "-z" | "-nE" | "-En" | "-nr" | "--quiet" | "--silent" | "--regexp-extended"
+                | "--separate" | "--posix" | "--sandbox"
+                    if !plain => {}
+                option if !plain && option.len() > 1 && option.starts_with('-') => self.unlisted("sed", index, option),
+                _ => files.push((index, word)),
+            }
+        }
+        if scripts.is_empty() && !files.is_empty() {
+            scripts.push(files.remove(0));
+        }
+        for (index, script) in scripts {
+            if let Err(why) = sed::check(&script) {
+                self.finding(index, why);
+            }
+        }
+        let paths: Vec<PathUse> = files.iter().filter_map(|(_, word)| path_use(word, self.folder)).collect();
+        if in_place {
+            self.found.only_reads = false;
+            self.found.edits.extend(paths.clone());
+        }
+        self.found.reads.extend(paths);
+    }
+
+    fn unlisted(&mut self, name: &str, index: usize, word: &str) {
+        self.finding(index, format!("the option `{word}` of `{name}` is not known to be harmless"));
+    }
+
+    fn finding(&mut self, index: usize, reason: String) {
+        self.found.findings.push(Finding { index, reason });
+    }
+}
+
+fn lookup(options: &str, option: &str) -> Option<Takes> {
+    options.split_ascii_whitespace().find_map(|entry| {
+        let rest = entry.strip_prefix(option)?;
+        match rest {
+            "" => Some(Takes::Nothing),
+            "=?" => Some(Takes::Optional),
+            "=" => Some(Takes::Value),
+            "=<" => Some(Takes::ReadFile),
+            "=>" => Some(Takes::WrittenFile),
+            _ => None,
+        }
+    })
+}
+
+/// Returns true when a cluster of letters reaches the wanted one before a letter that takes a value.
+fn short_cluster_has(options: &str, word: &str, wanted: &str) -> bool {
+    if word.starts_with("--") {
+        return false;
+    }
+    for letter in word.chars().skip(1) {
+        let option = format!("-{letter}");
+        if option == wanted {
+            return true;
+        }
+        if lookup(options, &option) != Some(Takes::Nothing) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Returns how many words a harmless predicate of find takes.
+fn find_arguments(word: &str) -> Option<usize> {
+    match word {
+        "(" | ")" | "!" | "," | "-not" | "-a" | "-and" | "-o" | "-or" | "-empty" | "-true" | "-false" | "-readable" | "-writable"
+        | "-executable" | "-print" | "-print0" | "-prune" | "-depth" | "-mount" | "-xdev" | "-ls" | "-daystart" | "-noleaf" | "-nouser"
+        | "-nogroup" | "-quit" | "-warn" | "-nowarn" => Some(0),
+        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex" | "-iregex" | "-regextype" | "-type"
+        | "-xtype" | "-maxdepth" | "-mindepth" | "-size" | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer"
+        | "-anewer" | "-cnewer" | "-perm" | "-user" | "-group" | "-uid" | "-gid" | "-links" | "-inum" | "-lname" | "-ilname"
+        | "-samefile" | "-printf" | "-fstype" | "-used" => Some(1),
+        _ => None,
+    }
+}

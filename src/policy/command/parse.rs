@@ -1,0 +1,278 @@
+//! From text to tree: a real shell grammar reads the script, then every node of it is either on the list here or refused.
+//!
+//! In: a script as the model wrote it. Out: a tree of literal words, or the first construct that keeps it from being judged.
+//! Nothing is expanded, and nothing unknown is passed on.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use brush_parser::{Parser, ParserOptions, ast};
+
+use crate::policy::command::tree::{AndOr, Command, Joint, List, Pipeline, Redirect, Simple};
+use crate::policy::command::word;
+use crate::policy::paths::is_invisible;
+
+/// Longest script, in bytes.
+pub const SCRIPT_LIMIT_BYTES: usize = 64 * 1024;
+/// Deepest nesting of brackets, counted without regard to quotes.
+pub const NESTING_LIMIT: usize = 24;
+/// Most simple commands in a script.
+pub const COMMANDS_LIMIT: usize = 500;
+
+/// Reads a script.
+///
+/// # Errors
+/// Names what cannot be judged, as the middle of a sentence: "the script uses ...".
+pub fn parse(text: &str) -> Result<List, String> {
+    check_text(text)?;
+    let program = catch_unwind(AssertUnwindSafe(|| {
+        let options = ParserOptions::default();
+        Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
+    }));
+    let program = match program {
+        Ok(Ok(program)) => program,
+        Ok(Err(error)) => return Err(format!("the script is not complete shell syntax ({error})")),
+        Err(_) => return Err("the script could not be read".to_owned()),
+    };
+    let mut tree = List::default();
+    for complete in &program.complete_commands {
+        tree.0.extend(list(complete)?.0);
+    }
+    let commands = tree.simple_commands();
+    if commands.is_empty() {
+        return Err("the script runs nothing".to_owned());
+    }
+    if commands.len() > COMMANDS_LIMIT {
+        return Err(format!("the script has more than {COMMANDS_LIMIT} commands"));
+    }
+    for word in commands.iter().flat_map(|simple| &simple.words) {
+        check_word(word)?;
+    }
+    Ok(tree)
+}
+
+/// Refuses texts that show something else than they are, and texts a parser could be made to choke on.
+fn check_text(text: &str) -> Result<(), String> {
+    if text.len() > SCRIPT_LIMIT_BYTES {
+        return Err(format!("the script is longer than {SCRIPT_LIMIT_BYTES} bytes"));
+    }
+    for letter in text.chars() {
+        if letter.is_control() && !matches!(letter, '\n' | '\t') {
+            return Err(format!("the script holds the control character U+{:04X}", u32::from(letter)));
+        }
+        if is_invisible(letter) || (letter.is_whitespace() && !letter.is_ascii()) {
+            return Err(format!("the script holds the invisible character U+{:04X}", u32::from(letter)));
+        }
+    }
+    let mut depth: usize = 0;
+    for letter in text.chars() {
+        match letter {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > NESTING_LIMIT {
+            return Err(format!("the script nests brackets deeper than {NESTING_LIMIT}"));
+        }
+    }
+    let keywords = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    if keywords.filter(|word| matches!(*word, "if" | "while" | "until" | "for" | "case" | "select")).count() > NESTING_LIMIT
+        && text.lines().count() < 3
+    {
+        return Err("the script nests control flow too deeply".to_owned());
+    }
+    Ok(())
+}
+
+/// Refuses words that look like options but are not.
+fn check_word(word: &str) -> Result<(), String> {
+    match word.chars().next() {
+        Some(first @ ('\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')) => {
+            Err(format!("the word `{word}` starts with U+{:04X}, which only looks like `-`", u32::from(first)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn list(compound: &ast::CompoundList) -> Result<List, String> {
+    let mut found = Vec::with_capacity(compound.0.len());
+    for ast::CompoundListItem(and_or, separator) in &compound.0 {
+        match separator {
+            ast::SeparatorOperator::Sequence => {}
+            ast::SeparatorOperator::Async => return Err("the script starts a command in the background (`&`)".to_owned()),
+        }
+        let first = pipeline(&and_or.first)?;
+        let mut rest = Vec::with_capacity(and_or.additional.len());
+        for next in &and_or.additional {
+            rest.push(match next {
+                ast::AndOr::And(next) => (Joint::And, pipeline(next)?),
+                ast::AndOr::Or(next) => (Joint::Or, pipeline(next)?),
+            });
+        }
+        found.push(AndOr { first, rest });
+    }
+    Ok(List(found))
+}
+
+fn pipeline(found: &ast::Pipeline) -> Result<Pipeline, String> {
+    if found.timed.is_some() {
+        return Err("the script uses `time`".to_owned());
+    }
+    if found.seq.is_empty() {
+        return Err("the script holds an empty pipeline".to_owned());
+    }
+    Ok(Pipeline { negated: found.bang, commands: found.seq.iter().map(command).collect::<Result<_, _>>()? })
+}
+
+fn command(found: &ast::Command) -> Result<Command, String> {
+    match found {
+        ast::Command::Simple(found) => simple(found).map(Command::Simple),
+        ast::Command::Compound(compound, redirects) => {
+            let mut found = Vec::new();
+            for redirect in redirects.iter().flat_map(|list| &list.0) {
+                add_redirect(redirect, &mut found)?;
+            }
+            self::compound(compound, found)
+        }
+        ast::Command::Function(_) => Err("the script defines a function".to_owned()),
+        ast::Command::ExtendedTest(..) => Err("the script uses `[[ ... ]]`".to_owned()),
+    }
+}
+
+fn compound(found: &ast::CompoundCommand, redirects: Vec<Redirect>) -> Result<Command, String> {
+    let unlisted = |what: &str| Err(format!("the script uses {what}"));
+    match found {
+        ast::CompoundCommand::Subshell(found) => Ok(Command::Subshell(list(&found.list)?, redirects)),
+        ast::CompoundCommand::BraceGroup(found) => Ok(Command::Group(list(&found.list)?, redirects)),
+        ast::CompoundCommand::IfClause(found) => {
+            let mut arms = vec![(list(&found.condition)?, list(&found.then)?)];
+            let mut last = None;
+            for clause in found.elses.iter().flatten() {
+                match &clause.condition {
+                    Some(condition) => arms.push((list(condition)?, list(&clause.body)?)),
+                    None => last = Some(list(&clause.body)?),
+                }
+            }
+            Ok(Command::If(arms, last, redirects))
+        }
+        ast::CompoundCommand::Arithmetic(_) => unlisted("arithmetic (`((...))`)"),
+        ast::CompoundCommand::ArithmeticForClause(_) | ast::CompoundCommand::ForClause(_) => unlisted("a `for` loop"),
+        ast::CompoundCommand::CaseClause(_) => unlisted("`case`"),
+        ast::CompoundCommand::WhileClause(_) | ast::CompoundCommand::UntilClause(_) => unlisted("a loop"),
+        ast::CompoundCommand::Coprocess(_) => unlisted("a coprocess"),
+    }
+}
+
+fn simple(found: &ast::SimpleCommand) -> Result<Simple, String> {
+    let mut command = Simple::default();
+    for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
+        match item {
+            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => add_redirect(redirect, &mut command.redirects)?,
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
+                return Err(format!("the script sets a variable (`{}`); commands run in a fixed environment", word.value));
+            }
+            ast::CommandPrefixOrSuffixItem::Word(_) => return Err("the script holds a word where none is expected".to_owned()),
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => return Err(process_substitution()),
+        }
+    }
+    let Some(name) = &found.word_or_name else {
+        return Err("the script redirects without a command".to_owned());
+    };
+    command.words.push(literal(name)?);
+    for item in found.suffix.iter().flat_map(|suffix| &suffix.0) {
+        match item {
+            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => add_redirect(redirect, &mut command.redirects)?,
+            ast::CommandPrefixOrSuffixItem::Word(word) => command.words.push(literal(word)?),
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match assignment.value {
+                ast::AssignmentValue::Scalar(_) => command.words.push(literal(word)?),
+                ast::AssignmentValue::Array(_) => return Err("the script sets an array".to_owned()),
+            },
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => return Err(process_substitution()),
+        }
+    }
+    Ok(command)
+}
+
+fn process_substitution() -> String {
+    "the script uses a process substitution".to_owned()
+}
+
+fn literal(found: &ast::Word) -> Result<String, String> {
+    word::literal(&found.value).map_err(|why| format!("the word `{}` holds {why}", found.value))
+}
+
+fn add_redirect(redirect: &ast::IoRedirect, found: &mut Vec<Redirect>) -> Result<(), String> {
+    match redirect {
+        ast::IoRedirect::File(fd, kind, target) => found.push(file_redirect(*fd, kind, target)?),
+        ast::IoRedirect::OutputAndError(target, append) => {
+            found.push(Redirect::Output { fd: 1, path: literal(target)?, append: *append });
+            found.push(Redirect::Duplicate { fd: 2, to: 1 });
+        }
+        ast::IoRedirect::HereString(fd, text) => {
+            standard_input(*fd)?;
+            found.push(Redirect::Text(format!("{}\n", literal(text)?)));
+        }
+        ast::IoRedirect::HereDocument(fd, here) => {
+            standard_input(*fd)?;
+            let body = here.doc.value.clone();
+            if here.requires_expansion && body.contains(['$', '`', '\\']) {
+                return Err("a here-document in which the shell expands; quote its delimiter (`<<'EOF'`)".to_owned());
+            }
+            let body = if here.remove_tabs { without_tabs(&body) } else { body };
+            found.push(Redirect::Text(body));
+        }
+    }
+    Ok(())
+}
+
+fn file_redirect(fd: Option<i32>, kind: &ast::IoFileRedirectKind, target: &ast::IoFileRedirectTarget) -> Result<Redirect, String> {
+    let number = |default: u32| match fd {
+        None => Ok(default),
+        Some(fd) => u32::try_from(fd).ok().filter(|fd| *fd <= 2).ok_or_else(|| format!("the script redirects descriptor {fd}")),
+    };
+    let path = match target {
+        ast::IoFileRedirectTarget::Filename(word) => Some(literal(word)?),
+        ast::IoFileRedirectTarget::Fd(_) | ast::IoFileRedirectTarget::Duplicate(_) => None,
+        ast::IoFileRedirectTarget::ProcessSubstitution(..) => return Err(process_substitution()),
+    };
+    match (kind, path, target) {
+        (ast::IoFileRedirectKind::Read, Some(path), _) => Ok(Redirect::Input { fd: number(0)?, path }),
+        (ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Clobber, Some(path), _) => {
+            Ok(Redirect::Output { fd: number(1)?, path, append: false })
+        }
+        (ast::IoFileRedirectKind::Append, Some(path), _) => Ok(Redirect::Output { fd: number(1)?, path, append: true }),
+        (ast::IoFileRedirectKind::DuplicateOutput, _, target) => {
+            let to = duplicate_target(target)?;
+            Ok(Redirect::Duplicate { fd: number(1)?, to })
+        }
+        (ast::IoFileRedirectKind::DuplicateInput | ast::IoFileRedirectKind::ReadAndWrite, _, _) => {
+            Err("the script uses a redirection other than `<`, `>`, `>>` and `2>&1`".to_owned())
+        }
+        (
+            ast::IoFileRedirectKind::Read
+            | ast::IoFileRedirectKind::Write
+            | ast::IoFileRedirectKind::Append
+            | ast::IoFileRedirectKind::Clobber,
+            None,
+            _,
+        ) => Err("the script redirects to something that is not a file".to_owned()),
+    }
+}
+
+/// `>&1` and `>&2`; with a name instead of a number it would write a file.
+fn duplicate_target(target: &ast::IoFileRedirectTarget) -> Result<u32, String> {
+    let number = match target {
+        ast::IoFileRedirectTarget::Fd(fd) => u32::try_from(*fd).ok(),
+        ast::IoFileRedirectTarget::Duplicate(word) => literal(word)?.parse().ok(),
+        ast::IoFileRedirectTarget::Filename(_) | ast::IoFileRedirectTarget::ProcessSubstitution(..) => None,
+    };
+    number.filter(|fd| *fd == 1 || *fd == 2).ok_or_else(|| "the script uses `>&` with something other than 1 or 2".to_owned())
+}
+
+fn standard_input(fd: Option<i32>) -> Result<(), String> {
+    if fd.is_none_or(|fd| fd == 0) { Ok(()) } else { Err("the script gives text to a descriptor other than 0".to_owned()) }
+}
+
+fn without_tabs(body: &str) -> String {
+    body.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
+}

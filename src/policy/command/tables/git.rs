@@ -1,0 +1,83 @@
+//! Verbs of git that only show.
+//!
+//! In and out: nothing but data, in the notation of `tables`.
+
+use crate::policy::command::tables::{Operands, Table, reads};
+
+const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only --name-status --raw --cached --staged \
+    --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U= --unified= -w -b -R -z -a --text \
+    --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --minimal --patience --histogram \
+    --diff-algorithm= --diff-filter= -M=? -C=? -D --find-renames=? --find-copies=? --no-renames --check --exit-code --quiet -q --full-index \
+    --binary --abbrev=? --relative=? --no-prefix --submodule=? --ignore-submodules=? -S= -G= --pickaxe-all --pickaxe-regex --function-context \
+    -W --inter-hunk-context= --dirstat=? --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic --irreversible-delete";
+
+const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= --author= --committer= --grep= \
+    -i --regexp-ignore-case -E -F -P --extended-regexp --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? --format= \
+    --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow -L= --date= --relative-date --topo-order --date-order \
+    --author-date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --tags=? --branches=? --remotes=? --simplify-by-decoration \
+    --full-history --ancestry-path=? --min-parents= --max-parents= --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
+    --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
+
+/// The tables.
+pub(super) const TABLES: &[Table] = &[
+    reads(
+        &["git", "status"],
+        Operands::Revisions,
+        "-s -b -v -u=? -z --short --branch --verbose --porcelain=? --long --show-stash --untracked-files=? --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?",
+    ),
+    reads(&["git", "diff"], Operands::Revisions, GIT_DIFF),
+    reads(&["git", "log"], Operands::Revisions, GIT_LOG),
+    reads(&["git", "show"], Operands::Revisions, GIT_LOG),
+    reads(&["git", "shortlog"], Operands::Revisions, "-s -n -e -c --summary --numbered --email --since= --until= --no-merges --group="),
+    reads(
+        &["git", "rev-list"],
+        Operands::Revisions,
+        "-n= --max-count= --count --all --no-merges --merges --first-parent --reverse --since= --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=?",
+    ),
+    reads(
+        &["git", "blame"],
+        Operands::Revisions,
+        "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev= --show-email --show-name --show-number --since=",
+    ),
+    reads(
+        &["git", "ls-files"],
+        Operands::Revisions,
+        "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude-standard --directory --error-unmatch --full-name --eol --deduplicate",
+    ),
+    reads(&["git", "ls-tree"], Operands::Revisions, "-r -d -t -l -z --name-only --name-status --full-name --full-tree --long --abbrev=?"),
+    reads(&["git", "cat-file"], Operands::Revisions, "-p -t -s -e"),
+    reads(
+        &["git", "rev-parse"],
+        Operands::Revisions,
+        "--short=? --abbrev-ref=? --verify -q --quiet --show-toplevel --show-prefix --git-dir --is-inside-work-tree --is-bare-repository --symbolic-full-name --symbolic --show-cdup --branches=? --tags=? --all",
+    ),
+    reads(
+        &["git", "describe"],
+        Operands::Revisions,
+        "--tags --always --dirty=? --abbrev= --long --all --match= --exclude= --exact-match --contains --first-parent --candidates=",
+    ),
+    reads(&["git", "merge-base"], Operands::Revisions, "--all -a --octopus --is-ancestor --fork-point --independent"),
+    reads(&["git", "name-rev"], Operands::Revisions, "--tags --refs= --name-only --always"),
+    reads(
+        &["git", "branch"],
+        Operands::None,
+        "-a -r -v --all --remotes --list --show-current --verbose --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-color --color=? --no-column",
+    ),
+    reads(
+        &["git", "tag"],
+        Operands::None,
+        "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-column",
+    ),
+    reads(&["git", "remote"], Operands::None, "-v --verbose"),
+    reads(&["git", "stash", "list"], Operands::None, "--oneline --stat"),
+    reads(&["git", "show-ref"], Operands::Text, "--heads --tags --verify -q --quiet --hash=? -s=? -d --abbrev=?"),
+    reads(&["git", "for-each-ref"], Operands::Text, "--count= --sort= --format= --contains= --merged= --points-at="),
+    reads(&["git", "check-ignore"], Operands::Paths, "-v -n -q --verbose --non-matching --quiet --no-index"),
+    reads(&["git", "diff-tree"], Operands::Revisions, "-r -t -p --root --no-commit-id --name-only --name-status --stat=? -m -c --cc -z"),
+    reads(
+        &["git", "grep"],
+        Operands::PatternThenPaths(&["-e", "-f"]),
+        "-n -i -v -l -L -c -o -w -E -F -G -P -H -h -q -I -p -W -A= -B= -C= -e= -f=< --line-number --ignore-case --name-only --files-with-matches \
+         --files-without-match --count --word-regexp --extended-regexp --fixed-strings --perl-regexp --cached --heading --break --show-function --all-match --and --or --not",
+    ),
+];

@@ -1,0 +1,306 @@
+//! Option tables of common programs: every option that may follow a `:*`, and what it does. An option that is not here is not
+//! allowed by `:*`, so that a new option of a program is a refusal, not a hole.
+//!
+//! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value; `--file=<` takes a file that is
+//! read; `-o=>` takes a file that is written. Single letters combine (`-la`).
+
+mod build;
+mod git;
+mod text;
+
+/// One program, or one verb of a program.
+pub(super) struct Table {
+    /// The program and, where it has them, the verb.
+    pub words: &'static [&'static str],
+    /// Its options.
+    pub options: &'static str,
+    /// What its other words are.
+    pub operands: Operands,
+    /// What running it means.
+    pub effect: Effect,
+}
+
+/// What the words of a command that are not options are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operands {
+    /// There must be none.
+    None,
+    /// Text without a meaning for files; options are not looked for either.
+    Words,
+    /// Text without a meaning for files.
+    Text,
+    /// Files and folders that are read.
+    Paths,
+    /// As `Paths`; without one, the folder the command runs in.
+    PathsOrHere,
+    /// One file that is read; a second would be written.
+    OnePath,
+    /// A pattern or program, unless an option gave it, then files; without one, the folder the command runs in or its input.
+    PatternThenPaths(&'static [&'static str]),
+    /// Revisions, `REVISION:PATH`, or paths.
+    Revisions,
+    /// Names of tests or packages that may be paths.
+    Targets,
+}
+
+/// What running a program means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It only reads.
+    Reads,
+    /// It may write, but runs nothing of the repository.
+    Writes,
+    /// It runs code of the repository: tests, builds, scripts.
+    RunsCode,
+}
+
+pub(super) const fn reads(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
+    Table { words, options, operands, effect: Effect::Reads }
+}
+
+pub(super) const fn runs(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
+    Table { words, options, operands, effect: Effect::RunsCode }
+}
+
+/// Returns every table.
+pub(super) fn all() -> impl Iterator<Item = &'static Table> {
+    text::TABLES.iter().chain(git::TABLES).chain(build::TABLES)
+}
+
+/// Programs whose first word after the name is a verb with its own table; a verb without one takes no options under `:*`.
+pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet"];
+
+/// Programs that run what their words say: wrappers, shells, interpreters, remote shells, archivers and editors with hooks.
+/// A rule allows them only when it is written out word for word.
+pub(super) const RUN_OTHERS: &[&str] = &[
+    "env",
+    "xargs",
+    "parallel",
+    "timeout",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "nohup",
+    "setsid",
+    "stdbuf",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "eval",
+    "source",
+    ".",
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "setpriv",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "bwrap",
+    "firejail",
+    "flock",
+    "watch",
+    "script",
+    "scriptreplay",
+    "expect",
+    "unbuffer",
+    "strace",
+    "ltrace",
+    "gdb",
+    "lldb",
+    "perf",
+    "valgrind",
+    "busybox",
+    "toybox",
+    "sh",
+    "bash",
+    "rbash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "pwsh",
+    "nu",
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "perl",
+    "ruby",
+    "irb",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "bunx",
+    "npx",
+    "pnpx",
+    "uvx",
+    "pipx",
+    "tsx",
+    "ts-node",
+    "php",
+    "lua",
+    "luajit",
+    "tclsh",
+    "wish",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "m4",
+    "dc",
+    "bc",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "emacs",
+    "nano",
+    "less",
+    "more",
+    "most",
+    "man",
+    "pager",
+    "ssh",
+    "scp",
+    "sftp",
+    "rsync",
+    "socat",
+    "nc",
+    "ncat",
+    "netcat",
+    "telnet",
+    "curl",
+    "wget",
+    "aria2c",
+    "tar",
+    "bsdtar",
+    "cpio",
+    "zip",
+    "unzip",
+    "7z",
+    "docker",
+    "podman",
+    "nerdctl",
+    "kubectl",
+    "systemd-run",
+    "systemctl",
+    "at",
+    "batch",
+    "crontab",
+    "screen",
+    "tmux",
+    "start-stop-daemon",
+    "ld.so",
+    "ld-linux-x86-64.so.2",
+    "java",
+    "jshell",
+    "scala",
+    "groovy",
+    "kotlin",
+    "rscript",
+    "r",
+    "julia",
+    "ghci",
+    "runghc",
+    "erl",
+    "elixir",
+    "iex",
+    "osascript",
+    "open",
+    "xdg-open",
+    "make-fifo",
+    "mkfifo",
+    "dd",
+    "tee",
+    "ln",
+    "install",
+    "gh",
+    "hub",
+    "act",
+    "just",
+    "task",
+    "rake",
+    "gulp",
+    "grunt",
+    "ninja",
+    "cmake",
+    "bazel",
+    "nix",
+    "nix-shell",
+    "nix-build",
+    "direnv",
+    "entr",
+    "inotifywait",
+    "fd",
+    "fdfind",
+    "ag",
+    "ack",
+];
+
+/// Words that only a shell understands and that change what later commands mean. No rule allows them.
+pub(super) const SHELL_WORDS: &[&str] = &[
+    "alias",
+    "unalias",
+    "bg",
+    "bind",
+    "break",
+    "caller",
+    "cd",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "exit",
+    "export",
+    "fc",
+    "fg",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "jobs",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "suspend",
+    "times",
+    "trap",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unset",
+    "wait",
+    "eval",
+    "exec",
+    "source",
+    ".",
+    "builtin",
+    "command",
+    "coproc",
+];

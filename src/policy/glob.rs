@@ -1,0 +1,216 @@
+//! Path and name patterns: `*` within a part, `**` for any number of parts, `?` for one character.
+//!
+//! In: a pattern as written in a policy. Out: whether a path matches. Matching takes time in proportion to both lengths,
+//! whatever the pattern. It knows nothing of rules or of the disk.
+
+use crate::base::path::RepoPath;
+
+/// Whether letters must be written alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// `README` is not `readme`: for what is allowed.
+    Exact,
+    /// `README` is `readme`: for what is refused, since some disks see no difference.
+    Ignored,
+}
+
+/// A pattern over paths of the repository.
+///
+/// `src/**` matches everything below `src` and `src` itself; `**` everything; `*.md` only top-level files; `src/` is `src/**`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathGlob {
+    parts: Vec<String>,
+    folded: Vec<String>,
+}
+
+impl PathGlob {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// A sentence saying what is wrong: an empty pattern, an absolute one, one with `.` or `..` parts or control characters.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("pattern is empty; use `**` for every path".to_owned());
+        }
+        if text.starts_with(['/', '~']) {
+            return Err(format!("pattern `{text}` is absolute; paths are relative to the repository root"));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(format!("pattern {text:?} holds a control character"));
+        }
+        let open = text.ends_with('/');
+        let mut parts: Vec<String> = Vec::new();
+        for part in text.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            if part == ".." {
+                return Err(format!("pattern `{text}` holds a `..` part"));
+            }
+            if part.contains("**") && part != "**" {
+                return Err(format!("pattern `{text}`: `**` stands alone between slashes"));
+            }
+            if !(part == "**" && parts.last().is_some_and(|last| last == "**")) {
+                parts.push(part.to_owned());
+            }
+        }
+        if open {
+            parts.push("**".to_owned());
+        }
+        let folded = parts.iter().map(|part| part.to_lowercase()).collect();
+        Ok(Self { parts, folded })
+    }
+
+    /// Returns true when the path matches.
+    #[must_use]
+    pub fn matches(&self, path: &RepoPath, case: Case) -> bool {
+        match case {
+            Case::Exact => match_parts(&self.parts, &path.parts().collect::<Vec<_>>()),
+            Case::Ignored => {
+                let lower = path.as_str().to_lowercase();
+                let parts: Vec<&str> = if path.is_root() { Vec::new() } else { lower.split('/').collect() };
+                match_parts(&self.folded, &parts)
+            }
+        }
+    }
+
+    /// Returns true when the pattern names one path, without wildcards, and it is this one.
+    #[must_use]
+    pub fn names(&self, path: &RepoPath) -> bool {
+        !self.has_wildcard() && self.parts.iter().map(String::as_str).eq(path.parts())
+    }
+
+    /// Returns true when the pattern can match more than one path.
+    #[must_use]
+    pub fn has_wildcard(&self) -> bool {
+        self.parts.iter().any(|part| part.contains(['*', '?']))
+    }
+
+    /// Returns true when every path the other pattern matches is matched by this one, as far as the patterns' text shows it.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        if self.parts == other.parts {
+            return true;
+        }
+        let Some((last, head)) = self.parts.split_last() else { return false };
+        last == "**" && head.iter().all(|part| !part.contains(['*', '?'])) && other.parts.get(..head.len()) == Some(head)
+    }
+}
+
+/// Returns true when the name matches a pattern in which `*` stands for any letters and `?` for one.
+#[must_use]
+pub fn name_matches(pattern: &str, name: &str) -> bool {
+    if !pattern.contains(['*', '?']) {
+        return pattern == name;
+    }
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    wildcard(
+        pattern.len(),
+        name.len(),
+        |at| pattern.get(at) == Some(&'*'),
+        |at, to| pattern.get(at).is_some_and(|letter| *letter == '?' || Some(letter) == name.get(to)),
+    )
+}
+
+fn match_parts(pattern: &[String], path: &[&str]) -> bool {
+    let whole = |pattern: &[String]| {
+        wildcard(
+            pattern.len(),
+            path.len(),
+            |at| pattern.get(at).is_some_and(|part| part == "**"),
+            |at, to| pattern.get(at).zip(path.get(to)).is_some_and(|(part, name)| name_matches(part, name)),
+        )
+    };
+    whole(pattern) || pattern.split_last().is_some_and(|(last, head)| last == "**" && whole(head))
+}
+
+/// Matches with one point of return: the last wildcard seen, which is enough for `*` and bounds the work.
+fn wildcard(pattern_len: usize, text_len: usize, is_star: impl Fn(usize) -> bool, same: impl Fn(usize, usize) -> bool) -> bool {
+    let (mut at, mut to) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while to < text_len {
+        if at < pattern_len && is_star(at) {
+            back = Some((at, to));
+            at += 1;
+        } else if at < pattern_len && same(at, to) {
+            at += 1;
+            to += 1;
+        } else if let Some((star, taken)) = back {
+            back = Some((star, taken + 1));
+            at = star + 1;
+            to = taken + 1;
+        } else {
+            return false;
+        }
+    }
+    while at < pattern_len && is_star(at) {
+        at += 1;
+    }
+    at == pattern_len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Case, PathGlob, name_matches};
+    use crate::base::path::RepoPath;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn matches_paths_part_by_part() {
+        for (pattern, path, expected) in [
+            ("**", "a/b", true),
+            ("**", ".", true),
+            ("src/**", "src/a/b.rs", true),
+            ("src/**", "src", true),
+            ("src/**", "srcs/a", false),
+            ("src/", "src/a", true),
+            ("*.md", "README.md", true),
+            ("*.md", "docs/README.md", false),
+            ("**/*.md", "README.md", true),
+            ("**/*.md", "docs/a/b.md", true),
+            ("docs/*/x", "docs/a/x", true),
+            ("docs/*/x", "docs/a/b/x", false),
+            ("a/**/z", "a/z", true),
+            ("a/**/z", "a/b/c/z", true),
+            ("a/**/z", "a/b/c/zz", false),
+            ("**/.env", "deep/.env", true),
+            ("**/.env", ".envrc", false),
+            ("src/?.rs", "src/a.rs", true),
+            ("src/?.rs", "src/ab.rs", false),
+            ("src", "src/a", false),
+        ] {
+            let glob = PathGlob::parse(pattern).unwrap();
+            assert_eq!(glob.matches(&RepoPath::parse(path).unwrap(), Case::Exact), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn ignores_case_only_where_asked() {
+        let glob = PathGlob::parse("**/.env").unwrap();
+        let path = RepoPath::parse("a/.ENV").unwrap();
+        assert!(glob.matches(&path, Case::Ignored));
+        assert!(!glob.matches(&path, Case::Exact));
+    }
+
+    #[test]
+    fn is_quick_on_hostile_patterns() {
+        let glob = PathGlob::parse(&"**/a/".repeat(200)).unwrap();
+        let path = RepoPath::parse(&"a/".repeat(1500)).unwrap();
+        let _ = glob.matches(&path, Case::Exact);
+        assert!(!name_matches(&"*a".repeat(300), &"b".repeat(3000)));
+    }
+
+    #[test]
+    fn refuses_patterns_that_mean_nothing() {
+        for text in ["", "/etc/**", "~/x", "a/../b", "a**", "a\nb"] {
+            assert!(PathGlob::parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn knows_what_it_covers() {
+        let glob = |text: &str| PathGlob::parse(text).unwrap();
+        assert!(glob("src/**").covers(&glob("src/a/*.rs")));
+        assert!(glob("**").covers(&glob("x")));
+        assert!(!glob("src/**").covers(&glob("tests/**")));
+        assert!(!glob("*/a").covers(&glob("b/a")));
+    }
+}

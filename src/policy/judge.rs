@@ -1,0 +1,355 @@
+//! Decides: one intent against the rules. The worst matching decision wins, no rule means deny, guards come before rules.
+//!
+//! In: an intent and facts. Out: a verdict with rule, line and reason. Rules are found through an index by kind and, for
+//! commands, by program, so that the number of rules hardly matters.
+
+use std::collections::HashMap;
+
+use crate::base::path::RepoPath;
+use crate::policy::command::Script;
+use crate::policy::command::examine::{Examination, PathUse};
+use crate::policy::command::tree::Simple;
+use crate::policy::glob::Case;
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::paths::Protection;
+use crate::policy::pattern::Pattern;
+use crate::policy::rule::{Rule, Written};
+use crate::policy::schema::{PolicySpec, Sandbox};
+use crate::policy::verdict::{Decision, RuleRef, Verdict};
+
+/// Rules made quick to search, with the settings that count as rules.
+#[derive(Clone, Debug, Default)]
+pub struct Judge {
+    origin: String,
+    rules: Vec<Rule>,
+    by_kind: HashMap<Kind, Vec<(usize, usize)>>,
+    by_program: HashMap<String, Vec<(usize, usize)>>,
+    protection: Protection,
+}
+
+/// Kinds of patterns, for the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Read,
+    Edit,
+    AnyCommand,
+    Network,
+    Mcp,
+    Mode,
+    Delegate,
+    Publish,
+}
+
+/// A rule that matched.
+struct Match<'j> {
+    rule: &'j Rule,
+    written: &'j Written,
+}
+
+impl Judge {
+    /// Prepares rules for deciding.
+    #[must_use]
+    pub fn new(rules: Vec<Rule>, origin: &str) -> Self {
+        let mut judge = Self { origin: origin.to_owned(), ..Self::default() };
+        for (index, rule) in rules.iter().enumerate() {
+            for (at, written) in rule.patterns.iter().enumerate() {
+                let place = (index, at);
+                match &written.pattern {
+                    Pattern::Command(pattern) => match pattern.words.first() {
+                        Some(program) => judge.by_program.entry(program.clone()).or_default().push(place),
+                        None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
+                    },
+                    pattern => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
+                }
+            }
+        }
+        judge.rules = rules;
+        judge
+    }
+
+    /// Returns the rules.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Returns where the rules stand.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Judges one intent.
+    #[must_use]
+    pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        match intent {
+            Intent::Command(script) => self.script(script, intent, facts, spec),
+            Intent::Read(path) => self.path(intent, facts, self.protection.of_read(path), path, "reading"),
+            Intent::Edit(path) => self.path(intent, facts, self.protection.of_edit(path), path, "edits"),
+            Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
+            Intent::Mode(slug) => self.listed(intent, facts, spec.modes.allow.contains(slug), "modes.allow"),
+            Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
+            Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => self.by_rules(intent, facts),
+            Intent::Session => {
+                Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: None, reason: "stays within the session".to_owned() }
+            }
+        }
+    }
+
+    fn path(&self, intent: &Intent, facts: &Facts, guard: Option<&str>, path: &RepoPath, what: &str) -> Verdict {
+        let verdict = self.by_rules(intent, facts);
+        let Some(why) = guard.filter(|_| verdict.decision == Decision::Allow) else { return verdict };
+        if self.matches(intent, facts).any(|found| found.rule.protected && names_in_full(&found.written.pattern, path)) {
+            return verdict;
+        }
+        self.guard(intent.to_string(), format!("protected from {what}: {why}"))
+    }
+
+    /// A list in the settings counts as a rule that allows.
+    fn listed(&self, intent: &Intent, facts: &Facts, listed: bool, setting: &str) -> Verdict {
+        let verdict = self.by_rules(intent, facts);
+        let decided = verdict.decision != Decision::Deny || verdict.rule.is_some();
+        if decided || !listed {
+            return verdict;
+        }
+        let rule = RuleRef { pattern: setting.to_owned(), origin: self.origin.clone(), line: 0 };
+        Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: Some(rule), reason: format!("listed in `{setting}`") }
+    }
+
+    fn delegate(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
+        if !spec.modes.delegation.from.contains(&facts.mode) {
+            return self.guard(intent.to_string(), format!("mode `{}` may not start sub-tasks (`modes.delegation.from`)", facts.mode));
+        }
+        self.listed(intent, facts, spec.modes.allow.contains(slug), "modes.allow")
+    }
+
+    fn by_rules(&self, intent: &Intent, facts: &Facts) -> Verdict {
+        let worst = self
+            .matches(intent, facts)
+            .max_by(|one, two| one.rule.decision.cmp(&two.rule.decision).then(two.written.place.cmp(&one.written.place)));
+        match worst {
+            Some(found) => self.verdict(intent.to_string(), &found),
+            None => self.guard(intent.to_string(), format!("no rule allows `{intent}`")),
+        }
+    }
+
+    fn matches<'j>(&'j self, intent: &'j Intent, facts: &'j Facts) -> impl Iterator<Item = Match<'j>> {
+        let places = kind_of_intent(intent).and_then(|kind| self.by_kind.get(&kind));
+        self.at(places).filter(|found| {
+            let case = if found.rule.decision == Decision::Allow { Case::Exact } else { Case::Ignored };
+            found.written.pattern.matches(intent, case)
+                && found.rule.narrowing.holds(facts)
+                && !found.rule.except.iter().any(|except| except.pattern.matches(intent, opposite(case)))
+        })
+    }
+
+    fn at<'j>(&'j self, places: Option<&'j Vec<(usize, usize)>>) -> impl Iterator<Item = Match<'j>> {
+        places.into_iter().flatten().filter_map(|(rule, pattern)| {
+            let rule = self.rules.get(*rule)?;
+            Some(Match { rule, written: rule.patterns.get(*pattern)? })
+        })
+    }
+
+    fn script(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        let shown = intent.to_string();
+        if let Some(problem) = script.problem() {
+            return self.guard(shown, problem.to_owned());
+        }
+        let mut worst: Option<Verdict> = None;
+        let mut consider = |verdict: Verdict| {
+            if worst.as_ref().is_none_or(|worst| verdict.decision > worst.decision) {
+                worst = Some(verdict);
+            }
+        };
+        for (simple, examined) in script.examinations() {
+            consider(self.simple(simple, &examined, &shown, facts, spec));
+        }
+        let (reads, edits) = script.redirected();
+        for (used, edit) in reads.iter().map(|used| (used, false)).chain(edits.iter().map(|used| (used, true))) {
+            consider(self.used(used, edit, &shown, facts, spec).unwrap_or_else(|| self.plain_allow(&shown)));
+        }
+        let verdict = worst.unwrap_or_else(|| self.guard(shown.clone(), "the script runs nothing".to_owned()));
+        let complexity = script.complexity();
+        if verdict.decision == Decision::Allow && complexity > spec.commands.max_complexity {
+            let reason = format!("complexity {complexity:.1} is above `commands.max_complexity` {:.1}", spec.commands.max_complexity);
+            return Verdict { decision: Decision::Hold, intent: shown, rule: None, reason };
+        }
+        verdict
+    }
+
+    fn simple(&self, simple: &Simple, examined: &Examination, shown: &str, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        let told = simple.words.join(" ");
+        if let Some(never) = &examined.never {
+            return self.guard(shown.to_owned(), never.clone());
+        }
+        let mut refused: Option<Match<'_>> = None;
+        let mut allowed: Option<(Match<'_>, bool)> = None;
+        let mut uncovered = None;
+        for found in self.command_matches(&simple.words, facts) {
+            match found.rule.decision {
+                Decision::Allow => {
+                    let (covered, exact) = coverage(&found.written.pattern, examined);
+                    match covered {
+                        Ok(()) if allowed.as_ref().is_none_or(|(_, before)| exact && !before) => allowed = Some((found, exact)),
+                        Ok(()) => {}
+                        Err(reason) => uncovered = uncovered.or(Some((reason, found.written.reference(&self.origin)))),
+                    }
+                }
+                Decision::Hold | Decision::Deny => {
+                    if refused.as_ref().is_none_or(|before| found.rule.decision > before.rule.decision) {
+                        refused = Some(found);
+                    }
+                }
+            }
+        }
+        let Some((allowing, exact)) = allowed else {
+            if let Some(found) = refused {
+                return self.verdict(shown.to_owned(), &found);
+            }
+            return match uncovered {
+                Some((reason, rule)) => {
+                    Verdict { decision: Decision::Deny, intent: shown.to_owned(), rule: Some(rule), reason: format!("`{told}`: {reason}") }
+                }
+                None => self.guard(shown.to_owned(), format!("no rule allows `command({told})`")),
+            };
+        };
+        if let Some(found) = refused {
+            return self.verdict(shown.to_owned(), &found);
+        }
+        if examined.runs_code && !facts.sandboxed && spec.commands.sandbox == Sandbox::Required {
+            let reason = format!(
+                "`{told}` runs code of the repository and there is no sandbox here; `commands: {{ sandbox: off }}` in the policy accepts that"
+            );
+            return self.guard(shown.to_owned(), reason);
+        }
+        let mut verdict = self.verdict(shown.to_owned(), &allowing);
+        if examined.runs_code {
+            verdict.reason.push_str("; runs code of the repository");
+        }
+        let uses = examined.reads.iter().map(|used| (used, false)).filter(|_| !exact).chain(examined.edits.iter().map(|used| (used, true)));
+        for (used, edit) in uses {
+            if let Some(refusal) = self.used(used, edit, shown, facts, spec).filter(|refusal| refusal.decision > verdict.decision) {
+                verdict = refusal;
+            }
+        }
+        verdict
+    }
+
+    /// Judges a path that a command reads or writes; `None` when nothing is wrong with it.
+    fn used(&self, used: &PathUse, edit: bool, shown: &str, facts: &Facts, spec: &PolicySpec) -> Option<Verdict> {
+        let (path, certain) = match used {
+            PathUse::Inside(path) => (path, true),
+            PathUse::Perhaps(path) => (path, false),
+            PathUse::Outside(path) => return Some(self.guard(shown.to_owned(), format!("`{path}` is not a path inside the repository"))),
+        };
+        let intent = if edit { Intent::Edit(path.clone()) } else { Intent::Read(path.clone()) };
+        let mut verdict = self.decide(&intent, facts, spec);
+        let by_rule_or_guard = verdict.rule.is_some() || !verdict.reason.starts_with("no rule");
+        if verdict.decision == Decision::Allow || !(certain || by_rule_or_guard) {
+            return None;
+        }
+        verdict.reason = format!("it {} `{path}`: {}", if edit { "writes" } else { "reads" }, verdict.reason);
+        verdict.intent = shown.to_owned();
+        Some(verdict)
+    }
+
+    fn command_matches<'j>(&'j self, words: &'j [String], facts: &'j Facts) -> impl Iterator<Item = Match<'j>> {
+        let plain = without_global_options(words);
+        let by_program = words.first().and_then(|program| self.by_program.get(program));
+        self.at(by_program).chain(self.at(self.by_kind.get(&Kind::AnyCommand))).filter(move |found| {
+            let matches = |pattern: &Pattern| match pattern {
+                Pattern::Command(pattern) => pattern.matches(words) || plain.as_ref().is_some_and(|plain| pattern.matches(plain)),
+                _ => false,
+            };
+            matches(&found.written.pattern)
+                && found.rule.narrowing.holds(facts)
+                && !found.rule.except.iter().any(|except| matches(&except.pattern))
+        })
+    }
+
+    fn verdict(&self, intent: String, found: &Match<'_>) -> Verdict {
+        let reason = found.rule.reason.clone().unwrap_or_else(|| {
+            let said = match found.rule.decision {
+                Decision::Allow => "allowed",
+                Decision::Hold => "held",
+                Decision::Deny => "denied",
+            };
+            format!("{said} by `{}`", found.written.text)
+        });
+        Verdict { decision: found.rule.decision, intent, rule: Some(found.written.reference(&self.origin)), reason }
+    }
+
+    fn guard(&self, intent: String, reason: String) -> Verdict {
+        Verdict { decision: Decision::Deny, intent, rule: None, reason }
+    }
+
+    fn plain_allow(&self, shown: &str) -> Verdict {
+        Verdict { decision: Decision::Allow, intent: shown.to_owned(), rule: None, reason: "its files are allowed".to_owned() }
+    }
+}
+
+/// Whether an allowing pattern covers everything that was found, and whether it spells the command out.
+fn coverage(pattern: &Pattern, examined: &Examination) -> (Result<(), String>, bool) {
+    let Pattern::Command(pattern) = pattern else { return (Err("not a command pattern".to_owned()), false) };
+    if !pattern.open {
+        return (Ok(()), true);
+    }
+    match examined.findings.iter().find(|finding| finding.index >= pattern.words.len()) {
+        Some(finding) => (Err(finding.reason.clone()), false),
+        None => (Ok(()), false),
+    }
+}
+
+/// `git --no-pager diff` is `git diff` to a rule.
+fn without_global_options(words: &[String]) -> Option<Vec<String>> {
+    let harmless = ["--no-pager", "-P", "--no-optional-locks"];
+    let (program, rest) = words.split_first()?;
+    let skipped = rest.iter().take_while(|word| harmless.contains(&word.as_str())).count();
+    (program == "git" && skipped > 0).then(|| std::iter::once(program).chain(rest.iter().skip(skipped)).cloned().collect())
+}
+
+fn names_in_full(pattern: &Pattern, path: &RepoPath) -> bool {
+    match pattern {
+        Pattern::Read(glob) | Pattern::Edit(glob) => glob.names(path),
+        Pattern::Command(_)
+        | Pattern::Fetch(_)
+        | Pattern::Browse(_)
+        | Pattern::Mcp(_)
+        | Pattern::Mode(_)
+        | Pattern::Delegate(_)
+        | Pattern::Publish(_) => false,
+    }
+}
+
+fn opposite(case: Case) -> Case {
+    match case {
+        Case::Exact => Case::Ignored,
+        Case::Ignored => Case::Exact,
+    }
+}
+
+fn kind_of(pattern: &Pattern) -> Kind {
+    match pattern {
+        Pattern::Read(_) => Kind::Read,
+        Pattern::Edit(_) => Kind::Edit,
+        Pattern::Command(_) => Kind::AnyCommand,
+        Pattern::Fetch(_) | Pattern::Browse(_) => Kind::Network,
+        Pattern::Mcp(_) => Kind::Mcp,
+        Pattern::Mode(_) => Kind::Mode,
+        Pattern::Delegate(_) => Kind::Delegate,
+        Pattern::Publish(_) => Kind::Publish,
+    }
+}
+
+fn kind_of_intent(intent: &Intent) -> Option<Kind> {
+    match intent {
+        Intent::Read(_) => Some(Kind::Read),
+        Intent::Edit(_) => Some(Kind::Edit),
+        Intent::Command(_) | Intent::Session => None,
+        Intent::Fetch(_) | Intent::Browse(_) => Some(Kind::Network),
+        Intent::Mcp { .. } => Some(Kind::Mcp),
+        Intent::Mode(_) => Some(Kind::Mode),
+        Intent::Delegate(_) => Some(Kind::Delegate),
+        Intent::Publish(_) => Some(Kind::Publish),
+    }
+}

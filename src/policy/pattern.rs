@@ -1,0 +1,286 @@
+//! `Pattern`: the part of a rule that says what it is about, `edit(src/**)`; one kind for every kind of intent.
+//!
+//! In: a pattern as written. Out: whether it matches an intent. Commands are matched by words here; what their options do is
+//! decided in `command`.
+
+use url::Url;
+
+use crate::base::fields::nearest;
+use crate::policy::command::word;
+use crate::policy::glob::{Case, PathGlob, name_matches};
+use crate::policy::intent::{Intent, Publication};
+
+/// Words for what is published, as written in policies.
+pub const PUBLICATIONS: &[(&str, Publication)] = &[
+    ("comment", Publication::Comment),
+    ("review", Publication::Review),
+    ("commit", Publication::Commit),
+    ("pull-request", Publication::PullRequest),
+    ("label", Publication::Label),
+];
+
+const KINDS: &[&str] = &["read", "edit", "command", "fetch", "browse", "mcp", "mode", "delegate", "publish"];
+
+/// What a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// `read(src/**)`
+    Read(PathGlob),
+    /// `edit(src/**)`
+    Edit(PathGlob),
+    /// `command(cargo test:*)`
+    Command(CommandPattern),
+    /// `fetch(docs.rs)`
+    Fetch(UrlPattern),
+    /// `browse(localhost:8080)`
+    Browse(UrlPattern),
+    /// `mcp(time/*)`
+    Mcp(String),
+    /// `mode(code)`
+    Mode(String),
+    /// `delegate(code)`
+    Delegate(String),
+    /// `publish(comment)`; `None` is `publish(*)`.
+    Publish(Option<Publication>),
+}
+
+/// Words of one simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandPattern {
+    /// The words it starts with; none for `command(*)`.
+    pub words: Vec<String>,
+    /// Whether further words may follow (`:*`).
+    pub open: bool,
+}
+
+/// Addresses on the network: scheme, host, port and the start of the path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UrlPattern {
+    scheme: String,
+    host: String,
+    port: Option<u16>,
+    path: String,
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// A sentence saying what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (kind, inner) = split(text)?;
+        match kind {
+            "read" => PathGlob::parse(inner).map(Self::Read),
+            "edit" => PathGlob::parse(inner).map(Self::Edit),
+            "command" => CommandPattern::parse(inner).map(Self::Command),
+            "fetch" => UrlPattern::parse(inner).map(Self::Fetch),
+            "browse" => UrlPattern::parse(inner).map(Self::Browse),
+            "mcp" => mcp(inner).map(Self::Mcp),
+            "mode" => name(inner, "mode").map(Self::Mode),
+            "delegate" => name(inner, "mode").map(Self::Delegate),
+            "publish" => publication(inner).map(Self::Publish),
+            other => {
+                let near = nearest(other, KINDS)
+                    .map_or_else(|| format!("kinds are: {}", KINDS.join(", ")), |kind| format!("did you mean `{kind}`?"));
+                Err(format!("unknown kind of pattern `{other}`; {near}"))
+            }
+        }
+    }
+
+    /// Returns true when the pattern is about this intent. A command intent is a whole script and matches no pattern:
+    /// its simple commands are matched one by one with [`CommandPattern::matches`].
+    #[must_use]
+    pub fn matches(&self, intent: &Intent, case: Case) -> bool {
+        match (self, intent) {
+            (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => glob.matches(path, case),
+            (Self::Fetch(pattern), Intent::Fetch(url)) | (Self::Browse(pattern), Intent::Browse(url)) => pattern.matches(url),
+            (Self::Mcp(pattern), Intent::Mcp { server, tool }) => name_matches(pattern, &format!("{server}/{tool}")),
+            (Self::Mode(pattern), Intent::Mode(slug)) | (Self::Delegate(pattern), Intent::Delegate(slug)) => name_matches(pattern, slug),
+            (Self::Publish(wanted), Intent::Publish(publication)) => wanted.is_none_or(|wanted| wanted == *publication),
+            (
+                Self::Read(_)
+                | Self::Edit(_)
+                | Self::Command(_)
+                | Self::Fetch(_)
+                | Self::Browse(_)
+                | Self::Mcp(_)
+                | Self::Mode(_)
+                | Self::Delegate(_)
+                | Self::Publish(_),
+                _,
+            ) => false,
+        }
+    }
+
+    /// Returns true when everything the other pattern matches is matched by this one, as far as the texts show it.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Read(one), Self::Read(two)) | (Self::Edit(one), Self::Edit(two)) => one.covers(two),
+            (Self::Command(one), Self::Command(two)) => {
+                one == two || (one.open && two.words.len() >= one.words.len() && two.words.starts_with(&one.words))
+            }
+            (Self::Mcp(one), Self::Mcp(two)) | (Self::Mode(one), Self::Mode(two)) | (Self::Delegate(one), Self::Delegate(two)) => {
+                one == two || one == "*"
+            }
+            (Self::Publish(one), Self::Publish(two)) => one.is_none() || one == two,
+            (one, two) => one == two,
+        }
+    }
+}
+
+impl CommandPattern {
+    fn parse(text: &str) -> Result<Self, String> {
+        if text == "*" {
+            return Ok(Self { words: Vec::new(), open: true });
+        }
+        let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));
+        let words = word::split(text)?;
+        if words.is_empty() {
+            return Err("command pattern names no program; `command(*)` means every command".to_owned());
+        }
+        if words.iter().any(|word| word == "*") {
+            return Err(format!("command pattern `{text}`: a `*` among the words is not a wildcard; end the pattern with `:*`"));
+        }
+        Ok(Self { words, open })
+    }
+
+    /// Returns true when a simple command's words match.
+    #[must_use]
+    pub fn matches(&self, words: &[String]) -> bool {
+        if self.open { words.starts_with(&self.words) } else { words == self.words }
+    }
+}
+
+impl UrlPattern {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (scheme, rest) = text.split_once("://").unwrap_or(("https", text));
+        if !matches!(scheme, "https" | "http") {
+            return Err(format!("address `{text}`: only https and http can be allowed"));
+        }
+        let (authority, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, digits)) => (host, Some(digits.parse::<u16>().map_err(|_| format!("address `{text}`: `{digits}` is not a port"))?)),
+            None => (authority, None),
+        };
+        let plain = host.strip_prefix("*.").unwrap_or(host);
+        if plain.is_empty() || !plain.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-')) {
+            return Err(format!("address `{text}`: write a host such as `docs.rs` or `*.example.com`"));
+        }
+        Ok(Self { scheme: scheme.to_owned(), host: host.to_ascii_lowercase(), port, path: path.trim_end_matches("**").to_owned() })
+    }
+
+    fn matches(&self, url: &Url) -> bool {
+        let Some(host) = url.host_str() else { return false };
+        let host = host.trim_end_matches('.');
+        let host_matches = match self.host.strip_prefix("*.") {
+            Some(domain) => host.strip_suffix(domain).is_some_and(|head| head.ends_with('.') && head.len() > 1),
+            None => host == self.host,
+        };
+        let port = self.port.or(match self.scheme.as_str() {
+            "https" => Some(443),
+            _ => Some(80),
+        });
+        let plain = url.username().is_empty() && url.password().is_none();
+        plain && host_matches && url.scheme() == self.scheme && url.port_or_known_default() == port && url.path().starts_with(&self.path)
+    }
+}
+
+fn split(text: &str) -> Result<(&str, &str), String> {
+    let wrong = || format!("pattern `{text}` is not of the form `kind(...)`, for example `edit(src/**)`");
+    let (kind, rest) = text.split_once('(').ok_or_else(wrong)?;
+    let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
+    Ok((kind, inner.trim()))
+}
+
+fn name(text: &str, what: &str) -> Result<String, String> {
+    let plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '*' | '?'));
+    if plain { Ok(text.to_owned()) } else { Err(format!("`{text}` is not the name of a {what}")) }
+}
+
+fn mcp(text: &str) -> Result<String, String> {
+    let (server, tool) =
+        text.split_once('/').ok_or_else(|| format!("`{text}` is not of the form `server/tool`; `server/*` means every tool"))?;
+    if server.is_empty()
+        || tool.is_empty()
+        || tool.contains('/')
+        || text.chars().any(|letter| letter.is_whitespace() || letter.is_control())
+    {
+        return Err(format!("`{text}` is not of the form `server/tool`"));
+    }
+    Ok(text.to_owned())
+}
+
+fn publication(text: &str) -> Result<Option<Publication>, String> {
+    if text == "*" {
+        return Ok(None);
+    }
+    let found = PUBLICATIONS.iter().find(|(word, _)| *word == text).map(|(_, publication)| Some(*publication));
+    found.ok_or_else(|| format!("`{text}` cannot be published; one of: comment, review, commit, pull-request, label"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+    use crate::policy::glob::Case;
+    use crate::policy::intent::{Intent, Publication};
+    use pretty_assertions::assert_eq;
+    use url::Url;
+
+    fn check(pattern: &str, intent: &Intent, expected: bool) {
+        assert_eq!(Pattern::parse(pattern).unwrap().matches(intent, Case::Exact), expected, "{pattern} {intent:?}");
+    }
+
+    #[test]
+    fn matches_addresses_by_their_parts() {
+        for (pattern, url, expected) in [
+            ("fetch(docs.rs)", "https://docs.rs/tokio", true),
+            ("fetch(docs.rs)", "http://docs.rs/tokio", false),
+            ("fetch(docs.rs)", "https://docs.rs.evil.example/", false),
+            ("fetch(docs.rs)", "https://evil.example/docs.rs", false),
+            ("fetch(docs.rs)", "https://docs.rs:8443/", false),
+            ("fetch(docs.rs)", "https://user@docs.rs/", false),
+            ("fetch(*.example.com)", "https://a.example.com/", true),
+            ("fetch(*.example.com)", "https://example.com/", false),
+            ("fetch(*.example.com)", "https://badexample.com/", false),
+            ("fetch(http://localhost:8080)", "http://localhost:8080/x", true),
+            ("fetch(docs.rs/tokio/**)", "https://docs.rs/tokio/1", true),
+            ("fetch(docs.rs/tokio/**)", "https://docs.rs/other", false),
+        ] {
+            check(pattern, &Intent::Fetch(Url::parse(url).unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn matches_names() {
+        let tool = Intent::Mcp { server: "time".to_owned(), tool: "now".to_owned() };
+        check("mcp(time/*)", &tool, true);
+        check("mcp(time/later)", &tool, false);
+        check("mode(*)", &Intent::Mode("code".to_owned()), true);
+        check("mode(code)", &Intent::Mode("coder".to_owned()), false);
+        check("mode(code)", &Intent::Delegate("code".to_owned()), false);
+        check("publish(*)", &Intent::Publish(Publication::Label), true);
+        check("publish(comment)", &Intent::Publish(Publication::Label), false);
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        for (text, told) in [
+            ("edti(src)", "did you mean `edit`?"),
+            ("edit src", "not of the form"),
+            ("edit(/etc)", "absolute"),
+            ("command()", "names no program"),
+            ("command(:*)", "names no program"),
+            ("command(git * push)", "not a wildcard"),
+            ("command(echo $X:*)", "plain words"),
+            ("mcp(time)", "server/tool"),
+            ("fetch(ftp://x)", "only https"),
+            ("publish(tweet)", "cannot be published"),
+            ("mode(a b)", "not the name"),
+        ] {
+            let error = Pattern::parse(text).unwrap_err();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}
