@@ -1,0 +1,170 @@
+//! The binary as a person or a script meets it: results on stdout, talk on stderr, exit codes, every mistake with its place.
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a test starts the binary and writes the files it reads")]
+#![expect(clippy::unwrap_used, reason = "what cannot be set up ends the test")]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use pretty_assertions::assert_eq;
+
+/// A folder that is home, configuration and repository at once.
+struct Setup(tempfile::TempDir);
+
+impl Setup {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(self, path: &str, text: &str) -> Self {
+        let path = self.0.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
+        command.args(words.split_whitespace()).current_dir(self.0.path()).env_clear().env("HOME", self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &str) -> Run {
+        self.command(words).output().unwrap().into()
+    }
+}
+
+#[derive(Debug)]
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl Run {
+    fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+#[test]
+fn help_is_a_result_and_a_wrong_flag_is_usage() {
+    let setup = Setup::new();
+    for words in ["--help", "run --help", "--version"] {
+        let run = setup.run(words);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{words}");
+        assert!(!run.out.is_empty(), "{words}");
+    }
+    for words in ["--bogus", "", "modes", "modes show", "--repo nowhere modes list", "completions klingon"] {
+        let run = setup.run(words);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{words}");
+        assert!(!run.err.is_empty(), "{words}");
+    }
+}
+
+#[test]
+fn every_subcommand_with_json_prints_json() {
+    let setup =
+        Setup::new().file(".config/locum/config.yml", "models: {profiles: {fast: {model: m, base_url: 'http://127.0.0.1:1/v1'}}}\n");
+    for words in ["config show", "modes list", "modes show code", "models list", "session list"] {
+        let run = setup.run(&format!("{words} --json"));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{words}");
+        assert!(!run.json().is_null(), "{words}");
+        assert_eq!(setup.run(words).code, Some(0), "{words}");
+    }
+}
+
+#[test]
+fn settings_say_where_they_came_from() {
+    let setup =
+        Setup::new().file(".config/locum/config.yml", "mode: ask\nbudget: {turns: 5}\n").file(".locum/config.yml", "\nmode: code\n");
+    let run: Run = setup.command("config show --json").env("LOCUM_BUDGET__TURNS", "3").output().unwrap().into();
+    let shown = run.json();
+    let pointer = |path: &str| shown.pointer(path).cloned();
+    assert_eq!(pointer("/mode"), Some(serde_json::json!({ "value": "code", "source": "repository .locum/config.yml:2" })));
+    assert_eq!(pointer("/budget.turns"), Some(serde_json::json!({ "value": 3, "source": "environment LOCUM_BUDGET__TURNS" })));
+    assert_eq!(pointer("/publish/value"), Some(serde_json::Value::Null));
+}
+
+#[test]
+fn every_mistake_is_told_at_once_with_its_place() {
+    let setup = Setup::new().file(".locum/config.yml", "mod: code\nbudget: {turns: many}\n");
+    let run: Run = setup.command("config show").env("LOCUM_PUBLISH", "everywhere").output().unwrap().into();
+    assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
+    let expected = [
+        "error: .locum/config.yml:1:1: unknown key `mod`",
+        "hint: did you mean `mode`?",
+        "error: .locum/config.yml:2:17: `budget.turns` must be a whole number such as `400`, `20k` or `2M`, not text",
+        "error: LOCUM_PUBLISH: `publish` cannot be `everywhere`",
+        "hint: one of: none, local, forge",
+    ];
+    assert_eq!(run.err.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_broken_mode_file_is_told_with_its_place_and_lists_nothing() {
+    let setup =
+        Setup::new().file(".locum/modes.yml", "customModes:\n  - slug: Bad Slug\n    name: x\n    roleDefinition: y\n    groups: [read]\n");
+    let run = setup.run("modes list");
+    assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
+    assert!(run.err.starts_with("error: .locum/modes.yml:2:"), "{}", run.err);
+}
+
+#[test]
+fn a_mode_of_the_repository_is_listed_with_its_file() {
+    let mode =
+        "customModes:\n  - slug: docs\n    name: Docs\n    roleDefinition: You write.\n    groups: [read, [edit, {fileRegex: '\\.md$'}]]\n";
+    let setup = Setup::new().file(".locum/modes.yml", mode);
+    let shown = setup.run("modes show docs --json").json();
+    assert_eq!(shown.pointer("/file"), Some(&".locum/modes.yml".into()));
+    let missing = setup.run("modes show dosc");
+    assert_eq!(missing.code, Some(2));
+    assert_eq!(missing.err, "error: SLUG: there is no mode `dosc`\nhint: did you mean `docs`?\n");
+}
+
+#[test]
+fn without_a_model_the_three_variables_are_named() {
+    let run = Setup::new().run("models list");
+    assert_eq!(run.code, Some(2));
+    for variable in ["OPENAI_API_KEY", "OPENAI_BASE_URL", "LOCUM_MODEL"] {
+        assert!(run.err.contains(variable), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_key_is_used_and_never_shown() {
+    let setup = Setup::new();
+    for words in ["models list", "models list --json", "config show", "config show --json", "-vv models list"] {
+        let run: Run =
+            setup.command(words).env("OPENAI_API_KEY", "sk-very-secret-value").env("LOCUM_MODEL", "gpt-4.1").output().unwrap().into();
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        assert!(!run.out.contains("very-secret") && !run.err.contains("very-secret"), "{words}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault_and_a_full_disk_is() {
+    let setup = Setup::new();
+    let mut child = setup.command("completions bash").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let run: Run = child.wait_with_output().unwrap().into();
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let full = std::fs::OpenOptions::new().write(true).open(Path::new("/dev/full")).unwrap();
+    let run: Run = setup.command("modes list").stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap().into();
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.starts_with("error: stdout: "), "{}", run.err);
+}
+
+#[test]
+fn log_lines_are_json_where_asked_and_a_bad_filter_is_named() {
+    let setup = Setup::new();
+    let run: Run = setup.command("modes list").env("LOCUM_LOG", "a=b=c").output().unwrap().into();
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.starts_with("error: LOCUM_LOG: "), "{}", run.err);
+}
