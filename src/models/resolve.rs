@@ -362,7 +362,8 @@ fn notes(profile: &Profile, limits: &Limits, url: &Url, has_key: bool, catalogue
     notes
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Returns true when an address stays on this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

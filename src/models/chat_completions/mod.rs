@@ -20,16 +20,17 @@ use std::time::Duration;
 
 use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response};
 use tokio::time::timeout;
 use tracing::{debug, warn};
+use url::Url;
 
 use crate::base::secret::Redactor;
 use crate::models::catalogue::OutputLimit;
 use crate::models::chat_completions::reply::{AnswerReader, Broken};
 use crate::models::chat_completions::request::{Dialect, Wishes, render_body};
 use crate::models::profile::Profile;
-use crate::models::resolve::Chosen;
+use crate::models::resolve::{Chosen, is_loopback};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
 /// Longest wait for a connection.
@@ -299,6 +300,10 @@ fn client(url: &Url) -> Result<Client, String> {
     if url.scheme() == "http" {
         // Reading the system's certificates is the dearest part of a client and of no use here.
         builder = builder.tls_certs_only([]);
+    }
+    if is_loopback(url) {
+        // A proxy of the environment is for the world outside.
+        builder = builder.no_proxy();
     }
     builder.build().map_err(|err| described(&err))
 }

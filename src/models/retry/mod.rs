@@ -268,6 +268,28 @@ mod tests {
     }
 
     #[test]
+    fn a_reply_that_drips_for_ever_is_cut_off() {
+        struct Dripping<'c>(&'c SleepClock);
+        impl Model for Dripping<'_> {
+            fn label(&self) -> &str {
+                "test"
+            }
+            fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+                let drop_by_drop = stream::repeat(()).map(|()| {
+                    self.0.0.fetch_add(1000, Ordering::Relaxed);
+                    Ok(Delta::Text("drip ".into()))
+                });
+                drop_by_drop.boxed()
+            }
+        }
+        let clock = SleepClock::default();
+        let request =
+            ModelRequest { system: "", messages: &[], tools: &[], max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, &mut |_| {}));
+        assert!(matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")), "{reply:?}");
+    }
+
+    #[test]
     fn asks_again_for_empty_replies_but_not_for_ever() {
         let empty = vec![Ok(Delta::Reasoning("hm".into())), Ok(Delta::Stop(StopReason::End))];
         let outcome = run(vec![empty.clone()], LIMITS);
