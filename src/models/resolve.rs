@@ -543,6 +543,21 @@ mod tests {
     }
 
     #[test]
+    fn the_documented_profiles_resolve() {
+        let page = include_str!("../../docs/models.md");
+        let example = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+        let settings = example.strip_prefix("models:\n").unwrap();
+        let env = &[("OPENAI_API_KEY", "sk-1"), ("DEEPSEEK_API_KEY", "ds-1")];
+        let resolved = Case { settings, env, ..NOTHING }.run().unwrap();
+        assert_eq!((resolved.main.name.as_str(), resolved.task.name.as_str()), ("careful", "cheap"));
+        let own = Case { settings, env, asked: Some("own"), ..NOTHING }.run().unwrap().main;
+        assert_eq!((own.limits.context_window, own.notes), (65_536, Vec::<String>::new()));
+        for name in [super::MODEL_VARIABLE, super::KEY_VARIABLE, super::BASE_URL_VARIABLE] {
+            assert!(page.contains(&format!("| `{name}` |")), "`{name}` is not explained");
+        }
+    }
+
+    #[test]
     fn says_what_it_had_to_guess() {
         let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "http://gate.example/v1"), ("LOCUM_MODEL", "my-own")];
         let notes = Case { env, ..NOTHING }.run().unwrap().main.notes.join("\n");
