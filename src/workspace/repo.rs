@@ -115,6 +115,8 @@ impl Repo {
         let shown = folder.display().to_string();
         let absent = |_| RepoError::NotARepository(shown.clone());
         let folder = folder.canonicalize().map_err(absent)?;
+        // Objects are only ever made of ids that were just read or written: looking each one up again doubles the cost.
+        git2::opts::strict_object_creation(false);
         let no_ceilings: [PathBuf; 0] = [];
         let git = Repository::open_ext(&folder, RepositoryOpenFlags::empty(), no_ceilings).map_err(|error| match error.code() {
             ErrorCode::NotFound => RepoError::NotARepository(shown.clone()),

@@ -26,8 +26,8 @@ struct Stamp {
     inode: u64,
     mode: u32,
     size_bytes: i64,
-    modified_ns: i128,
-    changed_ns: i128,
+    modified_ns: i64,
+    changed_ns: i64,
 }
 
 impl Repo {
@@ -79,7 +79,8 @@ impl Snapshot {
 
 impl Stamp {
     fn of(stat: &Stat) -> Self {
-        let nanoseconds = |seconds: i64, rest: u64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        // Wraps in the year 2262 and stays comparable.
+        let nanoseconds = |seconds: i64, rest: u64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest.cast_signed());
         Self {
             inode: stat.st_ino,
             mode: stat.st_mode,
