@@ -43,6 +43,7 @@ impl Session<'_> {
             let observation = dispatch::perform(permit, self.context(&mode, &visible)?).await;
             return self.steer(id, &waiting, observation);
         }
+        let mut snapshot = None;
         match &waiting.performing {
             Some(performing) if !self.recover(&permit, &performing.before)? => {
                 return self.answer_interrupted(id, &waiting).await;
@@ -50,18 +51,17 @@ impl Session<'_> {
             Some(_) => {}
             None => {
                 let before = self.keep_before(&permit)?;
-                let snapshot = match runs_command(&permit) {
-                    true => Some(self.keep_snapshot(&self.snapshot().await?)?),
-                    false => None,
-                };
-                self.emit(Event::Performing { task: id, call: waiting.call.id.clone(), before, snapshot })?;
+                if runs_command(&permit) {
+                    snapshot = Some(self.snapshot().await?);
+                }
+                let kept = snapshot.as_ref().map(|snapshot| self.keep_snapshot(snapshot)).transpose()?;
+                self.emit(Event::Performing { task: id, call: waiting.call.id.clone(), before, snapshot: kept })?;
             }
         }
         let intents = permit.act().intents();
-        let mut observation = dispatch::perform(permit, self.context(&mode, &visible)?).await;
-        self.find_touched(id, &waiting, &mut observation).await?;
-        let refusal = self.judge_touched(&mode, &intents, &mut observation)?;
-        self.answered(id, &waiting, observation, refusal, false)
+        let context = self.context(&mode, &visible)?;
+        let observation = dispatch::perform_since(permit, context, snapshot.as_ref()).await;
+        self.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref())
     }
 
     /// Keeps what the files a call would edit hold now.
@@ -106,21 +106,12 @@ impl Session<'_> {
         observation.exit = waiting.command.as_ref().map(|_| CUT_OFF);
         let edited = waiting.performing.iter().flat_map(|performing| &performing.before).map(|file| file.path.clone());
         observation.touched.extend(edited);
-        self.find_touched(id, waiting, &mut observation).await?;
-        let mode = self.task(id)?.mode.clone();
-        let refusal = self.judge_touched(&mode, &[], &mut observation)?;
-        self.answered(id, waiting, observation, refusal, false)
-    }
-
-    /// Adds the files a command changed since the snapshot that was kept before it.
-    async fn find_touched(&self, id: TaskId, waiting: &WaitingCall, observation: &mut Observation) -> Result<(), Stop> {
-        let performing = self.task(id)?.waiting_call(&waiting.call.id).and_then(|waiting| waiting.performing.as_ref());
-        let Some(performing) = performing else { return Ok(()) };
-        if let Some(hash) = &performing.snapshot {
-            let before = self.kept_snapshot(hash)?;
-            observation.touched.extend(self.parts.workspace.repo.touched(&before, &self.snapshot().await?)?);
+        let kept = waiting.performing.as_ref().and_then(|performing| performing.snapshot.as_ref());
+        let before = kept.map(|hash| self.kept_snapshot(hash)).transpose()?;
+        if let Some(before) = &before {
+            observation.touched.extend(self.parts.workspace.repo.touched(before, &self.snapshot().await?)?);
         }
-        Ok(())
+        self.answer_judged(id, waiting, observation, &[], before.as_ref())
     }
 
     async fn snapshot(&self) -> Result<Snapshot, Stop> {
@@ -137,29 +128,42 @@ impl Session<'_> {
         serde_json::from_slice(&self.journal.kept(hash)?).map_err(|error| lost_snapshot(&error))
     }
 
-    /// Judges every file a call changed without having named it (a command); what is not allowed is put back.
-    fn judge_touched(&self, mode: &str, intents: &[Intent], observation: &mut Observation) -> Result<Option<Box<Refusal>>, Stop> {
-        let mut verdicts = Vec::new();
-        let mut undone = BTreeSet::new();
-        for path in &observation.touched {
-            let intent = Intent::Edit(path.clone());
-            if intents.contains(&intent) {
-                continue;
-            }
-            let verdict = self.edit_verdict(mode, path)?;
-            if verdict.decision != Decision::Allow {
-                undone.insert(path.clone());
-                verdicts.push(verdict);
-            }
-        }
+    /// Answers a call after judging every file it changed without having named it (a command); what is not allowed is put back.
+    ///
+    /// # Errors
+    /// Also when something cannot be put back: a file that had changes of its own before the command, which are in no commit.
+    fn answer_judged(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        mut observation: Observation,
+        intents: &[Intent],
+        before: Option<&Snapshot>,
+    ) -> Result<(), Stop> {
+        let mode = self.task(id)?.mode.clone();
+        let unnamed = observation.touched.iter().filter(|path| !intents.contains(&Intent::Edit((*path).clone())));
+        let verdicts: Vec<(RepoPath, Verdict)> =
+            unnamed.map(|path| Ok((path.clone(), self.edit_verdict(&mode, path)?))).collect::<Result<_, Stop>>()?;
+        let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
+            verdicts.into_iter().filter(|(_, verdict)| verdict.decision != Decision::Allow).unzip();
         if undone.is_empty() {
-            return Ok(None);
+            return self.answered(id, waiting, observation, None, false);
         }
-        self.put_back(&undone)?;
-        observation.touched.retain(|path| !undone.contains(path));
+        let lost = |path: &&RepoPath| before.is_some_and(|before| before.is_dirty(path)) && !self.state.touched.contains_key(*path);
+        let lost: Vec<String> = undone.iter().filter(lost).map(|path| format!("`{path}`")).collect();
         let refusal = Refusal { decision: Decision::Deny, verdicts, hint: None };
-        observation.text.push_str(&format!("\n\nChanges that the policy does not allow were undone: {}.", reasons(&refusal)));
-        Ok(Some(Box::new(refusal)))
+        let fate = if lost.is_empty() { "were undone" } else { "could not all be undone" };
+        observation.text.push_str(&format!("\n\nChanges that the policy does not allow {fate}: {}.", reasons(&refusal)));
+        observation.touched.retain(|path| !undone.contains(path));
+        if lost.is_empty() {
+            self.put_back(&undone)?;
+        }
+        self.answered(id, waiting, observation, Some(Box::new(refusal)), false)?;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let what = "which the policy does not allow and which had changes that are in no commit; they are left as they are now";
+        Err(Stop::session(OutcomeWord::Failed, format!("a command changed {}, {what}", lost.join(", "))))
     }
 
     /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.

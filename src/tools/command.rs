@@ -19,6 +19,7 @@ use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::EntryKind;
 use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
 use crate::workspace::git_binary::GitBinary;
+use crate::workspace::touched::Snapshot;
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -84,13 +85,17 @@ impl ExecuteCommand {
         &self.folder
     }
 
-    /// Runs the command to its end, or until its time is over, and finds what it touched.
-    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    /// Runs the command to its end, or until its time is over, and finds what it touched since `before`, or since now.
+    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>, before: Option<&Snapshot>) -> Observation {
         if self.script.only_reads() {
             return self.run(permit, context).await;
         }
         let git = GitBinary::new(context.repo, context.env);
-        let before = match context.repo.snapshot(&git).await {
+        let before = match before {
+            Some(before) => Ok(before.clone()),
+            None => context.repo.snapshot(&git).await,
+        };
+        let before = match before {
             Ok(before) => before,
             Err(error) => return Observation::failed(format!("The command was not run, because its changes could not be found: {error}.")),
         };

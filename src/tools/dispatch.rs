@@ -21,6 +21,7 @@ use crate::tools::flow::switch_mode::SwitchMode;
 use crate::tools::flow::todo::UpdateTodoList;
 use crate::tools::search::grep::SearchFiles;
 use crate::tools::{CallError, Observation, ToolContext};
+use crate::workspace::touched::Snapshot;
 
 /// Most bytes of one observation; tools have their own, smaller limits.
 pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
@@ -190,13 +191,18 @@ fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<To
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.
 pub async fn perform(permit: Permit<Call>, context: ToolContext<'_>) -> Observation {
+    perform_since(permit, context, None).await
+}
+
+/// As [`perform`], for a caller that has looked at the checkout just now: what a command touched is found against `before`.
+pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, before: Option<&Snapshot>) -> Observation {
     let observation = match permit.act() {
         Call::ReadFile(call) => call.perform(&permit, context),
         Call::ListFiles(call) => call.perform(&permit, context),
         Call::SearchFiles(call) => call.perform(&permit, context),
         Call::WriteToFile(call) => call.perform(&permit, context),
         Call::ApplyDiff(call) => call.perform(&permit, context),
-        Call::ExecuteCommand(call) => call.perform(&permit, context).await,
+        Call::ExecuteCommand(call) => call.perform(&permit, context, before).await,
         Call::UpdateTodoList(call) => call.perform(),
         Call::AskFollowupQuestion(call) => call.perform(),
         Call::AttemptCompletion(call) => call.perform(),

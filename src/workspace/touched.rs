@@ -69,6 +69,12 @@ impl Repo {
 }
 
 impl Snapshot {
+    /// Returns true when a file had changes that are in no commit.
+    #[must_use]
+    pub fn is_dirty(&self, path: &RepoPath) -> bool {
+        self.dirty.contains_key(path)
+    }
+
     /// Returns the files whose state differs: dirty in one only, or dirty in both and not the same.
     fn difference(&self, after: &Self) -> BTreeSet<RepoPath> {
         let gone = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));

@@ -70,6 +70,20 @@ fn what_a_command_changed_is_judged_too_and_put_back() {
 }
 
 #[test]
+fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "cp src/a.txt src/secret.txt" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    std::fs::write(fixture.root.join("src/secret.txt"), "not committed\n").unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("failed", 0, 1));
+    assert!(ran.reason().contains("`src/secret.txt`") && ran.reason().contains("in no commit"), "{}", ran.reason());
+}
+
+#[test]
 fn a_sub_task_runs_in_its_own_mode_and_context_and_its_result_comes_back() {
     let script = r#"
   - mode: orchestrator
