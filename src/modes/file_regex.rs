@@ -131,6 +131,7 @@ mod tests {
         check(r"^(?=a)?b$", &["b"], &["a"]);
         check(r"^a{2}b{1,}c{0,1}?$", &["aab", "aabbc"], &["ab"]);
         check(r"^\c$", &[r"\c"], &["c"]);
+        check(r"^(a\1)+$", &["a", "aaaa"], &["b"]);
         check(r"^(?:x(a)?|\1)z$", &["xaz", "xz", "z"], &["az"]);
     }
 

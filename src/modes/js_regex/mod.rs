@@ -1,8 +1,9 @@
 //! Brings a JavaScript regular expression (no flags) into the dialect of `fancy-regex`. In: the pattern as a mode file has it; out: a
 //! pattern that matches the same texts, written with explicit character ranges so that nothing depends on the other dialect's rules.
 //!
-//! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in one
-//! thing: a character outside the basic plane counts as one, not as two code units. What cannot be said in the other dialect is an error.
+//! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in two
+//! things: a character outside the basic plane counts as one, not as two code units; and a group inside a repeated group keeps what it
+//! matched in an earlier round. What cannot be said in the other dialect (a look-behind of no fixed length) is an error.
 
 mod charset;
 mod groups;
@@ -41,7 +42,7 @@ pub enum JsRegexError {
 pub(crate) fn translate(pattern: &str) -> Result<String, JsRegexError> {
     let chars: Vec<char> = pattern.chars().collect();
     let (groups, names) = count_groups(&chars)?;
-    let mut translator = Translator { chars, at: 0, groups, names, out: String::new(), depth: 0, behind: 0 };
+    let mut translator = Translator { chars, at: 0, groups, names, out: String::new(), depth: 0, behind: 0, opened: 0, open: Vec::new() };
     translator.disjunction()?;
     if translator.at < translator.chars.len() {
         return Err(translator.invalid("unmatched `)`"));
@@ -52,6 +53,7 @@ pub(crate) fn translate(pattern: &str) -> Result<String, JsRegexError> {
 /// What a parenthesis opens.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum GroupKind {
+    Capturing,
     Plain,
     Ahead,
     Behind,
@@ -68,6 +70,10 @@ struct Translator {
     depth: usize,
     /// How many look-behinds are open.
     behind: usize,
+    /// Capturing groups opened so far.
+    opened: usize,
+    /// Numbers of the capturing groups that stand open.
+    open: Vec<usize>,
 }
 
 impl Translator {
@@ -169,7 +175,7 @@ impl Translator {
     fn group(&mut self) -> Result<bool, JsRegexError> {
         let opened_at = self.at;
         let (open, kind) = if !self.take('?') {
-            ("(", GroupKind::Plain)
+            ("(", GroupKind::Capturing)
         } else if self.take(':') {
             ("(?:", GroupKind::Plain)
         } else if self.take('=') {
@@ -182,13 +188,20 @@ impl Translator {
             ("(?<!", GroupKind::Behind)
         } else if self.take('<') {
             while self.next().is_some_and(|char| char != '>') {}
-            ("(", GroupKind::Plain)
+            ("(", GroupKind::Capturing)
         } else {
             return Err(self.invalid("invalid group"));
         };
         self.out.push_str(open);
         self.behind += usize::from(kind == GroupKind::Behind);
+        if kind == GroupKind::Capturing {
+            self.opened += 1;
+            self.open.push(self.opened);
+        }
         self.disjunction()?;
+        if kind == GroupKind::Capturing {
+            self.open.pop();
+        }
         self.behind -= usize::from(kind == GroupKind::Behind);
         if !self.take(')') {
             return Err(JsRegexError::Invalid { what: "unterminated group", at: opened_at });
@@ -200,7 +213,7 @@ impl Translator {
             let _lazy = repetition.is_some() && self.take('?');
             self.out.push_str(if repetition.is_some_and(|(least, _)| least == 0) { "|)" } else { ")" });
         }
-        Ok(kind == GroupKind::Plain)
+        Ok(matches!(kind, GroupKind::Plain | GroupKind::Capturing))
     }
 
     /// Translates an escape outside a class whose backslash has been read; returns whether it may be repeated.
@@ -259,10 +272,13 @@ impl Translator {
         self.names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number).ok_or(broken)
     }
 
-    /// In JavaScript a reference to a group that took no part matches nothing at all, hence the condition.
+    /// In JavaScript a reference to a group that took no part, or that it stands in, matches the empty text.
     fn put_backreference(&mut self, number: usize) -> Result<bool, JsRegexError> {
         if self.behind > 0 {
             return Err(JsRegexError::Unsupported { what: "a back-reference inside a look-behind" });
+        }
+        if self.open.contains(&number) {
+            return Ok(self.put("(?:a{0})", true));
         }
         Ok(self.put(&format!("(?:(?({number})\\{number}|))"), true))
     }
