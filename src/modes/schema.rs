@@ -108,3 +108,35 @@ impl From<&Mode> for ModeView {
         Self { record: ModeRecord::from(mode), source: mode.source.word(), file, tools: mode.tools() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ModeRecord, ModeView};
+    use crate::modes::{Mode, ModeSource, builtin, loader};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_mode_written_back_is_read_as_the_same_mode() {
+        let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
+        let records: Vec<ModeRecord> = builtin::modes().iter().map(ModeRecord::from).collect();
+        let text = serde_json::json!({ "customModes": records }).to_string();
+        let expected: Vec<Mode> = builtin::modes().into_iter().map(|mode| Mode { source: source.clone(), ..mode }).collect();
+        assert_eq!(loader::parse(&text, &source), Ok(expected));
+    }
+
+    #[test]
+    fn a_view_says_where_a_mode_is_from_and_what_it_may() {
+        let text = "customModes: [{slug: docs, name: Docs, roleDefinition: R, groups: [read, [edit, {fileRegex: '\\.md$'}]]}]";
+        let modes = loader::parse(text, &ModeSource::Project { file: ".roomodes".to_owned() }).unwrap();
+        let expected = serde_json::json!({
+            "slug": "docs",
+            "name": "Docs",
+            "roleDefinition": "R",
+            "groups": ["read", ["edit", { "fileRegex": "\\.md$" }]],
+            "source": "project",
+            "file": ".roomodes",
+            "tools": modes[0].tools(),
+        });
+        assert_eq!(serde_json::to_value(ModeView::from(&modes[0])).unwrap(), expected);
+    }
+}

@@ -43,6 +43,20 @@ pub fn subtask_message(parent_mode: &str, message: &str, todos: &[String]) -> St
     )
 }
 
+/// Returns what people see of a Markdown text (an issue, a comment): HTML comments are replaced by a note, also in code, where a page
+/// would show them: telling the two apart takes all of Markdown. One without an end goes to the end of the text.
+#[must_use]
+pub fn seen_of_markdown(text: &str) -> String {
+    let mut visible = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<!--") {
+        visible.push_str(before);
+        visible.push_str("[comment left out]");
+        rest = after.split_once("-->").map_or("", |(_, after)| after);
+    }
+    visible + rest
+}
+
 /// Returns a material between fences longer than any in it, under a line that names it.
 fn fenced(material: &Material<'_>) -> String {
     let visible: String = Clipped::head_tail(material.text, MATERIAL_LIMIT_BYTES).text.chars().filter(|char| !is_hidden(*char)).collect();
@@ -71,7 +85,7 @@ fn is_hidden(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MATERIAL_LIMIT_BYTES, Material, subtask_message, task_message};
+    use super::{MATERIAL_LIMIT_BYTES, Material, seen_of_markdown, subtask_message, task_message};
     use pretty_assertions::assert_eq;
 
     fn with(text: &str) -> String {
@@ -111,6 +125,12 @@ mod tests {
         assert!(message.contains("abcd\n"), "{message:?}");
         let forged = task_message("x", &[Material { what: "a]\n[material: b", origin: "c\nd", text: "" }]);
         assert_eq!(forged.matches("\n[material: ").count(), 1, "{forged}");
+    }
+
+    #[test]
+    fn comments_that_a_page_hides_are_left_out() {
+        assert_eq!(seen_of_markdown("a <!-- x\n```\ny --> b <!-- z"), "a [comment left out] b [comment left out]");
+        assert_eq!(seen_of_markdown("a -- > b"), "a -- > b");
     }
 
     #[test]
