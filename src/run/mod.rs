@@ -1,3 +1,15 @@
 //! Floor 8: one run, start to end: request, plan, session, publish.
 
+pub mod checks;
+pub mod clock;
+pub mod execute;
+pub mod fault;
+pub mod job;
+pub mod plan;
+pub mod prepare;
+pub mod progress;
+pub mod publish;
 pub mod request;
+pub mod steps;
+pub mod tree;
+pub mod trusted;

@@ -1,0 +1,29 @@
+# syntax=docker/dockerfile:1
+# Builds Locum from this folder and puts it beside git and CA certificates in a small image, as an ordinary user.
+#   docker build -t locum .
+#   docker run --rm -v "$PWD:/work" locum run --mode ask "What does this project do?"
+
+FROM rust:1.95-slim-bookworm AS build
+# libgit2 and ring are compiled from source: a C compiler and make are all they need.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends gcc libc6-dev make \
+ && rm -rf /var/lib/apt/lists/*
+WORKDIR /build
+COPY Cargo.toml Cargo.lock ./
+COPY src src
+COPY config config
+# The benches named in Cargo.toml must exist for cargo to read it; their content is not built here.
+COPY tests/bench tests/bench
+RUN cargo build --locked --profile dist --bin locum \
+ && install -D target/dist/locum /out/locum
+
+FROM debian:bookworm-slim
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates git \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 10001 locum
+COPY --from=build /out/locum /usr/local/bin/locum
+USER locum
+WORKDIR /work
+ENTRYPOINT ["locum"]
+CMD ["--help"]

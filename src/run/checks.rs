@@ -1,0 +1,86 @@
+//! The policy's `publish.success` commands, run on the final tree before anything is published.
+//!
+//! They pass the same door as a model's own commands: parsed, judged, permitted, performed. One that is refused counts as failed.
+
+use crate::base::chat::ToolCall;
+use crate::base::path::RepoPath;
+use crate::base::tool::ToolName;
+use crate::modes::Mode;
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::verdict::Decision;
+use crate::run::prepare::Prepared;
+use crate::session::outcome::CommandReport;
+use crate::tools::{ToolContext, dispatch};
+use crate::workspace::Workspace;
+use crate::workspace::exec::Exit;
+
+/// What came of the checks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    reports: Vec<CommandReport>,
+    failure: Option<String>,
+}
+
+impl Checks {
+    /// Runs every check, each in the first of the modes that may run it; stops at the first that fails.
+    pub async fn run(prepared: &Prepared, workspace: &Workspace, slugs: &[&str]) -> Self {
+        let mut checks = Self::default();
+        for command in &prepared.policy.settings().publish.success {
+            match check(prepared, workspace, slugs, command).await {
+                Ok(exit) => {
+                    checks.reports.push(CommandReport { command: command.clone(), exit });
+                    if exit != Exit::Code(0) {
+                        checks.failure = Some(format!("the check `{command}` failed"));
+                    }
+                }
+                Err(why) => checks.failure = Some(format!("the check `{command}` could not run: {why}")),
+            }
+            if checks.failure.is_some() {
+                break;
+            }
+        }
+        checks
+    }
+
+    /// Returns the commands that ran and how they ended.
+    #[must_use]
+    pub fn reports(&self) -> &[CommandReport] {
+        &self.reports
+    }
+
+    /// Returns why the checks do not hold, or `None`.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.failure.clone()
+    }
+}
+
+async fn check(prepared: &Prepared, workspace: &Workspace, slugs: &[&str], command: &str) -> Result<Exit, String> {
+    let mut why = "no mode of this run may run commands".to_owned();
+    for mode in slugs.iter().filter_map(|slug| prepared.modes.find(slug)) {
+        match check_in(prepared, workspace, mode, command).await {
+            Ok(exit) => return Ok(exit),
+            Err(refused) => why = refused,
+        }
+    }
+    Err(why)
+}
+
+async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, command: &str) -> Result<Exit, String> {
+    let facts = Facts { mode: mode.slug.clone(), ..prepared.plan.facts.clone() };
+    let visible = |path: &RepoPath| prepared.policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow;
+    let context = ToolContext {
+        checkout: &workspace.checkout,
+        mode,
+        commands: &prepared.policy.settings().commands,
+        env: &prepared.command_env,
+        redactor: &prepared.redactor,
+        visible: &visible,
+    };
+    let arguments = serde_json::json!({ "command": command }).to_string();
+    let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };
+    let call = dispatch::parse(&call, &[ToolName::ExecuteCommand], context).map_err(|error| error.to_string())?;
+    let permit = prepared.policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
+    let observation = dispatch::perform(permit, context).await;
+    observation.exit.ok_or(observation.text)
+}

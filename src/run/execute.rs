@@ -1,0 +1,119 @@
+//! A prepared run carried out: journal opened, session run beside the progress comment, until there is an outcome.
+
+use std::path::{Path, PathBuf};
+
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use crate::base::clock::Clock;
+use crate::run::fault::Fault;
+use crate::run::prepare::{Prepared, RETRY};
+use crate::run::progress::{self, Board};
+use crate::run::publish::{Published, Publisher};
+use crate::session::event::{Event, JOURNAL_VERSION, SessionStart};
+use crate::session::journal::Journal;
+use crate::session::outcome::Outcome;
+use crate::session::{self, SessionParts};
+use crate::workspace::Workspace;
+
+/// Whether a session begins or goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// It is new.
+    Fresh,
+    /// It was killed and goes on where its journal ends.
+    Resumed,
+}
+
+/// What carrying out takes besides what was prepared.
+pub struct Execution<'a> {
+    /// What was prepared.
+    pub prepared: &'a Prepared,
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// The folder of this session; holds the journal.
+    pub folder: &'a Path,
+    /// Whether it begins or goes on.
+    pub beginning: Beginning,
+    /// What a resume needs to prepare the same run again.
+    pub caller: serde_json::Value,
+    /// Time.
+    pub clock: &'a dyn Clock,
+}
+
+/// Runs the session and publishes its outcome, keeping the progress comment on the way.
+///
+/// # Errors
+/// When the journal cannot be opened.
+pub async fn run_and_publish<'a>(
+    execution: &Execution<'a>,
+    publisher: Option<&Publisher<'_>>,
+    cancelled: BoxFuture<'a, ()>,
+    watch: impl FnMut(&Event) + 'a,
+) -> Result<(Outcome, Option<Published>), Fault> {
+    let Some(publisher) = publisher else { return Ok((run(execution, cancelled, watch).await?, None)) };
+    let (boards, seen) = watch::channel(Board::default());
+    let mut watch = watch;
+    let shown = move |event: &Event| {
+        boards.send_if_modified(|board| board.apply(event));
+        watch(event);
+    };
+    let posting = progress::keep_posting(publisher, seen, execution.clock);
+    let session = run(execution, cancelled, shown);
+    tokio::pin!(posting);
+    tokio::pin!(session);
+    let mut posts = true;
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut session => break outcome?,
+            () = &mut posting, if posts => posts = false,
+        }
+    };
+    let published = publisher.publish(&outcome).await;
+    Ok((outcome, Some(published)))
+}
+
+async fn run<'a>(execution: &Execution<'a>, cancelled: BoxFuture<'a, ()>, watch: impl FnMut(&Event) + 'a) -> Result<Outcome, Fault> {
+    let journal = match execution.beginning {
+        Beginning::Fresh => Journal::create(execution.folder),
+        Beginning::Resumed => Journal::resume(execution.folder),
+    };
+    let journal = journal.map_err(Fault::machine)?;
+    let prepared = execution.prepared;
+    let plan = &prepared.plan;
+    let start = SessionStart {
+        version: JOURNAL_VERSION,
+        id: plan.session.clone(),
+        task: prepared.redactor.redact(&plan.task),
+        message: prepared.message.clone(),
+        mode: plan.mode.clone(),
+        facts: plan.facts.clone(),
+        budget: plan.budget,
+        base: plan.base.clone(),
+        policy_hash: plan.policy.hash.clone(),
+        models: plan.models.clone(),
+        caller: execution.caller.clone(),
+    };
+    let parts = SessionParts {
+        start,
+        policy: &prepared.policy,
+        modes: &prepared.modes,
+        rules: &prepared.rules,
+        main: (prepared.main.as_ref(), prepared.main_price),
+        task: (prepared.task.as_ref(), prepared.task_price),
+        retry: RETRY,
+        workspace: execution.workspace,
+        env: &prepared.command_env,
+        redactor: &prepared.redactor,
+        clock: execution.clock,
+        cancelled,
+        watch: Box::new(watch),
+    };
+    Ok(session::run(parts, journal).await)
+}
+
+/// Returns the folder of a session.
+#[must_use]
+pub fn folder_of(sessions: &Path, session: &crate::base::id::SessionId) -> PathBuf {
+    sessions.join(session.as_str())
+}

@@ -1,0 +1,284 @@
+//! `Job`: a named maintenance task of the repository, read from `.locum/jobs/NAME.yml` of the trusted ref.
+//!
+//! In: the file's text. Out: fixed steps (no model), a task (model), or steps with a task for when one of them fails; and whether
+//! its time has come. It runs nothing.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use crate::base::fields::{Fields, Mistakes};
+use crate::base::tool::ToolName;
+use crate::base::yaml::{Document, Mistake, Node};
+
+/// Most steps of one job.
+pub const STEPS_LIMIT: usize = 100;
+
+const KEYS: &[&str] = &["version", "description", "schedule", "mode", "steps", "task"];
+
+/// A maintenance task of the repository.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its name: the file's name without the ending.
+    pub name: String,
+    /// One line for lists.
+    pub description: Option<String>,
+    /// When it runs by itself; in UTC.
+    pub schedule: Option<Schedule>,
+    /// The mode it runs in; the policy's default when absent.
+    pub mode: Option<String>,
+    /// What it does.
+    pub work: Work,
+}
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// Fixed calls, one after another; the first failure ends the job.
+    Steps(Vec<Step>),
+    /// A task for a model.
+    Task(String),
+    /// Fixed calls; a task for a model only when one of them fails.
+    StepsThenTask(Vec<Step>, String),
+}
+
+/// One fixed call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The tool.
+    pub tool: ToolName,
+    /// Its arguments, a JSON object.
+    pub arguments: serde_json::Value,
+}
+
+/// A cron expression: five fields, in UTC.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    text: String,
+    cron: croner::Cron,
+}
+
+impl PartialEq for Schedule {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Schedule {
+    /// Reads a cron expression.
+    ///
+    /// # Errors
+    /// Says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parser = croner::parser::CronParser::builder()
+            .seconds(croner::parser::Seconds::Disallowed)
+            .year(croner::parser::Year::Disallowed)
+            .build();
+        let cron = parser.parse(text).map_err(|error| format!("`{text}` is no cron expression: {error}"))?;
+        Ok(Self { text: text.to_owned(), cron })
+    }
+
+    /// Returns the expression as written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the last moment of this schedule at or before `moment`.
+    #[must_use]
+    pub fn last_at_or_before(&self, moment: Timestamp) -> Option<Timestamp> {
+        self.cron.find_previous_occurrence(&utc(moment), true).ok().map(|found| found.timestamp())
+    }
+
+    /// Returns the first moment of this schedule after `moment`.
+    #[must_use]
+    pub fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
+        self.cron.find_next_occurrence(&utc(moment), false).ok().map(|found| found.timestamp())
+    }
+
+    /// Returns true when it has a moment after `from` and at or before `to`.
+    #[must_use]
+    pub fn has_moment(&self, from: Timestamp, to: Timestamp) -> bool {
+        self.last_at_or_before(to).is_some_and(|found| found > from)
+    }
+
+    /// Returns the span that the latest run of this schedule answers for: after its moment before the last, up to its last.
+    /// A workflow's own cron gives the span its run looks after, so that every moment of every job falls into exactly one run.
+    #[must_use]
+    pub fn last_span(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+        let to = self.last_at_or_before(now)?;
+        let from = self.cron.find_previous_occurrence(&utc(to), false).ok()?.timestamp();
+        Some((from, to))
+    }
+}
+
+impl Job {
+    /// Reads a job file.
+    ///
+    /// # Errors
+    /// Every mistake at once.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        let document = Document::parse(text);
+        let mut mistakes = Mistakes(document.mistakes);
+        let job = document.root.as_ref().and_then(|root| read(name, root, &mut mistakes));
+        match job {
+            Some(job) if mistakes.0.is_empty() => Ok(job),
+            _ => {
+                if mistakes.0.is_empty() {
+                    mistakes.add(crate::base::yaml::Place::default(), "the file is empty");
+                }
+                Err(mistakes.0)
+            }
+        }
+    }
+}
+
+fn read(name: &str, root: &Node, mistakes: &mut Mistakes) -> Option<Job> {
+    let fields = mistakes.fields(root, "job", KEYS)?;
+    let version = fields.required(mistakes, "version").and_then(|node| mistakes.count(node, "version").map(|version| (node, version)));
+    if let Some((node, version)) = version.filter(|(_, version)| *version != 1) {
+        mistakes.add(node.place, format!("`version` is {version}; this program reads version 1"));
+    }
+    let description = fields.get("description").and_then(|node| mistakes.text(node, "description"));
+    let mode = fields.get("mode").and_then(|node| mistakes.text(node, "mode"));
+    let schedule = fields.get("schedule").and_then(|node| read_schedule(node, mistakes));
+    let task = fields.get("task").and_then(|node| mistakes.text(node, "task"));
+    let steps = fields.get("steps").map(|node| read_steps(node, mistakes));
+    let work = read_work(fields, steps, task, mistakes)?;
+    Some(Job { name: name.to_owned(), description, schedule, mode, work })
+}
+
+fn read_work(fields: Fields<'_>, steps: Option<Vec<Step>>, task: Option<String>, mistakes: &mut Mistakes) -> Option<Work> {
+    match (steps, task) {
+        (Some(steps), Some(task)) => Some(Work::StepsThenTask(steps, task)),
+        (Some(steps), None) => Some(Work::Steps(steps)),
+        (None, Some(task)) => Some(Work::Task(task)),
+        (None, None) => {
+            mistakes.add_with_hint(
+                fields.place(),
+                "a job needs `steps`, a `task`, or both",
+                "with both, the task runs only when a step fails",
+            );
+            None
+        }
+    }
+}
+
+fn read_schedule(node: &Node, mistakes: &mut Mistakes) -> Option<Schedule> {
+    let text = mistakes.text(node, "schedule")?;
+    match Schedule::parse(&text) {
+        Ok(schedule) => Some(schedule),
+        Err(message) => {
+            mistakes.add_with_hint(
+                node.place,
+                message,
+                "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`",
+            );
+            None
+        }
+    }
+}
+
+fn read_steps(node: &Node, mistakes: &mut Mistakes) -> Vec<Step> {
+    let Some(nodes) = node.list() else {
+        mistakes.wanted(node, "steps", "a list");
+        return Vec::new();
+    };
+    if nodes.is_empty() || nodes.len() > STEPS_LIMIT {
+        mistakes.add(node.place, format!("`steps` needs 1 to {STEPS_LIMIT} entries, not {}", nodes.len()));
+    }
+    nodes.iter().filter_map(|node| read_step(node, mistakes)).collect()
+}
+
+/// A step is `run: COMMAND`, or `tool` with `args`.
+fn read_step(node: &Node, mistakes: &mut Mistakes) -> Option<Step> {
+    let fields = mistakes.fields(node, "step", &["run", "tool", "args"])?;
+    if let Some(run) = fields.get("run") {
+        if let Some(other) = fields.get("tool").or_else(|| fields.get("args")) {
+            mistakes.add(other.place, "a step is either `run` or `tool` with `args`");
+        }
+        let command = mistakes.text(run, "run")?;
+        return Some(Step { tool: ToolName::ExecuteCommand, arguments: serde_json::json!({ "command": command }) });
+    }
+    let words: Vec<(&str, ToolName)> =
+        ToolName::ALL.iter().filter(|tool| can_be_a_step(**tool)).map(|tool| (tool.as_str(), *tool)).collect();
+    let tool_node = fields.required(mistakes, "tool")?;
+    let tool = mistakes.word(tool_node, "tool", &words)?;
+    let arguments = fields.get("args").map_or_else(|| serde_json::json!({}), Node::to_json);
+    if !arguments.is_object() {
+        mistakes.add(tool_node.place, "`args` must be a mapping");
+    }
+    Some(Step { tool, arguments })
+}
+
+/// Tools that steer a conversation make no sense in a fixed list.
+fn can_be_a_step(tool: ToolName) -> bool {
+    !matches!(
+        tool,
+        ToolName::AskFollowupQuestion | ToolName::AttemptCompletion | ToolName::NewTask | ToolName::SwitchMode | ToolName::UpdateTodoList
+    )
+}
+
+fn utc(moment: Timestamp) -> Zoned {
+    moment.to_zoned(TimeZone::UTC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, Schedule, Work};
+    use jiff::Timestamp;
+    use pretty_assertions::assert_eq;
+
+    fn moment(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn mistakes(text: &str) -> Vec<String> {
+        Job::parse("x", text)
+            .unwrap_err()
+            .iter()
+            .map(|mistake| format!("{}:{} {}", mistake.place.line, mistake.place.column, mistake.message))
+            .collect()
+    }
+
+    #[test]
+    fn reads_steps_and_what_to_do_when_they_fail() {
+        let job = Job::parse("update", "version: 1\nschedule: 0 3 * * 1\nmode: code\nsteps:\n  - run: cargo update\n  - tool: read_file\n    args: { path: Cargo.lock }\ntask: mend it\n").unwrap();
+        assert_eq!(
+            (job.name.as_str(), job.mode.as_deref(), job.schedule.as_ref().map(Schedule::text)),
+            ("update", Some("code"), Some("0 3 * * 1"))
+        );
+        let Work::StepsThenTask(steps, task) = job.work else { panic!("{:?}", job.work) };
+        assert_eq!((steps.len(), task.as_str()), (2, "mend it"));
+        assert_eq!(steps[0].arguments, serde_json::json!({ "command": "cargo update" }));
+    }
+
+    #[test]
+    fn names_every_mistake_with_its_place() {
+        assert_eq!(mistakes("version: 1\nschedule: every day\nstep: []\n").len(), 3);
+        assert_eq!(mistakes("version: 2\ntask: x\n"), ["1:10 `version` is 2; this program reads version 1"]);
+        assert_eq!(mistakes("version: 1\nsteps: []\n").len(), 1);
+        assert_eq!(mistakes("version: 1\nsteps: [{ tool: new_task, args: {} }]\n").len(), 1);
+        assert_eq!(mistakes(""), ["0:0 the file is empty"]);
+    }
+
+    #[test]
+    fn every_moment_falls_into_exactly_one_span_of_the_workflow() {
+        let hourly = Schedule::parse("0 * * * *").unwrap();
+        let nightly = Schedule::parse("30 3 * * *").unwrap();
+        let fires: Vec<u32> = (0..24)
+            .filter(|hour| {
+                let (from, to) = hourly.last_span(moment(&format!("2026-03-04T{hour:02}:07:00Z"))).unwrap();
+                nightly.has_moment(from, to)
+            })
+            .collect();
+        assert_eq!(fires, [4]);
+    }
+
+    #[test]
+    fn a_moment_on_the_edge_belongs_to_the_span_that_ends_there() {
+        let schedule = Schedule::parse("0 3 * * *").unwrap();
+        assert!(schedule.has_moment(moment("2026-03-04T02:00:00Z"), moment("2026-03-04T03:00:00Z")));
+        assert!(!schedule.has_moment(moment("2026-03-04T03:00:00Z"), moment("2026-03-04T04:00:00Z")));
+        assert_eq!(schedule.next_after(moment("2026-03-04T03:00:00Z")), Some(moment("2026-03-05T03:00:00Z")));
+    }
+}

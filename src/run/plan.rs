@@ -1,0 +1,149 @@
+//! `RunPlan`: everything that is settled before a run begins, complete and printable; what `--dry-run` shows.
+//!
+//! In: facts already looked up. Out: the plan as text or JSON. It looks nothing up.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::id::SessionId;
+use crate::policy::budget::Budget;
+use crate::policy::intent::Facts;
+use crate::workspace::repo::CommitId;
+
+/// Everything that is settled before a run begins.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunPlan {
+    /// Its name.
+    pub session: SessionId,
+    /// What is to be done.
+    pub task: String,
+    /// Mode of the root task.
+    pub mode: String,
+    /// Who asked and how.
+    pub facts: Facts,
+    /// What it is about.
+    pub subject: Subject,
+    /// The checkout.
+    pub checkout: String,
+    /// The commit the run starts from and changes are counted from.
+    pub base: CommitId,
+    /// The commit that policy, modes, settings and rules files are read from.
+    pub trusted: CommitId,
+    /// Where the policy was read.
+    pub policy: PolicyName,
+    /// Labels of the models for the root task and for sub-tasks.
+    pub models: (String, String),
+    /// What may be spent.
+    pub budget: Budget,
+    /// Tools the root task is offered.
+    pub tools: Vec<String>,
+    /// Modes that may run.
+    pub modes: Vec<String>,
+    /// Rules files, by path.
+    pub rules: Vec<String>,
+    /// What the policy allows in the root task's mode, in its own words.
+    pub allowed: Vec<String>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// Where the policy was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyName {
+    /// Its file, or that it is the built-in one.
+    pub origin: String,
+    /// Hash of its text.
+    pub hash: String,
+}
+
+/// What a run is about: where its results belong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Subject {
+    /// Nothing at the forge: a task given by hand.
+    #[default]
+    Prompt,
+    /// An issue.
+    Issue {
+        /// Its number.
+        number: u64,
+        /// Its title at the time of the event.
+        title: String,
+    },
+    /// A pull request.
+    PullRequest {
+        /// Its number.
+        number: u64,
+        /// Its title.
+        title: String,
+        /// Its branch.
+        head_branch: String,
+        /// The commit of its branch that the run starts from.
+        head_sha: String,
+        /// True when its branch lies in another repository.
+        is_fork: bool,
+    },
+    /// A maintenance job.
+    Job {
+        /// Its name.
+        name: String,
+    },
+}
+
+impl Subject {
+    /// Returns the words that stand for it in a branch name.
+    #[must_use]
+    pub fn branch_words(&self) -> String {
+        match self {
+            Self::Prompt => "task".to_owned(),
+            Self::Issue { number, .. } => format!("issue-{number}"),
+            Self::PullRequest { number, .. } => format!("pr-{number}"),
+            Self::Job { name } => format!("job-{name}"),
+        }
+    }
+
+    /// Returns the issue or pull request comments belong to.
+    #[must_use]
+    pub fn thread(&self) -> Option<u64> {
+        match self {
+            Self::Issue { number, .. } | Self::PullRequest { number, .. } => Some(*number),
+            Self::Prompt | Self::Job { .. } => None,
+        }
+    }
+
+    /// Returns its title, where it has one.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        match self {
+            Self::Issue { title, .. } | Self::PullRequest { title, .. } => Some(title),
+            Self::Prompt | Self::Job { .. } => None,
+        }
+    }
+}
+
+impl std::fmt::Display for RunPlan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut row = |name: &str, value: &str| writeln!(formatter, "{name:<9} {value}");
+        row("task", self.task.trim().lines().next().unwrap_or_default())?;
+        row("mode", &self.mode)?;
+        row("asked by", &format!("{:?} by {:?}", self.facts.tier, self.facts.trigger).to_lowercase())?;
+        row("about", &self.subject.branch_words())?;
+        row("checkout", &self.checkout)?;
+        row("base", &self.base.0)?;
+        row("trusted", &self.trusted.0)?;
+        row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
+        row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
+        row("budget", &budget_words(&self.budget))?;
+        row("modes", &self.modes.join(", "))?;
+        row("tools", &self.tools.join(", "))?;
+        row("rules", &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") })?;
+        self.allowed.iter().try_for_each(|line| row("allowed", line))?;
+        self.notes.iter().try_for_each(|note| row("note", note))
+    }
+}
+
+fn budget_words(budget: &Budget) -> String {
+    format!(
+        "{} turns · {} calls · {} tokens · ${:.2} · {} min · {} files · {} diff lines",
+        budget.turns, budget.tool_calls, budget.tokens, budget.cost_usd, budget.minutes, budget.files, budget.diff_lines
+    )
+}

@@ -1,0 +1,319 @@
+//! From an order to everything a session works with: settings, policy, modes, rules and models, all from the trusted ref.
+//!
+//! In: an [`Order`], the open checkout. Out: [`Prepared`], or every mistake found. Nothing is changed and nobody is contacted.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::base::id::SessionId;
+use crate::base::secret::{Redactor, Secret};
+use crate::config::environment::Environment;
+use crate::config::load::{self, ConfigFile, FlagValue, Layers};
+use crate::config::settings::Settings;
+use crate::models::Model;
+use crate::models::build;
+use crate::models::profile::Price;
+use crate::models::resolve::{self, Chosen, ModelFacts};
+use crate::models::retry::RetryLimits;
+use crate::models::scripted::Scripted;
+use crate::models::scripted::script::Script;
+use crate::modes::{Mode, ModeSet, ModeSource, access, builtin, loader};
+use crate::policy::Policy;
+use crate::policy::budget::Budget;
+use crate::policy::intent::Facts;
+use crate::prompts::rules::RuleFile;
+use crate::prompts::task::{self, Material};
+use crate::run::fault::FaultKind;
+use crate::run::fault::{Fault, Note};
+use crate::run::job::Work;
+use crate::run::plan::{PolicyName, RunPlan, Subject};
+use crate::run::steps::FixedSteps;
+use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
+use crate::workspace::Workspace;
+use crate::workspace::env::{clean_env, is_secret_name};
+use crate::workspace::repo::CommitId;
+
+/// How requests to models are tried again.
+pub const RETRY: RetryLimits =
+    RetryLimits { attempts: 5, base: Duration::from_secs(1), longest: Duration::from_secs(60), total: Duration::from_secs(300) };
+
+/// A file a person named on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Its name in messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What is to be run, before anything is looked up.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Its name.
+    pub session: SessionId,
+    /// What is to be done, in the words of who asked.
+    pub task: String,
+    /// What the task is about, by people who may not be trusted: (what it is, where it is from, text).
+    pub materials: Vec<(String, String, String)>,
+    /// Mode asked for.
+    pub mode: Option<String>,
+    /// Who asked and how; the mode is filled in here.
+    pub facts: Facts,
+    /// Where results belong.
+    pub subject: Subject,
+    /// The fixed work of a job.
+    pub work: Option<Work>,
+    /// The commit to start from.
+    pub base: CommitId,
+    /// The commit that is trusted.
+    pub trusted: CommitId,
+    /// Settings by flag.
+    pub flags: Vec<FlagValue>,
+    /// A policy instead of the repository's.
+    pub policy: Option<NamedFile>,
+    /// A script instead of a model.
+    pub script: Option<NamedFile>,
+}
+
+/// Everything a session works with.
+pub struct Prepared {
+    /// What was settled.
+    pub plan: RunPlan,
+    /// What the root task is told first.
+    pub message: String,
+    /// Settings.
+    pub settings: Settings,
+    /// Decides.
+    pub policy: Policy,
+    /// Every mode.
+    pub modes: ModeSet,
+    /// Rules files.
+    pub rules: Vec<RuleFile>,
+    /// The root task's model.
+    pub main: Box<dyn Model>,
+    /// Its price.
+    pub main_price: Option<Price>,
+    /// The sub-tasks' model.
+    pub task: Box<dyn Model>,
+    /// Its price.
+    pub task_price: Option<Price>,
+    /// The environment commands get.
+    pub command_env: BTreeMap<String, String>,
+    /// Takes secrets out.
+    pub redactor: Redactor,
+}
+
+/// Reads the settings of a run: user file, the trusted ref's file, environment, flags.
+///
+/// # Errors
+/// Every mistake of every layer.
+pub fn settings(
+    user: Option<&ConfigFile>,
+    trusted: Trusted<'_>,
+    environment: &Environment,
+    flags: &[FlagValue],
+) -> Result<Settings, Fault> {
+    let repository = trusted.file(CONFIG_FILE)?.map(|file| ConfigFile { origin: CONFIG_FILE.to_owned(), text: file.text });
+    load::load(&Layers { user, repository: repository.as_ref(), environment, flags }).map_err(|errors| Fault {
+        kind: FaultKind::Setup,
+        notes: errors.0.into_iter().map(|error| Note { place: error.place, what: error.message, hint: error.hint }).collect(),
+    })
+}
+
+/// Reads the policy that judges a run: the one a person named, else the trusted ref's, else the built-in one.
+///
+/// # Errors
+/// Every mistake of the file.
+pub fn policy(named: Option<&NamedFile>, settings: &Settings, trusted: Trusted<'_>) -> Result<(Policy, String), Fault> {
+    let path = settings.values.policy.as_deref().unwrap_or(POLICY_FILE);
+    let file = match named {
+        Some(named) => Some(named.clone()),
+        None => trusted.file(path)?.map(|file| NamedFile { name: path.to_owned(), text: file.text }),
+    };
+    let Some(file) = file else {
+        return match settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE) {
+            Some(path) => Err(Fault::setup(path, format!("no such file in commit {}", trusted.commit.0))
+                .hint("the policy is read from the trusted ref: commit it there")),
+            None => Ok((Policy::builtin(), "built-in policy".to_owned())),
+        };
+    };
+    let policy = Policy::parse(&file.text, &file.name).map_err(|errors| Fault {
+        kind: FaultKind::Setup,
+        notes: errors
+            .0
+            .into_iter()
+            .map(|error| Note { place: format!("{}:{}:{}", error.origin, error.line, error.column), what: error.message, hint: error.hint })
+            .collect(),
+    })?;
+    Ok((policy, file.name))
+}
+
+/// Reads every mode: built-in, the user's, the trusted ref's.
+///
+/// # Errors
+/// Every mistake of every file.
+pub fn modes(user: Option<&ConfigFile>, trusted: Trusted<'_>) -> Result<ModeSet, Fault> {
+    let mut layers = vec![builtin::modes()];
+    let mut notes = Vec::new();
+    let mut read = |text: &str, source: ModeSource| match loader::parse(text, &source) {
+        Ok(modes) => layers.push(modes),
+        Err(errors) => notes.extend(errors.0.into_iter().map(|error| Note {
+            place: format!("{}:{}:{}", error.origin, error.line, error.column),
+            what: if error.path.is_empty() { error.message } else { format!("{}: {}", error.path, error.message) },
+            hint: None,
+        })),
+    };
+    if let Some(file) = user {
+        read(&file.text, ModeSource::Global { file: file.origin.clone() });
+    }
+    for file in trusted.mode_files()? {
+        read(&file.text, ModeSource::Project { file: file.path.as_str().to_owned() });
+    }
+    if notes.is_empty() { Ok(ModeSet::merge(layers)) } else { Err(Fault { kind: FaultKind::Setup, notes }) }
+}
+
+/// The user's own files, read by the caller.
+#[derive(Clone, Debug, Default)]
+pub struct UserFiles {
+    /// `config.yml` of the user's configuration folder.
+    pub config: Option<ConfigFile>,
+    /// `modes.yml` of the user's configuration folder.
+    pub modes: Option<ConfigFile>,
+}
+
+/// Looks everything up that a run needs.
+///
+/// # Errors
+/// Every mistake of the first place that has any: settings, policy, modes, models.
+pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environment: &Environment) -> Result<Prepared, Fault> {
+    let trusted = Trusted { repo: &workspace.repo, commit: &order.trusted };
+    let settings = settings(user.config.as_ref(), trusted, environment, &order.flags)?;
+    let (policy, origin) = policy(order.policy.as_ref(), &settings, trusted)?;
+    let modes = modes(user.modes.as_ref(), trusted)?;
+    let slug = order.mode.clone().or_else(|| settings.values.mode.clone()).unwrap_or_else(|| policy.settings().modes.default.clone());
+    let mode = find_mode(&modes, &slug)?;
+    let runnable: Vec<String> =
+        modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
+    let rules = trusted.rules(&runnable)?;
+    let models = Models::choose(&order, &settings, environment, trusted)?;
+    let facts = Facts { mode: slug.clone(), ..order.facts };
+    let budget: Budget = settings.values.budget.tighten(policy.settings().budget);
+    let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
+    let may_delegate = policy.settings().modes.delegation.from.contains(&slug);
+    let plan = RunPlan {
+        session: order.session,
+        task: order.task.clone(),
+        mode: slug.clone(),
+        subject: order.subject,
+        checkout: workspace.checkout.root().display().to_string(),
+        base: order.base,
+        trusted: order.trusted.clone(),
+        policy: PolicyName { origin, hash: policy.hash().to_owned() },
+        models: (models.main.label().to_owned(), models.task.label().to_owned()),
+        budget,
+        tools: access::offered(mode, policy.settings().modes.switching, may_delegate, &[]).iter().map(ToString::to_string).collect(),
+        modes: runnable,
+        rules: rules.iter().map(|rule| rule.path.clone()).collect(),
+        allowed: Vec::new(),
+        notes: models.notes,
+        facts,
+    };
+    let materials: Vec<Material<'_>> = order.materials.iter().map(|(what, origin, text)| Material { what, origin, text }).collect();
+    Ok(Prepared {
+        message: task::task_message(&order.task, &materials),
+        plan,
+        settings,
+        modes,
+        rules,
+        main: models.main,
+        main_price: models.main_price,
+        task: models.task,
+        task_price: models.task_price,
+        command_env,
+        redactor: Redactor::new(models.keys.into_iter().chain(secrets_of(environment))),
+        policy,
+    })
+}
+
+fn find_mode<'a>(modes: &'a ModeSet, slug: &str) -> Result<&'a Mode, Fault> {
+    modes.find(slug).ok_or_else(|| {
+        let known: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
+        let near = crate::base::fields::nearest(slug, &known)
+            .map_or_else(|| format!("known: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
+        Fault::setup("--mode", format!("there is no mode `{slug}`")).hint(near)
+    })
+}
+
+/// Returns the values of variables whose names say that they are secret: none of them may leave.
+fn secrets_of(environment: &Environment) -> Vec<Secret> {
+    environment.variables().iter().filter(|(name, _)| is_secret_name(name)).map(|(_, value)| Secret::new(value.clone())).collect()
+}
+
+/// The two models of a run.
+struct Models {
+    main: Box<dyn Model>,
+    main_price: Option<Price>,
+    task: Box<dyn Model>,
+    task_price: Option<Price>,
+    keys: Vec<Secret>,
+    notes: Vec<String>,
+}
+
+impl Models {
+    fn choose(order: &Order, settings: &Settings, environment: &Environment, trusted: Trusted<'_>) -> Result<Self, Fault> {
+        let models = match (&order.script, &order.work) {
+            (Some(script), _) => Self::scripted(script)?,
+            (None, Some(Work::Steps(_))) => Self::none(),
+            (None, _) => Self::configured(settings, environment, trusted)?,
+        };
+        Ok(match &order.work {
+            None | Some(Work::Task(_)) => models,
+            Some(Work::Steps(steps)) => Self { main: Box::new(FixedSteps::alone(steps.clone())), ..models },
+            Some(Work::StepsThenTask(steps, _)) => Self { main: Box::new(FixedSteps::before(steps.clone(), models.main)), ..models },
+        })
+    }
+
+    fn none() -> Self {
+        let unused = || Box::new(FixedSteps::alone(Vec::new()));
+        Self { main: unused(), main_price: None, task: unused(), task_price: None, keys: Vec::new(), notes: Vec::new() }
+    }
+
+    fn scripted(script: &NamedFile) -> Result<Self, Fault> {
+        let parse = || {
+            Script::parse(&script.name, &script.text)
+                .map_err(|error| Fault::setup(format!("{}:{}:{}", error.file, error.line, error.column), error.message))
+        };
+        let (main, task) = (Scripted::new(parse()?), Scripted::new(parse()?));
+        Ok(Self { main: Box::new(main), main_price: None, task: Box::new(task), task_price: None, keys: Vec::new(), notes: Vec::new() })
+    }
+
+    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>) -> Result<Self, Fault> {
+        let from_repository = settings.models_from_repository();
+        let facts = ModelFacts { env: environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
+        let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| {
+            let hint = error.hint();
+            Fault::setup("models", error.to_string()).hint(hint)
+        })?;
+        let notes = resolved
+            .main
+            .notes
+            .iter()
+            .chain(resolved.task.notes.iter().filter(|note| !resolved.main.notes.contains(note)))
+            .cloned()
+            .collect();
+        let keys = [&resolved.main, &resolved.task].into_iter().filter_map(|chosen| chosen.key.clone()).collect();
+        let (main_price, task_price) = (resolved.main.limits.price, resolved.task.limits.price);
+        Ok(Self { main: build(&resolved.main, trusted)?, main_price, task: build(&resolved.task, trusted)?, task_price, keys, notes })
+    }
+}
+
+fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Box<dyn Model>, Fault> {
+    let script = match chosen.script_file() {
+        Some(path) => {
+            Some(trusted.file(path)?.ok_or_else(|| Fault::setup(path, format!("no such script in commit {}", trusted.commit.0)))?)
+        }
+        None => None,
+    };
+    build::build(chosen, script.as_ref().map(|file| file.text.as_str()))
+        .map_err(|error| Fault::setup(format!("model `{}`", chosen.name), error.to_string()))
+}

@@ -1,0 +1,80 @@
+//! `FixedSteps`: a job's steps played as if a model had said them, one a turn; a real model takes over when a step fails, if the
+//! job has a task for it.
+//!
+//! Stateless like every model: which step is next is read off the conversation, so that a killed job resumes at its step.
+
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+
+use crate::base::chat::{Message, StopReason, Usage};
+use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::run::job::Step;
+
+/// Plays a job's steps.
+pub struct FixedSteps {
+    steps: Vec<Step>,
+    then: Option<Box<dyn Model>>,
+    label: String,
+}
+
+impl FixedSteps {
+    /// Plays steps and nothing else: a step that fails ends the job as failed.
+    #[must_use]
+    pub fn alone(steps: Vec<Step>) -> Self {
+        Self { label: "fixed steps".to_owned(), steps, then: None }
+    }
+
+    /// Plays steps; when one fails, `then` takes over with everything that happened before it.
+    #[must_use]
+    pub fn before(steps: Vec<Step>, then: Box<dyn Model>) -> Self {
+        Self { label: format!("fixed steps, then {}", then.label()), steps, then: Some(then) }
+    }
+
+    fn next(&self, done: usize) -> Vec<Delta> {
+        let (name, arguments) = match self.steps.get(done) {
+            Some(step) => (step.tool.to_string(), step.arguments.to_string()),
+            None => ("attempt_completion".to_owned(), serde_json::json!({ "result": self.result() }).to_string()),
+        };
+        let call = Delta::Call { index: 0, id: Some(format!("step-{}", done + 1)), name: Some(name), arguments };
+        vec![call, Delta::Usage(Usage::default()), Delta::Stop(StopReason::ToolUse)]
+    }
+
+    fn result(&self) -> String {
+        let steps: Vec<String> = self.steps.iter().map(|step| format!("- {}", step_words(step))).collect();
+        format!("Every step was carried out:\n{}", steps.join("\n"))
+    }
+}
+
+impl Model for FixedSteps {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        let answers: Vec<(bool, &str)> = request.messages.iter().flat_map(answers_of).take(self.steps.len()).collect();
+        let failed = answers.iter().position(|(failed, _)| *failed);
+        match (failed, &self.then) {
+            (None, _) => stream::iter(self.next(answers.len()).into_iter().map(Ok)).boxed(),
+            (Some(_), Some(model)) => model.stream(request),
+            (Some(at), None) => {
+                let words = self.steps.get(at).map(step_words).unwrap_or_default();
+                let answer = answers.get(at).map_or("", |(_, text)| *text);
+                let message = format!("step {} ({words}) failed: {}", at + 1, crate::base::text::head(answer.trim(), 600));
+                stream::iter([Err(ModelError::Script { model: self.label.clone(), message })]).boxed()
+            }
+        }
+    }
+}
+
+/// Returns the answers of a message, each with whether it says that the call failed.
+fn answers_of(message: &Message) -> Vec<(bool, &str)> {
+    match message {
+        Message::Tool { results } => results.iter().map(|result| (result.is_error, result.text.as_str())).collect(),
+        Message::User { .. } | Message::Assistant { .. } => Vec::new(),
+    }
+}
+
+fn step_words(step: &Step) -> String {
+    let command = step.arguments.get("command").and_then(serde_json::Value::as_str);
+    command.map_or_else(|| format!("`{}`", step.tool), |command| format!("`{command}`"))
+}

@@ -1,0 +1,84 @@
+//! What judges and shapes a run, read from the trusted ref and nowhere else: policy, modes, settings, rules files, jobs.
+//!
+//! In: the repository and a commit. Out: texts, unparsed. The checkout's own copies are never read; where they differ from the
+//! trusted ones, the caller is told, because people wonder why their edit had no effect.
+
+use crate::base::path::RepoPath;
+use crate::prompts::rules::{self, RuleFile};
+use crate::run::fault::Fault;
+use crate::workspace::repo::{CommitId, Repo, TreeFile};
+
+/// Where a repository keeps its policy unless told otherwise.
+pub const POLICY_FILE: &str = ".locum/policy.yml";
+/// Where a repository keeps its settings.
+pub const CONFIG_FILE: &str = ".locum/config.yml";
+/// Mode files, later ones winning slug by slug.
+pub const MODE_FILES: &[&str] = &[".roomodes", ".locum/modes.yml"];
+/// Where a repository keeps its jobs.
+pub const JOBS_FOLDER: &str = ".locum/jobs";
+
+/// Largest file read from the trusted ref, in bytes.
+pub const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
+/// Most jobs and most rules files of one repository.
+pub const FILES_LIMIT: usize = 500;
+
+/// Reads files of one commit.
+#[derive(Clone, Copy)]
+pub struct Trusted<'a> {
+    /// The repository.
+    pub repo: &'a Repo,
+    /// The commit that is trusted.
+    pub commit: &'a CommitId,
+}
+
+impl Trusted<'_> {
+    /// Reads one file; `None` when it is not there.
+    ///
+    /// # Errors
+    /// When the path is none, the file is too large, or git fails.
+    pub fn file(&self, path: &str) -> Result<Option<TreeFile>, Fault> {
+        let path = RepoPath::parse(path).map_err(|error| Fault::setup(path, error.to_string()))?;
+        self.repo.file_at(self.commit, &path, FILE_LIMIT_BYTES).map_err(|error| Fault::setup(path.as_str(), error.to_string()))
+    }
+
+    /// Reads the mode files that are there, in order of precedence.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`].
+    pub fn mode_files(&self) -> Result<Vec<TreeFile>, Fault> {
+        MODE_FILES.iter().filter_map(|path| self.file(path).transpose()).collect()
+    }
+
+    /// Reads the rules files of every mode that may run.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`].
+    pub fn rules(&self, slugs: &[String]) -> Result<Vec<RuleFile>, Fault> {
+        let places = rules::places(slugs);
+        let mut files = Vec::new();
+        for folder in &places.folders {
+            files.extend(
+                self.below(folder)?.into_iter().filter(|file| slugs.iter().any(|slug| rules::is_rules_file(file.path.as_str(), slug))),
+            );
+        }
+        for file in &places.files {
+            files.extend(self.file(file)?);
+        }
+        Ok(files.into_iter().map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
+    }
+
+    /// Reads the job files, by name.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`].
+    pub fn job_files(&self) -> Result<Vec<(String, TreeFile)>, Fault> {
+        let named = |file: TreeFile| Some((file.path.name()?.strip_suffix(".yml")?.to_owned(), file));
+        Ok(self.below(JOBS_FOLDER)?.into_iter().filter_map(named).collect())
+    }
+
+    fn below(&self, folder: &str) -> Result<Vec<TreeFile>, Fault> {
+        let root = RepoPath::parse(folder).map_err(|error| Fault::setup(folder, error.to_string()))?;
+        let paths = self.repo.list_at(self.commit, &root, FILES_LIMIT).map_err(|error| Fault::setup(folder, error.to_string()))?;
+        paths.iter().filter_map(|path| self.file(path.as_str()).transpose()).collect()
+    }
+}
