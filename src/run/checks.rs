@@ -71,6 +71,7 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
     let visible = |path: &RepoPath| prepared.policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow;
     let context = ToolContext {
         checkout: &workspace.checkout,
+        repo: &workspace.repo,
         mode,
         commands: &prepared.policy.settings().commands,
         env: &prepared.command_env,

@@ -6,13 +6,15 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::base::clock::Clock;
+use crate::report::comment::Progress;
 use crate::run::fault::Fault;
 use crate::run::prepare::{Prepared, RETRY};
-use crate::run::progress::{self, Board};
+use crate::run::progress;
 use crate::run::publish::{Published, Publisher};
-use crate::session::event::{Event, JOURNAL_VERSION, SessionStart};
+use crate::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::Outcome;
+use crate::session::state::State;
 use crate::session::{self, SessionParts};
 use crate::workspace::Workspace;
 
@@ -49,14 +51,15 @@ pub async fn run_and_publish<'a>(
     execution: &Execution<'a>,
     publisher: Option<&Publisher<'_>>,
     cancelled: BoxFuture<'a, ()>,
-    watch: impl FnMut(&Event) + 'a,
+    watch: impl FnMut(&JournalLine, &State) + 'a,
 ) -> Result<(Outcome, Option<Published>), Fault> {
     let Some(publisher) = publisher else { return Ok((run(execution, cancelled, watch).await?, None)) };
-    let (boards, seen) = watch::channel(Board::default());
+    let (latest, seen) = watch::channel(Progress::default());
     let mut watch = watch;
-    let shown = move |event: &Event| {
-        boards.send_if_modified(|board| board.apply(event));
-        watch(event);
+    let shown = move |line: &JournalLine, state: &State| {
+        // NOTE: fails only when nobody posts any more.
+        let _ = latest.send(Progress::of(state, line.at));
+        watch(line, state);
     };
     let posting = progress::keep_posting(publisher, seen, execution.clock);
     let session = run(execution, cancelled, shown);
@@ -73,7 +76,11 @@ pub async fn run_and_publish<'a>(
     Ok((outcome, Some(published)))
 }
 
-async fn run<'a>(execution: &Execution<'a>, cancelled: BoxFuture<'a, ()>, watch: impl FnMut(&Event) + 'a) -> Result<Outcome, Fault> {
+async fn run<'a>(
+    execution: &Execution<'a>,
+    cancelled: BoxFuture<'a, ()>,
+    watch: impl FnMut(&JournalLine, &State) + 'a,
+) -> Result<Outcome, Fault> {
     let journal = match execution.beginning {
         Beginning::Fresh => Journal::create(execution.folder),
         Beginning::Resumed => Journal::resume(execution.folder),

@@ -214,7 +214,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         tools: access::offered(mode, policy.settings().modes.switching, may_delegate, &[]).iter().map(ToString::to_string).collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
-        allowed: Vec::new(),
+        allowed: policy.summary_lines(&slug),
         notes: models.notes,
         facts,
     };

@@ -79,8 +79,8 @@ pub struct SessionParts<'a> {
     pub clock: &'a dyn Clock,
     /// Resolves when the run is to stop (Ctrl-C, SIGTERM).
     pub cancelled: futures::future::BoxFuture<'a, ()>,
-    /// Sees every event after it is in the journal.
-    pub watch: Box<dyn FnMut(&Event) + 'a>,
+    /// Sees every line after it is in the journal, with the state it led to.
+    pub watch: Box<dyn FnMut(&JournalLine, &State) + 'a>,
 }
 
 /// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the session continues where it
@@ -185,7 +185,7 @@ impl Session<'_> {
             return Err(error.into());
         }
         self.state.apply(&line);
-        (self.parts.watch)(&line.event);
+        (self.parts.watch)(&line, &self.state);
         Ok(())
     }
 

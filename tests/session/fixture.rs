@@ -22,6 +22,7 @@ use locum::policy::intent::Facts;
 use locum::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum::session::journal::Journal;
 use locum::session::outcome::Outcome;
+use locum::session::state::State;
 use locum::session::{SessionParts, run};
 use locum::workspace::Workspace;
 use locum::workspace::checkout::Checkout;
@@ -150,7 +151,8 @@ impl Fixture {
         };
         let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();
         let (cancel, written) = (RefCell::new(Some(cancel)), RefCell::new(journal.past().len()));
-        let watch = |event: &Event| {
+        let watch = |line: &JournalLine, _: &State| {
+            let event = &line.event;
             *written.borrow_mut() += 1;
             assert!(*written.borrow() != lines, "killed");
             if cancel_at.is_some_and(|wanted| wanted(event)) {
