@@ -8,7 +8,9 @@ pub mod posts;
 pub mod sanitise;
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 
+use crate::forge::event::Subject;
 use crate::forge::posts::{Posting, Receipt};
 use crate::policy::Permit;
 
@@ -22,6 +24,15 @@ pub trait Forge: Send + Sync {
 
     /// Reads a pull request as it is now.
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
+
+    /// Reads an issue (or a pull request as one) as it is now.
+    fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>>;
+
+    /// Asks which login our own comments have; `None` where the forge does not say.
+    fn own_login(&self) -> BoxFuture<'_, Option<String>>;
+
+    /// Counts our comments on an issue or pull request, created since then, whose first line starts with `marker`.
+    fn comments_since<'a>(&'a self, number: u64, marker: &'a str, since: Timestamp) -> BoxFuture<'a, Result<u32, ForgeError>>;
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
@@ -111,6 +122,16 @@ pub enum ForgeError {
         forge: &'static str,
         /// What was asked for.
         what: String,
+    },
+    /// Too much was asked (403 or 429 with a limit's headers).
+    #[error("{forge} asks to wait{} before {action}", retry_after_s.map(|seconds| format!(" {seconds} s")).unwrap_or_default())]
+    RateLimited {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked.
+        action: String,
+        /// Seconds to wait, where the forge says.
+        retry_after_s: Option<u64>,
     },
     /// Anything else: a fault of the forge or of the way there.
     #[error("{forge} failed at {action}: {message}")]

@@ -24,6 +24,17 @@ pub enum Posting {
         /// The whole body, marker included.
         body: String,
     },
+    /// A reply in the thread of a review comment, found again and edited like `Comment`.
+    Reply {
+        /// Pull request.
+        number: u64,
+        /// The review comment that is answered.
+        comment: u64,
+        /// The hidden first line that names it; part of `body`.
+        marker: String,
+        /// The whole body, marker included.
+        body: String,
+    },
     /// A pull request from a pushed branch; an open one from the same branch is updated.
     PullRequest {
         /// Branch to merge.
@@ -61,7 +72,7 @@ pub enum ReactionTarget {
 impl Act for Posting {
     fn intents(&self) -> Vec<Intent> {
         let publication = match self {
-            Self::Reaction { .. } | Self::Comment { .. } => Publication::Comment,
+            Self::Reaction { .. } | Self::Comment { .. } | Self::Reply { .. } => Publication::Comment,
             Self::PullRequest { .. } => Publication::PullRequest,
             Self::Labels { .. } => Publication::Label,
         };

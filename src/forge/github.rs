@@ -1,1 +1,0 @@
-//! GitHub through octocrab; the base URL comes from the environment, so Enterprise servers and local ones work.

@@ -1,0 +1,316 @@
+//! What is asked of GitHub, checked by the requests a server receives.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::GitHub;
+use crate::base::clock::Clock;
+use crate::base::secret::Secret;
+use crate::forge::posts::{Posting, ReactionTarget};
+use crate::forge::{Forge as _, ForgeError, Permission};
+
+#[path = "../../../tests/support/github.rs"]
+#[expect(clippy::disallowed_types, dead_code, unreachable_pub, reason = "a server shared by many tests, each using a part of it")]
+mod server;
+
+use server::{Fault, GitHubServer};
+
+const MARKER: &str = "<!-- locum:v1 kind=progress run=1 -->";
+
+/// Time that passes only while somebody sleeps.
+#[derive(Default)]
+struct SleepClock(AtomicU64);
+
+impl Clock for SleepClock {
+    fn now(&self) -> Timestamp {
+        "2026-01-02T03:30:00Z".parse().unwrap()
+    }
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(self.0.load(Ordering::Relaxed))
+    }
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.0.fetch_add(duration.as_secs(), Ordering::Relaxed);
+        futures::future::ready(()).boxed()
+    }
+}
+
+fn on_server<T>(prefix: &str, test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<SleepClock>) -> T) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let server = GitHubServer::start(prefix).await;
+        let clock = Arc::new(SleepClock::default());
+        let github = GitHub::new(&server.url, "acme/app", Some(Secret::new("a-token")), clock.clone()).unwrap();
+        test(server, github, clock).await
+    })
+}
+
+fn comment(text: &str) -> Posting {
+    Posting::Comment { number: 7, marker: MARKER.to_owned(), body: format!("{MARKER}\n{text}") }
+}
+
+#[test]
+fn permission_is_the_forges_answer_and_fails_closed() {
+    on_server("", async |server, github, _| {
+        server.permit("alice", json!({ "permission": "write", "role_name": "maintain" }));
+        server.permit("bob", json!({ "permission": "read", "role_name": "triage" }));
+        server.permit("carol", json!({ "permission": "write", "role_name": "our-own-role" }));
+        server.permit("dora", json!({ "permission": "superuser", "role_name": "admin" }));
+        server.permit("app[bot]", json!({ "permission": "read" }));
+        assert_eq!(github.permission("alice").await, Ok(Permission::Maintain));
+        assert_eq!(github.permission("bob").await, Ok(Permission::Triage));
+        assert_eq!(github.permission("carol").await, Ok(Permission::Write));
+        assert_eq!(github.permission("app[bot]").await, Ok(Permission::Read));
+        assert_eq!(github.permission("nobody").await, Ok(Permission::None));
+        assert!(github.permission("dora").await.unwrap_err().to_string().contains("unknown permission `superuser`"));
+        server.fail(Fault::status("GET /repos/acme/app/collaborators/alice", 403, "Must have push access"));
+        assert!(matches!(github.permission("alice").await, Err(ForgeError::Forbidden { .. })));
+        let request = server.requests().remove(0);
+        assert_eq!(request.header("authorization"), Some("Bearer a-token"));
+        assert!(request.header("user-agent").unwrap().starts_with("locum/") || request.header("user-agent") == Some("octocrab"));
+    });
+}
+
+#[test]
+fn works_below_the_path_of_an_enterprise_server() {
+    on_server("/api/v3", async |server, github, _| {
+        server.permit("alice", json!({ "permission": "admin" }));
+        assert_eq!(github.permission("alice").await, Ok(Permission::Admin));
+        assert_eq!(server.requests().remove(0).path, "/repos/acme/app/collaborators/alice/permission");
+    });
+}
+
+#[test]
+fn a_pull_request_of_another_repository_is_a_fork_by_id() {
+    on_server("", async |server, github, _| {
+        let pull = |number: u64, head: serde_json::Value| {
+            json!({ "number": number, "state": "open", "title": "t", "body": null,
+            "head": { "ref": "topic", "sha": "aaa", "repo": head }, "base": { "ref": "main", "sha": "bbb", "repo": { "id": 1 } } })
+        };
+        server.add_pull(pull(1, json!({ "id": 1 })));
+        server.add_pull(pull(2, json!({ "id": 2, "full_name": "acme/app" })));
+        server.add_pull(pull(3, json!(null)));
+        assert!(!github.pull_request(1).await.unwrap().is_fork);
+        assert!(github.pull_request(2).await.unwrap().is_fork);
+        assert!(github.pull_request(3).await.unwrap().is_fork);
+        assert_eq!(github.pull_request(1).await.unwrap().head_sha, "aaa");
+        assert!(matches!(github.pull_request(4).await, Err(ForgeError::NotFound { .. })));
+        server
+            .add_issue(json!({ "number": 7, "title": "t", "body": "b", "state": "closed", "locked": true, "user": { "login": "carol" } }));
+        let issue = github.issue(7).await.unwrap();
+        assert_eq!((issue.is_open, issue.is_locked, issue.author.as_str()), (false, true, "carol"));
+    });
+}
+
+#[test]
+fn posting_a_comment_again_edits_it() {
+    on_server("", async |server, github, _| {
+        for index in 0..250 {
+            server.add_comment(7, "carol", "User", &format!("comment {index}"));
+        }
+        let first = github.publish(&comment("one")).await.unwrap();
+        let again = github.publish(&comment("two")).await.unwrap();
+        assert_eq!((first.updated, again.updated, first.id), (false, true, again.id));
+        assert_eq!(server.comments(7).last().unwrap(), &format!("{MARKER}\ntwo"));
+        let edit = format!("PATCH /repos/acme/app/issues/comments/{}", first.id);
+        assert_eq!(server.writes(), ["POST /repos/acme/app/issues/7/comments".to_owned(), edit]);
+    });
+}
+
+#[test]
+fn a_marker_in_somebody_elses_comment_is_not_ours() {
+    on_server("", async |server, github, _| {
+        let forged = format!("{MARKER}\nforged");
+        server.add_comment(7, "mallory", "User", &forged);
+        assert!(!github.publish(&comment("ours")).await.unwrap().updated);
+        assert_eq!(server.comments(7), [forged.clone(), format!("{MARKER}\nours")]);
+    });
+    on_server("", async |server, github, _| {
+        server.sign_in("locum-user", "User");
+        let forged = format!("{MARKER}\nforged");
+        server.add_comment(7, "evil-app[bot]", "Bot", &forged);
+        server.add_comment(7, "Locum-User", "User", &format!("text before\n{MARKER}"));
+        let ours = server.add_comment(7, "Locum-User", "User", &format!("{MARKER}\nold"));
+        let receipt = github.publish(&comment("new")).await.unwrap();
+        assert_eq!((receipt.id, receipt.updated), (ours, true));
+        assert_eq!(server.comments(7)[0], forged);
+    });
+}
+
+#[test]
+fn an_edit_that_is_refused_is_followed_by_a_comment_of_our_own() {
+    on_server("", async |server, github, _| {
+        let id = server.add_comment(7, "evil-app[bot]", "Bot", &format!("{MARKER}\nforged"));
+        server.fail(Fault::status(&format!("PATCH /repos/acme/app/issues/comments/{id}"), 403, "Resource not accessible by integration"));
+        let receipt = github.publish(&comment("ours")).await.unwrap();
+        assert!(!receipt.updated && receipt.id != id);
+    });
+}
+
+#[test]
+fn a_write_is_sent_once_and_found_when_its_answer_was_lost() {
+    on_server("", async |server, github, _| {
+        server.fail(Fault::status("POST", 502, "Bad Gateway"));
+        let error = github.publish(&comment("one")).await.unwrap_err();
+        assert!(matches!(error, ForgeError::Failed { .. }), "{error}");
+        assert_eq!(server.writes().len(), 1);
+        server.fail(Fault::status("POST", 502, "Bad Gateway").performed());
+        let receipt = github.publish(&comment("one")).await.unwrap();
+        assert_eq!(server.comments(7).len(), 1);
+        assert!(receipt.id > 0);
+        assert_eq!(server.writes().len(), 2);
+    });
+}
+
+#[test]
+fn reads_are_tried_again_within_bounds() {
+    on_server("", async |server, github, clock| {
+        server.permit("alice", json!({ "permission": "write" }));
+        let busy = || Fault::status("GET", 503, "busy");
+        server.fail(busy());
+        server.fail(busy());
+        assert_eq!(github.permission("alice").await, Ok(Permission::Write));
+        assert_eq!((server.requests().len(), clock.elapsed().as_secs()), (3, 3));
+        for _ in 0..3 {
+            server.fail(busy());
+        }
+        assert_eq!(
+            github.permission("alice").await.unwrap_err().to_string(),
+            "github failed at GET /repos/acme/app/collaborators/alice/permission: 503 busy"
+        );
+        assert_eq!(server.requests().len(), 6);
+    });
+}
+
+#[test]
+fn limits_are_waited_for_when_short_and_told_when_long() {
+    on_server("", async |server, github, clock| {
+        server.permit("alice", json!({ "permission": "write" }));
+        server.fail(Fault::status("GET", 429, "slow down").with_header("retry-after", "7"));
+        assert_eq!(github.permission("alice").await, Ok(Permission::Write));
+        assert_eq!(clock.elapsed().as_secs(), 7);
+        server.fail(
+            Fault::status("GET", 403, "API rate limit exceeded")
+                .with_header("x-ratelimit-remaining", "0")
+                .with_header("x-ratelimit-reset", "1767325800"),
+        );
+        let reset: Timestamp = Timestamp::from_second(1_767_325_800).unwrap();
+        let wait = reset.as_second() - clock.now().as_second();
+        let told = github.permission("alice").await.unwrap_err();
+        assert!(
+            matches!(told, ForgeError::RateLimited { retry_after_s: Some(seconds), .. } if i64::try_from(seconds).unwrap() == wait.max(0)),
+            "{told}"
+        );
+        server.fail(Fault::status("POST", 403, "You have exceeded a secondary rate limit").with_header("retry-after", "5"));
+        assert!(matches!(github.publish(&comment("x")).await, Err(ForgeError::RateLimited { retry_after_s: Some(5), .. })));
+        assert_eq!(server.writes().len(), 1, "a write is not repeated");
+    });
+}
+
+#[test]
+fn errors_say_what_the_forge_said() {
+    on_server("", async |server, github, _| {
+        server.fail(Fault::status("POST", 403, "GitHub Actions is not permitted to create or approve pull requests."));
+        let posting = Posting::PullRequest {
+            head: "locum/a".to_owned(),
+            base: "main".to_owned(),
+            title: "t".to_owned(),
+            body: "b".to_owned(),
+            draft: true,
+        };
+        let error = github.publish(&posting).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "github refused POST /repos/acme/app/pulls: 403 GitHub Actions is not permitted to create or approve pull requests."
+        );
+        let long = Posting::Comment { number: 7, marker: "<!-- m -->".to_owned(), body: "x".repeat(70_000) };
+        assert!(github.publish(&long).await.unwrap_err().to_string().contains("422 Validation Failed: body is too long"));
+        server.fail(Fault { body: "<html>".to_owned(), ..Fault::status("GET", 200, "") });
+        assert!(github.permission("alice").await.unwrap_err().to_string().contains("not JSON"));
+        server.fail(Fault::status("GET", 401, "Bad credentials"));
+        assert!(matches!(github.permission("alice").await, Err(ForgeError::Forbidden { .. })));
+    });
+}
+
+#[test]
+fn a_pull_request_from_the_same_branch_is_changed_not_repeated() {
+    on_server("", async |server, github, _| {
+        let posting = |head: &str, title: &str| Posting::PullRequest {
+            head: head.to_owned(),
+            base: "main".to_owned(),
+            title: title.to_owned(),
+            body: "b".to_owned(),
+            draft: true,
+        };
+        server.add_pull(json!({ "number": 1, "state": "open", "head": { "ref": "locum/a", "repo": { "full_name": "mallory/app" } } }));
+        let first = github.publish(&posting("locum/a", "one")).await.unwrap();
+        let again = github.publish(&posting("locum/a", "two")).await.unwrap();
+        let other = github.publish(&posting("locum/b", "three")).await.unwrap();
+        assert_eq!((first.updated, again.updated, other.updated), (false, true, false));
+        assert_eq!(first.id, again.id);
+        assert_ne!(first.id, 1, "another repository's branch of that name is not ours");
+        let pull = server.pulls().remove(1);
+        assert_eq!((pull["title"].as_str(), pull["draft"].as_bool()), (Some("two"), Some(true)));
+        let opened = server.requests().into_iter().find(|request| request.method == "POST").unwrap();
+        assert_eq!(opened.body, json!({ "head": "locum/a", "base": "main", "title": "one", "body": "b", "draft": true }));
+    });
+}
+
+#[test]
+fn reactions_labels_and_replies_go_where_they_belong() {
+    on_server("", async |server, github, _| {
+        server.add_issue(json!({ "number": 7, "state": "open" }));
+        for target in [ReactionTarget::IssueComment(3), ReactionTarget::ReviewComment(4), ReactionTarget::Issue(7)] {
+            github.publish(&Posting::Reaction { target, content: "eyes".to_owned() }).await.unwrap();
+        }
+        let reply = |text: &str| Posting::Reply { number: 7, comment: 4, marker: MARKER.to_owned(), body: format!("{MARKER}\n{text}") };
+        github.publish(&Posting::Labels { number: 7, labels: vec!["locum".to_owned()] }).await.unwrap();
+        let first = github.publish(&reply("one")).await.unwrap();
+        assert!(github.publish(&reply("two")).await.unwrap().updated);
+        assert_eq!(
+            server.writes(),
+            [
+                "POST /repos/acme/app/issues/comments/3/reactions".to_owned(),
+                "POST /repos/acme/app/pulls/comments/4/reactions".to_owned(),
+                "POST /repos/acme/app/issues/7/reactions".to_owned(),
+                "POST /repos/acme/app/issues/7/labels".to_owned(),
+                "POST /repos/acme/app/pulls/7/comments/4/replies".to_owned(),
+                format!("PATCH /repos/acme/app/pulls/comments/{}", first.id),
+            ]
+        );
+        assert_eq!(server.issues()[0]["labels"], json!(["locum"]));
+    });
+}
+
+#[test]
+fn our_recent_comments_are_counted_and_nobody_elses() {
+    on_server("", async |server, github, _| {
+        server.add_comment(7, "github-actions[bot]", "Bot", "<!-- locum:v1 kind=progress run=1 -->\nx");
+        server.add_comment(7, "github-actions[bot]", "Bot", "<!-- locum:v1 kind=progress run=2 -->\nx");
+        server.add_comment(7, "github-actions[bot]", "Bot", "<!-- other -->");
+        server.add_comment(7, "mallory", "User", "<!-- locum:v1 kind=progress run=3 -->\nx");
+        let count = async |since: &str| github.comments_since(7, "<!-- locum:v1 kind=progress", since.parse().unwrap()).await;
+        assert_eq!(count("2026-01-02T02:30:00Z").await, Ok(2));
+        assert_eq!(count("2026-01-02T03:30:00Z").await, Ok(0));
+    });
+}
+
+#[test]
+fn bad_names_tokens_and_addresses_are_said_before_anything_is_sent() {
+    on_server("", async |server, _, clock| {
+        for name in ["acme", "acme/app/x", "../app", "acme/a b", "/", "acme/.."] {
+            assert!(GitHub::new(&server.url, name, None, clock.clone()).is_err(), "{name}");
+        }
+        let odd = GitHub::new(&server.url, "acme/app", Some(Secret::new("a\nb")), clock.clone()).unwrap();
+        assert!(odd.permission("alice").await.unwrap_err().to_string().contains("the token"));
+        let nowhere = GitHub::new("http://127.0.0.1:1", "acme/app", None, clock.clone()).unwrap();
+        assert!(matches!(nowhere.permission("alice").await, Err(ForgeError::Failed { .. })));
+        assert!(server.requests().is_empty());
+    });
+}

@@ -1,0 +1,359 @@
+//! A small server that speaks GitHub's REST API on 127.0.0.1: it keeps what it is sent, answers like the real one, and records every
+//! request with headers and body, so that tests check the very requests made. Faults can be queued.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
+use axum::http::{Request, Response};
+use serde_json::{Value, json};
+
+/// A running server; it ends with the runtime.
+pub struct GitHubServer {
+    /// Where its API starts.
+    pub url: String,
+    world: Arc<Mutex<World>>,
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// `POST`.
+    pub method: String,
+    /// Path and query, without what the API's address starts with.
+    pub path: String,
+    /// Headers, names in small letters.
+    pub headers: Vec<(String, String)>,
+    /// JSON body, or null.
+    pub body: Value,
+}
+
+/// An answer to give instead of the real one, once.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Requests it is for: the start of `METHOD path`.
+    pub to: String,
+    /// Status.
+    pub status: u16,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// Body.
+    pub body: String,
+    /// Whether the request takes effect all the same.
+    pub performed: bool,
+}
+
+/// What the server knows.
+#[derive(Default)]
+struct World {
+    prefix: String,
+    login: Option<String>,
+    kind: String,
+    permissions: Vec<(String, Value)>,
+    issues: Vec<Value>,
+    pulls: Vec<Value>,
+    comments: Vec<Value>,
+    review_comments: Vec<Value>,
+    reactions: Vec<Value>,
+    requests: Vec<Recorded>,
+    faults: VecDeque<Fault>,
+    next_id: u64,
+    now: String,
+}
+
+impl Recorded {
+    /// Returns a header's value.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl GitHubServer {
+    /// Starts a server whose API lies below `prefix` (empty, or `/api/v3` as on Enterprise servers). Needs a tokio runtime.
+    pub async fn start(prefix: &str) -> Self {
+        let now = "2026-01-02T03:00:00Z".to_owned();
+        let world = World { prefix: prefix.to_owned(), kind: "Bot".to_owned(), next_id: 100, now, ..World::default() };
+        let world = Arc::new(Mutex::new(world));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}{prefix}", listener.local_addr().unwrap());
+        let app = Router::new().fallback(answer).with_state(world.clone());
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { url, world }
+    }
+
+    /// Says who the token belongs to; without it `GET /user` is refused as for an App's token.
+    pub fn sign_in(&self, login: &str, kind: &str) {
+        let mut world = self.world.lock().unwrap();
+        world.login = Some(login.to_owned());
+        world.kind = kind.to_owned();
+    }
+
+    /// Sets the answer about a person's permission.
+    pub fn permit(&self, login: &str, answer: Value) {
+        self.world.lock().unwrap().permissions.push((login.to_owned(), answer));
+    }
+
+    /// Adds an issue.
+    pub fn add_issue(&self, issue: Value) {
+        self.world.lock().unwrap().issues.push(issue);
+    }
+
+    /// Adds a pull request.
+    pub fn add_pull(&self, pull: Value) {
+        self.world.lock().unwrap().pulls.push(pull);
+    }
+
+    /// Adds a comment by someone to an issue or pull request; returns its id.
+    pub fn add_comment(&self, number: u64, login: &str, kind: &str, body: &str) -> u64 {
+        let mut world = self.world.lock().unwrap();
+        let comment = world.comment(number, login, kind, body);
+        let id = comment["id"].as_u64().unwrap();
+        world.comments.push(comment);
+        id
+    }
+
+    /// Queues an answer to give instead of the real one, once.
+    pub fn fail(&self, fault: Fault) {
+        self.world.lock().unwrap().faults.push_back(fault);
+    }
+
+    /// Returns every request so far.
+    pub fn requests(&self) -> Vec<Recorded> {
+        self.world.lock().unwrap().requests.clone()
+    }
+
+    /// Returns the requests that changed something, as `METHOD path`.
+    pub fn writes(&self) -> Vec<String> {
+        self.requests()
+            .iter()
+            .filter(|request| request.method != "GET")
+            .map(|request| format!("{} {}", request.method, request.path))
+            .collect()
+    }
+
+    /// Returns the bodies of all comments of an issue or pull request, in order.
+    pub fn comments(&self, number: u64) -> Vec<String> {
+        let world = self.world.lock().unwrap();
+        world
+            .comments
+            .iter()
+            .filter(|comment| comment["number"] == number)
+            .map(|comment| comment["body"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Returns the pull requests as they are now.
+    pub fn pulls(&self) -> Vec<Value> {
+        self.world.lock().unwrap().pulls.clone()
+    }
+
+    /// Returns the issues as they are now.
+    pub fn issues(&self) -> Vec<Value> {
+        self.world.lock().unwrap().issues.clone()
+    }
+
+    /// Returns the reactions, in order, each with the path it was put on.
+    pub fn reactions(&self) -> Vec<Value> {
+        self.world.lock().unwrap().reactions.clone()
+    }
+}
+
+impl Fault {
+    /// An answer with this status and message.
+    pub fn status(to: &str, status: u16, message: &str) -> Self {
+        Self { to: to.to_owned(), status, headers: Vec::new(), body: json!({ "message": message }).to_string(), performed: false }
+    }
+
+    /// The same with a header.
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same, but the request takes effect.
+    pub fn performed(mut self) -> Self {
+        self.performed = true;
+        self
+    }
+}
+
+async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let bytes = to_bytes(body, 64 * 1024 * 1024).await.unwrap();
+    let body: Value = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+    let mut world = world.lock().unwrap();
+    let whole = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
+        return respond(404, &[], &json!({ "message": "Not Found" }).to_string());
+    };
+    let headers =
+        parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.to_str().unwrap_or_default().to_owned())).collect();
+    let method = parts.method.as_str().to_owned();
+    world.requests.push(Recorded { method: method.clone(), path: path.clone(), headers, body: body.clone() });
+    let called = format!("{method} {path}");
+    let fault = world.faults.iter().position(|fault| called.starts_with(&fault.to)).and_then(|at| world.faults.remove(at));
+    if let Some(fault) = &fault
+        && !fault.performed
+    {
+        return respond(fault.status, &fault.headers, &fault.body);
+    }
+    let (status, answer) = world.serve(&method, &path, &body);
+    match fault {
+        Some(fault) => respond(fault.status, &fault.headers, &fault.body),
+        None => respond(status, &[], &answer.to_string()),
+    }
+}
+
+fn respond(status: u16, headers: &[(String, String)], body: &str) -> Response<Body> {
+    let mut response = Response::builder().status(status).header("content-type", "application/json");
+    for (name, value) in headers {
+        response = response.header(name, value);
+    }
+    response.body(Body::from(body.to_owned())).unwrap()
+}
+
+impl World {
+    fn id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    fn comment(&mut self, number: u64, login: &str, kind: &str, body: &str) -> Value {
+        let id = self.id();
+        json!({ "id": id, "number": number, "body": body, "html_url": format!("https://github.example/c/{id}"), "created_at": self.now,
+            "user": { "login": login, "type": kind } })
+    }
+
+    fn own_comment(&mut self, number: u64, body: &Value) -> Value {
+        let login = self.login.clone().unwrap_or_else(|| "github-actions[bot]".to_owned());
+        let kind = self.kind.clone();
+        self.comment(number, &login, &kind, body["body"].as_str().unwrap_or_default())
+    }
+
+    fn serve(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let (place, query) = path.split_once('?').unwrap_or((path, ""));
+        let query: Vec<(String, String)> =
+            query.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), decode(value))).collect();
+        let parts: Vec<&str> = place.trim_start_matches('/').split('/').collect();
+        if (method, parts.as_slice()) == ("GET", &["user"]) {
+            return match &self.login {
+                Some(login) => (200, json!({ "login": login, "type": self.kind })),
+                None => (403, json!({ "message": "Resource not accessible by integration" })),
+            };
+        }
+        let ["repos", owner, name, rest @ ..] = parts.as_slice() else { return not_found() };
+        let repository = format!("{owner}/{name}");
+        match (method, rest) {
+            ("GET", ["collaborators", login, "permission"]) => {
+                let login = decode(login);
+                self.permissions.iter().find(|(known, _)| *known == login).map_or_else(not_found, |(_, answer)| (200, answer.clone()))
+            }
+            ("GET", ["issues", number]) => found(self.issues.iter().find(|issue| issue["number"] == number_of(number))),
+            ("GET", ["pulls", number]) => found(self.pulls.iter().find(|pull| pull["number"] == number_of(number))),
+            ("GET", ["issues", number, "comments"]) => {
+                page(self.comments.iter().filter(|comment| comment["number"] == number_of(number)), &query)
+            }
+            ("GET", ["pulls", number, "comments"]) => {
+                page(self.review_comments.iter().filter(|comment| comment["number"] == number_of(number)), &query)
+            }
+            ("POST", ["issues", number, "comments"]) => self.add(number_of(number), body, false),
+            ("POST", ["pulls", number, "comments", _, "replies"]) => self.add(number_of(number), body, true),
+            ("PATCH", ["issues", "comments", id]) => edit(&mut self.comments, "id", id, body),
+            ("PATCH", ["pulls", "comments", id]) => edit(&mut self.review_comments, "id", id, body),
+            ("PATCH", ["pulls", number]) => edit(&mut self.pulls, "number", number, body),
+            ("POST", [.., "reactions"]) => {
+                let id = self.id();
+                let reaction = json!({ "id": id, "content": body["content"], "path": place });
+                self.reactions.push(reaction.clone());
+                (201, reaction)
+            }
+            ("POST", ["issues", number, "labels"]) => self.label(number_of(number), &body["labels"]),
+            ("GET", ["pulls"]) => {
+                let wanted = query
+                    .iter()
+                    .find(|(key, _)| key == "head")
+                    .map(|(_, value)| value.as_str())
+                    .unwrap_or_default()
+                    .split_once(':')
+                    .map(|(_, head)| head.to_owned());
+                page(
+                    self.pulls
+                        .iter()
+                        .filter(|pull| pull["state"] == "open" && wanted.as_deref().is_none_or(|head| pull["head"]["ref"] == head)),
+                    &query,
+                )
+            }
+            ("POST", ["pulls"]) => self.open_pull(&repository, body),
+            _ => not_found(),
+        }
+    }
+
+    fn add(&mut self, number: u64, body: &Value, on_a_line: bool) -> (u16, Value) {
+        let Some(text) = body["body"].as_str() else { return (422, json!({ "message": "Validation Failed" })) };
+        if text.chars().count() > 65_536 {
+            return (422, json!({ "message": "Validation Failed", "errors": ["body is too long (maximum is 65536 characters)"] }));
+        }
+        let comment = self.own_comment(number, body);
+        let comments = if on_a_line { &mut self.review_comments } else { &mut self.comments };
+        comments.push(comment.clone());
+        (201, comment)
+    }
+
+    fn label(&mut self, number: u64, labels: &Value) -> (u16, Value) {
+        for thread in self.issues.iter_mut().chain(self.pulls.iter_mut()).filter(|thread| thread["number"] == number) {
+            thread["labels"] = labels.clone();
+        }
+        (200, labels.clone())
+    }
+
+    fn open_pull(&mut self, repository: &str, body: &Value) -> (u16, Value) {
+        if let Some(missing) = ["title", "head", "base"].iter().find(|key| !body[**key].is_string()) {
+            return (422, json!({ "message": "Validation Failed", "errors": [{ "message": format!("{missing} is missing") }] }));
+        }
+        let number = self.id();
+        let pull = json!({ "number": number, "id": number, "state": "open", "title": body["title"], "body": body["body"], "draft": body["draft"],
+            "html_url": format!("https://github.example/{repository}/pull/{number}"),
+            "head": { "ref": body["head"], "sha": "0".repeat(40), "repo": { "id": 1, "full_name": repository } },
+            "base": { "ref": body["base"], "sha": "1".repeat(40), "repo": { "id": 1, "full_name": repository } } });
+        self.pulls.push(pull.clone());
+        (201, pull)
+    }
+}
+
+fn not_found() -> (u16, Value) {
+    (404, json!({ "message": "Not Found" }))
+}
+
+fn found(value: Option<&Value>) -> (u16, Value) {
+    value.map_or_else(not_found, |value| (200, value.clone()))
+}
+
+fn number_of(text: &str) -> u64 {
+    text.parse().unwrap_or(0)
+}
+
+fn page<'a>(all: impl Iterator<Item = &'a Value>, query: &[(String, String)]) -> (u16, Value) {
+    let number = |key: &str, otherwise: usize| {
+        query.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.parse().ok()).unwrap_or(otherwise)
+    };
+    let (size, page) = (number("per_page", 30), number("page", 1));
+    (200, all.skip((page - 1) * size).take(size).cloned().collect())
+}
+
+fn edit(all: &mut [Value], key: &str, id: &str, change: &Value) -> (u16, Value) {
+    let Some(value) = all.iter_mut().find(|value| value[key] == number_of(id)) else { return not_found() };
+    for (key, new) in change.as_object().into_iter().flatten() {
+        if key == "base" {
+            value["base"]["ref"] = new.clone();
+        } else {
+            value[key] = new.clone();
+        }
+    }
+    (200, value.clone())
+}
+
+fn decode(text: &str) -> String {
+    url::form_urlencoded::parse(format!("x={text}").as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
