@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(list(&fixture, "src", false), "src/a.rs\nsrc/deep/");
         assert_eq!(list(&fixture, "node_modules", true), "node_modules/m/\nnode_modules/m/index.js");
         assert_eq!(list(&fixture, "build", true), "build/x");
-        assert_eq!(list(&fixture, "src/a.rs", false), "Cannot list `src/a.rs`: it is not a folder.");
+        assert_eq!(list(&fixture, "File9", false), "Cannot list `File9`: it is not a folder.");
         assert_eq!(list(&fixture, "none", false), "Cannot list `none`: it does not exist.");
     }
 

@@ -246,7 +246,8 @@ struct Lines {
 
 impl Lines {
     fn push(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
-        let text = String::from_utf8_lossy(bytes);
+        // A character has four bytes at most: what is cut here would not be shown.
+        let text = String::from_utf8_lossy(bytes.get(..LINE_LIMIT_CHARS * 4 + 4).unwrap_or(bytes));
         self.lines.push(HitLine { number: number.unwrap_or_default(), text: shorten(text.trim_end_matches(['\n', '\r'])), matches });
     }
 }

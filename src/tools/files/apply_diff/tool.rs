@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn the_notice_names_lines_and_failures() {
-        let path = RepoPath::parse("src/a.rs").unwrap();
+        let path = RepoPath::parse("a/b.rs").unwrap();
         let place = Place { asked: path.clone(), real: path };
         let changed = vec![Changed { line: 3, removed: 1, added: 2 }, Changed { line: 9, removed: 4, added: 0 }];
         let applied = Applied { content: String::new(), changed, failed: vec![] };
-        assert_eq!(notice(&place, &applied), "Changed `src/a.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it again.");
+        assert_eq!(notice(&place, &applied), "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it again.");
         let text = notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied });
         assert!(text.contains("1 of the blocks did not fit") && text.ends_with("give the lines to replace"), "{text}");
     }
