@@ -153,8 +153,9 @@ pub fn decide_access(modes: &ModeSet, slug: &str, tool: &str, params: &Value, ch
     Ok(())
 }
 
-/// Brings a name to the one the table has.
-fn resolve(tool: &str) -> &str {
+/// Brings a name to the one the table has: `write_file` to `write_to_file`.
+#[must_use]
+pub fn resolve(tool: &str) -> &str {
     if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
         return MCP_TOOL;
     }
