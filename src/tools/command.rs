@@ -13,10 +13,11 @@ use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::policy::Permit;
 use crate::policy::command::Script;
-use crate::policy::intent::Act;
+use crate::policy::command::examine::PathUse;
+use crate::policy::intent::{Act, Intent};
 use crate::tools::arguments::{Arguments, Place};
 use crate::tools::{CallError, Observation, ToolContext};
-use crate::workspace::checkout::EntryKind;
+use crate::workspace::checkout::{EntryKind, FileError};
 use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
 use crate::workspace::git_binary::GitBinary;
 use crate::workspace::touched::Snapshot;
@@ -30,6 +31,8 @@ pub struct ExecuteCommand {
     script: Script,
     folder: Place,
     timeout: Duration,
+    /// What it reads or edits behind links, by real paths; what it names is the script's own.
+    behind_links: Vec<Intent>,
 }
 
 impl ExecuteCommand {
@@ -70,7 +73,9 @@ impl ExecuteCommand {
         }
         let longest = context.commands.timeout;
         let asked = timeout_s.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
-        Ok(Self { script: Script::parse(&command), folder, timeout: asked.map_or(longest, |asked| asked.min(longest)) })
+        let script = Script::parse_in(&command, &folder.real);
+        let behind_links = behind_links(&script, context)?;
+        Ok(Self { script, folder, timeout: asked.map_or(longest, |asked| asked.min(longest)), behind_links })
     }
 
     /// Returns what it runs.
@@ -79,10 +84,12 @@ impl ExecuteCommand {
         &self.script
     }
 
-    /// Returns the folder it runs in.
+    /// Returns everything it would do: the script, reading the folder it runs in, and what its links lead to.
     #[must_use]
-    pub fn folder(&self) -> &Place {
-        &self.folder
+    pub fn intents(&self) -> Vec<Intent> {
+        let mut intents = vec![Intent::Command(self.script.clone()), Intent::Read(self.folder.real.clone())];
+        intents.extend(self.behind_links.iter().cloned());
+        intents
     }
 
     /// Runs the command to its end, or until its time is over, and finds what it touched since `before`, or since now.
@@ -139,6 +146,31 @@ impl ExecuteCommand {
     }
 }
 
+/// Follows the links in the paths a script names.
+fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
+    let (mut reads, mut edits) = script.redirected();
+    for (_, examined) in script.examinations() {
+        reads.extend(examined.reads);
+        edits.extend(examined.edits);
+    }
+    let mut intents = Vec::new();
+    for (uses, intent) in [(reads, Intent::Read as fn(RepoPath) -> Intent), (edits, Intent::Edit)] {
+        for used in uses {
+            let (PathUse::Inside(path) | PathUse::Perhaps(path)) = used else { continue };
+            match context.checkout.resolve(&path) {
+                Ok(real) if real == path => {}
+                Ok(real) => intents.push(intent(real)),
+                Err(FileError::Outside(_)) => {
+                    return Err(CallError(format!("The command names `{path}`, a link that leads out of the repository.")));
+                }
+                // Nothing is there that could be read or written: the command will say so itself.
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(intents)
+}
+
 fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
     let shown: Vec<&str> = touched.iter().take(TOUCHED_SHOWN).map(RepoPath::as_str).collect();
     match touched.len() - shown.len() {
@@ -175,14 +207,17 @@ mod tests {
     use super::{CommandOutput, ExecuteCommand, Exit};
     use crate::base::path::RepoPath;
     use crate::base::text::Clipped;
+    use crate::base::tool::ToolName;
     use crate::policy::command::Script;
+    use crate::policy::intent::{Act, Intent};
     use crate::tools::arguments::Place;
+    use crate::tools::fixture::Fixture;
     use pretty_assertions::assert_eq;
 
     #[test]
     fn says_how_a_command_ended() {
         let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
-        let command = ExecuteCommand { script: Script::parse("true"), folder, timeout: Duration::from_secs(9) };
+        let command = ExecuteCommand { script: Script::parse("true"), folder, timeout: Duration::from_secs(9), behind_links: Vec::new() };
         for (exit, text, expected) in [
             (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
             (
@@ -200,5 +235,24 @@ mod tests {
             let output = CommandOutput { exit, output: Clipped { text: text.into(), omitted_bytes: 0 }, elapsed: Duration::ZERO };
             assert_eq!(command.render(&output), expected);
         }
+    }
+
+    #[test]
+    fn what_a_command_names_is_judged_where_it_really_lies() {
+        let fixture = Fixture::new(&[("real/a", "x"), ("sub/b", "x")]);
+        for (target, link) in [("real/a", "link"), ("/etc/hosts", "out"), ("../real", "sub/up")] {
+            std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
+        }
+        let parse = |command: &str, cwd: &str| {
+            let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
+            fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
+        };
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let behind = |command: &str, cwd: &str| parse(command, cwd).unwrap().intents().split_off(2);
+        assert_eq!(behind("cat real/a", "."), []);
+        assert_eq!(behind("cat link", "."), [Intent::Read(path("real/a"))]);
+        assert_eq!(behind("cat up/a", "sub"), [Intent::Read(path("real/a"))]);
+        assert_eq!(behind("echo x > link", "."), [Intent::Edit(path("real/a"))]);
+        assert!(parse("cat out", ".").unwrap_err().0.contains("leads out of the repository"));
     }
 }

@@ -122,9 +122,7 @@ impl Act for Call {
             Self::SearchFiles(call) => vec![Intent::Read(call.place().real.clone())],
             Self::WriteToFile(call) => vec![Intent::Edit(call.place().real.clone())],
             Self::ApplyDiff(call) => vec![Intent::Edit(call.place().real.clone())],
-            Self::ExecuteCommand(call) => {
-                vec![Intent::Command(call.script().clone()), Intent::Read(call.folder().real.clone())]
-            }
+            Self::ExecuteCommand(call) => call.intents(),
             Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
             Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
             Self::UpdateTodoList(_) | Self::AskFollowupQuestion(_) | Self::AttemptCompletion(_) => vec![Intent::Session],

@@ -21,6 +21,7 @@ use crate::workspace::seed;
 
 const POLICY: &str = "
 version: 1
+modes: { delegation: { from: [code] }, switching: direct }
 rules:
   - allow: [ 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)' ]
 ";
@@ -74,7 +75,8 @@ impl Fixture {
             Ok(call) => call,
             Err(error) => return Observation::failed(error.0),
         };
-        let permit = Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts::default()).unwrap();
+        let permit =
+            Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts { mode: self.mode.slug.clone(), ..Facts::default() }).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         self.with_context(|context| runtime.block_on(dispatch::perform(permit, context)))
     }
