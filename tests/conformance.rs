@@ -22,6 +22,8 @@ mod events;
 mod mode_tool_access;
 #[path = "conformance/mode_validation.rs"]
 mod mode_validation;
+#[path = "conformance/paths.rs"]
+mod paths;
 #[path = "conformance/read_file.rs"]
 mod read_file;
 #[path = "conformance/texts.rs"]
@@ -48,6 +50,7 @@ fn judge_of(set: &str) -> Option<Judge> {
         "events" => Some(events::judge),
         "mode_tool_access" => Some(mode_tool_access::judge),
         "mode_validation" => Some(mode_validation::judge),
+        "paths" => Some(paths::judge),
         "read_file" => Some(read_file::judge),
         "texts" => Some(texts::judge),
         _ => None,
