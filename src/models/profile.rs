@@ -35,7 +35,8 @@ pub struct Profile {
     /// Where the provider's API starts (`https://api.openai.com/v1`); the provider's own address when absent.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key; when absent the one that belongs to a known host, else `OPENAI_API_KEY`.
+    /// The environment variable that holds the key; when absent the one that belongs to a known host, or
+    /// `OPENAI_API_KEY` where `base_url` is absent or the place `OPENAI_BASE_URL` names.
     #[serde(default)]
     pub api_key_env: Option<String>,
     /// Most tokens of one reply.

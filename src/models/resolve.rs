@@ -153,7 +153,7 @@ impl ProfileError {
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
 pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resolved, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let chooser = Chooser { settings, facts, catalogue: &catalogue, tied: tied_keys(settings, facts, &catalogue) };
+    let chooser = Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
     let main = match facts.asked.filter(|name| !name.trim().is_empty()).or_else(|| variable_value(facts.env, MODEL_VARIABLE)) {
         Some(name) => chooser.named(name.trim())?,
         None => match &settings.pointers.main {
@@ -194,7 +194,14 @@ struct Chooser<'a> {
     settings: &'a ModelSettings,
     facts: &'a ModelFacts<'a>,
     catalogue: &'a Catalogue,
-    tied: BTreeSet<Tie>,
+    ties: Ties,
+}
+
+/// What belongs together because a person or the catalogue said so.
+struct Ties {
+    keys: BTreeSet<Tie>,
+    /// Where requests may go even when the repository says so.
+    origins: BTreeSet<String>,
 }
 
 impl Chooser<'_> {
@@ -254,25 +261,23 @@ impl Chooser<'_> {
             if written { Author::Repository } else { Author::Person }
         };
         let known = self.catalogue.host(host);
-        let named_by_person = self.tied.iter().any(|(_, tied)| *tied == origin(&url));
-        if author("base_url") == Author::Repository && !named_by_person {
+        if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) {
             return Err(ProfileError::NotTied { name: name.to_owned(), what: format!("send requests to `{}`", origin(&url)) });
         }
         let from_repository = author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
         let written_by = if from_repository { Author::Repository } else { Author::Person };
-        let own = own_key(profile, known);
-        let variable = profile.api_key_env.as_deref().unwrap_or(own);
-        let may_go = key_may_go(variable, &url, written_by, &self.tied);
-        let key = match (&profile.api_key_env, may_go) {
-            (Some(_), false) => {
+        let own = own_key(profile, &url, known, self.facts.env);
+        let key = match (&profile.api_key_env, own) {
+            (Some(variable), _) if !key_may_go(variable, &url, written_by, &self.ties.keys) => {
                 let what = format!("send the key in `{variable}` to `{}`", origin(&url));
                 return Err(ProfileError::NotTied { name: name.to_owned(), what });
             }
-            (None, false) => None,
-            (Some(_), true) => Some(read_key(name, self.facts.env, variable)?),
-            (None, true) if known.is_some() => Some(read_key(name, self.facts.env, variable)?),
-            (None, true) if variable_value(self.facts.env, variable).is_some() => Some(read_key(name, self.facts.env, variable)?),
-            (None, true) => None,
+            (Some(variable), _) => Some(read_key(name, self.facts.env, variable)?),
+            (None, Some(own)) if !key_may_go(own, &url, written_by, &self.ties.keys) => None,
+            (None, Some(own)) if known.is_some() || variable_value(self.facts.env, own).is_some() => {
+                Some(read_key(name, self.facts.env, own)?)
+            }
+            (None, Some(_) | None) => None,
         };
         let limits = self.catalogue.limits(profile);
         let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
@@ -281,27 +286,34 @@ impl Chooser<'_> {
     }
 }
 
-/// Returns the variable that holds the key of a profile which names none.
-fn own_key<'w>(profile: &Profile, known: Option<&'w HostWays>) -> &'w str {
-    // Without an address of its own the profile uses the pair of OPENAI_BASE_URL and OPENAI_API_KEY, wherever that points.
-    known.filter(|_| profile.base_url.is_some()).map_or(KEY_VARIABLE, |ways| ways.key.as_str())
+/// Returns the variable that holds the key of a profile which names none: that of a known host, or `OPENAI_API_KEY` for the place that
+/// `OPENAI_BASE_URL` names. Any other host gets a key only where one is named for it.
+fn own_key<'w>(profile: &Profile, url: &Url, known: Option<&'w HostWays>, env: &BTreeMap<String, String>) -> Option<&'w str> {
+    if profile.base_url.is_none() || openai_origin(env).is_some_and(|named| named == origin(url)) {
+        return Some(KEY_VARIABLE);
+    }
+    known.map(|ways| ways.key.as_str())
 }
 
-/// Returns every tie of a key to an origin that a person or the catalogue made.
-fn tied_keys(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> BTreeSet<Tie> {
-    let mut tied: BTreeSet<Tie> = catalogue.keys().map(|(host, variable)| (variable.to_owned(), format!("https://{host}"))).collect();
-    if let Some(url) = variable_value(facts.env, BASE_URL_VARIABLE).and_then(|text| Url::parse(text).ok()) {
-        tied.insert((KEY_VARIABLE.to_owned(), origin(&url)));
-    }
+fn openai_origin(env: &BTreeMap<String, String>) -> Option<String> {
+    variable_value(env, BASE_URL_VARIABLE).and_then(|text| Url::parse(text).ok()).map(|url| origin(&url))
+}
+
+/// Returns every tie that a person or the catalogue made.
+fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> Ties {
+    let mut keys: BTreeSet<Tie> = catalogue.keys().map(|(host, variable)| (variable.to_owned(), format!("https://{host}"))).collect();
+    keys.extend(openai_origin(facts.env).map(|origin| (KEY_VARIABLE.to_owned(), origin)));
+    let mut origins: BTreeSet<String> = keys.iter().map(|(_, origin)| origin.clone()).collect();
     for (name, profile) in &settings.profiles {
         let by_person = |field: &str| !facts.from_repository.contains(&format!("profiles.{name}.{field}"));
         let url = profile.base_url.as_deref().filter(|_| by_person("base_url")).and_then(|text| Url::parse(text).ok());
-        if let Some(url) = url.filter(|_| by_person("api_key_env")) {
-            let own = own_key(profile, catalogue.host(url.host_str().unwrap_or_default()));
-            tied.insert((profile.api_key_env.clone().unwrap_or_else(|| own.to_owned()), origin(&url)));
+        if let Some(url) = url {
+            origins.insert(origin(&url));
+            let variable = profile.api_key_env.clone().filter(|_| by_person("api_key_env"));
+            keys.extend(variable.map(|variable| (variable, origin(&url))));
         }
     }
-    tied
+    Ties { keys, origins }
 }
 
 /// Returns the profile's address; `OPENAI_BASE_URL` or OpenAI's own for profiles that use OpenAI's key and name no address.
@@ -355,6 +367,9 @@ fn notes(profile: &Profile, limits: &Limits, url: &Url, has_key: bool, catalogue
     }
     if limits.price.is_none() {
         notes.push(format!("model `{}` has no known price: its cost counts as 0; set `price` in its profile", profile.model));
+    }
+    if !has_key && !is_loopback(url) {
+        notes.push(format!("no key is sent to `{}`; if it needs one, name its variable in the profile's `api_key_env`", origin(url)));
     }
     if has_key && url.scheme() == "http" && !is_loopback(url) {
         notes.push(format!("the key travels to `{}` unencrypted", origin(url)));
@@ -488,6 +503,18 @@ mod tests {
         );
         let one = "{ profiles: { only: { model: a, provider: scripted } } }";
         assert_eq!(names(Case { settings: one, ..NOTHING }), ("only".into(), "only".into()));
+    }
+
+    #[test]
+    fn a_host_nobody_named_a_key_for_gets_none() {
+        let env = &[("OPENAI_API_KEY", "sk-1")];
+        let settings = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1' } } }";
+        assert_eq!(Case { settings, env, ..NOTHING }.main(), chosen("own", "https://own.example/v1", None));
+        assert!(Case { settings, env, ..NOTHING }.run().unwrap().main.notes.join(" ").contains("no key is sent to `https://own.example`"));
+        let named = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1', api_key_env: OPENAI_API_KEY } } }";
+        assert_eq!(Case { settings: named, env, ..NOTHING }.main().2, Some("sk-1".into()));
+        let by_env = &[env[0], ("OPENAI_BASE_URL", "https://own.example/other")];
+        assert_eq!(Case { settings, env: by_env, ..NOTHING }.main().2, Some("sk-1".into()));
     }
 
     #[test]
