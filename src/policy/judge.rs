@@ -87,7 +87,7 @@ impl Judge {
             Intent::Read(path) => self.path(intent, facts, self.protection.of_read(path), path, "reading"),
             Intent::Edit(path) => self.path(intent, facts, self.protection.of_edit(path), path, "edits"),
             Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
-            Intent::Mode(slug) => self.listed(intent, facts, spec.modes.allow.contains(slug), "modes.allow"),
+            Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
             Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
             Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => self.by_rules(intent, facts),
             Intent::Session => {
@@ -116,11 +116,25 @@ impl Judge {
         Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: Some(rule), reason: format!("listed in `{setting}`") }
     }
 
+    /// `modes.allow` is a limit as well as a rule: a mode that is not in it never runs.
+    fn mode(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
+        if spec.modes.allow.contains(slug) {
+            return self.listed(intent, facts, true, "modes.allow");
+        }
+        self.guard(intent.to_string(), format!("mode `{slug}` is not in `modes.allow`"))
+    }
+
+    /// `modes.delegation.from` counts as a rule; rules of their own may let other modes delegate.
     fn delegate(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
-        if !spec.modes.delegation.from.contains(&facts.mode) {
+        if !spec.modes.allow.contains(slug) {
+            return self.guard(intent.to_string(), format!("mode `{slug}` is not in `modes.allow`"));
+        }
+        let from = spec.modes.delegation.from.contains(&facts.mode);
+        let verdict = self.listed(intent, facts, from, "modes.delegation");
+        if verdict.rule.is_none() && !from {
             return self.guard(intent.to_string(), format!("mode `{}` may not start sub-tasks (`modes.delegation.from`)", facts.mode));
         }
-        self.listed(intent, facts, spec.modes.allow.contains(slug), "modes.allow")
+        verdict
     }
 
     fn by_rules(&self, intent: &Intent, facts: &Facts) -> Verdict {

@@ -31,6 +31,7 @@ use locum::workspace::repo::Repo;
 pub(crate) const POLICY: &str = r#"
 version: 1
 modes: { default: code, allow: [orchestrator, architect, code, ask, debug, coordinator, review] }
+commands: { sandbox: off }
 rules:
   - allow: ["read(**)", "mode(*)", "delegate(*)"]
   - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(cp:*)", "command(sleep:*)", "command(sh ./step.sh)", "command(false)"]
