@@ -17,8 +17,6 @@ use crate::workspace::repo::{CommitId, Repo};
 
 /// Where a repository keeps its settings.
 const CONFIG_FILE: &str = ".locum/config.yml";
-/// Mode files, later ones winning slug by slug.
-const MODE_FILES: &[&str] = &[".roomodes", ".locum/modes.yml"];
 /// Largest file read from a commit, in bytes.
 const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
 
@@ -81,7 +79,7 @@ impl Place {
     pub fn modes(&self, environment: &Environment) -> Result<ModeSet, Failure> {
         let mut files: Vec<(ConfigFile, ModeSource)> = Vec::new();
         files.extend(user_file(environment, "modes.yml")?.map(|file| (file.clone(), ModeSource::Global { file: file.origin })));
-        for path in MODE_FILES {
+        for path in loader::PROJECT_FILES {
             files.extend(self.file(path)?.map(|file| (file.clone(), ModeSource::Project { file: file.origin })));
         }
         let mut layers = vec![builtin::modes()];

@@ -4,6 +4,7 @@
 //! trusted ones, the caller is told, because people wonder why their edit had no effect.
 
 use crate::base::path::RepoPath;
+use crate::modes::loader::PROJECT_FILES;
 use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
 use crate::workspace::repo::{CommitId, Repo, TreeFile};
@@ -12,8 +13,6 @@ use crate::workspace::repo::{CommitId, Repo, TreeFile};
 pub const POLICY_FILE: &str = ".locum/policy.yml";
 /// Where a repository keeps its settings.
 pub const CONFIG_FILE: &str = ".locum/config.yml";
-/// Mode files, later ones winning slug by slug.
-pub const MODE_FILES: &[&str] = &[".roomodes", ".locum/modes.yml"];
 /// Where a repository keeps its jobs.
 pub const JOBS_FOLDER: &str = ".locum/jobs";
 
@@ -46,7 +45,7 @@ impl Trusted<'_> {
     /// # Errors
     /// As [`Trusted::file`].
     pub fn mode_files(&self) -> Result<Vec<TreeFile>, Fault> {
-        MODE_FILES.iter().filter_map(|path| self.file(path).transpose()).collect()
+        PROJECT_FILES.iter().filter_map(|path| self.file(path).transpose()).collect()
     }
 
     /// Reads the rules files of every mode that may run.
