@@ -7,6 +7,8 @@ use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
 use crate::modes::{Mode, ModeSet, access};
+use crate::policy::intent::Intent;
+use crate::policy::verdict::Decision;
 use crate::prompts::rules::RuleFile;
 use crate::prompts::{self, PromptFacts};
 use crate::session::Session;
@@ -50,14 +52,18 @@ impl<'a> Session<'a> {
         let settings = self.parts.policy.settings();
         let offered = access::offered(mode, settings.modes.switching, may_delegate, &[]);
         let tools = dispatch::specs(&offered);
-        let delegates = self.parts.modes.iter().filter(|other| may_delegate && settings.modes.allow.contains(&other.slug)).collect();
+        let facts = self.facts(&mode.slug);
+        let may_be_given = |other: &&Mode| {
+            may_delegate && self.parts.policy.decide(&Intent::Delegate(other.slug.clone()), &facts).decision == Decision::Allow
+        };
+        let delegates = self.parts.modes.iter().filter(may_be_given).collect();
         let system = prompts::system_prompt(&PromptFacts {
             mode,
             delegates,
             modes: self.parts.modes,
             tools: &tools,
             rules: &self.rules_of(mode),
-            policy_lines: &[],
+            policy_lines: &self.parts.policy.summary_lines(&mode.slug),
             system: std::env::consts::OS,
         });
         let tools_bytes =

@@ -5,7 +5,9 @@
 
 use crate::base::id::TaskId;
 use crate::policy::budget::Budget;
+use crate::policy::intent::Intent;
 use crate::policy::schema::OnQuestion;
+use crate::policy::verdict::Decision;
 use crate::prompts::task;
 use crate::session::Session;
 use crate::session::calls::NotPerformed;
@@ -83,8 +85,6 @@ impl Session<'_> {
         let started = self.state.tasks.len().saturating_sub(1);
         Ok(if let Some(text) = self.mode_refused(mode) {
             Some(text)
-        } else if !rules.delegation.from.contains(&task.mode) {
-            Some(format!("The policy lets no sub-task start from mode `{}`.", task.mode))
         } else if task.depth >= rules.delegation.depth {
             Some(format!("Sub-tasks may nest {} deep and this task is at that depth. Do the work here.", rules.delegation.depth))
         } else if started >= usize::try_from(rules.delegation.tasks).unwrap_or(usize::MAX) {
@@ -109,14 +109,11 @@ impl Session<'_> {
 
     /// Returns why no task may be in a mode, as a sentence for the model.
     fn mode_refused(&self, slug: &str) -> Option<String> {
-        let allowed = &self.parts.policy.settings().modes.allow;
-        let usable = || {
-            let modes = self.parts.modes.iter().map(|mode| mode.slug.as_str());
-            modes.filter(|mode| allowed.iter().any(|other| other == mode)).collect::<Vec<_>>().join(", ")
-        };
+        let allowed = |slug: &str| self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision == Decision::Allow;
+        let usable = || self.parts.modes.iter().map(|mode| mode.slug.as_str()).filter(|slug| allowed(slug)).collect::<Vec<_>>().join(", ");
         if self.parts.modes.find(slug).is_none() {
             Some(format!("Invalid mode: {slug}. There are: {}.", usable()))
-        } else if !allowed.iter().any(|mode| mode == slug) {
+        } else if !allowed(slug) {
             Some(format!("The policy does not allow mode `{slug}`. It allows: {}.", usable()))
         } else {
             None

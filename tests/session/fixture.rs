@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -30,11 +31,12 @@ use locum::workspace::repo::Repo;
 
 pub(crate) const POLICY: &str = r#"
 version: 1
+commands: { sandbox: off }
 modes: { default: code, allow: [orchestrator, architect, code, ask, debug, coordinator, review] }
 commands: { sandbox: off }
 rules:
-  - allow: ["read(**)", "mode(*)", "delegate(*)"]
-  - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(cp:*)", "command(sleep:*)", "command(sh ./step.sh)", "command(false)"]
+  - allow: ["read(**)"]
+  - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(cp:*)", "command(sleep:*)", "command(./step.sh)", "command(false)"]
     modes: [code, debug]
   - allow: "edit(**/*.md)"
     modes: [architect]
@@ -74,7 +76,8 @@ impl Fixture {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), text).unwrap();
         }
-        std::fs::write(root.join("step.sh"), "echo stepped >> src/steps.txt\n").unwrap();
+        std::fs::write(root.join("step.sh"), "#!/bin/sh\necho stepped >> src/steps.txt\n").unwrap();
+        std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
         commit_all(&root);
         Self {
             root,

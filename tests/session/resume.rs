@@ -22,7 +22,7 @@ const SCRIPT: &str = r#"
       - calls:
           - { tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }
           - { tool: write_to_file, args: { path: src/secret.txt, content: "x" } }
-          - { tool: execute_command, args: { command: "sh ./step.sh" } }
+          - { tool: execute_command, args: { command: "./step.sh" } }
       - say: no tool here
       - calls: [{ tool: apply_diff, args: { path: src/b.txt, diff: "<<<<<<< SEARCH\nb\n=======\nb\nb\n>>>>>>> REPLACE\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "written" } }]
@@ -49,7 +49,7 @@ fn essence(ran: &Ran) -> Outcome {
 fn a_kill_at_any_line_changes_nothing() {
     let whole = fixture();
     let expected = whole.run();
-    assert_eq!((expected.word(), expected.changed()), ("done", vec!["src/a.txt", "src/b.txt", "src/steps.txt"]), "{}", expected.reason());
+    assert_eq!((expected.word(), expected.changed()), ("done", vec!["src/a.txt", "src/b.txt", "src/steps.txt"]), "{:?}", expected.outcome.refusals);
     for lines in 1..expected.lines.len() {
         let killed = fixture();
         assert!(killed.run_killed_at(lines).is_none(), "line {lines}");
