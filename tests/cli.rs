@@ -61,7 +61,7 @@ fn help_is_a_result_and_a_wrong_flag_is_usage() {
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{words}");
         assert!(!run.out.is_empty(), "{words}");
     }
-    for words in ["--bogus", "", "modes", "modes show", "--repo nowhere modes list", "completions klingon"] {
+    for words in ["--bogus", "", "modes", "modes show", "policy explain", "--repo nowhere modes list", "completions klingon"] {
         let run = setup.run(words);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{words}");
         assert!(!run.err.is_empty(), "{words}");
@@ -72,7 +72,7 @@ fn help_is_a_result_and_a_wrong_flag_is_usage() {
 fn every_subcommand_with_json_prints_json() {
     let setup =
         Setup::new().file(".config/locum/config.yml", "models: {profiles: {fast: {model: m, base_url: 'http://127.0.0.1:1/v1'}}}\n");
-    for words in ["config show", "modes list", "modes show code", "models list", "session list"] {
+    for words in ["config show", "modes list", "modes show code", "models list", "session list", "policy check"] {
         let run = setup.run(&format!("{words} --json"));
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{words}");
         assert!(!run.json().is_null(), "{words}");
@@ -167,4 +167,25 @@ fn log_lines_are_json_where_asked_and_a_bad_filter_is_named() {
     let run: Run = setup.command("modes list").env("LOCUM_LOG", "a=b=c").output().unwrap().into();
     assert_eq!(run.code, Some(2));
     assert!(run.err.starts_with("error: LOCUM_LOG: "), "{}", run.err);
+}
+
+#[test]
+fn the_policy_is_checked_and_explained() {
+    let policy = "version: 1\nrules:\n  - allow: \"read(**)\"\n  - deny: \"edit(vendor/**)\"\n    reason: vendored\n";
+    let setup = Setup::new().file(".locum/policy.yml", policy).file("bad.yml", "version: 1\nrulez: []\n");
+    assert_eq!(setup.run("policy check").out, ".locum/policy.yml: ok\n");
+    let bad = setup.run("policy check bad.yml");
+    assert_eq!(bad.code, Some(2));
+    assert!(bad.err.starts_with("error: bad.yml:2:1: unknown key `rulez`\nhint: did you mean `rules`?"), "{}", bad.err);
+    let bad = setup.run("policy check bad.yml --json");
+    assert_eq!((bad.code, bad.json().pointer("/errors/0/line").cloned()), (Some(2), Some(2.into())));
+    for (intent, code) in [("read(src/lib.rs)", 0), ("edit(vendor/a.c)", 4), ("read(src/lib.rs) edit(vendor/a.c)", 4), ("nonsense", 2)] {
+        assert_eq!(setup.run(&format!("policy explain {intent}")).code, Some(code), "{intent}");
+    }
+    let denied = setup.run("policy explain edit(vendor/a.c) --json").json();
+    let expected = serde_json::json!([{
+        "decision": "deny", "intent": "edit(vendor/a.c)", "rule": "edit(vendor/**)", "file": ".locum/policy.yml", "line": 4,
+        "reason": "vendored", "nearest": null
+    }]);
+    assert_eq!(denied, expected);
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::ExitStatus;
 use crate::cli::output::Output;
+use crate::run::fault::{Fault, FaultKind};
 
 /// Why a command did not do its work; every mistake found, not only the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,17 @@ impl std::fmt::Display for Failure {
             }
         }
         Ok(())
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let status = match fault.kind {
+            FaultKind::Setup => ExitStatus::Usage,
+            FaultKind::Machine => ExitStatus::Internal,
+        };
+        let mistakes = fault.notes.into_iter().map(|note| Mistake { place: note.place, what: note.what, hint: note.hint });
+        Self { status, mistakes: mistakes.collect() }
     }
 }
 

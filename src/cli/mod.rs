@@ -17,6 +17,7 @@ pub mod models;
 pub mod modes;
 pub mod output;
 pub mod place;
+pub mod policy;
 pub mod resume;
 pub mod run;
 pub mod session;
@@ -124,6 +125,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Job(args) => job::run(&args, context, output),
         Command::Demo(args) => demo::run(&args, context, output),
         Command::Modes(args) => modes::run(&args, context, output),
+        Command::Policy(args) => policy::run(&args, context, output),
         Command::Config(args) => config::run(&args, context, output),
         Command::Models(args) => models::run(&args, context, output),
         Command::Session(args) => session::run(&args, context, output),

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::path::RepoPath;
 use crate::cli::Context;
 use crate::cli::failure::{Failure, Mistake};
 use crate::config::environment::Environment;
@@ -13,12 +12,8 @@ use crate::config::settings::Settings;
 use crate::config::source::ConfigErrors;
 use crate::modes::loader::{self, ModeErrors};
 use crate::modes::{ModeSet, ModeSource, builtin};
+use crate::run::trusted::{CONFIG_FILE, Trusted};
 use crate::workspace::repo::{CommitId, Repo};
-
-/// Where a repository keeps its settings.
-const CONFIG_FILE: &str = ".locum/config.yml";
-/// Largest file read from a commit, in bytes.
-const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
 
 /// Where files are read.
 pub enum Place {
@@ -53,11 +48,7 @@ impl Place {
     pub fn file(&self, path: &str) -> Result<Option<ConfigFile>, Failure> {
         let text = match self {
             Self::WorkingTree(root) => files::read(&root.join(path)).map_err(|fault| unreadable(path, &fault))?,
-            Self::Commit(repo, commit) => {
-                let fault = |error: &dyn std::fmt::Display| Failure::usage(path, error.to_string());
-                let checked = RepoPath::parse(path).map_err(|error| fault(&error))?;
-                repo.file_at(commit, &checked, FILE_LIMIT_BYTES).map_err(|error| fault(&error))?.map(|file| file.text)
-            }
+            Self::Commit(repo, commit) => Trusted { repo, commit }.file(path)?.map(|file| file.text),
         };
         Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
     }
