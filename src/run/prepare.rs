@@ -155,12 +155,17 @@ pub fn policy(named: Option<&NamedFile>, settings: &Settings, trusted: Trusted<'
 pub fn modes(user: Option<&ConfigFile>, trusted: Trusted<'_>) -> Result<ModeSet, Fault> {
     let mut layers = vec![builtin::modes()];
     let mut notes = Vec::new();
-    let mut read = |text: &str, source: ModeSource| match loader::parse(text, &source) {
-        Ok(modes) => layers.push(modes),
+    let mut read = |text: &str, source: ModeSource| match loader::parse_with_warnings(text, &source) {
+        Ok(file) => {
+            for warning in file.warnings {
+                tracing::warn!(%warning, "part of a mode file has no effect");
+            }
+            layers.push(file.modes);
+        }
         Err(errors) => notes.extend(errors.0.into_iter().map(|error| Note {
             place: format!("{}:{}:{}", error.origin, error.line, error.column),
             what: if error.path.is_empty() { error.message } else { format!("{}: {}", error.path, error.message) },
-            hint: None,
+            hint: error.hint,
         })),
     };
     if let Some(file) = user {

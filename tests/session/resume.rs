@@ -49,7 +49,12 @@ fn essence(ran: &Ran) -> Outcome {
 fn a_kill_at_any_line_changes_nothing() {
     let whole = fixture();
     let expected = whole.run();
-    assert_eq!((expected.word(), expected.changed()), ("done", vec!["src/a.txt", "src/b.txt", "src/steps.txt"]), "{:?}", expected.outcome.refusals);
+    assert_eq!(
+        (expected.word(), expected.changed()),
+        ("done", vec!["src/a.txt", "src/b.txt", "src/steps.txt"]),
+        "{:?}",
+        expected.outcome.refusals
+    );
     for lines in 1..expected.lines.len() {
         let killed = fixture();
         assert!(killed.run_killed_at(lines).is_none(), "line {lines}");
