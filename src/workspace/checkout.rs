@@ -320,11 +320,8 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode};
 
     use super::{Checkout, Entry, EntryKind, FileError};
-    use crate::base::path::RepoPath;
-
-    fn path(text: &str) -> RepoPath {
-        RepoPath::parse(text).unwrap()
-    }
+    use crate::policy::intent::Intent;
+    use crate::workspace::fixture::{path, permit};
 
     fn read(checkout: &Checkout, at: &str, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
         let mut content = Vec::new();
@@ -368,6 +365,48 @@ mod tests {
             let error = receiver.recv_timeout(Duration::from_secs(2)).expect("answers within two seconds");
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn reads_what_the_permit_covers_and_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("src/deep")).unwrap();
+        for file in ["a", "b", "src/c", "src/deep/d"] {
+            std::fs::write(folder.path().join(file), file).unwrap();
+        }
+        let checkout = Checkout::open(folder.path()).unwrap();
+        let read = permit(&[Intent::Read(path("a")), Intent::Read(path("src"))]);
+        let edit = permit(&[Intent::Edit(path("b"))]);
+        assert_eq!(checkout.read(&read, &path("a"), 9).unwrap(), b"a");
+        assert_eq!(checkout.read(&edit, &path("b"), 9).unwrap(), b"b");
+        for (permit, beside) in [(&read, "b"), (&read, "src/c"), (&edit, "a")] {
+            assert!(matches!(checkout.read(permit, &path(beside), 9), Err(FileError::NotPermitted(_))), "{beside}");
+        }
+        let source = checkout.folder(&read, &path("src")).unwrap();
+        let mut content = b"old".to_vec();
+        source.read_into(&path("src/deep/d"), 99, &mut content).unwrap();
+        assert_eq!((content.as_slice(), source.absolute()), (b"src/deep/d".as_slice(), checkout.root().join("src")));
+        for beside in ["a", ".", "srcs/x"] {
+            assert!(matches!(source.open_file(&path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+            assert!(matches!(source.entry(&path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+        }
+        for (permit, beside) in [(&read, "."), (&edit, "b"), (&edit, "src")] {
+            assert!(matches!(checkout.folder(permit, &path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+        }
+    }
+
+    #[test]
+    fn writes_and_removes_what_the_permit_covers_as_an_edit() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkout = Checkout::open(folder.path()).unwrap();
+        let edit = permit(&[Intent::Edit(path("a")), Intent::Read(path("b"))]);
+        checkout.write(&edit, &path("a"), b"x").unwrap();
+        for beside in ["b", "c", "a/b"] {
+            assert!(matches!(checkout.write(&edit, &path(beside), b"x"), Err(FileError::NotPermitted(_))), "{beside}");
+            assert!(matches!(checkout.remove(&edit, &path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+        }
+        checkout.remove(&edit, &path("a")).unwrap();
+        assert_eq!(checkout.entry(&path("a")).unwrap(), None);
     }
 
     #[test]

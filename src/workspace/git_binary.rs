@@ -352,7 +352,8 @@ mod tests {
 
     use super::{Depth, GitBinary, refusal};
     use crate::base::secret::Secret;
-    use crate::workspace::fixture::{Fixture, paths};
+    use crate::policy::intent::{Intent, Publication};
+    use crate::workspace::fixture::{Fixture, paths, permit};
     use crate::workspace::remote::Remote;
     use crate::workspace::repo::{CommitId, NewCommit, Repo, RepoError};
 
@@ -398,6 +399,18 @@ mod tests {
             assert_eq!(error.to_string(), expected);
         }
         assert_eq!(theirs.refname_to_id("refs/heads/locum/x").unwrap().to_string(), second.0);
+    }
+
+    #[tokio::test]
+    async fn pushes_only_with_a_permit_to_publish_commits() {
+        let fixture = Fixture::new();
+        let (_, theirs, remote) = bare(&fixture, "remote.git");
+        let git = GitBinary::new(&fixture.repo, &env());
+        for (publication, pushed) in [(Publication::Comment, false), (Publication::Commit, true)] {
+            let permit = permit(&[Intent::Publish(publication)]);
+            let result = git.push(&permit, &remote, &fixture.base, "x").await;
+            assert_eq!((result.is_ok(), theirs.refname_to_id("refs/heads/x").is_ok()), (pushed, pushed), "{publication}: {result:?}");
+        }
     }
 
     #[tokio::test]

@@ -185,6 +185,8 @@ mod tests {
 
     use super::{CommandOutput, CommandRun, ExecError, Exit, run_execution};
     use crate::policy::command::{Execution, Script};
+    use crate::policy::intent::Intent;
+    use crate::workspace::fixture::permit;
 
     const LONG: Duration = Duration::from_secs(20);
 
@@ -207,6 +209,20 @@ mod tests {
 
     fn process_in(file: &Path) -> Pid {
         Pid::from_raw(std::fs::read_to_string(file).unwrap().trim().parse().unwrap()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn runs_what_the_permit_covers_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let permitted = Script::parse("echo a | echo b");
+        let permit = permit(&[Intent::Command(permitted.clone())]);
+        let command = |script| CommandRun { script, folder: folder.path().to_owned(), env: &env, timeout: LONG, output_bytes: 100 };
+        assert_eq!(super::run(&permit, command(&permitted)).await.unwrap().output.text, "b\n");
+        for script in ["echo a", "echo a | echo b; true"].map(Script::parse) {
+            let command = CommandRun { script: &script, ..command(&permitted) };
+            assert!(matches!(super::run(&permit, command).await, Err(ExecError::NotPermitted)), "{}", script.text());
+        }
     }
 
     #[tokio::test]
