@@ -31,7 +31,6 @@ use locum::workspace::repo::Repo;
 
 pub(crate) const POLICY: &str = r#"
 version: 1
-commands: { sandbox: off }
 modes: { default: code, allow: [orchestrator, architect, code, ask, debug, coordinator, review] }
 commands: { sandbox: off }
 rules:
