@@ -4,6 +4,7 @@
 //! (for the policy to judge), and an [`Execution`] made from the tree, never from the text. It decides nothing.
 
 pub mod examine;
+pub mod limits;
 pub mod parse;
 mod sed;
 mod tables;
@@ -161,3 +162,6 @@ fn neutral(simple: &Simple) -> Vec<String> {
     }
     words
 }
+
+#[cfg(test)]
+mod tests;

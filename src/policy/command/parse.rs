@@ -8,14 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brush_parser::{Parser, ParserOptions, ast};
 
+use crate::policy::command::limits;
 use crate::policy::command::tree::{AndOr, Command, Joint, List, Pipeline, Redirect, Simple};
 use crate::policy::command::word;
-use crate::policy::paths::is_invisible;
 
-/// Longest script, in bytes.
-pub const SCRIPT_LIMIT_BYTES: usize = 64 * 1024;
-/// Deepest nesting of brackets, counted without regard to quotes.
-pub const NESTING_LIMIT: usize = 24;
 /// Most simple commands in a script.
 pub const COMMANDS_LIMIT: usize = 500;
 
@@ -24,7 +20,7 @@ pub const COMMANDS_LIMIT: usize = 500;
 /// # Errors
 /// Names what cannot be judged, as the middle of a sentence: "the script uses ...".
 pub fn parse(text: &str) -> Result<List, String> {
-    check_text(text)?;
+    limits::check(text)?;
     let program = catch_unwind(AssertUnwindSafe(|| {
         let options = ParserOptions::default();
         Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
@@ -49,39 +45,6 @@ pub fn parse(text: &str) -> Result<List, String> {
         check_word(word)?;
     }
     Ok(tree)
-}
-
-/// Refuses texts that show something else than they are, and texts a parser could be made to choke on.
-fn check_text(text: &str) -> Result<(), String> {
-    if text.len() > SCRIPT_LIMIT_BYTES {
-        return Err(format!("the script is longer than {SCRIPT_LIMIT_BYTES} bytes"));
-    }
-    for letter in text.chars() {
-        if letter.is_control() && !matches!(letter, '\n' | '\t') {
-            return Err(format!("the script holds the control character U+{:04X}", u32::from(letter)));
-        }
-        if is_invisible(letter) || (letter.is_whitespace() && !letter.is_ascii()) {
-            return Err(format!("the script holds the invisible character U+{:04X}", u32::from(letter)));
-        }
-    }
-    let mut depth: usize = 0;
-    for letter in text.chars() {
-        match letter {
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > NESTING_LIMIT {
-            return Err(format!("the script nests brackets deeper than {NESTING_LIMIT}"));
-        }
-    }
-    let keywords = text.split(|letter: char| !letter.is_ascii_alphabetic());
-    if keywords.filter(|word| matches!(*word, "if" | "while" | "until" | "for" | "case" | "select")).count() > NESTING_LIMIT
-        && text.lines().count() < 3
-    {
-        return Err("the script nests control flow too deeply".to_owned());
-    }
-    Ok(())
 }
 
 /// Refuses words that look like options but are not.

@@ -1,0 +1,181 @@
+//! What a script's text may look like before the shell grammar sees it: bounds that keep the grammar quick and shallow, and
+//! characters that show something else than they are.
+//!
+//! In: the text. Out: nothing, or why it is refused. It is a scan in one pass; it decides nothing that the tree does not decide
+//! again, except that it refuses early what the tree would refuse late.
+
+use crate::policy::paths::is_invisible;
+
+/// Longest script, in bytes.
+pub const SCRIPT_LIMIT_BYTES: usize = 64 * 1024;
+/// Most brackets and keywords that open a group, outside quotes. The grammar may look at each of them twice.
+pub const OPENERS_LIMIT: usize = 8;
+/// Most words and operators outside quotes that the grammar has to look at.
+pub const WORDS_LIMIT: usize = 4_000;
+
+/// Words after which the grammar goes one level deeper.
+const OPENERS: &[&str] = &["if", "elif", "while", "until", "for", "case", "select", "function", "time", "coproc", "!", "{"];
+
+/// Checks a script's text.
+///
+/// # Errors
+/// Says what is wrong, as `parse` does.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    if text.len() > SCRIPT_LIMIT_BYTES {
+        return Err(format!("the script is longer than {SCRIPT_LIMIT_BYTES} bytes"));
+    }
+    for letter in text.chars() {
+        if letter.is_control() && !matches!(letter, '\n' | '\t') {
+            return Err(format!("the script holds the control character U+{:04X}", u32::from(letter)));
+        }
+        if is_invisible(letter) || (letter.is_whitespace() && !letter.is_ascii()) {
+            return Err(format!("the script holds the invisible character U+{:04X}", u32::from(letter)));
+        }
+    }
+    Scan { letters: text.chars().collect(), at: 0, openers: 0, words: 0, waiting: Vec::new() }.run()
+}
+
+struct Scan {
+    letters: Vec<char>,
+    at: usize,
+    openers: usize,
+    words: usize,
+    /// Here-documents whose bodies start at the next line: delimiter, and whether tabs before it are dropped.
+    waiting: Vec<(String, bool)>,
+}
+
+impl Scan {
+    fn run(mut self) -> Result<(), String> {
+        while let Some(letter) = self.peek() {
+            match letter {
+                '\n' => {
+                    self.at += 1;
+                    self.skip_bodies();
+                }
+                ' ' | '\t' => self.at += 1,
+                '#' => self.skip_until('\n'),
+                '(' | ')' => {
+                    self.at += 1;
+                    self.open(letter == '(')?;
+                }
+                '<' if self.starts_with("<<") && !self.starts_with("<<<") => self.here_document()?,
+                ';' | '&' | '|' | '<' | '>' => {
+                    self.at += 1;
+                    self.count_word()?;
+                }
+                _ => {
+                    let word = self.word()?;
+                    self.count_word()?;
+                    self.open(OPENERS.contains(&word.as_str()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes over one word and returns it as written.
+    fn word(&mut self) -> Result<String, String> {
+        let start = self.at;
+        while let Some(letter) = self.peek() {
+            match letter {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | ')' => break,
+                '(' => return Err("the script has a bracket inside a word".to_owned()),
+                '\'' => {
+                    self.at += 1;
+                    self.skip_until('\'');
+                    self.at += 1;
+                }
+                '"' => self.double_quotes()?,
+                '\\' => self.at += 2,
+                '`' => return Err("the script uses a command substitution".to_owned()),
+                '$' => self.dollar(true)?,
+                _ => self.at += 1,
+            }
+        }
+        Ok(self.letters.get(start..self.at.min(self.letters.len())).unwrap_or_default().iter().collect())
+    }
+
+    fn double_quotes(&mut self) -> Result<(), String> {
+        self.at += 1;
+        while let Some(letter) = self.peek() {
+            match letter {
+                '"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                '\\' => self.at += 2,
+                '`' => return Err("the script uses a command substitution in double quotes".to_owned()),
+                '$' => self.dollar(false)?,
+                _ => self.at += 1,
+            }
+        }
+        Err("the script has an unclosed double quote".to_owned())
+    }
+
+    fn dollar(&mut self, bare: bool) -> Result<(), String> {
+        self.at += 1;
+        match self.peek() {
+            Some('(' | '{' | '[') => Err("the script uses an expansion (`$`); its value is not known before it runs".to_owned()),
+            Some('\'' | '"') if bare => Err("the script uses a `$'...'` or `$\"...\"` quote; use plain quotes".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn here_document(&mut self) -> Result<(), String> {
+        self.at += 2;
+        let drops_tabs = self.peek() == Some('-');
+        self.at += usize::from(drops_tabs);
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+        let raw = self.word()?;
+        self.count_word()?;
+        self.waiting.push((raw.chars().filter(|letter| !matches!(letter, '\'' | '"' | '\\')).collect(), drops_tabs));
+        if self.waiting.len() > OPENERS_LIMIT {
+            return Err(format!("the script has more than {OPENERS_LIMIT} here-documents on a line"));
+        }
+        Ok(())
+    }
+
+    fn skip_bodies(&mut self) {
+        for (delimiter, drops_tabs) in std::mem::take(&mut self.waiting) {
+            while self.at < self.letters.len() {
+                let start = self.at;
+                self.skip_until('\n');
+                let line: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
+                self.at += 1;
+                let line = if drops_tabs { line.trim_start_matches('\t') } else { line.as_str() };
+                if line == delimiter {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn skip_until(&mut self, wanted: char) {
+        while self.peek().is_some_and(|letter| letter != wanted) {
+            self.at += 1;
+        }
+    }
+
+    fn open(&mut self, opens: bool) -> Result<(), String> {
+        self.openers += usize::from(opens);
+        if self.openers > OPENERS_LIMIT {
+            return Err(format!("the script has more than {OPENERS_LIMIT} groups and conditions"));
+        }
+        Ok(())
+    }
+
+    fn count_word(&mut self) -> Result<(), String> {
+        self.words += 1;
+        if self.words > WORDS_LIMIT { Err(format!("the script has more than {WORDS_LIMIT} words")) } else { Ok(()) }
+    }
+
+    fn starts_with(&self, text: &str) -> bool {
+        text.chars().enumerate().all(|(offset, letter)| self.letters.get(self.at + offset) == Some(&letter))
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.letters.get(self.at).copied()
+    }
+}

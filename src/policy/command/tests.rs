@@ -1,0 +1,212 @@
+//! What scripts are understood as, and how they run: whole scripts in, refusal, words or shell text out.
+
+use pretty_assertions::assert_eq;
+
+use super::{Execution, Script};
+use crate::base::path::RepoPath;
+
+fn words(list: &[&str]) -> Execution {
+    Execution::Words(list.iter().map(|word| (*word).to_owned()).collect())
+}
+
+#[test]
+fn a_simple_command_runs_as_its_words() {
+    for (text, expected) in [
+        ("git\tls-files", words(&["git"])),
+        ("echo 'a'\\''; touch X #'", words(&["echo", "a'; touch X #"])),
+        ("  ls  -la \n", words(&["ls", "-la"])),
+        ("gi\\\nt", words(&["git"])),
+        ("echo a=b 'c d' \"e\"f", words(&["echo", "a=b", "c d", "ef"])),
+        ("# a comment\nls src # and another", words(&["ls", "src"])),
+        ("find . -name '*.rs' -o -name \\*.md", words(&["find", ".", "-name", "*.rs", "-o", "-name", "*.md"])),
+    ] {
+        let found = Script::parse(text).execution().unwrap_or_else(|| panic!("{text}: {:?}", Script::parse(text).problem()));
+        match (&found, &expected) {
+            (Execution::Words(found), Execution::Words(expected)) if expected.first().is_some_and(|word| word == "git") => {
+                assert_eq!(found.first(), expected.first(), "{text}");
+            }
+            _ => assert_eq!(found, expected, "{text}"),
+        }
+    }
+}
+
+#[test]
+fn everything_else_runs_as_text_made_from_the_tree() {
+    for (text, expected) in [
+        ("ls src | rg main", "'ls' 'src' | 'rg' 'main'"),
+        ("a && b || c; d", "'a' && 'b' || 'c'\n'd'"),
+        ("! a", "! 'a'"),
+        ("a 2>&1 >/dev/null", "'a' 2>&1 1>'/dev/null'"),
+        ("a &>> log", "'a' 1>>'log' 2>&1"),
+        ("(a; b) > x", "( 'a'\n'b'\n) 1>'x'"),
+        ("if a; then b; elif c; then d; else e; fi", "if 'a'\nthen 'b'\nelif 'c'\nthen 'd'\nelse 'e'\nfi"),
+        ("cat <<'EOF' | wc\n$(x)\nEOF", "'cat' <<'LOCUM_TEXT' | 'wc'\n$(x)\nLOCUM_TEXT\n"),
+        ("cat <<'EOF'\nLOCUM_TEXT\nEOF\nb", "'cat' <<'LOCUM_TEXT_'\nLOCUM_TEXT\nLOCUM_TEXT_\n'b'"),
+        ("cat <<< 'x y'", "'cat' <<'LOCUM_TEXT'\nx y\nLOCUM_TEXT\n"),
+    ] {
+        assert_eq!(Script::parse(text).execution(), Some(Execution::Shell(expected.to_owned())), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_known_before_it_runs_is_refused() {
+    let deep = format!("{}x{}", "(".repeat(200), ")".repeat(200));
+    let nested = format!("echo {}x{}", "$(".repeat(100), ")".repeat(100));
+    let ifs = "if a; then ".repeat(60);
+    let quotes = "\"$(".repeat(80);
+    let ticks = "`".repeat(5001);
+    let long = "a ".repeat(40_000);
+    for text in [
+        "",
+        "   ",
+        "# x",
+        "ls &",
+        "ls & ls",
+        "a=1",
+        "a=1 ls",
+        "for x in a; do ls; done",
+        "while a; do b; done",
+        "case x in x) ls;; esac",
+        "f() { ls; }",
+        "[[ -f x ]]",
+        "((1))",
+        "coproc ls",
+        "time ls",
+        "ls <(a)",
+        "ls >(a)",
+        "ls <&3",
+        "ls 3>x",
+        "ls <>x",
+        "ls >&x",
+        "ls >&-",
+        "> x",
+        "ls ;; a",
+        "ls |",
+        "ls &&",
+        "ls | | a",
+        "(",
+        ")",
+        "'",
+        "ls $(a)",
+        "ls `a`",
+        "ls ${a}",
+        "ls $a",
+        "ls *",
+        "ls {a,b}",
+        "ls ~",
+        "a=(1 2)",
+        "cat <<EOF\n$x\nEOF",
+        "cat <<-EOF\n\t`x`\n\tEOF",
+        "ls \u{202e}",
+        "ls \u{a0}x",
+        "ls \r",
+        "ls\u{2003}x",
+        "ls \u{7f}",
+        "echo a\\",
+        "echo \u{2212}x",
+        "if a; then b",
+        "select x in a; do b; done",
+        "echo $((1+1))",
+        "echo $[1+1]",
+        &deep,
+        &nested,
+        &ifs,
+        &quotes,
+        &ticks,
+        &long,
+    ] {
+        let script = Script::parse(text);
+        assert!(script.problem().is_some(), "{text:.60} became {:?}", script.execution());
+        assert_eq!(script.execution(), None);
+    }
+}
+
+#[test]
+fn joining_both_streams_into_a_pipe_is_not_lost() {
+    let script = Script::parse("a |& b");
+    assert!(matches!(script.execution(), None | Some(Execution::Shell(_))));
+    if let Some(Execution::Shell(text)) = script.execution() {
+        assert_eq!(text, "'a' 2>&1 | 'b'");
+    }
+}
+
+#[test]
+fn only_what_is_known_to_read_only_reads() {
+    for (text, expected) in [
+        ("git status --short", true),
+        ("rg TODO src | head -20", true),
+        ("find . -name '*.rs'", true),
+        ("find . -delete", false),
+        ("cargo test", false),
+        ("sort -o x y", false),
+        ("sed -i s/a/b/ x", false),
+        ("echo x > y", false),
+        ("echo x > /dev/null", true),
+        ("mytool", false),
+        ("git push", false),
+        ("ls $x", false),
+    ] {
+        assert_eq!(Script::parse(text).only_reads(), expected, "{text}");
+    }
+}
+
+#[test]
+fn names_the_paths_it_uses_from_where_it_runs() {
+    let script = Script::parse_in("cat a ../b < c > /dev/null", &RepoPath::parse("sub").unwrap());
+    assert_eq!(script.paths().iter().map(RepoPath::as_str).collect::<Vec<_>>(), ["b", "sub/a", "sub/c"]);
+}
+
+#[test]
+fn complexity_adds_up_what_is_hard_to_see_through() {
+    for (text, expected) in
+        [("ls", 0.0), ("ls | rg x", 0.3), ("ls 2>&1 | rg x", 0.5), ("(ls)", 0.3), ("(ls 2>&1 | rg x)", 0.8), ("$x", 1.0)]
+    {
+        assert!((Script::parse(text).complexity() - expected).abs() < 1e-9, "{text}");
+    }
+}
+
+#[test]
+fn nothing_makes_the_grammar_choke() {
+    let n = 24;
+    for (name, text) in [
+        ("words", "a|".repeat(400) + "a"),
+        ("o8", "( ".repeat(8)),
+        ("b8", "{ ".repeat(8)),
+        ("if8", "if ".repeat(8)),
+        ("mix8", "( { if ( { if ( {".to_owned()),
+        ("parens", format!("{}a{}", "(".repeat(n), ")".repeat(n))),
+        ("parens sp", format!("{}a{}", "( ".repeat(n), " )".repeat(n))),
+        ("braces", format!("{}a{}", "{ ".repeat(n), "; }".repeat(n))),
+        ("mixed", format!("{}a{}", "( { ".repeat(n / 2), "; } )".repeat(n / 2))),
+        ("open parens", "( ".repeat(n)),
+        ("ifs", format!("{}a{}", "if ".repeat(n), "; then a; fi".repeat(n))),
+        ("ifs nl", format!("{}a{}", "if a\nthen ".repeat(200), "\nfi".repeat(200))),
+        ("ifs nl open", "if a\nthen ".repeat(400)),
+        ("while nl", format!("{}a{}", "while a\ndo ".repeat(200), "\ndone".repeat(200))),
+        ("bangs", "! ".repeat(3000) + "a"),
+        ("semis", "a;".repeat(30000)),
+        ("pipes", "a|".repeat(30000) + "a"),
+        ("ands", "a&&".repeat(20000) + "a"),
+        ("heredocs", "a <<E\n".repeat(5000)),
+        ("quotes", "\"a\"'b'".repeat(9000)),
+        ("dollars", "$".repeat(60000)),
+        ("subst", format!("echo {}a{}", "$(".repeat(n), ")".repeat(n))),
+        ("dq subst", format!("echo {}a{}", "\"$(".repeat(n), ")\"".repeat(n))),
+        ("param", format!("echo {}a{}", "${a:-".repeat(n), "}".repeat(n))),
+        ("arith", format!("echo {}1{}", "$((".repeat(12), "))".repeat(12))),
+        ("func", "f() ".repeat(2000) + "{ a; }"),
+        ("case", "case a in a) ".repeat(23)),
+        ("redirs", "a ".to_owned() + &"> b ".repeat(10000)),
+        ("assign", "a=b ".repeat(15000)),
+        ("extglob", format!("ls {}a{}", "@(".repeat(n), ")".repeat(n))),
+        ("extglob2", format!("ls {}a", "@(".repeat(n))),
+        ("brackets", "a=(".repeat(n)),
+        ("backslashes", "\\".repeat(60000)),
+        ("ticks", "`".repeat(60000)),
+        ("time", "time ".repeat(10000)),
+        ("coproc", "coproc ".repeat(5000)),
+    ] {
+        let script = Script::parse(&text);
+        assert!(script.problem().is_some() || matches!(name, "quotes" | "backslashes" | "words"), "{name}");
+    }
+}
