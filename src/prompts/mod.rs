@@ -33,8 +33,7 @@ pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
 }
 
 /// Returns the sections of the system prompt by name, in order, without those that have nothing to say.
-#[must_use]
-pub fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
+fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
     let parts = [
         ("role", sections::role(facts)),
         ("run", sections::run()),

@@ -1,4 +1,4 @@
-//! What the session says to a model that went wrong, or that goes on after a break: one short text for each occasion, always with what to
+//! What the session says to a model that went wrong, or whose call was interrupted: one short text for each occasion, always with what to
 //! do next. Decides nothing: when each is said is the session's matter.
 
 /// Said to a reply that called no tool.
@@ -53,18 +53,4 @@ pub fn refused(reasons: &str, hint: Option<&str>) -> String {
 #[must_use]
 pub fn interrupted() -> &'static str {
     "The run was interrupted while this call was under way: it may or may not have been performed, in whole or in part, and it was not performed again. Check what it did before you go on."
-}
-
-/// Said once to a task that goes on after the run was killed.
-#[must_use]
-pub fn resumed() -> &'static str {
-    "The run was interrupted and goes on now. Files are as your answered calls left them. Continue where you were."
-}
-
-/// Said when several replies in a row were mistakes: how many, after how many the task is given up, and what the last one was.
-#[must_use]
-pub fn mistakes(in_a_row: u32, limit: u32, last: &str) -> String {
-    format!(
-        "{in_a_row} replies in a row went wrong, the last one because: {last} After {limit} the task is given up. Try something simpler, or end with attempt_completion and say what stands in the way."
-    )
 }
