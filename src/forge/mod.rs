@@ -57,6 +57,19 @@ pub enum Permission {
 }
 
 impl Permission {
+    /// Returns the forge's word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read => "read",
+            Self::Triage => "triage",
+            Self::Write => "write",
+            Self::Maintain => "maintain",
+            Self::Admin => "admin",
+        }
+    }
+
     /// Reads the words of the forge's answer: the permission, and the role where one is named. Roles made by an organisation have
     /// names of their own; the permission says what they amount to. `None` for words this program does not know.
     #[must_use]

@@ -3,8 +3,8 @@
 
 use locum::forge::event;
 use locum::forge::{Permission, PullRequest};
-use locum::policy::actors::Tier;
-use locum::policy::schema::{CommentTrigger, Forks, LabelTrigger, Triggers};
+use locum::policy::Policy;
+use locum::policy::schema::Triggers;
 use locum::run::request::{Situation, decide};
 use serde_json::{Value, json};
 
@@ -53,22 +53,28 @@ fn decide_case(case: &Value, defaults: &Value) -> Result<bool, String> {
     decide(&trigger, triggers.as_ref(), &situation).map(|request| request.read_only).map_err(|refused| refused.to_string())
 }
 
-/// The policy of the case; `None` where the case says that it cannot be read.
+/// Reads the policy of the case as the product does; `None` where that fails.
 fn triggers(case: &Value, defaults: &Value) -> Option<Triggers> {
-    if case["policy"].as_str().is_some_and(|state| state != "changed_in_head") {
-        return None;
-    }
-    let tiers = vec![Tier::Maintainer];
-    let bots =
-        case["config"]["allow_bots"].as_array().map_or(&[][..], Vec::as_slice).iter().map(|bot| bot.as_str().unwrap().to_owned()).collect();
-    Some(Triggers {
-        comment: Some(CommentTrigger { prefix: defaults["trigger"].as_str().unwrap().to_owned(), tiers: tiers.clone() }),
-        label: Some(LabelTrigger { name: "locum".to_owned(), tiers: tiers.clone() }),
-        schedule_jobs: Vec::new(),
-        dispatch_tiers: tiers,
-        bots,
-        forks: Forks::ReadOnly,
-    })
+    let state = case["policy"].as_str().unwrap_or_default();
+    let extra = match state {
+        // No file, or a link in its place: the trusted ref has no text to read.
+        "missing" | "symlink" => return None,
+        "unknown_key" => "alow: []\n".to_owned(),
+        "yaml_bomb" => (1..12).fold("a0: &a0 [x, x, x]\n".to_owned(), |text, level| {
+            let below = format!("*a{}, ", level - 1).repeat(9);
+            format!("{text}a{level}: &a{level} [{below}]\n")
+        }),
+        _ => String::new(),
+    };
+    let text = format!(
+        "version: 1\ntriggers:\n  comment: {{ prefix: {}, tiers: [maintainer] }}\n  label: {{ name: locum, tiers: [maintainer] }}\n  \
+         dispatch: {{ tiers: [maintainer] }}\n  bots: {{ allow: {} }}\n  forks: read-only\n{extra}",
+        defaults["trigger"].as_str().unwrap(),
+        case["config"]["allow_bots"].as_array().map_or_else(|| json!([]), |bots| json!(bots)),
+    );
+    let policy = Policy::parse(&text, ".locum/policy.yml");
+    assert!(policy.is_ok() || !extra.is_empty(), "{policy:?}");
+    policy.ok().map(|policy| policy.settings().triggers.clone())
 }
 
 /// Writes the case as the forge's payload.

@@ -79,7 +79,7 @@ fn publish(case: &Value, document: &Value, text: &str, fakes: &BTreeMap<String, 
             let (prefix, default) = (option("branch_prefix"), option("default_branch"));
             sanitise::branch_name(text, prefix.as_str().unwrap(), default.as_str().unwrap(), &redactor).ok()
         }
-        other => panic!("unknown destination {other}"),
+        other => unreachable!("unknown destination {other}"),
     }
 }
 

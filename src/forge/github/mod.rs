@@ -19,7 +19,7 @@ use tokio::sync::OnceCell;
 use crate::base::clock::Clock;
 use crate::base::secret::Secret;
 use crate::forge::event::Subject;
-use crate::forge::github::wire::{Call, NAME, Wire};
+use crate::forge::github::wire::{Call, NAME, Wire, number, text};
 use crate::forge::posts::{Posting, ReactionTarget, Receipt};
 use crate::forge::{Forge, ForgeError, Permission, PullRequest};
 use crate::policy::Permit;
@@ -73,8 +73,8 @@ impl GitHub {
             Err(ForgeError::NotFound { .. }) => return Ok(Permission::None),
             other => other?,
         };
-        let word = answer["permission"].as_str().unwrap_or_default();
-        Permission::from_words(word, answer["role_name"].as_str()).ok_or_else(|| ForgeError::Failed {
+        let word = text(&answer, "/permission").unwrap_or_default();
+        Permission::from_words(word, text(&answer, "/role_name")).ok_or_else(|| ForgeError::Failed {
             forge: NAME,
             action: format!("GET {path}"),
             message: format!("unknown permission `{word}`"),
@@ -84,7 +84,7 @@ impl GitHub {
     async fn read_pull_request(&self, number: u64) -> Result<PullRequest, ForgeError> {
         let path = self.path(&format!("pulls/{number}"));
         let answer = self.wire.ask(Call::get(path.clone())).await?;
-        let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let text = |pointer: &str| text(&answer, pointer).map(str::to_owned);
         let need = |pointer: &str| text(pointer).ok_or_else(|| missing(&path, pointer));
         // Names can be given to another repository; ids cannot. A head whose repository is gone counts as foreign.
         let (head, base) = (answer.pointer("/head/repo/id"), answer.pointer("/base/repo/id"));
@@ -104,15 +104,15 @@ impl GitHub {
     async fn read_issue(&self, number: u64) -> Result<Subject, ForgeError> {
         let path = self.path(&format!("issues/{number}"));
         let answer = self.wire.ask(Call::get(path.clone())).await?;
-        let text = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+        let text = |pointer: &str| text(&answer, pointer).map(str::to_owned);
         Ok(Subject {
             number,
             title: text("/title").unwrap_or_default(),
             body: text("/body").unwrap_or_default(),
             author: text("/user/login").unwrap_or_else(|| "ghost".to_owned()),
-            is_pull_request: answer["pull_request"].is_object(),
+            is_pull_request: answer.pointer("/pull_request").is_some_and(Value::is_object),
             is_open: text("/state").ok_or_else(|| missing(&path, "/state"))? == "open",
-            is_locked: answer["locked"].as_bool().unwrap_or(false),
+            is_locked: answer.pointer("/locked").and_then(Value::as_bool).unwrap_or(false),
             head_sha: None,
         })
     }
@@ -121,7 +121,7 @@ impl GitHub {
     async fn own_login(&self) -> Option<&str> {
         let ask = async {
             let answer = self.wire.ask(Call::get("/user".to_owned())).await;
-            answer.ok().and_then(|answer| answer["login"].as_str().map(str::to_owned))
+            answer.ok().and_then(|answer| text(&answer, "/login").map(str::to_owned))
         };
         self.login.get_or_init(|| ask).await.as_deref()
     }
@@ -129,8 +129,8 @@ impl GitHub {
     /// Returns true for a comment that we can have written.
     async fn can_be_ours(&self, comment: &Value) -> bool {
         match self.own_login().await {
-            Some(own) => comment.pointer("/user/login").and_then(Value::as_str).is_some_and(|login| login.eq_ignore_ascii_case(own)),
-            None => comment.pointer("/user/type").and_then(Value::as_str) == Some("Bot"),
+            Some(own) => text(comment, "/user/login").is_some_and(|login| login.eq_ignore_ascii_case(own)),
+            None => text(comment, "/user/type") == Some("Bot"),
         }
     }
 
@@ -143,7 +143,7 @@ impl GitHub {
             let Value::Array(comments) = answer else { return Err(missing(list, "a list")) };
             let is_last = comments.len() < PAGE;
             for comment in comments {
-                let first = comment["body"].as_str().and_then(|body| body.lines().next()).unwrap_or_default();
+                let first = text(&comment, "/body").and_then(|body| body.lines().next()).unwrap_or_default();
                 if first.trim_end().starts_with(marker) && self.can_be_ours(&comment).await {
                     found.push(comment);
                 }
@@ -191,9 +191,9 @@ impl GitHub {
     /// Edits our comment with this marker, or writes one.
     async fn put_comment(&self, place: &Place, marker: &str, body: &str) -> Result<Receipt, ForgeError> {
         let whole_line =
-            |comment: &Value| comment["body"].as_str().and_then(|body| body.lines().next()).is_some_and(|line| line.trim_end() == marker);
+            |comment: &Value| text(comment, "/body").and_then(|body| body.lines().next()).is_some_and(|line| line.trim_end() == marker);
         for comment in self.ours(&place.list, marker).await?.into_iter().filter(whole_line) {
-            let path = format!("{}/{}", place.edit, comment["id"].as_u64().ok_or_else(|| missing(&place.list, "/id"))?);
+            let path = format!("{}/{}", place.edit, number(&comment, "/id").ok_or_else(|| missing(&place.list, "/id"))?);
             match self.wire.ask(Call::patch(path.clone(), json!({ "body": body }))).await {
                 Ok(answer) => return receipt(Publication::Comment, &path, &answer, true),
                 // Somebody else's after all, or gone: ours is the next one, or still to be written.
@@ -205,7 +205,7 @@ impl GitHub {
             Ok(answer) => receipt(Publication::Comment, &place.create, &answer, false),
             // The comment may have been written before the answer was lost.
             Err(error @ ForgeError::Failed { .. }) => match self.ours(&place.list, marker).await?.into_iter().find(whole_line) {
-                Some(comment) if comment["body"] == body => receipt(Publication::Comment, &place.create, &comment, false),
+                Some(comment) if text(&comment, "/body") == Some(body) => receipt(Publication::Comment, &place.create, &comment, false),
                 Some(_) | None => Err(error),
             },
             Err(error) => Err(error),
@@ -215,7 +215,7 @@ impl GitHub {
     /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is decided when it is opened.
     async fn put_pull_request(&self, pull_request: &Value) -> Result<Receipt, ForgeError> {
         let (owner, _) = self.repository.split_once('/').unwrap_or_default();
-        let head = format!("{owner}:{}", pull_request["head"].as_str().unwrap_or_default());
+        let head = format!("{owner}:{}", text(pull_request, "/head").unwrap_or_default());
         let query: String =
             url::form_urlencoded::Serializer::new(String::new()).append_pair("state", "open").append_pair("head", &head).finish();
         let path = self.path("pulls");
@@ -228,14 +228,15 @@ impl GitHub {
                 .is_some_and(|name| name.eq_ignore_ascii_case(&self.repository));
             own && open.pointer("/head/ref") == pull_request.get("head")
         });
-        let answer = match same.and_then(|same| same["number"].as_u64()) {
+        let answer = match same.and_then(|same| number(same, "/number")) {
             Some(number) => {
-                let change = json!({ "title": pull_request["title"], "body": pull_request["body"], "base": pull_request["base"] });
+                let change =
+                    json!({ "title": pull_request.get("title"), "body": pull_request.get("body"), "base": pull_request.get("base") });
                 self.wire.ask(Call::patch(format!("{path}/{number}"), change)).await?
             }
             None => self.wire.ask(Call::post(path.clone(), pull_request.clone())).await?,
         };
-        let number = answer["number"].as_u64().ok_or_else(|| missing(&path, "/number"))?;
+        let number = number(&answer, "/number").ok_or_else(|| missing(&path, "/number"))?;
         Ok(Receipt { publication: Publication::PullRequest, id: number, url: url_of(&answer), updated: same.is_some() })
     }
 }
@@ -265,7 +266,7 @@ impl Forge for GitHub {
         async move {
             let list = self.path(&format!("issues/{number}/comments?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ")));
             let created =
-                |comment: &Value| comment["created_at"].as_str().and_then(|at| at.parse::<Timestamp>().ok()).is_none_or(|at| at >= since);
+                |comment: &Value| text(comment, "/created_at").and_then(|at| at.parse::<Timestamp>().ok()).is_none_or(|at| at >= since);
             let count = self.ours(&list, marker).await?.iter().filter(|comment| created(comment)).count();
             Ok(u32::try_from(count).unwrap_or(u32::MAX))
         }
@@ -285,12 +286,12 @@ struct Place {
 }
 
 fn receipt(publication: Publication, path: &str, answer: &Value, updated: bool) -> Result<Receipt, ForgeError> {
-    let id = answer["id"].as_u64().ok_or_else(|| missing(path, "/id"))?;
+    let id = number(answer, "/id").ok_or_else(|| missing(path, "/id"))?;
     Ok(Receipt { publication, id, url: url_of(answer), updated })
 }
 
 fn url_of(answer: &Value) -> String {
-    answer["html_url"].as_str().unwrap_or_default().to_owned()
+    text(answer, "/html_url").unwrap_or_default().to_owned()
 }
 
 fn missing(path: &str, what: &str) -> ForgeError {

@@ -15,6 +15,8 @@ use crate::base::clock::Clock;
 use crate::base::secret::Secret;
 use crate::forge::posts::{Posting, ReactionTarget};
 use crate::forge::{Forge as _, ForgeError, Permission};
+use crate::policy::Policy;
+use crate::policy::intent::{Facts, Publication};
 
 #[path = "../../../tests/support/github.rs"]
 #[expect(clippy::disallowed_types, dead_code, unreachable_pub, reason = "a server shared by many tests, each using a part of it")]
@@ -73,7 +75,11 @@ fn permission_is_the_forges_answer_and_fails_closed() {
         assert!(matches!(github.permission("alice").await, Err(ForgeError::Forbidden { .. })));
         let request = server.requests().remove(0);
         assert_eq!(request.header("authorization"), Some("Bearer a-token"));
-        assert!(request.header("user-agent").unwrap().starts_with("locum/") || request.header("user-agent") == Some("octocrab"));
+        assert_eq!(
+            request.headers.iter().filter(|(name, _)| name == "user-agent").count(),
+            1,
+            "the forge refuses requests that name no program"
+        );
     });
 }
 
@@ -298,6 +304,24 @@ fn our_recent_comments_are_counted_and_nobody_elses() {
         let count = async |since: &str| github.comments_since(7, "<!-- locum:v1 kind=progress", since.parse().unwrap()).await;
         assert_eq!(count("2026-01-02T02:30:00Z").await, Ok(2));
         assert_eq!(count("2026-01-02T03:30:00Z").await, Ok(0));
+    });
+}
+
+#[test]
+fn what_is_posted_carries_a_permit() {
+    on_server("", async |server, github, _| {
+        let policy = Policy::builtin();
+        let permit = policy.admit(comment("hello"), &Facts::default()).unwrap();
+        assert_eq!(github.post(permit).await.unwrap().publication, Publication::Comment);
+        assert_eq!(server.comments(7), [format!("{MARKER}\nhello")]);
+        let pull_request = Posting::PullRequest {
+            head: "locum/a".to_owned(),
+            base: "main".to_owned(),
+            title: "t".to_owned(),
+            body: "b".to_owned(),
+            draft: true,
+        };
+        assert!(policy.admit(pull_request, &Facts::default()).is_err());
     });
 }
 

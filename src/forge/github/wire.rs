@@ -139,22 +139,22 @@ impl Wire {
         if length.is_some_and(|length| length > ANSWER_LIMIT_BYTES) {
             return Attempt::Failed(failed(format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes")));
         }
-        let text = match client.body_to_string(response).await {
-            Ok(text) => text,
+        let body = match client.body_to_string(response).await {
+            Ok(body) => body,
             Err(error) => {
                 return Attempt::Later(failed(format!("the answer broke off: {}", head(&chain(&error), MESSAGE_LIMIT_BYTES))), None);
             }
         };
-        self.judge(call, status, &wait, &text)
+        self.judge(call, status, &wait, &body)
     }
 
     /// Reads what a status means.
-    fn judge(&self, call: &Call, status: u16, wait: &Wait, text: &str) -> Attempt {
+    fn judge(&self, call: &Call, status: u16, wait: &Wait, body: &str) -> Attempt {
         let action = call.name();
-        let message = message_of(status, text);
+        let message = message_of(status, body);
         match status {
-            200..=299 if text.is_empty() => Attempt::Answered(Value::Null),
-            200..=299 => match serde_json::from_str(text) {
+            200..=299 if body.is_empty() => Attempt::Answered(Value::Null),
+            200..=299 => match serde_json::from_str(body) {
                 Ok(answer) => Attempt::Answered(answer),
                 Err(error) => {
                     Attempt::Failed(ForgeError::Failed { forge: NAME, action, message: format!("the answer is not JSON: {error}") })
@@ -179,7 +179,6 @@ impl Wire {
         // A second caller's provider is the same one: whoever comes first installs it.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let mut client = reqwest::Client::builder()
-            .user_agent(concat!("locum/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10))
             .timeout(Duration::from_secs(60))
             .redirect(reqwest::redirect::Policy::none());
@@ -223,12 +222,24 @@ impl Wait {
 }
 
 /// Returns the forge's own words for what is wrong, details included.
-fn message_of(status: u16, text: &str) -> String {
-    let answer: Value = serde_json::from_str(text).unwrap_or_default();
-    let details =
-        answer["errors"].as_array().into_iter().flatten().filter_map(|error| error.as_str().or_else(|| error["message"].as_str()));
-    let words: Vec<&str> = answer["message"].as_str().into_iter().chain(details).collect();
+fn message_of(status: u16, answer: &str) -> String {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let errors = answer.pointer("/errors").and_then(Value::as_array).into_iter().flatten();
+    let words: Vec<&str> = text(&answer, "/message")
+        .into_iter()
+        .chain(errors.filter_map(|error| error.as_str().or_else(|| text(error, "/message"))))
+        .collect();
     head(&format!("{status} {}", words.join(": ")), MESSAGE_LIMIT_BYTES).trim_end().to_owned()
+}
+
+/// Returns a text of an answer.
+pub(super) fn text<'a>(answer: &'a Value, pointer: &str) -> Option<&'a str> {
+    answer.pointer(pointer).and_then(Value::as_str)
+}
+
+/// Returns a number of an answer.
+pub(super) fn number(answer: &Value, pointer: &str) -> Option<u64> {
+    answer.pointer(pointer).and_then(Value::as_u64)
 }
 
 /// Returns an error with what caused it; the outer ones alone say little.

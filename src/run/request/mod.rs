@@ -10,7 +10,7 @@ use crate::forge::command::{self, CommentCommand};
 use crate::forge::event::{Comment, EventKind, Subject, Trigger};
 use crate::forge::sanitise::BODY_LIMIT_CHARS;
 use crate::forge::{Permission, PullRequest};
-use crate::policy::actors::Tier;
+use crate::policy::actors::{Standing, Tier};
 use crate::policy::intent::{Facts, TriggerKind};
 use crate::policy::schema::{Forks, Triggers};
 
@@ -253,13 +253,12 @@ fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) ->
         let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
         return if listed { Ok(Tier::Bot) } else { Err(silent("triggers.bots.allow", &format!("{login} may not write here"))) };
     }
-    Ok(match permission {
-        Permission::Admin | Permission::Maintain | Permission::Write => Tier::Maintainer,
-        Permission::Triage => Tier::Collaborator,
-        Permission::Read if trigger.is_private => Tier::Collaborator,
-        Permission::Read | Permission::None if trigger.actor.association == "CONTRIBUTOR" => Tier::Contributor,
-        Permission::Read | Permission::None => Tier::Stranger,
-    })
+    Ok(Tier::of(Standing {
+        permission: permission.as_str(),
+        is_user: trigger.actor.is_user,
+        is_private: trigger.is_private,
+        has_contributed: trigger.actor.association == "CONTRIBUTOR",
+    }))
 }
 
 fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers) -> Result<(), Refused> {
