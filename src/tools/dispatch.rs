@@ -216,6 +216,7 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
 mod tests {
     use super::{Call, spec, specs};
     use crate::base::tool::ToolName;
+    use crate::modes::file_regex::FileRegex;
     use crate::policy::intent::{Act, Intent};
     use crate::tools::fixture::Fixture;
     use crate::tools::{Control, Todo, TodoState};
@@ -278,6 +279,22 @@ mod tests {
         }
         let inside = json!({ "path": fixture.root().canonicalize().unwrap().join("a") }).to_string();
         assert!(fixture.parse("read_file", &inside, ToolName::ALL).is_ok());
+    }
+
+    #[test]
+    fn a_mode_edits_only_its_files_by_either_name() {
+        let mut fixture = Fixture::new(&[("a.md", "x"), ("b.rs", "x")]);
+        std::os::unix::fs::symlink("b.rs", fixture.at("link.md")).unwrap();
+        fixture.mode.groups[1].file_regex = Some(FileRegex::parse(r"\.md$").unwrap());
+        fixture.mode.groups[1].description = Some("Markdown only".into());
+        for (path, allowed) in [("a.md", true), ("new.md", true), ("b.rs", false), ("link.md", false)] {
+            for (name, content) in [("write_to_file", "content"), ("apply_diff", "diff")] {
+                let parsed = fixture.parse(name, &json!({ "path": path, content: "" }).to_string(), ToolName::ALL);
+                assert_eq!(parsed.is_ok(), allowed, "{name} {path}");
+            }
+        }
+        let error = fixture.parse("write_to_file", r#"{"path": "b.rs", "content": ""}"#, ToolName::ALL).unwrap_err().0;
+        assert_eq!(error, r"Tool 'write_to_file' in mode 'Code' can only edit files matching pattern: \.md$ (Markdown only). Got: b.rs");
     }
 
     #[test]
