@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::cli::args::{ConfigArgs, ConfigCommand, InspectArgs};
 use crate::cli::failure::Failure;
+use crate::cli::inspect_args::{ConfigArgs, ConfigCommand, InspectArgs};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};

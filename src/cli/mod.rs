@@ -11,6 +11,7 @@ pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod failure;
+pub mod inspect_args;
 pub mod job;
 pub mod logs;
 pub mod models;

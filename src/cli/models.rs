@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cli::args::{InspectArgs, ModelsArgs, ModelsCommand};
 use crate::cli::failure::{Failure, Mistake};
+use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};

@@ -1,8 +1,8 @@
 //! `locum modes list|show`: the modes a run could use, and what each of them says and may do.
 
 use crate::base::fields::nearest;
-use crate::cli::args::{InspectArgs, ModesArgs, ModesCommand, ShowModeArgs};
 use crate::cli::failure::Failure;
+use crate::cli::inspect_args::{InspectArgs, ModesArgs, ModesCommand, ShowModeArgs};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cli::args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyExplainArgs};
 use crate::cli::failure::{Failure, Mistake};
+use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyExplainArgs};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::{Context, ExitStatus};
