@@ -1,3 +1,5 @@
+//! What leaves, before and after: each case also filtered twice.
+
 use super::{BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown, patch, title};
 use crate::base::secret::{Redactor, Secret};
 use pretty_assertions::assert_eq;

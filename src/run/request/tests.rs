@@ -1,3 +1,5 @@
+//! Who may start what, rule by rule: each allow with a neighbouring refusal.
+
 use super::{Answer, Flags, Refused, Situation, Wish, decide};
 use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
