@@ -114,9 +114,9 @@ fn pure_floors_have_no_effects() {
 #[test]
 fn external_crates_have_one_owner() {
     let mut broken = Vec::new();
+    let owned: Vec<_> = OWNERS.iter().map(|(name, owners)| (name, owners, Regex::new(&format!(r"(^|[^\w:]){name}::")).unwrap())).collect();
     for file in sources() {
-        for (name, owners) in OWNERS.iter().filter(|(_, owners)| !owners.iter().any(|owner| file.path.starts_with(owner))) {
-            let mention = Regex::new(&format!(r"(^|[^\w:]){name}::")).unwrap();
+        for (name, owners, mention) in owned.iter().filter(|(_, owners, _)| !owners.iter().any(|owner| file.path.starts_with(owner))) {
             broken.extend(
                 file.code()
                     .filter(|(_, line)| mention.is_match(line))

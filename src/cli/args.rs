@@ -160,7 +160,10 @@ impl RunOptions {
             ("--timeout-minutes", "budget.minutes", self.timeout_minutes.map(|limit| limit.to_string())),
             ("--session-dir", "session_dir", folder),
         ];
-        flags.into_iter().filter_map(|(flag, key, value)| Some(FlagValue { flag, key, value: value? })).collect()
+        flags
+            .into_iter()
+            .filter_map(|(flag, key, value)| Some(FlagValue { flag: flag.to_owned(), key: key.to_owned(), value: value? }))
+            .collect()
     }
 }
 
@@ -168,7 +171,7 @@ impl RunArgs {
     /// Returns the flags that are settings.
     #[must_use]
     pub fn settings(&self) -> Vec<FlagValue> {
-        let mode = self.mode.clone().map(|value| FlagValue { flag: "--mode", key: "mode", value });
+        let mode = self.mode.clone().map(|value| FlagValue { flag: "--mode".to_owned(), key: "mode".to_owned(), value });
         mode.into_iter().chain(self.options.settings()).collect()
     }
 }
@@ -363,7 +366,7 @@ mod tests {
         let environment = Environment::default();
         let settings = load(&Layers { user: None, repository: None, environment: &environment, flags: &flags }).unwrap();
         for flag in flags {
-            assert_eq!(settings.source(flag.key).unwrap().to_string(), format!("flag {}", flag.flag));
+            assert_eq!(settings.source(&flag.key).unwrap().to_string(), format!("flag {}", flag.flag));
         }
     }
 

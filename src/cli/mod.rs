@@ -13,6 +13,7 @@ pub mod demo;
 pub mod failure;
 pub mod inspect_args;
 pub mod job;
+pub mod launch;
 pub mod logs;
 pub mod models;
 pub mod modes;

@@ -1,16 +1,40 @@
-//! `locum session resume`: goes on with a session that was killed.
+//! `locum session resume`: goes on with a session that was killed, from its journal alone.
 
 use crate::cli::args::SessionResumeArgs;
 use crate::cli::failure::Failure;
+use crate::cli::launch::{self, Launch, Live, Show};
 use crate::cli::output::Output;
 use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
+use crate::run::execute::Beginning;
+use crate::session::event::{Event, SessionStart};
+use crate::session::journal::Journal;
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When there is no such session or it cannot go on.
-pub fn run(args: &SessionResumeArgs, context: &Context, _output: &mut Output) -> Result<ExitStatus, Failure> {
+/// When there is no such session, or it cannot be prepared as it was.
+pub fn run(args: &SessionResumeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
-    Err(Failure::internal(format!("`locum session resume` is not wired yet: `{}`", folder.display())))
+    let lines = Journal::read(&folder).map_err(|error| Failure::usage("ID", error.to_string()))?;
+    let start = lines.iter().find_map(|line| if let Event::Started(start) = &line.event { Some(start.as_ref()) } else { None });
+    let start =
+        start.ok_or_else(|| Failure::usage("ID", "the session was killed before it began").hint("start it anew with `locum run`"))?;
+    let launch: Launch = serde_json::from_value(start.caller.clone())
+        .map_err(|error| Failure::usage("ID", format!("the session was not started at the command line: {error}")))?;
+    let workspace = launch::open(&launch.folder)?;
+    let prepared = launch::prepare(&launch, start.id.clone(), &workspace, context)?;
+    check_policy(start, &prepared.plan.policy.hash)?;
+    let show = Show { format: args.output_format, live: if context.global.quiet { Live::Off } else { Live::Beside } };
+    let ended = launch::carry_out(&launch, &prepared, &workspace, &folder, Beginning::Resumed, show, context, output)?;
+    Ok(launch::show_end(&ended, show, output))
+}
+
+/// A session is judged by one policy from its beginning to its end.
+fn check_policy(start: &SessionStart, hash: &str) -> Result<(), Failure> {
+    if start.policy_hash == hash {
+        return Ok(());
+    }
+    Err(Failure::usage("ID", format!("the session was judged by policy {}, now there is {hash}", start.policy_hash))
+        .hint("the built-in policy changed with the program: start the task anew"))
 }

@@ -35,7 +35,8 @@ pub fn run(args: &SessionArgs, context: &Context, output: &mut Output) -> Result
 /// # Errors
 /// When no setting and no variable names one, or the settings are wrong.
 pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<PathBuf, Failure> {
-    let flag = |folder: &Path| FlagValue { flag: "--session-dir", key: "session_dir", value: folder.display().to_string() };
+    let flag =
+        |folder: &Path| FlagValue { flag: "--session-dir".to_owned(), key: "session_dir".to_owned(), value: folder.display().to_string() };
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
     let folder = settings.session_folder().map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;

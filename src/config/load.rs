@@ -29,12 +29,12 @@ pub struct ConfigFile {
 }
 
 /// A setting given by a flag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FlagValue {
     /// The flag: `--max-turns`.
-    pub flag: &'static str,
+    pub flag: String,
     /// The setting's key: `budget.turns`.
-    pub key: &'static str,
+    pub key: String,
     /// The value as written.
     pub value: String,
 }
@@ -66,7 +66,7 @@ pub fn load(layers: &Layers<'_>) -> Result<Settings, ConfigErrors> {
     }
     reading.environment(layers.environment);
     for flag in layers.flags {
-        reading.text(Layer::Flag, flag.flag, flag.key, &flag.value);
+        reading.text(Layer::Flag, &flag.flag, &flag.key, &flag.value);
     }
     reading.missing();
     if reading.errors.is_empty() { settings(reading.found) } else { Err(ConfigErrors(reading.errors)) }
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_stronger_layer_wins_and_every_value_knows_its_place() {
-        let flag = FlagValue { flag: "--mode", key: "mode", value: "debug".to_owned() };
+        let flag = FlagValue { flag: "--mode".to_owned(), key: "mode".to_owned(), value: "debug".to_owned() };
         let (user, repository) = ("mode: ask\nbudget: {turns: 9, files: 3}\n", "# settings\nmode: code\nbudget:\n  turns: 5\n");
         let check = |pairs: &[(&str, &str)], flags: &[FlagValue], mode: &str, place: &str| {
             let settings = read(user, repository, pairs, flags).unwrap();
@@ -339,7 +339,7 @@ mod tests {
         let repository = "mod: code\nbudget: {turns: many, diff_lins: 3}\nstate_dir: /tmp\nmodel: x\nmodels: {profiles: {a b: {}, c: {temperature: 9}}}\nmode: [a]\n";
         let pairs =
             [("LOCUM_MDOE", "code"), ("LOCUM_BUDGET__TURNS", "soon"), ("INPUT_PUBLISH", "locl"), ("LOCUM_LOG", "debug"), ("LOCUM_X", "")];
-        let flags = [FlagValue { flag: "--max-turns", key: "budget.turns", value: "0".to_owned() }];
+        let flags = [FlagValue { flag: "--max-turns".to_owned(), key: "budget.turns".to_owned(), value: "0".to_owned() }];
         assert_eq!(
             told(read("mode: code\nmode: ask\n", repository, &pairs, &flags)),
             [

@@ -47,6 +47,7 @@ pub fn verdict_line(verdict: &Verdict) -> String {
         Decision::Deny => "deny",
     };
     let why = match &verdict.rule {
+        Some(rule) if rule.line == 0 => format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason),
         Some(rule) => format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason),
         None => verdict.reason.clone(),
     };

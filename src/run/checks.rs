@@ -5,7 +5,7 @@
 use crate::base::chat::ToolCall;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
-use crate::modes::Mode;
+use crate::modes::{Group, Mode};
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::run::prepare::Prepared;
@@ -57,13 +57,17 @@ impl Checks {
 
 async fn check(prepared: &Prepared, workspace: &Workspace, slugs: &[&str], command: &str) -> Result<Exit, String> {
     let mut why = "no mode of this run may run commands".to_owned();
-    for mode in slugs.iter().filter_map(|slug| prepared.modes.find(slug)) {
+    for mode in slugs.iter().filter_map(|slug| prepared.modes.find(slug)).filter(|mode| runs_commands(mode)) {
         match check_in(prepared, workspace, mode, command).await {
             Ok(exit) => return Ok(exit),
             Err(refused) => why = refused,
         }
     }
     Err(why)
+}
+
+fn runs_commands(mode: &Mode) -> bool {
+    mode.groups.iter().any(|entry| entry.group == Group::Command)
 }
 
 async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, command: &str) -> Result<Exit, String> {

@@ -5,6 +5,7 @@
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use serde::{Deserialize, Serialize};
 
 use crate::base::fields::{Fields, Mistakes};
 use crate::base::tool::ToolName;
@@ -31,7 +32,8 @@ pub struct Job {
 }
 
 /// What a job does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Work {
     /// Fixed calls, one after another; the first failure ends the job.
     Steps(Vec<Step>),
@@ -42,7 +44,7 @@ pub enum Work {
 }
 
 /// One fixed call.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The tool.
     pub tool: ToolName,

@@ -38,7 +38,7 @@ pub const RETRY: RetryLimits =
     RetryLimits { attempts: 5, base: Duration::from_secs(1), longest: Duration::from_secs(60), total: Duration::from_secs(300) };
 
 /// A file a person named on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NamedFile {
     /// Its name in messages.
     pub name: String,
