@@ -192,6 +192,11 @@ impl Looking<'_> {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
                 }
             }
+            Operands::Only(known) => {
+                if let Some((index, word)) = operands.iter().find(|(_, word)| !known.contains(&word.as_str())) {
+                    self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
+                }
+            }
             Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
             Operands::PathsOrHere => {
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
@@ -232,7 +237,7 @@ impl Looking<'_> {
     }
 
     /// Looks up one option word, which may be a cluster of letters, and takes its value along.
-    fn option(&mut self, options: &str, name: &str, index: usize, word: &str) {
+    fn option(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
         let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if let Some(takes) = lookup(options, option) {
             match (takes, value) {
@@ -256,7 +261,7 @@ impl Looking<'_> {
         self.cluster(options, name, index, word);
     }
 
-    fn cluster(&mut self, options: &str, name: &str, index: usize, word: &str) {
+    fn cluster(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
         let letters = word.strip_prefix('-').unwrap_or(word);
         for (at, letter) in letters.char_indices() {
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
@@ -403,8 +408,8 @@ impl Looking<'_> {
     }
 }
 
-fn lookup(options: &str, option: &str) -> Option<Takes> {
-    options.split_ascii_whitespace().find_map(|entry| {
+fn lookup(options: [&str; 2], option: &str) -> Option<Takes> {
+    options.into_iter().flat_map(str::split_ascii_whitespace).find_map(|entry| {
         let rest = entry.strip_prefix(option)?;
         match rest {
             "" => Some(Takes::Nothing),
@@ -418,7 +423,7 @@ fn lookup(options: &str, option: &str) -> Option<Takes> {
 }
 
 /// Returns true when a cluster of letters reaches the wanted one before a letter that takes a value.
-fn short_cluster_has(options: &str, word: &str, wanted: &str) -> bool {
+fn short_cluster_has(options: [&str; 2], word: &str, wanted: &str) -> bool {
     if word.starts_with("--") {
         return false;
     }

@@ -18,7 +18,7 @@ pub(super) const TABLES: &[Table] = &[
     runs(&["cargo", "b"], Operands::None, CARGO),
     runs(&["cargo", "check"], Operands::None, CARGO),
     runs(&["cargo", "c"], Operands::None, CARGO),
-    runs(&["cargo", "clippy"], Operands::None, CARGO),
+    runs(&["cargo", "clippy"], Operands::Text, CARGO),
     runs(&["cargo", "run"], Operands::Text, CARGO),
     runs(
         &["cargo", "doc"],
@@ -27,8 +27,8 @@ pub(super) const TABLES: &[Table] = &[
     ),
     Table {
         words: &["cargo", "fmt"],
-        options: "-q -v --all --check -p= --package= --message-format=",
-        operands: Operands::None,
+        options: ["-q -v --all --check -p= --package= --message-format=", ""],
+        operands: Operands::Only(&["--check"]),
         effect: Effect::Writes,
     },
     reads(

@@ -2,7 +2,7 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::policy::command::tables::{Operands, Table, reads};
+use crate::policy::command::tables::{Effect, Operands, Table, reads};
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only --name-status --raw --cached --staged \
     --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U= --unified= -w -b -R -z -a --text \
@@ -26,8 +26,8 @@ pub(super) const TABLES: &[Table] = &[
         "-s -b -v -u=? -z --short --branch --verbose --porcelain=? --long --show-stash --untracked-files=? --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?",
     ),
     reads(&["git", "diff"], Operands::Revisions, GIT_DIFF),
-    reads(&["git", "log"], Operands::Revisions, GIT_LOG),
-    reads(&["git", "show"], Operands::Revisions, GIT_LOG),
+    Table { words: &["git", "log"], options: [GIT_DIFF, GIT_LOG], operands: Operands::Revisions, effect: Effect::Reads },
+    Table { words: &["git", "show"], options: [GIT_DIFF, GIT_LOG], operands: Operands::Revisions, effect: Effect::Reads },
     reads(&["git", "shortlog"], Operands::Revisions, "-s -n -e -c --summary --numbered --email --since= --until= --no-merges --group="),
     reads(
         &["git", "rev-list"],

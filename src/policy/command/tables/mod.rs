@@ -12,8 +12,8 @@ mod text;
 pub(super) struct Table {
     /// The program and, where it has them, the verb.
     pub words: &'static [&'static str],
-    /// Its options.
-    pub options: &'static str,
+    /// Its options, in two lists where verbs share one.
+    pub options: [&'static str; 2],
     /// What its other words are.
     pub operands: Operands,
     /// What running it means.
@@ -39,6 +39,8 @@ pub(super) enum Operands {
     PatternThenPaths(&'static [&'static str]),
     /// Revisions, `REVISION:PATH`, or paths.
     Revisions,
+    /// None but these.
+    Only(&'static [&'static str]),
     /// Names of tests or packages that may be paths.
     Targets,
 }
@@ -55,11 +57,11 @@ pub(super) enum Effect {
 }
 
 pub(super) const fn reads(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
-    Table { words, options, operands, effect: Effect::Reads }
+    Table { words, options: [options, ""], operands, effect: Effect::Reads }
 }
 
 pub(super) const fn runs(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
-    Table { words, options, operands, effect: Effect::RunsCode }
+    Table { words, options: [options, ""], operands, effect: Effect::RunsCode }
 }
 
 /// Returns every table.
