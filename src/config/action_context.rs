@@ -33,6 +33,8 @@ pub struct ActionContext {
     pub run_attempt: String,
     /// Login of who started the run.
     pub actor: String,
+    /// Login of who started this attempt: someone else than `actor` when the run was started again.
+    pub triggering_actor: String,
     /// Name of the job in the workflow file.
     pub job: String,
     /// File that takes outputs; `None` when the step has none.
@@ -69,6 +71,7 @@ impl ActionContext {
             run_id: text("GITHUB_RUN_ID", ""),
             run_attempt: text("GITHUB_RUN_ATTEMPT", "1"),
             actor: text("GITHUB_ACTOR", ""),
+            triggering_actor: text("GITHUB_TRIGGERING_ACTOR", environment.get("GITHUB_ACTOR").unwrap_or_default()),
             job: text("GITHUB_JOB", ""),
             output_file: environment.get("GITHUB_OUTPUT").map(PathBuf::from),
             summary_file: environment.get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
