@@ -53,6 +53,9 @@ use crate::session::stop::{Reach, Stop};
 use crate::session::task::TaskState;
 use crate::workspace::Workspace;
 
+/// Sees every line after it is in the journal, and the state it led to.
+pub type Watch<'a> = Box<dyn FnMut(&JournalLine, &State) + 'a>;
+
 /// Everything a session works with. Nothing in it is looked up again later.
 pub struct SessionParts<'a> {
     /// What is to be done; the journal's first line.
@@ -80,7 +83,7 @@ pub struct SessionParts<'a> {
     /// Resolves when the run is to stop (Ctrl-C, SIGTERM).
     pub cancelled: futures::future::BoxFuture<'a, ()>,
     /// Sees every line after it is in the journal, with the state it led to.
-    pub watch: Box<dyn FnMut(&JournalLine, &State) + 'a>,
+    pub watch: Watch<'a>,
 }
 
 /// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the session continues where it
