@@ -71,6 +71,12 @@ impl PathGlob {
         }
     }
 
+    /// Returns the first part in lower case when it holds no wildcard: every path that matches starts with it.
+    #[must_use]
+    pub fn start(&self) -> Option<&str> {
+        self.folded.first().map(String::as_str).filter(|part| !part.contains(['*', '?']))
+    }
+
     /// Returns true when the pattern names one path, without wildcards, and it is this one.
     #[must_use]
     pub fn names(&self, path: &RepoPath) -> bool {

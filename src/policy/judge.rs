@@ -23,6 +23,7 @@ pub struct Judge {
     origin: String,
     rules: Vec<Rule>,
     by_kind: HashMap<Kind, Vec<(usize, usize)>>,
+    by_start: HashMap<(Kind, String), Vec<(usize, usize)>>,
     by_program: HashMap<String, Vec<(usize, usize)>>,
     protection: Protection,
 }
@@ -59,7 +60,10 @@ impl Judge {
                         Some(program) => judge.by_program.entry(program.clone()).or_default().push(place),
                         None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
                     },
-                    pattern => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
+                    pattern => match start_of(pattern) {
+                        Some(start) => judge.by_start.entry((kind_of(pattern), start.to_owned())).or_default().push(place),
+                        None => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
+                    },
                 }
             }
         }
@@ -148,8 +152,20 @@ impl Judge {
     }
 
     fn matches<'j>(&'j self, intent: &'j Intent, facts: &'j Facts) -> impl Iterator<Item = Match<'j>> {
-        let places = kind_of_intent(intent).and_then(|kind| self.by_kind.get(&kind));
-        self.at(places).filter(|found| {
+        let kind = kind_of_intent(intent);
+        let start = match intent {
+            Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
+            Intent::Command(_)
+            | Intent::Fetch(_)
+            | Intent::Browse(_)
+            | Intent::Mcp { .. }
+            | Intent::Publish(_)
+            | Intent::Delegate(_)
+            | Intent::Mode(_)
+            | Intent::Session => None,
+        };
+        let by_start = kind.zip(start).and_then(|key| self.by_start.get(&key));
+        self.at(kind.and_then(|kind| self.by_kind.get(&kind))).chain(self.at(by_start)).filter(|found| {
             let case = if found.rule.decision == Decision::Allow { Case::Exact } else { Case::Ignored };
             found.written.pattern.matches(intent, case)
                 && found.rule.narrowing.holds(facts)
@@ -339,6 +355,19 @@ fn opposite(case: Case) -> Case {
     match case {
         Case::Exact => Case::Ignored,
         Case::Ignored => Case::Exact,
+    }
+}
+
+fn start_of(pattern: &Pattern) -> Option<&str> {
+    match pattern {
+        Pattern::Read(glob) | Pattern::Edit(glob) => glob.start(),
+        Pattern::Command(_)
+        | Pattern::Fetch(_)
+        | Pattern::Browse(_)
+        | Pattern::Mcp(_)
+        | Pattern::Mode(_)
+        | Pattern::Delegate(_)
+        | Pattern::Publish(_) => None,
     }
 }
 
