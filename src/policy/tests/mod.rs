@@ -1,11 +1,13 @@
 //! Whole policies against whole tables of intents: what the rules of the language promise.
 
+mod everyday;
+
 use pretty_assertions::assert_eq;
 
-use super::Policy;
-use super::explain::parse_intent;
-use super::intent::{Facts, TriggerKind};
-use super::verdict::Decision::{self, Allow, Deny, Hold};
+use crate::policy::Policy;
+use crate::policy::explain::parse_intent;
+use crate::policy::intent::{Facts, TriggerKind};
+use crate::policy::verdict::Decision::{self, Allow, Deny, Hold};
 
 fn policy(rules: &str) -> Policy {
     Policy::parse(&format!("version: 1\n{rules}"), "policy.yml").unwrap_or_else(|error| panic!("{error}"))
@@ -24,7 +26,7 @@ fn check(policy: &Policy, facts: &Facts, cases: &[(&str, Decision)]) {
 
 #[test]
 fn the_builtin_policy_is_one() {
-    let builtin = Policy::parse(super::BUILTIN_TEXT, super::BUILTIN_ORIGIN).unwrap_or_else(|error| panic!("{error}"));
+    let builtin = Policy::parse(crate::policy::BUILTIN_TEXT, crate::policy::BUILTIN_ORIGIN).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(builtin.hash().len(), 64);
     assert_eq!(builtin.warnings(), Vec::new());
     check(
@@ -94,7 +96,12 @@ fn rules_count_only_where_they_are_narrowed_to() {
     );
     check(&policy, &facts("code"), &[("edit(src/a)", Allow), ("edit(docs/a)", Deny), ("edit(top.md)", Allow)]);
     check(&policy, &facts("ask"), &[("edit(src/a)", Deny)]);
-    let job = Facts { trigger: TriggerKind::Schedule, job: Some("docs".to_owned()), tier: super::actors::Tier::Schedule, ..facts("code") };
+    let job = Facts {
+        trigger: TriggerKind::Schedule,
+        job: Some("docs".to_owned()),
+        tier: crate::policy::actors::Tier::Schedule,
+        ..facts("code")
+    };
     check(&policy, &job, &[("edit(docs/a)", Allow), ("edit(top.md)", Deny)]);
     check(&policy, &Facts { job: Some("other".to_owned()), ..job }, &[("edit(docs/a)", Deny)]);
 }
@@ -318,208 +325,4 @@ fn warns_of_rules_that_never_decide() {
             "9 command(git log:*): carves out nothing: no pattern of its rule covers it",
         ]
     );
-}
-
-/// Everyday commands and, beside them, what must not slip through under the same rules.
-#[test]
-fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
-    let policy = policy(
-        "rules:\n  - allow: [\"read(**)\", \"command(git status)\", \"command(git diff:*)\", \"command(git log:*)\", \"command(git show:*)\", \"command(git branch:*)\", \"command(git grep:*)\", \"command(cargo:*)\", \"command(npm:*)\", \"command(ls:*)\", \"command(cat:*)\", \"command(head:*)\", \"command(tail:*)\", \"command(wc:*)\", \"command(rg:*)\", \"command(grep:*)\", \"command(find:*)\", \"command(echo:*)\", \"command(sed:*)\", \"command(jq:*)\", \"command(sort:*)\", \"command(uniq:*)\", \"command(pytest:*)\", \"command(go test:*)\", \"command(make:*)\", \"command(mytool:*)\", \"command(git push:*)\"]\ncommands: { max_complexity: 1.0 }\n",
-    );
-    let sandboxed = Facts { sandboxed: true, ..facts("code") };
-    let allowed = [
-        "ls -la",
-        "ls -lah src/",
-        "ls --color=never -1",
-        "cat -n src/a.rs",
-        "head -n 20 a",
-        "head -20 a",
-        "head -c100 a",
-        "tail -n+5 a",
-        "wc -l a b",
-        "rg -in todo",
-        "rg -A3 -B 2 'fn x' src tests",
-        "rg -trust 'a|b'",
-        "rg -t rust x",
-        "rg --files",
-        "rg --files -g '*.rs'",
-        "rg -l x | wc -l",
-        "rg -e a -e b src",
-        "rg -F '$x' .",
-        "rg 'a(b)' src",
-        "rg --json x",
-        "grep -rn foo src",
-        "grep -n 'a\\|b' x.rs",
-        "grep -E '^a$' x",
-        "grep -c x a",
-        "find . -type f -name '*.rs' -not -path './target/*'",
-        "find src -newer a -print",
-        "find . -maxdepth 1",
-        "git diff --stat HEAD~3..HEAD",
-        "git diff main...HEAD -- src",
-        "git log --oneline -5",
-        "git log -n 5 --format='%h %s'",
-        "git log -p -1 -- src/a.rs",
-        "git show HEAD:src/a.rs",
-        "git show --stat",
-        "git branch -a",
-        "git --no-pager diff",
-        "git grep -n x",
-        "cargo test -p a --lib",
-        "cargo test --workspace --all-features",
-        "cargo test a::b -- --exact",
-        "cargo check --all-targets",
-        "cargo clippy -- -D warnings",
-        "cargo build --release",
-        "cargo fmt --check",
-        "cargo fmt -- --check",
-        "cargo nextest run --lib a",
-        "npm test -- --watch=false",
-        "npm run lint",
-        "npm run build --silent",
-        "echo hi && ls",
-        "echo -n x",
-        "sed -n 1,5p a",
-        "sed -n '/a/,/b/p' a",
-        "jq -r .a a.json",
-        "jq '.a[] | .b' a.json",
-        "sort a | uniq -c | sort -rn | head",
-        "pytest -q tests/test_a.py::test_b -k 'x and y'",
-        "go test ./... -run TestX -v",
-        "make test",
-        "make -j4 check",
-        "mytool --any x",
-        "git push origin x",
-        "cat a 2>/dev/null || echo none",
-        "(ls; ls src) | wc -l",
-        "if ls a; then cat a; fi",
-        "cargo test 2>&1 | tail -n 20",
-        "ls >/dev/null 2>&1",
-    ];
-    let mut wrong = Vec::new();
-    for command in allowed {
-        let verdict = policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
-        wrong.extend((verdict.decision != Allow).then(|| format!("not allowed: {command}: {}", verdict.reason)));
-    }
-    let denied = [
-        "ls /",
-        "ls ..",
-        "cat ../x",
-        "cat /etc/hosts",
-        "cat .env",
-        "cat -- .env",
-        "head -n1 .git/config",
-        "rg x .env",
-        "rg --pre cat x",
-        "rg -z x",
-        "rg -L x",
-        "rg --hidden x",
-        "rg -uuu x",
-        "rg -f/etc/passwd x",
-        "rg -f ../x y",
-        "rg --files /etc",
-        "rg -e x /etc",
-        "grep -r x .",
-        "grep -R x",
-        "grep -f /etc/passwd x",
-        "find . -exec ls ;",
-        "find . -fprint x",
-        "find . -fls x",
-        "find . -ok ls ;",
-        "find -D x .",
-        "find . -files0-from x",
-        "find -delete",
-        "git diff --ext-diff",
-        "git diff --textconv",
-        "git diff -O/etc/x",
-        "git log --output=x",
-        "git show HEAD:.env",
-        "git show HEAD:../x",
-        "git diff /etc/a /etc/b",
-        "git diff ../a",
-        "git -C .. status",
-        "git --git-dir=x status",
-        "git --exec-path=. status",
-        "git -p status",
-        "git --paginate diff",
-        "git branch new",
-        "git branch -D main",
-        "git branch -m a b",
-        "git grep -O x",
-        "git grep --open-files-in-pager=x y",
-        "git push --receive-pack=x",
-        "git push -f origin x",
-        "git status -s",
-        "git config -l",
-        "git",
-        "cargo +nightly test",
-        "cargo test --config x=1",
-        "cargo -Z x test",
-        "cargo --config a test",
-        "cargo test --target-dir=.git",
-        "cargo install x",
-        "cargo fmt -- --config-path=/x",
-        "git log --ext-diff -p",
-        "cargo publish",
-        "cargo add x",
-        "cargo run --manifest-path=/x",
-        "cargo test -Zx",
-        "cargo",
-        "npm install x",
-        "npm exec x",
-        "npm --prefix=/x test",
-        "npm ci",
-        "npm test --script-shell=x",
-        "npm run-script x --node-options=y",
-        "npm config set x y",
-        "sed -i s/a/b/ a",
-        "sed -f x a",
-        "sed 's/a/b/w x' a",
-        "sed --in-place=.bak s/a/b/ a",
-        "sort -o x a",
-        "sort --compress-program=x a",
-        "sort -T /tmp a",
-        "sort --files0-from=x",
-        "uniq a b",
-        "jq -L /x . a",
-        "jq . /etc/x",
-        "pytest -p evil",
-        "pytest -c /x",
-        "pytest ../x",
-        "pytest --rootdir=/x",
-        "go test -exec x ./...",
-        "go test -toolexec=x",
-        "go test -o x",
-        "make SHELL=x",
-        "make -f ../x",
-        "make -C /x",
-        "make --eval=x",
-        "mytool > x",
-        "mytool $x",
-        "./mytool",
-        "/bin/ls",
-        "LS",
-        "ls & ls",
-        "cd src && ls",
-        "export A=b; ls",
-        "echo x | sh",
-        "echo x | tee y",
-        "xargs ls",
-        "env ls",
-        "ls | xargs cat",
-        "cat < /dev/tcp/a/1",
-        "ls > /dev/stderr",
-        "ls 2> err.log",
-        "exec ls",
-        ". ./x",
-        "source x",
-        "sudo ls",
-        "nice ls",
-        "time ls",
-    ];
-    for command in denied {
-        let verdict = policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
-        wrong.extend((verdict.decision != Deny).then(|| format!("not denied: {command}: {}", verdict.reason)));
-    }
-    assert_eq!(wrong, Vec::<String>::new());
 }
