@@ -197,6 +197,7 @@ impl Policy {
                 tier: narrowing.tiers.first().copied().unwrap_or_default(),
                 job: narrowing.jobs.first().cloned(),
                 sandboxed: true,
+                ..Facts::default()
             });
         }
         all

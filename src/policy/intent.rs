@@ -105,6 +105,27 @@ pub struct Facts {
     /// Whether commands run inside a sandbox on this machine.
     #[serde(default)]
     pub sandboxed: bool,
+    /// What this run may not do although the rules would let it.
+    #[serde(default, skip_serializing_if = "Restriction::is_none")]
+    pub restriction: Restriction,
+}
+
+/// What one run may not do although the rules would let it. It can only take away.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Restriction {
+    /// Nothing may be written, no command run that does more than read, nothing published but comments.
+    pub read_only: bool,
+    /// Only files that match one of these globs may be edited; empty means no such limit.
+    pub paths: Vec<String>,
+}
+
+impl Restriction {
+    /// Returns true when nothing is taken away.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How a run was started.

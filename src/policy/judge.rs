@@ -9,8 +9,8 @@ use crate::base::path::RepoPath;
 use crate::policy::command::Script;
 use crate::policy::command::examine::{Examination, PathUse};
 use crate::policy::command::tree::Simple;
-use crate::policy::glob::Case;
-use crate::policy::intent::{Facts, Intent};
+use crate::policy::glob::{Case, PathGlob};
+use crate::policy::intent::{Facts, Intent, Publication, Restriction};
 use crate::policy::paths::Protection;
 use crate::policy::pattern::Pattern;
 use crate::policy::rule::{Rule, Written};
@@ -86,6 +86,9 @@ impl Judge {
     /// Judges one intent.
     #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        if let Some(why) = taken_away(intent, &facts.restriction) {
+            return self.guard(intent.to_string(), why);
+        }
         match intent {
             Intent::Command(script) => self.script(script, intent, facts, spec),
             Intent::Read(path) => self.path(intent, facts, self.protection.of_read(path), path, "reading"),
@@ -316,6 +319,24 @@ impl Judge {
     fn plain_allow(&self, shown: &str) -> Verdict {
         Verdict { decision: Decision::Allow, intent: shown.to_owned(), rule: None, reason: "its files are allowed".to_owned() }
     }
+}
+
+/// Returns why this run may not do it, whatever the rules say.
+fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
+    let read_only = || restriction.read_only.then(|| "this run may only read".to_owned());
+    match intent {
+        Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
+        Intent::Command(script) if !script.only_reads() => read_only(),
+        Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => read_only(),
+        Intent::Read(_) | Intent::Command(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Delegate(_) | Intent::Session => None,
+    }
+}
+
+/// A glob that cannot be read matches nothing.
+fn outside(path: &RepoPath, globs: &[String]) -> Option<String> {
+    let inside = globs.iter().filter_map(|glob| PathGlob::parse(glob).ok()).any(|glob| glob.matches(path, Case::Exact));
+    (!globs.is_empty() && !inside).then(|| format!("this run may only edit {}", globs.join(", ")))
 }
 
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command out.

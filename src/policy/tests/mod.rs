@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use crate::policy::Policy;
 use crate::policy::explain::parse_intent;
-use crate::policy::intent::{Facts, TriggerKind};
+use crate::policy::intent::{Facts, Restriction, TriggerKind};
 use crate::policy::verdict::Decision::{self, Allow, Deny, Hold};
 
 fn policy(rules: &str) -> Policy {
@@ -325,4 +325,17 @@ fn warns_of_rules_that_never_decide() {
             "9 command(git log:*): carves out nothing: no pattern of its rule covers it",
         ]
     );
+}
+
+#[test]
+fn a_restricted_run_loses_and_never_gains() {
+    let policy = policy("rules: [{ allow: ['read(**)', 'edit(src/**)', 'command(ls:*)', 'command(touch:*)'] }]\npublish: { allow: [comment, commit] }\n");
+    let everything = facts("code");
+    let read_only = Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts("code") };
+    let some_paths = Facts { restriction: Restriction { read_only: false, paths: vec!["src/a/**".to_owned(), "docs/**".to_owned()] }, ..facts("code") };
+    let (allow, deny) = (Decision::Allow, Decision::Deny);
+    check(&policy, &everything, &[("edit(src/b)", allow), ("command(touch src/x)", allow), ("publish(commit)", allow)]);
+    check(&policy, &read_only, &[("edit(src/b)", deny), ("command(touch src/x)", deny), ("publish(commit)", deny)]);
+    check(&policy, &read_only, &[("read(src/b)", allow), ("command(ls src)", allow), ("publish(comment)", allow)]);
+    check(&policy, &some_paths, &[("edit(src/b)", deny), ("edit(src/a/b)", allow), ("edit(docs/x)", deny)]);
 }
