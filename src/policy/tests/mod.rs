@@ -329,10 +329,13 @@ fn warns_of_rules_that_never_decide() {
 
 #[test]
 fn a_restricted_run_loses_and_never_gains() {
-    let policy = policy("rules: [{ allow: ['read(**)', 'edit(src/**)', 'command(ls:*)', 'command(touch:*)'] }]\npublish: { allow: [comment, commit] }\n");
+    let policy = policy(
+        "rules: [{ allow: ['read(**)', 'edit(src/**)', 'command(ls:*)', 'command(touch:*)'] }]\npublish: { allow: [comment, commit] }\n",
+    );
     let everything = facts("code");
     let read_only = Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts("code") };
-    let some_paths = Facts { restriction: Restriction { read_only: false, paths: vec!["src/a/**".to_owned(), "docs/**".to_owned()] }, ..facts("code") };
+    let some_paths =
+        Facts { restriction: Restriction { read_only: false, paths: vec!["src/a/**".to_owned(), "docs/**".to_owned()] }, ..facts("code") };
     let (allow, deny) = (Decision::Allow, Decision::Deny);
     check(&policy, &everything, &[("edit(src/b)", allow), ("command(touch src/x)", allow), ("publish(commit)", allow)]);
     check(&policy, &read_only, &[("edit(src/b)", deny), ("command(touch src/x)", deny), ("publish(commit)", deny)]);
