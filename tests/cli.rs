@@ -1,6 +1,6 @@
 //! The binary as a person or a script meets it: results on stdout, talk on stderr, exit codes, every mistake with its place.
 #![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a test starts the binary and writes the files it reads")]
-#![expect(clippy::unwrap_used, reason = "what cannot be set up ends the test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what cannot be set up ends the test")]
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
