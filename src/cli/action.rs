@@ -1,14 +1,230 @@
-//! `locum action`.
+//! `locum action`: the Action's entry. Everything comes from its inputs, the environment and the event's payload; outputs, job summary
+//! and annotations go back to the runner.
+//!
+//! Nothing a child or a model wrote reaches the runner's log unfiltered: a line of theirs is never a command to it.
 
+use std::cell::RefCell;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::FutureExt;
+
+use crate::base::clock::Clock;
+use crate::base::secret::{Redactor, Secret};
 use crate::cli::args::ActionArgs;
 use crate::cli::failure::Failure;
+use crate::cli::launch::{open, stop_signal};
 use crate::cli::output::Output;
+use crate::cli::place::own_settings;
 use crate::cli::{Context, ExitStatus};
+use crate::config::action_context::ActionContext;
+use crate::config::action_inputs::ActionInputs;
+use crate::config::files;
+use crate::forge::github::GitHub;
+use crate::forge::sanitise;
+use crate::policy::intent::Publication;
+use crate::report::actions::{self, Annotation, Level};
+use crate::report::{figures, live, summary};
+use crate::run::action::{self, ActionEnd, Arrival, Ran};
+use crate::run::clock::SystemClock;
+use crate::run::publish::Landed;
+use crate::session::event::JournalLine;
+use crate::session::outcome::OutcomeWord;
+use crate::session::state::State;
+use crate::workspace::env::holds_a_secret;
+use crate::workspace::git_binary::GitBinary;
+use crate::workspace::remote::Remote;
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When it could not do its work.
-pub fn run(args: &ActionArgs, context: &Context, _output: &mut Output) -> Result<ExitStatus, Failure> {
-    Err(Failure::internal(format!("`locum action` is not wired yet: {args:?} in `{}`", context.folder.display())))
+/// When the set-up is wrong or the machine fails.
+pub fn run(_args: &ActionArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let environment = &context.environment;
+    let job = ActionContext::from_environment(environment).map_err(|missing| {
+        Failure::usage(missing.variable, "not set").hint("`locum action` runs as a step of GitHub Actions; elsewhere use `locum run`")
+    })?;
+    let secrets: Vec<Secret> = environment
+        .variables()
+        .iter()
+        .filter(|(name, value)| holds_a_secret(name) && value.len() > 5)
+        .map(|(_, value)| Secret::new(value.clone()))
+        .collect();
+    for secret in &secrets {
+        actions::masks(secret.expose()).into_iter().for_each(|mask| output.line(mask));
+    }
+    let redactor = Redactor::new(secrets);
+    let ended = carry_out(&job, &redactor, context, output);
+    let written = match &ended {
+        Ok(ends) => finish(ends, &job, &redactor, output),
+        Err(failure) => {
+            let message = failure.to_string();
+            output.line(actions::annotation(&Annotation { level: Level::Error, title: "locum", message: &message, place: None }));
+            write_outputs(&job, &[("outcome", "failed".to_owned()), ("conclusion", "failure".to_owned()), ("final-message", message)])
+        }
+    };
+    written?;
+    Ok(ended?.iter().map(status).max_by_key(|status| status.code()).unwrap_or(ExitStatus::Done))
+}
+
+fn carry_out(job: &ActionContext, redactor: &Redactor, context: &Context, output: &mut Output) -> Result<Vec<ActionEnd>, Failure> {
+    let environment = &context.environment;
+    let inputs = ActionInputs::read(environment)?;
+    let settings = own_settings(environment, &[])?;
+    let path = &job.event_path;
+    let unreadable = |what: String| Failure::usage(path.display().to_string(), what);
+    let payload =
+        files::read(path).map_err(|fault| unreadable(fault.to_string()))?.ok_or_else(|| unreadable("does not exist".to_owned()))?;
+    let token = environment.get(&settings.values.forge.token_env).map(Secret::new);
+    let clock = SystemClock::start();
+    let forge = GitHub::new(&settings.values.forge.api_url, &job.repository, token.clone(), Arc::new(clock))
+        .map_err(|error| Failure::usage("GITHUB_REPOSITORY", error.to_string()))?;
+    let url = format!("{}/{}.git", job.server_url.trim_end_matches('/'), job.repository);
+    let remote = Remote::parse(&url, token).map_err(|error| Failure::usage("GITHUB_SERVER_URL", error.to_string()))?;
+    let workspace = open(&context.folder)?;
+    let git = GitBinary::new(&workspace.repo, environment.variables());
+    let arrival = Arrival {
+        job,
+        inputs: &inputs,
+        environment,
+        payload: &payload,
+        workspace: &workspace,
+        forge: &forge,
+        remote: &remote,
+        git: &git,
+        clock: &clock as &dyn Clock,
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
+    output.line(actions::group("locum: every step, and what the policy says to it"));
+    let log = RefCell::new(&mut *output);
+    let mut watch = |line: &JournalLine, _: &State| {
+        for text in live::lines(&line.event) {
+            log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
+        }
+    };
+    let ends = runtime.block_on(action::run(&arrival, || stop_signal().boxed(), &mut watch));
+    output.line(actions::GROUP_END);
+    Ok(ends?)
+}
+
+/// Tells the runner how everything ended.
+fn finish(ends: &[ActionEnd], job: &ActionContext, redactor: &Redactor, output: &mut Output) -> Result<(), Failure> {
+    for end in ends {
+        let (level, message) = match end {
+            ActionEnd::Skipped(why) => (Level::Notice, format!("nothing started: {why}")),
+            ActionEnd::Answered { what, refused: true } => (Level::Warning, format!("not started: {what}")),
+            ActionEnd::Answered { what, refused: false } => (Level::Notice, format!("answered: {what}")),
+            ActionEnd::Planned(plan) => (Level::Notice, format!("dry run\n{plan}")),
+            ActionEnd::Ran(ran) => (if ran.fails { Level::Error } else { Level::Notice }, ran_words(ran)),
+        };
+        let message = redactor.redact(&message);
+        output.line(actions::annotation(&Annotation { level, title: "locum", message: &message, place: None }));
+        if let Some(file) = &job.summary_file {
+            append(file, &redactor.redact(&summary_of(end)))?;
+        }
+    }
+    let outputs: Vec<(&str, String)> =
+        ends.last().map(outputs_of).unwrap_or_default().into_iter().map(|(name, value)| (name, redactor.redact(&value))).collect();
+    write_outputs(job, &outputs)
+}
+
+fn ran_words(ran: &Ran) -> String {
+    let reason = ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("{}{reason}", figures::word(ran.outcome.word))
+}
+
+fn summary_of(end: &ActionEnd) -> String {
+    match end {
+        ActionEnd::Skipped(why) => format!("**locum**: nothing started: {}\n", crate::report::markdown::inline(why)),
+        ActionEnd::Answered { what, .. } => format!("**locum**: {}\n", crate::report::markdown::inline(what)),
+        ActionEnd::Planned(plan) => format!("**locum**: dry run\n\n{}\n", crate::report::markdown::fenced(&plan.to_string(), "text")),
+        ActionEnd::Ran(ran) => {
+            let mut landing = match &ran.published.landed {
+                Landed::PullRequest { number, url, branch, .. } => format!("Pull request [#{number}]({url}) from `{branch}`."),
+                Landed::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
+                Landed::Nowhere(why) | Landed::Diff(why) => crate::report::markdown::inline(why),
+            };
+            for note in &ran.published.notes {
+                landing.push_str(&format!("\n\nNot published: {}", crate::report::markdown::inline(note)));
+            }
+            summary::job_summary(&ran.outcome, &ran.plan.budget, &ran.plan.mode, &landing)
+        }
+    }
+}
+
+/// Returns the step's outputs, as `action.yml` names them.
+fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
+    match end {
+        ActionEnd::Skipped(why) => {
+            vec![("outcome", "skipped".to_owned()), ("conclusion", "neutral".to_owned()), ("final-message", why.clone())]
+        }
+        ActionEnd::Answered { what, refused } => {
+            let outcome = if *refused { "refused" } else { "skipped" };
+            vec![("outcome", outcome.to_owned()), ("conclusion", "neutral".to_owned()), ("final-message", what.clone())]
+        }
+        ActionEnd::Planned(plan) => {
+            vec![("outcome", "skipped".to_owned()), ("conclusion", "neutral".to_owned()), ("final-message", plan.to_string())]
+        }
+        ActionEnd::Ran(ran) => outputs_of_run(ran),
+    }
+}
+
+fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
+    let outcome = &ran.outcome;
+    let message = if outcome.summary.is_empty() { outcome.reason.clone().unwrap_or_default() } else { outcome.summary.clone() };
+    let (branch, number) = match &ran.published.landed {
+        Landed::PullRequest { branch, number, .. } => (branch.clone(), number.to_string()),
+        Landed::Commit { branch, .. } => (branch.clone(), String::new()),
+        Landed::Nowhere(_) | Landed::Diff(_) => (String::new(), String::new()),
+    };
+    let comment =
+        ran.published.receipts.iter().rev().find(|receipt| receipt.publication == Publication::Comment && receipt.url.contains("comment"));
+    let conclusion = match (ran.fails, outcome.word) {
+        (true, _) => "failure",
+        (false, OutcomeWord::Done) => "success",
+        (false, _) => "neutral",
+    };
+    vec![
+        ("outcome", outcome.word.as_str().to_owned()),
+        ("conclusion", conclusion.to_owned()),
+        ("final-message", message),
+        ("branch-name", branch),
+        ("pull-request-number", number),
+        ("comment-id", comment.map(|receipt| receipt.id.to_string()).unwrap_or_default()),
+        ("session-id", outcome.session.to_string()),
+        ("transcript-path", ran.folder.join(crate::session::journal::JOURNAL_FILE).display().to_string()),
+        ("patch-path", ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default()),
+        ("cost-usd", format!("{:.4}", outcome.spent.cost_usd)),
+        ("input-tokens", outcome.spent.usage.input.to_string()),
+        ("output-tokens", outcome.spent.usage.output.to_string()),
+        ("denied-count", outcome.refusals.len().to_string()),
+    ]
+}
+
+/// An outcome that `fail-on` does not name leaves the step green.
+fn status(end: &ActionEnd) -> ExitStatus {
+    match end {
+        ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_) => ExitStatus::Done,
+        ActionEnd::Ran(ran) if ran.fails => match ExitStatus::of(ran.outcome.word) {
+            ExitStatus::Done => ExitStatus::Failed,
+            status => status,
+        },
+        ActionEnd::Ran(_) => ExitStatus::Done,
+    }
+}
+
+fn write_outputs(job: &ActionContext, outputs: &[(&str, String)]) -> Result<(), Failure> {
+    let Some(file) = &job.output_file else { return Ok(()) };
+    outputs.iter().try_for_each(|(name, value)| append(file, &actions::output(name, value)))
+}
+
+/// The runner's files are appended to: other steps wrote there before.
+fn append(file: &Path, text: &str) -> Result<(), Failure> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    opened
+        .and_then(|mut opened| opened.write_all(text.as_bytes()))
+        .map_err(|error| Failure::internal(format!("`{}`: {error}", file.display())))
 }

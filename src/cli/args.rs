@@ -250,6 +250,9 @@ pub struct JobDueArgs {
     /// Ask for this moment instead of now (`2026-01-31T06:00:00Z`).
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
+    /// List jobs with a moment within so many minutes before it.
+    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=525_600))]
+    pub within_minutes: u32,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,14 +1,114 @@
-//! `locum job`.
+//! `locum job list|run|due`: maintenance jobs of the repository, read from a commit as a run reads them.
 
-use crate::cli::args::JobArgs;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use crate::base::clock::Clock;
+use crate::cli::args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::failure::Failure;
+use crate::cli::launch::{self, Launch};
 use crate::cli::output::Output;
-use crate::cli::{Context, ExitStatus};
+use crate::cli::{Context, ExitStatus, run, table};
+use crate::policy::intent::Facts;
+use crate::run::clock::SystemClock;
+use crate::run::job::{Job, Work};
+use crate::run::plan::Subject;
+use crate::run::trusted::Trusted;
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When it could not do its work.
-pub fn run(args: &JobArgs, context: &Context, _output: &mut Output) -> Result<ExitStatus, Failure> {
-    Err(Failure::internal(format!("`locum job` is not wired yet: {args:?} in `{}`", context.folder.display())))
+/// When there is no such job, or a job file has mistakes.
+pub fn run(args: &JobArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        JobCommand::List(args) => list(args, context, output),
+        JobCommand::Run(args) => run_job(args, context, output),
+        JobCommand::Due(args) => due(args, context, output),
+    }
+}
+
+fn jobs(context: &Context, revision: Option<&str>) -> Result<Vec<Job>, Failure> {
+    let workspace = launch::open(&context.folder)?;
+    let base = launch::base(&workspace, revision)?;
+    Ok(Trusted { repo: &workspace.repo, commit: &base }.jobs()?)
+}
+
+fn list(args: &ListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let now = SystemClock::start().now();
+    show(&jobs(context, None)?, args.json, now, output);
+    Ok(ExitStatus::Done)
+}
+
+fn due(args: &JobDueArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let wrong = |what: String| Failure::usage("--at", what);
+    let to: Timestamp = match &args.at {
+        Some(text) => text.parse().map_err(|error| wrong(format!("`{text}`: {error}")))?,
+        None => SystemClock::start().now(),
+    };
+    let span = SignedDuration::from_mins(i64::from(args.within_minutes));
+    let from = to.checked_sub(span).map_err(|error| wrong(error.to_string()))?;
+    let is_due = |job: &Job| job.schedule.as_ref().is_some_and(|schedule| schedule.has_moment(from, to));
+    let due: Vec<Job> = jobs(context, None)?.into_iter().filter(is_due).collect();
+    show(&due, args.json, to, output);
+    Ok(ExitStatus::Done)
+}
+
+fn run_job(args: &JobRunArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let workspace = launch::open(&context.folder)?;
+    let base = launch::base(&workspace, args.base.as_deref())?;
+    let jobs = Trusted { repo: &workspace.repo, commit: &base }.jobs()?;
+    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let Some(job) = jobs.iter().find(|job| job.name == args.name) else {
+        let known = if names.is_empty() {
+            "there is none in `.locum/jobs/` of this commit".to_owned()
+        } else {
+            format!("known: {}", names.join(", "))
+        };
+        return Err(Failure::usage("NAME", format!("there is no job `{}`", args.name)).hint(known));
+    };
+    let launch = Launch {
+        folder: workspace.checkout.root().to_owned(),
+        task: job.task_text(),
+        mode: job.mode.clone(),
+        facts: Facts { job: Some(job.name.clone()), ..Facts::default() },
+        subject: Subject::Job { name: job.name.clone() },
+        work: Some(job.work.clone()),
+        base,
+        flags: args.options.settings(),
+        policy: launch::named("--policy", args.options.policy.as_deref(), context)?,
+        script: launch::named("--script", args.options.script.as_deref(), context)?,
+        postings: None,
+    };
+    run::start(launch, &args.options, context, output)
+}
+
+fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
+    let next = |job: &Job| job.schedule.as_ref().and_then(|schedule| schedule.next_after(now)).map(|next| next.to_string());
+    let schedule = |job: &Job| job.schedule.as_ref().map(|schedule| schedule.text().to_owned());
+    if as_json {
+        let object = |job: &Job| json!({ "name": job.name, "description": job.description, "schedule": schedule(job), "next": next(job), "mode": job.mode, "work": work(&job.work) });
+        output.json(&jobs.iter().map(object).collect::<Vec<_>>());
+        return;
+    }
+    let dash = || "-".to_owned();
+    let row = |job: &Job| {
+        [
+            job.name.clone(),
+            schedule(job).unwrap_or_else(dash),
+            next(job).unwrap_or_else(dash),
+            work(&job.work).to_owned(),
+            job.description.clone().unwrap_or_default(),
+        ]
+    };
+    for line in table::lines(["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"], &jobs.iter().map(row).collect::<Vec<_>>()) {
+        output.line(line);
+    }
+}
+
+fn work(work: &Work) -> &'static str {
+    match work {
+        Work::Steps(_) => "steps",
+        Work::Task(_) => "task",
+        Work::StepsThenTask(_, _) => "steps, then task",
+    }
 }

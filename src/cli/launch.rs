@@ -187,6 +187,8 @@ pub fn carry_out(
         base_branch: &branch,
         marker: &marker,
         reaction: None,
+        reply_to: None,
+        branch_template: None,
         requested_by: None,
         run_url: None,
     });
@@ -234,7 +236,7 @@ fn follow(line: &JournalLine, show: Show, output: &mut Output) {
 }
 
 /// Resolves on Ctrl-C or SIGTERM. Where signals cannot be heard, it never resolves.
-async fn stop_signal() {
+pub async fn stop_signal() {
     let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
         Ok(terminate) => terminate,
         Err(error) => {

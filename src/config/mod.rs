@@ -3,6 +3,7 @@
 //! Every setting is a line of [`keys::KEYS`]; [`load::load`] merges the layers; [`settings::Settings`] is what a run works with.
 
 pub mod action_context;
+pub mod action_inputs;
 pub mod environment;
 pub mod files;
 pub mod keys;

@@ -1,12 +1,17 @@
 //! A prepared run carried out: journal opened, session run beside the progress comment, until there is an outcome.
 
+#![expect(clippy::disallowed_methods, reason = "writes the patch beside the journal")]
+
 use std::path::{Path, PathBuf};
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use crate::base::clock::Clock;
+use crate::base::secret::Redactor;
+use crate::forge::sanitise;
 use crate::report::comment::Progress;
+use crate::report::figures;
 use crate::run::fault::Fault;
 use crate::run::prepare::{Prepared, RETRY};
 use crate::run::progress;
@@ -117,6 +122,20 @@ async fn run<'a>(
         watch: Box::new(watch),
     };
     Ok(session::run(parts, journal).await)
+}
+
+/// Writes the changes of a run as a patch into its folder; `None` when there are none, or one holds a secret.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_patch(folder: &Path, outcome: &Outcome, redactor: &Redactor) -> Result<Option<PathBuf>, Fault> {
+    let patch = figures::diff(&outcome.changes);
+    if patch.is_empty() || sanitise::patch(&patch, redactor).is_err() {
+        return Ok(None);
+    }
+    let file = folder.join("changes.patch");
+    std::fs::write(&file, patch).map_err(|error| Fault::machine(format!("`{}`: {error}", file.display())))?;
+    Ok(Some(file))
 }
 
 /// Returns the folder of a session.

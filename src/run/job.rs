@@ -114,6 +114,17 @@ impl Schedule {
 }
 
 impl Job {
+    /// Returns what the run is told first: the task, or what the fixed steps are.
+    #[must_use]
+    pub fn task_text(&self) -> String {
+        let steps = |steps: &[Step]| format!("Job `{}`: {} fixed steps.", self.name, steps.len());
+        match &self.work {
+            Work::Steps(list) => steps(list),
+            Work::Task(task) => task.clone(),
+            Work::StepsThenTask(list, task) => format!("{} When one fails: {task}", steps(list)),
+        }
+    }
+
     /// Reads a job file.
     ///
     /// # Errors

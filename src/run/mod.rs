@@ -1,5 +1,6 @@
 //! Floor 8: one run, start to end: request, plan, session, publish.
 
+pub mod action;
 pub mod checks;
 pub mod clock;
 pub mod execute;

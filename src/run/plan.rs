@@ -81,6 +81,8 @@ pub enum Subject {
         head_sha: String,
         /// True when its branch lies in another repository.
         is_fork: bool,
+        /// True when changes are to become a pull request of their own, against its branch.
+        own_pull_request: bool,
     },
     /// A maintenance job.
     Job {

@@ -30,7 +30,7 @@ use crate::run::plan::{PolicyName, RunPlan, Subject};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
 use crate::workspace::Workspace;
-use crate::workspace::env::{clean_env, is_secret_name};
+use crate::workspace::env::{clean_env, holds_a_secret};
 use crate::workspace::repo::CommitId;
 
 /// How requests to models are tried again.
@@ -251,7 +251,7 @@ fn find_mode<'a>(modes: &'a ModeSet, slug: &str) -> Result<&'a Mode, Fault> {
 
 /// Returns the values of variables whose names say that they are secret: none of them may leave.
 fn secrets_of(environment: &Environment) -> Vec<Secret> {
-    environment.variables().iter().filter(|(name, _)| is_secret_name(name)).map(|(_, value)| Secret::new(value.clone())).collect()
+    environment.variables().iter().filter(|(name, _)| holds_a_secret(name)).map(|(_, value)| Secret::new(value.clone())).collect()
 }
 
 /// The two models of a run.

@@ -38,6 +38,10 @@ pub struct Destination<'a> {
     pub marker: &'a str,
     /// What the final reaction is put on.
     pub reaction: Option<ReactionTarget>,
+    /// The review comment that is answered in its thread; `None` comments on the issue or pull request itself.
+    pub reply_to: Option<u64>,
+    /// Name of the branch for changes, instead of the policy's.
+    pub branch_template: Option<&'a str>,
     /// Login of who asked.
     pub requested_by: Option<&'a str>,
     /// Page of the workflow run.
@@ -140,7 +144,11 @@ impl Publisher<'_> {
     #[must_use]
     pub fn comment(&self, number: u64, body: &str) -> Posting {
         let body = sanitise::markdown(body, &self.text_rules(self.destination.marker), &self.prepared.redactor);
-        Posting::Comment { number, marker: self.destination.marker.to_owned(), body }
+        let marker = self.destination.marker.to_owned();
+        match self.destination.reply_to {
+            Some(comment) => Posting::Reply { number, comment, marker, body },
+            None => Posting::Comment { number, marker, body },
+        }
     }
 
     /// Returns what the comment needs to know.
@@ -195,8 +203,10 @@ impl Publisher<'_> {
         }
         let checks = self.checks(outcome).await;
         match &self.prepared.plan.subject {
-            Subject::PullRequest { head_branch, .. } => self.land_commit(outcome, head_branch, &checks).await,
-            Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => self.land_pull_request(outcome, &checks, published).await,
+            Subject::PullRequest { head_branch, own_pull_request: false, .. } => self.land_commit(outcome, head_branch, &checks).await,
+            Subject::PullRequest { .. } | Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => {
+                self.land_pull_request(outcome, &checks, published).await
+            }
         }
     }
 
@@ -288,8 +298,9 @@ impl Publisher<'_> {
     async fn push_own_branch(&self, outcome: &Outcome, commit: &CommitId) -> Result<String, NotLanded> {
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
-        let name = branch::name(&rules.branch, &plan.subject.branch_words(), self.title());
-        let prefix = rules.branch.split(['{', '/']).next().unwrap_or_default();
+        let template = self.destination.branch_template.unwrap_or(&rules.branch);
+        let name = branch::name(template, &plan.subject.branch_words(), self.title());
+        let prefix = template.split(['{', '/']).next().unwrap_or_default();
         let session = plan.session.as_str();
         let tail = session.get(session.len().saturating_sub(8)..).unwrap_or(session);
         let mut refused = String::new();

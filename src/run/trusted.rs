@@ -7,6 +7,7 @@ use crate::base::path::RepoPath;
 use crate::modes::loader::PROJECT_FILES;
 use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
+use crate::run::job::Job;
 use crate::workspace::repo::{CommitId, Repo, TreeFile};
 
 /// Where a repository keeps its policy unless told otherwise.
@@ -66,13 +67,16 @@ impl Trusted<'_> {
         Ok(files.into_iter().map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
     }
 
-    /// Reads the job files, by name.
+    /// Reads every job.
     ///
     /// # Errors
-    /// As [`Trusted::file`].
-    pub fn job_files(&self) -> Result<Vec<(String, TreeFile)>, Fault> {
-        let named = |file: TreeFile| Some((file.path.name()?.strip_suffix(".yml")?.to_owned(), file));
-        Ok(self.below(JOBS_FOLDER)?.into_iter().filter_map(named).collect())
+    /// As [`Trusted::file`]; also every mistake of the first job file that has any.
+    pub fn jobs(&self) -> Result<Vec<Job>, Fault> {
+        let read = |file: TreeFile| {
+            let name = file.path.name()?.strip_suffix(".yml")?.to_owned();
+            Some(Job::parse(&name, &file.text).map_err(|mistakes| Fault::file(file.path.as_str(), mistakes)))
+        };
+        self.below(JOBS_FOLDER)?.into_iter().filter_map(read).collect()
     }
 
     fn below(&self, folder: &str) -> Result<Vec<TreeFile>, Fault> {

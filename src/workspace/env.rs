@@ -24,11 +24,17 @@ pub fn clean_env(all: &BTreeMap<String, String>, allowed: &[String]) -> BTreeMap
 /// Returns true for names that are never passed on, even when a policy lists them.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
+    RUNNER_PREFIXES.iter().any(|prefix| name.to_ascii_uppercase().starts_with(prefix)) || holds_a_secret(name)
+}
+
+/// Returns true for names that say that their value is a secret. What a runner gives its steps is withheld from commands, but most of
+/// it (the repository's name, say) is no secret.
+#[must_use]
+pub fn holds_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let runner = RUNNER_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let word = SECRET_WORDS.iter().any(|word| name.contains(word));
     let part = name.split(['_', '-', '.']).any(|part| SECRET_PARTS.contains(&part) || part.ends_with("APIKEY"));
-    runner || word || part
+    word || part
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod remote;
 pub mod repo;
 pub mod seed;
 mod stored;
+mod switch;
 pub mod touched;
 mod trees;
 mod write;

@@ -1,0 +1,223 @@
+//! The Action's route: an event's payload to what was published. Gate first, then one run for each thing asked for.
+//!
+//! In: the job's context, inputs, payload, checkout, forge. Out: what happened, in order, for outputs and the job summary. Policy,
+//! modes, settings and jobs come from the trusted ref: the default branch, or a pull request's base.
+
+mod answer;
+mod gate;
+mod order;
+mod refs;
+
+use std::path::PathBuf;
+
+use futures::future::BoxFuture;
+
+use crate::base::clock::Clock;
+use crate::base::id::SessionId;
+use crate::config::action_context::ActionContext;
+use crate::config::action_inputs::ActionInputs;
+use crate::config::environment::Environment;
+use crate::forge::event::{self, EventError, EventKind, Trigger};
+use crate::forge::posts::{Posting, ReactionTarget};
+use crate::forge::{Forge, PullRequest};
+use crate::report::markdown;
+use crate::run::action::gate::Admitted;
+use crate::run::execute::{self, Beginning, Execution};
+use crate::run::fault::Fault;
+use crate::run::plan::RunPlan;
+use crate::run::prepare::{self, UserFiles};
+use crate::run::publish::{Destination, Published, Publisher};
+use crate::run::request::{Answer, Refused, Wish};
+use crate::session::event::JournalLine;
+use crate::session::outcome::Outcome;
+use crate::session::state::State;
+use crate::workspace::Workspace;
+use crate::workspace::git_binary::GitBinary;
+use crate::workspace::remote::Remote;
+use crate::workspace::repo::CommitId;
+
+/// What the Action's step has to work with.
+pub struct Arrival<'a> {
+    /// The job.
+    pub job: &'a ActionContext,
+    /// The inputs about this event.
+    pub inputs: &'a ActionInputs,
+    /// The environment.
+    pub environment: &'a Environment,
+    /// The event's payload.
+    pub payload: &'a str,
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// The forge.
+    pub forge: &'a dyn Forge,
+    /// Where commits are fetched from and pushed to.
+    pub remote: &'a Remote,
+    /// The `git` binary.
+    pub git: &'a GitBinary,
+    /// Time.
+    pub clock: &'a dyn Clock,
+}
+
+/// What came of one thing that was asked for.
+pub enum ActionEnd {
+    /// The event starts nothing, or nothing that anyone is told of.
+    Skipped(String),
+    /// It was refused, or a question about locum itself was answered, where it was asked.
+    Answered {
+        /// What was answered, in one line.
+        what: String,
+        /// True for a refusal.
+        refused: bool,
+    },
+    /// A dry run.
+    Planned(Box<RunPlan>),
+    /// A run.
+    Ran(Box<Ran>),
+}
+
+/// A run that ended.
+pub struct Ran {
+    /// What was settled before.
+    pub plan: RunPlan,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was published.
+    pub published: Published,
+    /// The session's folder.
+    pub folder: PathBuf,
+    /// The changes as a patch, beside the journal; `None` when nothing changed.
+    pub patch: Option<PathBuf>,
+    /// Whether the settings make the step fail on this outcome.
+    pub fails: bool,
+}
+
+/// What was found out about an event before anything runs.
+struct Found {
+    trigger: Trigger,
+    pull_request: Option<PullRequest>,
+    default_branch: String,
+    trusted: CommitId,
+}
+
+/// Carries out what an event asks for.
+///
+/// # Errors
+/// When the set-up is wrong or the machine fails; what is wrong with the event itself is an [`ActionEnd`].
+pub async fn run(
+    arrival: &Arrival<'_>,
+    cancelled: impl Fn() -> BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(&JournalLine, &State),
+) -> Result<Vec<ActionEnd>, Fault> {
+    let trigger = match event::parse(&arrival.job.event_name, arrival.payload) {
+        Ok(trigger) => trigger,
+        Err(error @ EventError::Ignored { .. }) => return Ok(vec![ActionEnd::Skipped(error.to_string())]),
+        Err(error @ EventError::Malformed { .. }) => {
+            return Err(Fault::setup(arrival.job.event_path.display().to_string(), error.to_string()));
+        }
+    };
+    let found = match gate::find(arrival, trigger).await? {
+        Ok(found) => found,
+        Err(refused) => return Ok(vec![ActionEnd::Skipped(refused.to_string())]),
+    };
+    let admitted = match gate::admit(arrival, &found).await? {
+        Ok(admitted) => admitted,
+        Err((refused, policy)) => return Ok(vec![refuse(arrival, &found, refused, policy.as_ref()).await]),
+    };
+    match admitted.request.wish {
+        Wish::Run => {}
+        Wish::Help | Wish::Status => return answer::wish(arrival, &found, &admitted).await.map(|end| vec![end]),
+    }
+    let mut ends = Vec::new();
+    for asked in order::asked(arrival, &found, &admitted)? {
+        ends.push(one(arrival, &found, &admitted, asked, cancelled(), watch).await?);
+    }
+    if ends.is_empty() {
+        ends.push(ActionEnd::Skipped("no job is due".to_owned()));
+    }
+    Ok(ends)
+}
+
+async fn refuse(arrival: &Arrival<'_>, found: &Found, refused: Refused, policy: Option<&crate::policy::Policy>) -> ActionEnd {
+    match (refused.answer, policy) {
+        (Answer::Told, Some(policy)) => {
+            answer::refusal(arrival, found, policy, &refused).await;
+            ActionEnd::Answered { what: refused.to_string(), refused: true }
+        }
+        (Answer::Told | Answer::Silent, _) => ActionEnd::Skipped(refused.to_string()),
+    }
+}
+
+/// Runs one thing that was asked for and publishes its outcome.
+async fn one(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    admitted: &Admitted,
+    asked: order::Asked,
+    cancelled: BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(&JournalLine, &State),
+) -> Result<ActionEnd, Fault> {
+    let session = SessionId::fresh();
+    let base = refs::start(arrival, found).await?;
+    let order = order::order(found, admitted, asked, session, base);
+    let prepared = prepare::prepare(order, arrival.workspace, &UserFiles::default(), arrival.environment)?;
+    if arrival.inputs.dry_run || admitted.request.flags.dry_run {
+        return Ok(ActionEnd::Planned(Box::new(prepared.plan)));
+    }
+    let reaction = reaction_target(&found.trigger);
+    let marker = marker(arrival, &found.trigger);
+    let (run_url, base_branch) = (arrival.job.run_url(), order::base_branch(arrival, found, admitted));
+    let destination = Destination {
+        forge: arrival.forge,
+        remote: Some(arrival.remote),
+        git: arrival.git,
+        base_branch: &base_branch,
+        marker: &marker,
+        reaction,
+        reply_to: reply_to(&found.trigger),
+        branch_template: arrival.inputs.branch_template.as_deref(),
+        requested_by: (!found.trigger.actor.login.is_empty()).then_some(found.trigger.actor.login.as_str()),
+        run_url: run_url.as_deref(),
+    };
+    let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
+    let mut at_once = Published::default();
+    if let Some(target) = reaction {
+        publisher.post(Posting::Reaction { target, content: "eyes".to_owned() }, &mut at_once).await;
+    }
+    let sessions = prepared.settings.session_folder().map_err(|error| Fault::setup(error.place, error.message))?;
+    let folder = execute::folder_of(&sessions, &prepared.plan.session);
+    let caller = serde_json::json!({ "event": arrival.job.event_name, "run": arrival.job.run_id });
+    let execution = Execution {
+        prepared: &prepared,
+        workspace: arrival.workspace,
+        folder: &folder,
+        beginning: Beginning::Fresh,
+        caller,
+        clock: arrival.clock,
+    };
+    let (outcome, published) =
+        execute::run_and_publish(&execution, Some(&publisher), cancelled, |line: &JournalLine, state: &State| watch(line, state)).await?;
+    let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
+    arrival.workspace.repo.restore(&outcome.base, &touched).map_err(Fault::machine)?;
+    let fails = prepared.settings.fails_on(outcome.word);
+    let patch = execute::write_patch(&folder, &outcome, &prepared.redactor)?;
+    Ok(ActionEnd::Ran(Box::new(Ran { plan: prepared.plan, outcome, published: published.unwrap_or_default(), folder, patch, fails })))
+}
+
+/// Returns the hidden line of the one comment for this command: the same for every attempt of a workflow run.
+fn marker(arrival: &Arrival<'_>, trigger: &Trigger) -> String {
+    let asked = trigger.comment.as_ref().map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
+    markdown::marker("progress", &[("comment", &asked), ("run", &arrival.job.run_id)])
+}
+
+fn reply_to(trigger: &Trigger) -> Option<u64> {
+    trigger.comment.as_ref().filter(|_| trigger.kind == EventKind::ReviewComment).map(|comment| comment.id)
+}
+
+fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
+    match trigger.kind {
+        EventKind::IssueComment => trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id)),
+        EventKind::ReviewComment => trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id)),
+        EventKind::IssueLabeled => trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number)),
+        EventKind::Dispatch | EventKind::Schedule => None,
+    }
+}

@@ -1,0 +1,60 @@
+//! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the checkout does not have.
+
+use crate::forge::PullRequest;
+use crate::run::action::{Arrival, Found};
+use crate::run::fault::Fault;
+use crate::workspace::git_binary::Depth;
+use crate::workspace::repo::CommitId;
+
+/// Returns the tip of the default branch.
+///
+/// # Errors
+/// When it is neither the job's own commit nor to be fetched.
+pub(super) async fn default_tip(arrival: &Arrival<'_>, branch: &str) -> Result<CommitId, Fault> {
+    if arrival.job.git_ref == format!("refs/heads/{branch}")
+        && let Ok(commit) = arrival.workspace.repo.commit_of(&arrival.job.sha)
+    {
+        return Ok(commit);
+    }
+    fetch_branch(arrival, branch).await
+}
+
+/// Returns the base of a pull request.
+///
+/// # Errors
+/// When it is neither here nor to be fetched.
+pub(super) async fn base_of(arrival: &Arrival<'_>, pull_request: &PullRequest) -> Result<CommitId, Fault> {
+    match arrival.workspace.repo.commit_of(&pull_request.base_sha) {
+        Ok(commit) => Ok(commit),
+        Err(_) => fetch_branch(arrival, &pull_request.base_branch).await,
+    }
+}
+
+/// Brings the checkout to the commit the run starts from: a pull request's head, else where the job left it.
+///
+/// # Errors
+/// When the head cannot be fetched, is another one by now, or uncommitted files are in the way.
+pub(super) async fn start(arrival: &Arrival<'_>, found: &Found) -> Result<CommitId, Fault> {
+    let repo = &arrival.workspace.repo;
+    let Some(pull_request) = &found.pull_request else {
+        repo.switch_to(&found.trusted).map_err(Fault::machine)?;
+        return Ok(found.trusted.clone());
+    };
+    let number = pull_request.number;
+    let local = format!("refs/locum/pull/{number}");
+    let refspec = format!("+refs/pull/{number}/head:{local}");
+    arrival.git.fetch(arrival.remote, &refspec, Depth::Commits(1)).await.map_err(Fault::machine)?;
+    let head = repo.commit_of(&local).map_err(Fault::machine)?;
+    if head.0 != pull_request.head_sha {
+        return Err(Fault::machine(format!("pull request #{number} has new commits since it was asked: {}", head.0)));
+    }
+    repo.switch_to(&head).map_err(Fault::machine)?;
+    Ok(head)
+}
+
+async fn fetch_branch(arrival: &Arrival<'_>, branch: &str) -> Result<CommitId, Fault> {
+    let local = format!("refs/locum/trusted/{branch}");
+    let refspec = format!("+refs/heads/{branch}:{local}");
+    arrival.git.fetch(arrival.remote, &refspec, Depth::Commits(1)).await.map_err(Fault::machine)?;
+    arrival.workspace.repo.commit_of(&local).map_err(Fault::machine)
+}
