@@ -24,7 +24,6 @@ use crate::config::action_inputs::ActionInputs;
 use crate::config::files;
 use crate::forge::github::GitHub;
 use crate::forge::sanitise;
-use crate::policy::intent::Publication;
 use crate::report::actions::{self, Annotation, Level};
 use crate::report::{figures, live, summary};
 use crate::run::action::{self, ActionEnd, Arrival, Ran};
@@ -180,8 +179,6 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
         Landed::Commit { branch, .. } => (branch.clone(), String::new()),
         Landed::Nowhere(_) | Landed::Diff(_) => (String::new(), String::new()),
     };
-    let comment =
-        ran.published.receipts.iter().rev().find(|receipt| receipt.publication == Publication::Comment && receipt.url.contains("comment"));
     let conclusion = match (ran.fails, outcome.word) {
         (true, _) => "failure",
         (false, OutcomeWord::Done) => "success",
@@ -193,7 +190,7 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
         ("final-message", message),
         ("branch-name", branch),
         ("pull-request-number", number),
-        ("comment-id", comment.map(|receipt| receipt.id.to_string()).unwrap_or_default()),
+        ("comment-id", ran.published.comment.as_ref().map(|receipt| receipt.id.to_string()).unwrap_or_default()),
         ("session-id", outcome.session.to_string()),
         ("transcript-path", ran.folder.join(crate::session::journal::JOURNAL_FILE).display().to_string()),
         ("patch-path", ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::base::id::SessionId;
 use crate::cli::args::{DemoArgs, OutputFormat};
 use crate::cli::failure::Failure;
-use crate::cli::launch::{self, Ended, Launch, Live, Show};
+use crate::cli::launch::{self, Ended, Launch, Live, Ready, Show};
 use crate::cli::output::Output;
 use crate::cli::place::named_file;
 use crate::cli::{Context, ExitStatus};
@@ -71,7 +71,8 @@ fn play(folder: &Path, own: &Path, context: &Context, output: &mut Output) -> Re
     output.line("# Every step, and what the policy says to it\n");
     let session = execute::folder_of(&own.join("sessions"), &prepared.plan.session);
     let show = Show { format: OutputFormat::Text, live: Live::Within };
-    launch::carry_out(&launch, &prepared, &workspace, &session, Beginning::Fresh, show, context, output)
+    let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &session, beginning: Beginning::Fresh, show };
+    launch::carry_out(ready, context, output)
 }
 
 /// Shows what changed and what would be posted.

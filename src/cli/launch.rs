@@ -157,20 +157,29 @@ pub fn postings(options: &RunOptions, prepared: &Prepared, session_folder: &Path
     }
 }
 
-/// Runs what was prepared, publishes and shows it.
+/// A run that is ready to be carried out.
+#[derive(Clone, Copy)]
+pub struct Ready<'a> {
+    /// What is to be run.
+    pub launch: &'a Launch,
+    /// What it was prepared with.
+    pub prepared: &'a Prepared,
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// The session's folder.
+    pub folder: &'a Path,
+    /// Whether the session begins or goes on.
+    pub beginning: Beginning,
+    /// How it is shown.
+    pub show: Show,
+}
+
+/// Runs what was prepared and publishes it.
 ///
 /// # Errors
 /// When the journal cannot be opened or the runtime does not start.
-pub fn carry_out(
-    launch: &Launch,
-    prepared: &Prepared,
-    workspace: &Workspace,
-    session_folder: &Path,
-    beginning: Beginning,
-    show: Show,
-    context: &Context,
-    output: &mut Output,
-) -> Result<Ended, Failure> {
+pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Result<Ended, Failure> {
+    let Ready { launch, prepared, workspace, folder, beginning, show } = ready;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
     let clock = SystemClock::start();
@@ -194,7 +203,7 @@ pub fn carry_out(
     });
     let publisher = destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
     let caller = serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;
-    let execution = Execution { prepared, workspace, folder: session_folder, beginning, caller, clock: &clock as &dyn Clock };
+    let execution = Execution { prepared, workspace, folder, beginning, caller, clock: &clock as &dyn Clock };
     let ended = runtime.block_on(async { execute::run_and_publish(&execution, publisher.as_ref(), stop_signal().boxed(), watch).await });
     let (outcome, published) = ended?;
     Ok(Ended { outcome, published })

@@ -2,7 +2,7 @@
 
 use crate::cli::args::SessionResumeArgs;
 use crate::cli::failure::Failure;
-use crate::cli::launch::{self, Launch, Live, Show};
+use crate::cli::launch::{self, Launch, Live, Ready, Show};
 use crate::cli::output::Output;
 use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
@@ -26,7 +26,8 @@ pub fn run(args: &SessionResumeArgs, context: &Context, output: &mut Output) -> 
     let prepared = launch::prepare(&launch, start.id.clone(), &workspace, context)?;
     check_policy(start, &prepared.plan.policy.hash)?;
     let show = Show { format: args.output_format, live: if context.global.quiet { Live::Off } else { Live::Beside } };
-    let ended = launch::carry_out(&launch, &prepared, &workspace, &folder, Beginning::Resumed, show, context, output)?;
+    let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &folder, beginning: Beginning::Resumed, show };
+    let ended = launch::carry_out(ready, context, output)?;
     Ok(launch::show_end(&ended, show, output))
 }
 

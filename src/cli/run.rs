@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::base::id::SessionId;
 use crate::cli::args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::failure::Failure;
-use crate::cli::launch::{self, Launch, Live, Show};
+use crate::cli::launch::{self, Launch, Live, Ready, Show};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus};
 use crate::policy::intent::Facts;
@@ -59,7 +59,8 @@ pub fn start(mut launch: Launch, options: &RunOptions, context: &Context, output
     let folder = execute::folder_of(&context.folder.join(sessions), &prepared.plan.session);
     launch.postings = launch::postings(options, &prepared, &folder, context);
     let show = Show { format: options.output_format, live: if context.global.quiet { Live::Off } else { Live::Beside } };
-    let ended = launch::carry_out(&launch, &prepared, &workspace, &folder, Beginning::Fresh, show, context, output)?;
+    let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &folder, beginning: Beginning::Fresh, show };
+    let ended = launch::carry_out(ready, context, output)?;
     Ok(launch::show_end(&ended, show, output))
 }
 

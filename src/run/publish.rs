@@ -53,6 +53,8 @@ pub struct Destination<'a> {
 pub struct Published {
     /// Where the changes went.
     pub landed: Landed,
+    /// The run's comment.
+    pub comment: Option<Receipt>,
     /// What was published.
     pub receipts: Vec<Receipt>,
     /// What was not, and why: the policy's refusals and the forge's.
@@ -132,7 +134,7 @@ impl Publisher<'_> {
         };
         if let Some(number) = self.prepared.plan.subject.thread() {
             let body = comment::ended(&self.comment_facts(), outcome, published.landed.landing());
-            self.post(self.comment(number, &body), &mut published).await;
+            published.comment = self.post(self.comment(number, &body), &mut published).await;
         }
         if let Some(target) = self.destination.reaction {
             self.post(Posting::Reaction { target, content: reaction(outcome.word).to_owned() }, &mut published).await;

@@ -1,0 +1,205 @@
+//! The Action's entry, through the binary: payloads to what a GitHub-compatible server was asked and what a remote received.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::disallowed_methods, reason = "a test fails by panicking")]
+
+mod support;
+
+#[path = "support/github.rs"]
+#[expect(clippy::disallowed_types, dead_code, unreachable_pub, reason = "a server shared by many tests")]
+mod github;
+
+#[path = "action/fixture.rs"]
+mod fixture;
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use fixture::{Ask, Fixture};
+use github::Fault;
+
+#[test]
+fn a_comment_on_an_issue_becomes_a_pull_request() {
+    let fixture = Fixture::new();
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert_eq!((step.output("outcome"), step.output("conclusion")), ("done", "success"), "{step:?}");
+    let number = fixture.server.pulls()[0]["number"].to_string();
+    assert_eq!((step.output("branch-name"), step.output("pull-request-number")), ("locum/issue-7-greeting-is-missing", number.as_str()));
+
+    // What the remote holds: one commit on the base, with exactly the written file; the checkout is left as it was.
+    let log = fixture.remote(&["log", "--format=%s|%an", "main..locum/issue-7-greeting-is-missing"]);
+    assert_eq!(log.trim(), "Greeting is missing|Locum");
+    assert_eq!(fixture.remote(&["diff", "--name-only", "main", "locum/issue-7-greeting-is-missing"]).trim(), "src/hello.txt");
+    assert_eq!(fixture.stage.git(&["status", "--porcelain"]), "");
+
+    // The very requests: the permission is asked before anything is written, the eyes come first, the last word is a reaction.
+    let requests = fixture.server.requests();
+    let place = |wanted: &str| {
+        requests
+            .iter()
+            .position(|request| format!("{} {}", request.method, request.path).starts_with(wanted))
+            .unwrap_or_else(|| panic!("{wanted}"))
+    };
+    assert!(place("GET /repos/acme/app/collaborators/alice/permission") < place("POST "));
+    assert_eq!(requests[place("POST ")].path, "/repos/acme/app/issues/comments/55/reactions");
+    assert!(requests.iter().all(|request| request.header("authorization") == Some("Bearer fixture-token-1234567890")));
+    let contents: Vec<_> = fixture.server.reactions().iter().map(|reaction| reaction["content"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(contents, ["eyes", "rocket"]);
+    let pulls = fixture.server.pulls();
+    assert_eq!((pulls[0]["draft"].as_bool(), pulls[0]["base"]["ref"].as_str()), (Some(true), Some("main")), "{pulls:#?}");
+    assert!(pulls[0]["body"].as_str().unwrap().contains("For #7"));
+
+    assert!(step.output("comment-id").parse::<u64>().is_ok(), "{step:?}");
+
+    // One comment, edited in place, and nothing in it pings or closes anything.
+    let comments = fixture.server.comments(7);
+    assert_eq!(comments.len(), 1, "{comments:#?}");
+    assert!(comments[0].starts_with("<!-- locum:v1 kind=progress comment=55 run=4242 -->\n**locum: done**"), "{}", comments[0]);
+    assert!(!comments[0].contains("@carol") && !comments[0].contains("fixture-token"), "{}", comments[0]);
+}
+
+#[test]
+fn the_same_event_again_updates_and_repeats_nothing() {
+    let fixture = Fixture::new();
+    let first = fixture.step(&Ask::comment("/locum code say hello"));
+    let second = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((first.code, second.code), (Some(0), Some(0)), "{second:?}");
+    assert_eq!(fixture.server.comments(7).len(), 1);
+    assert_eq!(fixture.server.pulls().len(), 1);
+    assert_eq!(first.output("pull-request-number"), second.output("pull-request-number"));
+}
+
+#[test]
+fn a_stranger_starts_nothing_and_is_told_nothing() {
+    let fixture = Fixture::new();
+    for ask in
+        [Ask { login: "eve", ..Ask::comment("/locum code say hello") }, Ask::comment("> /locum code say hello"), Ask::comment("hello")]
+    {
+        let step = fixture.step(&ask);
+        assert_eq!((step.code, step.output("outcome"), step.output("conclusion")), (Some(0), "skipped", "neutral"), "{step:?}");
+    }
+    assert_eq!(fixture.server.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_permission_that_cannot_be_asked_is_no_permission() {
+    let fixture = Fixture::new();
+    fixture.server.fail(Fault::status("GET /repos/acme/app/collaborators", 403, "not for this token"));
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
+    assert_eq!(fixture.server.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_mistake_of_someone_who_may_ask_is_answered() {
+    let fixture = Fixture::new();
+    let step = fixture.step(&Ask::comment("/locum code --nonsense say hello"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "refused"), "{step:?}");
+    assert!(fixture.server.comments(7)[0].contains("there is no flag `--nonsense`"), "{:?}", fixture.server.comments(7));
+    let help = fixture.step(&Ask::comment("/locum help"));
+    assert_eq!(help.code, Some(0), "{help:?}");
+    assert!(fixture.server.comments(7)[0].contains("`code`"), "{:?}", fixture.server.comments(7));
+}
+
+#[test]
+fn a_label_starts_a_run_and_another_label_does_not() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.step(&Ask { label: Some("bug"), ..Ask::comment("") }).output("outcome"), "skipped");
+    let step = fixture.step(&Ask { label: Some("locum"), ..Ask::comment("") });
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "nothing-to-do"), "{step:?}");
+    assert_eq!(
+        fixture.server.reactions()[0]["path"].as_str().unwrap_or_default().contains("/issues/7/reactions"),
+        true,
+        "{:?}",
+        fixture.server.reactions()
+    );
+}
+
+#[test]
+fn a_command_on_a_pull_request_commits_to_its_branch() {
+    let fixture = Fixture::new();
+    let head = fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!((step.code, step.output("outcome"), step.output("branch-name")), (Some(0), "done", "feature"), "{step:?}");
+    assert_eq!(fixture.remote(&["rev-parse", "feature~1"]).trim(), head);
+    assert_eq!(fixture.remote(&["diff", "--name-only", "feature~1", "feature"]).trim(), "src/hello.txt");
+    assert_eq!(fixture.server.pulls().len(), 1, "no pull request beside the one that was there");
+}
+
+#[test]
+fn a_pull_request_from_a_fork_is_only_read() {
+    let fixture = Fixture::new();
+    let head = fixture.pull_request(true);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert_eq!(fixture.remote(&["rev-parse", "refs/pull/8/head"]).trim(), head);
+    assert_eq!(step.output("denied-count"), "1", "{step:?}");
+    assert!(fixture.server.comments(8)[0].contains("this run may only read"), "{:?}", fixture.server.comments(8));
+    assert_eq!(fixture.remote(&["branch", "--list", "locum/*"]), "");
+}
+
+#[test]
+fn the_policy_of_a_pull_request_does_not_judge_it() {
+    let fixture = Fixture::new();
+    fixture.pull_request(false);
+    // The head allows everything everywhere and names another script; the base's policy and script count.
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code try the workflow") });
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert_eq!(step.output("denied-count"), "1", "{step:?}");
+    assert_eq!(fixture.remote(&["ls-tree", "-r", "--name-only", "feature", ".github"]), "");
+}
+
+#[test]
+fn a_remote_that_refuses_the_push_is_told_and_the_diff_is_kept() {
+    let fixture = Fixture::new();
+    fixture.refuse_pushes();
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");
+    let comment = &fixture.server.comments(7)[0];
+    assert!(comment.contains("refused the push") && comment.contains("+hello"), "{comment}");
+    assert!(std::fs::metadata(step.output("patch-path")).is_ok_and(|file| file.len() > 0));
+}
+
+#[test]
+fn a_dispatch_with_a_prompt_and_a_schedule_with_a_due_job_run() {
+    let fixture = Fixture::new();
+    let dispatch = fixture.step(&Ask {
+        event: "workflow_dispatch",
+        inputs: &[("INPUT_PROMPT", "say hello"), ("INPUT_MODE", "code")],
+        ..Ask::comment("")
+    });
+    assert_eq!((dispatch.code, dispatch.output("outcome")), (Some(0), "done"), "{dispatch:?}");
+    assert_eq!(dispatch.output("branch-name"), "locum/task-say-hello");
+    let schedule = fixture.step(&Ask { event: "schedule", ..Ask::comment("") });
+    assert_eq!((schedule.code, schedule.output("outcome")), (Some(0), "done"), "{schedule:?}");
+    assert_eq!(schedule.output("branch-name"), "locum/job-touch-job-touch-1-fixed-steps");
+    assert_eq!(fixture.server.pulls().len(), 2);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let fixture = Fixture::new();
+    let step = fixture.step(&Ask { inputs: &[("INPUT_DRY_RUN", "true")], ..Ask::comment("/locum code say hello") });
+    assert_eq!((step.code, step.output("conclusion")), (Some(0), "neutral"), "{step:?}");
+    assert!(step.output("final-message").contains(".locum/policy.yml"));
+    assert_eq!(fixture.server.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_payload_that_is_none_is_an_error_that_names_its_file() {
+    let fixture = Fixture::new();
+    let step = fixture.step_with("issue_comment", "{", &[]);
+    assert_eq!((step.code, step.output("conclusion")), (Some(2), "failure"), "{step:?}");
+    assert!(step.err.contains("event.json") && step.out.contains("::error"), "{step:?}");
+    let other = fixture.step_with("push", &json!({}).to_string(), &[]);
+    assert_eq!((other.code, other.output("outcome")), (Some(0), "skipped"), "{other:?}");
+}
+
+#[test]
+fn no_secret_and_no_foreign_command_reaches_the_log() {
+    let fixture = Fixture::new();
+    let step = fixture.step(&Ask::comment("/locum code print a workflow command"));
+    let foreign = step.out.lines().filter(|line| line.contains("set-output") && line.trim_start().starts_with("::"));
+    assert_eq!(foreign.count(), 0, "{}", step.out);
+    let unmasked = step.out.lines().filter(|line| line.contains("fixture-token-1234567890") && !line.starts_with("::add-mask::"));
+    assert_eq!(unmasked.count(), 0, "{}", step.out);
+}
