@@ -1,0 +1,206 @@
+//! Benchmarks of single floors: decisions, search, checkpoints, the journal, the removal of secrets.
+//!
+//! Figures are printed, never asserted.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what goes wrong ends the benchmark")]
+#![expect(clippy::print_stdout, reason = "the table is the result")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "benchmarks make checkouts, start ripgrep and look at the clock")]
+
+mod figures;
+mod repository;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use figures::{Figure, against, heading, median, plain};
+use locum::base::chat::ToolCall;
+use locum::base::id::TaskId;
+use locum::base::path::RepoPath;
+use locum::base::secret::{Redactor, Secret};
+use locum::base::tool::ToolName;
+use locum::modes::{ModeSet, builtin};
+use locum::policy::Policy;
+use locum::policy::command::Script;
+use locum::policy::intent::{Facts, Intent};
+use locum::policy::schema::CommandLimits;
+use locum::policy::verdict::Decision;
+use locum::session::event::{Event, JournalLine};
+use locum::session::journal::Journal;
+use locum::tools::dispatch;
+use locum::tools::{Observation, ToolContext};
+use locum::workspace::checkout::Checkout;
+use locum::workspace::repo::Repo;
+
+const TARGET_DECISION: Figure = Figure::Time(Duration::from_micros(50));
+
+fn main() {
+    if !figures::wanted() {
+        return;
+    }
+    let large = repository::large();
+    repository::clean(&large);
+    decisions();
+    search(&large);
+    checkpoints(&large);
+    journal();
+    secrets();
+    repository::clean(&large);
+}
+
+fn decisions() {
+    heading("A decision of the policy: median");
+    for count in [10, 1000] {
+        for (spread, name) in [(true, "in folders of their own"), (false, "in one folder")] {
+            let policy = policy(count, spread);
+            let edit = Intent::Edit(path("src/part7/file7.rs"));
+            decide(&format!("edit, {count} path rules {name}"), &policy, || edit.clone());
+        }
+        let policy = policy(count, true);
+        decide(&format!("`cargo test --workspace`, {count} command rules"), &policy, || command("cargo test --workspace"));
+        let long = "cargo test --workspace && ".repeat(157) + "cargo test";
+        decide(&format!("a script of {} bytes, {count} command rules", long.len()), &policy, || command(&long));
+    }
+    heading("Parsing a policy: median");
+    for count in [10, 1000] {
+        let text = policy_text(count, true);
+        plain(&format!("{count} rules of each kind"), Figure::Time(timed(20, || Policy::parse(&text, "policy.yml").unwrap())));
+    }
+}
+
+fn decide(what: &str, policy: &Policy, intent: impl Fn() -> Intent) {
+    let facts = Facts { mode: "code".to_owned(), ..Facts::default() };
+    let verdict = policy.decide(&intent(), &facts);
+    assert_eq!(verdict.decision, Decision::Allow, "{what}: {}", verdict.reason);
+    // Reading a command is a part of deciding on it.
+    against(what, Figure::Time(timed(2000, || policy.decide(&intent(), &facts))), TARGET_DECISION);
+}
+
+fn command(text: &str) -> Intent {
+    Intent::Command(Script::parse(text))
+}
+
+/// A policy of `count` path rules and as many command rules, in folders of their own or all in one.
+fn policy(count: usize, spread: bool) -> Policy {
+    Policy::parse(&policy_text(count, spread), "policy.yml").unwrap()
+}
+
+fn policy_text(count: usize, spread: bool) -> String {
+    let mut text = "version: 1\ncommands: { sandbox: off }\nrules:\n  - allow: [\"command(cargo test:*)\"]\n".to_owned();
+    for number in 0..count {
+        let folder = if spread { format!("src/part{number}") } else { "src/part7".to_owned() };
+        let name = if spread { "**".to_owned() } else { format!("*file{number}.rs") };
+        writeln!(text, "  - allow: [\"edit({folder}/{name})\"]\n  - deny: [\"command(tool{number} push:*)\"]").unwrap();
+    }
+    text
+}
+
+fn search(large: &Path) {
+    heading("Search of 60,000 files, 600 MB: median of 5");
+    for (name, pattern) in [("a text in three files", repository::NEEDLE), ("a text in no file", "there is no such text")] {
+        let ours = timed(5, || call(large, "search_files", &serde_json::json!({ "path": ".", "regex": pattern })));
+        if Command::new("rg").arg("--version").output().is_err() {
+            plain(&format!("{name}: search_files (ripgrep is not installed)"), Figure::Time(ours));
+            continue;
+        }
+        let theirs = timed(5, || {
+            let mut rg = Command::new("rg");
+            rg.args(["--no-config", "--hidden", "--glob=!.git", "--line-number", "--context=1", "--no-messages", pattern, "."]);
+            rg.current_dir(large).output().unwrap()
+        });
+        against(&format!("{name}: search_files beside rg"), Figure::Time(ours), Figure::Time(theirs));
+    }
+    let listed = timed(5, || call(large, "list_files", &serde_json::json!({ "path": "code/part00", "recursive": true })));
+    plain("list_files of 2,000 files", Figure::Time(listed));
+}
+
+/// Calls a tool as a session does.
+fn call(root: &Path, name: &str, arguments: &serde_json::Value) -> Observation {
+    let (checkout, repo) = (Checkout::open(root).unwrap(), Repo::open(root).unwrap());
+    let modes = ModeSet::merge([builtin::modes()]);
+    let policy = Policy::parse("version: 1\nrules:\n  - allow: \"read(**)\"\n", "policy.yml").unwrap();
+    let facts = Facts { mode: "code".to_owned(), ..Facts::default() };
+    let context = ToolContext {
+        checkout: &checkout,
+        repo: &repo,
+        mode: modes.find("code").unwrap(),
+        commands: &CommandLimits::default(),
+        env: &BTreeMap::new(),
+        redactor: &Redactor::default(),
+        visible: &|path| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow,
+    };
+    let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
+    let permit = policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), &facts).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let observation = runtime.block_on(dispatch::perform(permit, context));
+    assert!(!observation.is_error, "{}", observation.text);
+    observation
+}
+
+fn checkpoints(large: &Path) {
+    heading("A checkpoint of one changed file: median of 50");
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("checkout");
+    repository::small(&small);
+    for (name, root) in [("small repository", small.as_path()), ("60,000 files", large)] {
+        let repo = Repo::open(root).unwrap();
+        let base = repo.commit_of("HEAD").unwrap();
+        let touched = BTreeSet::from([path("src/file7.txt")]);
+        let times: Vec<Duration> = (0..50)
+            .map(|number| {
+                std::fs::write(root.join("src/file7.txt"), format!("{number}\n").repeat(100)).unwrap();
+                let before = Instant::now();
+                repo.checkpoint("bench", &base, &touched, "bench").unwrap();
+                before.elapsed()
+            })
+            .collect();
+        plain(name, Figure::Time(median(&times)));
+    }
+}
+
+fn journal() {
+    heading("A line of the journal: median of 10,000");
+    for size_bytes in [200, 4000] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(folder.path()).unwrap();
+        let observation = Observation::said("word ".repeat(size_bytes / 5));
+        let event = Event::Answered {
+            task: TaskId::default(),
+            call: "call-1".into(),
+            tool: "read_file".into(),
+            observation,
+            refusal: None,
+            mistake: false,
+        };
+        let line = JournalLine { at: jiff::Timestamp::UNIX_EPOCH, event };
+        plain(&format!("an answer of {size_bytes} bytes"), Figure::Time(timed(10_000, || journal.append(&line).unwrap())));
+    }
+}
+
+fn secrets() {
+    heading("Taking secrets out: median");
+    let values = || (0..5).map(|number| Secret::new(format!("a-secret-value-of-some-length-{number}")));
+    plain("making a redactor of five values", Figure::Time(timed(20, || Redactor::new(values()))));
+    let redactor = Redactor::new(values());
+    for size_bytes in [4000, 100_000] {
+        let text = "fn parse(text: &str) -> Result<(), Error> { self.next(17) }\n".repeat(size_bytes / 60);
+        plain(&format!("a text of {size_bytes} bytes"), Figure::Time(timed(50, || redactor.redact(&text))));
+    }
+}
+
+/// Returns the median time of doing something so many times, once before not counted.
+fn timed<T>(times: usize, mut act: impl FnMut() -> T) -> Duration {
+    black_box(act());
+    let one = |_| {
+        let before = Instant::now();
+        black_box(act());
+        before.elapsed()
+    };
+    median(&(0..times).map(one).collect::<Vec<_>>())
+}
+
+fn path(text: &str) -> RepoPath {
+    RepoPath::parse(text).unwrap()
+}
