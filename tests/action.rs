@@ -126,6 +126,30 @@ fn a_command_on_a_pull_request_commits_to_its_branch() {
 }
 
 #[test]
+fn a_checkout_without_history_is_enough() {
+    let fixture = Fixture::new();
+    fixture.stage.write("checkout/src/second.txt", "second\n");
+    fixture.stage.commit("second");
+    fixture.stage.git(&["push", "-q", fixture.stage.path("remotes/acme/app.git").to_str().unwrap(), "main"]);
+    fixture.pull_request(false);
+    fixture.make_shallow();
+    let issue = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((issue.output("outcome"), issue.output("branch-name")), ("done", "locum/issue-7-greeting-is-missing"), "{issue:?}");
+    assert_eq!(fixture.remote(&["rev-list", "--count", "locum/issue-7-greeting-is-missing"]).trim(), "3");
+    let pull_request = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!((pull_request.output("outcome"), pull_request.output("branch-name")), ("done", "feature"), "{pull_request:?}");
+    assert_eq!(fixture.remote(&["rev-list", "--count", "feature"]).trim(), "4");
+}
+
+#[test]
+fn a_checkout_with_history_keeps_it() {
+    let fixture = Fixture::new();
+    fixture.pull_request(false);
+    fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!(fixture.stage.git(&["rev-parse", "--is-shallow-repository"]).trim(), "false");
+}
+
+#[test]
 fn a_pull_request_from_a_fork_is_only_read() {
     let fixture = Fixture::new();
     let head = fixture.pull_request(true);

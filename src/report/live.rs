@@ -2,7 +2,10 @@
 //!
 //! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours, no control characters.
 
+use crate::policy::intent::Intent;
 use crate::policy::verdict::{Decision, Verdict};
+use crate::report::figures;
+use crate::report::markdown::visible;
 use crate::session::event::Event;
 use crate::workspace::exec::Exit;
 
@@ -19,7 +22,7 @@ pub fn lines(event: &Event) -> Vec<String> {
         Event::Resumed => vec!["resumed".to_owned()],
         Event::TaskStarted { task, mode, message, .. } => vec![format!("task {task} · {mode} · {}", one_line(message))],
         Event::Replied { reply, .. } if !reply.text.trim().is_empty() => vec![format!("  says    {}", one_line(&reply.text))],
-        Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| verdict.decision == Decision::Allow).map(verdict_line).collect(),
+        Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect(),
         Event::Answered { observation, refusal, .. } => {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
@@ -36,6 +39,11 @@ pub fn lines(event: &Event) -> Vec<String> {
         | Event::TodosChanged { .. }
         | Event::Checkpointed { .. } => Vec::new(),
     }
+}
+
+/// What stays within the session is always allowed, and a refusal is shown with its answer.
+fn is_news(verdict: &Verdict) -> bool {
+    verdict.decision == Decision::Allow && verdict.intent != Intent::Session.to_string()
 }
 
 /// Returns a verdict as one line: decision, intent, and the rule with its place, or the guard's reason.
@@ -65,8 +73,7 @@ fn exit_words(exit: Exit) -> String {
 /// Returns the first line of a text, without control characters, cut to one screen line.
 fn one_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let plain: String = line.chars().filter(|letter| !letter.is_control()).collect();
-    if plain.chars().count() <= LINE_LIMIT_CHARS { plain } else { plain.chars().take(LINE_LIMIT_CHARS - 1).chain(['…']).collect() }
+    figures::clip(&visible(line), LINE_LIMIT_CHARS)
 }
 
 fn short(hash: &str) -> &str {
@@ -119,8 +126,8 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line_without_control_characters() {
-        assert_eq!(one_line("\n a\u{1b}[31m\nb"), " a[31m");
+    fn a_line_is_one_line_in_which_nothing_hides() {
+        assert_eq!(one_line("\n a\u{1b}[31m\nb"), " a(U+001B)[31m");
         assert_eq!(one_line(&"x".repeat(500)).chars().count(), 160);
     }
 }

@@ -55,7 +55,10 @@ impl Model for FixedSteps {
         let failed = answers.iter().position(|(failed, _)| *failed);
         match (failed, &self.then) {
             (None, _) => stream::iter(self.next(answers.len()).into_iter().map(Ok)).boxed(),
-            (Some(_), Some(model)) => model.stream(request),
+            (Some(at), Some(model)) => {
+                let played = u32::try_from(at + 1).unwrap_or(u32::MAX);
+                model.stream(ModelRequest { turn: request.turn.saturating_sub(played), ..request })
+            }
             (Some(at), None) => {
                 let words = self.steps.get(at).map(step_words).unwrap_or_default();
                 let answer = answers.get(at).map_or("", |(_, text)| *text);
@@ -69,7 +72,9 @@ impl Model for FixedSteps {
 /// Returns the answers of a message, each with whether it says that the call failed.
 fn answers_of(message: &Message) -> Vec<(bool, &str)> {
     match message {
-        Message::Tool { results } => results.iter().map(|result| (result.is_error, result.text.as_str())).collect(),
+        Message::Tool { results } => {
+            results.iter().map(|result| (result.is_error || result.command_failed, result.text.as_str())).collect()
+        }
         Message::User { .. } | Message::Assistant { .. } => Vec::new(),
     }
 }

@@ -152,6 +152,12 @@ impl Repo {
         Ok(CommitId::of(object.peel(ObjectType::Commit).map_err(absent)?.id()))
     }
 
+    /// Returns true when the repository holds only the newest part of its history.
+    #[must_use]
+    pub fn is_shallow(&self) -> bool {
+        self.git.is_shallow()
+    }
+
     /// Returns the name of the branch `HEAD` is on; `None` when detached.
     #[must_use]
     pub fn branch(&self) -> Option<String> {

@@ -104,6 +104,14 @@ impl Fixture {
         Self { stage, server }
     }
 
+    /// Makes the checkout anew, with no history, as workflows do unless told otherwise.
+    pub(crate) fn make_shallow(&self) {
+        let stage = &self.stage;
+        std::fs::remove_dir_all(stage.path("checkout")).unwrap();
+        let url = format!("file://{}", stage.path("remotes/acme/app.git").display());
+        stage.git_in(".", &["clone", "-q", "--depth", "1", "--branch", "main", &url, "checkout"]);
+    }
+
     /// Runs git in the remote.
     pub(crate) fn remote(&self, arguments: &[&str]) -> String {
         self.stage.git_in("remotes/acme/app.git", arguments)

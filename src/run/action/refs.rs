@@ -43,7 +43,7 @@ pub(super) async fn start(arrival: &Arrival<'_>, found: &Found) -> Result<Commit
     let number = pull_request.number;
     let local = format!("refs/locum/pull/{number}");
     let refspec = format!("+refs/pull/{number}/head:{local}");
-    arrival.git.fetch(arrival.remote, &refspec, Depth::Commits(1)).await.map_err(Fault::machine)?;
+    arrival.git.fetch(arrival.remote, &refspec, depth(arrival)).await.map_err(Fault::machine)?;
     let head = repo.commit_of(&local).map_err(Fault::machine)?;
     if head.0 != pull_request.head_sha {
         return Err(Fault::machine(format!("pull request #{number} has new commits since it was asked: {}", head.0)));
@@ -55,6 +55,11 @@ pub(super) async fn start(arrival: &Arrival<'_>, found: &Found) -> Result<Commit
 async fn fetch_branch(arrival: &Arrival<'_>, branch: &str) -> Result<CommitId, Fault> {
     let local = format!("refs/locum/trusted/{branch}");
     let refspec = format!("+refs/heads/{branch}:{local}");
-    arrival.git.fetch(arrival.remote, &refspec, Depth::Commits(1)).await.map_err(Fault::machine)?;
+    arrival.git.fetch(arrival.remote, &refspec, depth(arrival)).await.map_err(Fault::machine)?;
     arrival.workspace.repo.commit_of(&local).map_err(Fault::machine)
+}
+
+/// A checkout with its whole history keeps it: fetching less would cut it short.
+fn depth(arrival: &Arrival<'_>) -> Depth {
+    if arrival.workspace.repo.is_shallow() { Depth::Commits(1) } else { Depth::Full }
 }
