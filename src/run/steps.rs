@@ -69,7 +69,7 @@ impl Model for FixedSteps {
     }
 }
 
-/// Returns the answers of a message, each with whether it says that the call failed.
+/// Returns the answers of a message, each with whether its step failed: the call did, or the command it ran.
 fn answers_of(message: &Message) -> Vec<(bool, &str)> {
     match message {
         Message::Tool { results } => {
@@ -82,4 +82,20 @@ fn answers_of(message: &Message) -> Vec<(bool, &str)> {
 fn step_words(step: &Step) -> String {
     let command = step.arguments.get("command").and_then(serde_json::Value::as_str);
     command.map_or_else(|| format!("`{}`", step.tool), |command| format!("`{command}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::answers_of;
+    use crate::base::chat::{Message, ToolResult};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_step_fails_with_its_call_or_with_its_command() {
+        for (is_error, command_failed, failed) in [(false, false, false), (true, false, true), (false, true, true)] {
+            let result = ToolResult { call_id: "step-1".to_owned(), text: "t".to_owned(), is_error, command_failed };
+            let message = Message::Tool { results: vec![result] };
+            assert_eq!(answers_of(&message), [(failed, "t")], "is_error {is_error}, command_failed {command_failed}");
+        }
+    }
 }
