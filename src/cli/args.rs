@@ -56,7 +56,7 @@ pub enum LogFormat {
 pub enum Command {
     /// Run a task in a git checkout.
     Run(RunArgs),
-    /// The Action's entry: everything from its inputs, the environment and the event's payload.
+    /// Run as a step of GitHub Actions: everything comes from inputs, the environment and the event's payload.
     Action(ActionArgs),
     /// Maintenance jobs of the repository (`.locum/jobs/*.yml`).
     Job(JobArgs),
@@ -119,10 +119,10 @@ pub struct RunOptions {
     /// Print what would run and under which limits, and stop there.
     #[arg(long)]
     pub dry_run: bool,
-    /// Where results go.
+    /// Where results go; as the setting `publish` says when absent.
     #[arg(long, value_name = "TARGET")]
     pub publish: Option<PublishTarget>,
-    /// Folder for `--publish local`; below the session's own folder when absent.
+    /// Folder for `--publish local`; `postings` in the session's folder when absent.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub publish_dir: Option<PathBuf>,
     /// At most this many model replies.
@@ -223,7 +223,7 @@ pub struct JobArgs {
 /// What to do with jobs.
 #[derive(Clone, Debug, Subcommand)]
 pub enum JobCommand {
-    /// List every job and when it runs.
+    /// List every job of the checked-out commit and when it runs next.
     List(ListArgs),
     /// Run a job now.
     Run(JobRunArgs),
@@ -250,7 +250,7 @@ pub struct JobDueArgs {
     /// Ask for this moment instead of now (`2026-01-31T06:00:00Z`).
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
-    /// List jobs with a moment within so many minutes before it.
+    /// How far back from there a job's moment may lie.
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=525_600))]
     pub within_minutes: u32,
     /// Print JSON.

@@ -131,13 +131,13 @@ impl From<TriggerWord> for TriggerKind {
 pub enum TierWord {
     /// May push.
     Maintainer,
-    /// May triage.
+    /// May triage, or read a private repository.
     Collaborator,
     /// Has contributed before.
     Contributor,
-    /// Anyone.
+    /// Anyone else.
     Stranger,
-    /// A program.
+    /// A program listed in the policy.
     Bot,
     /// The clock.
     Schedule,
