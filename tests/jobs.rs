@@ -1,4 +1,5 @@
 //! Jobs, through the binary: fixed steps, a task, steps with a task for when one fails; listing them and when they are due.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -1,5 +1,5 @@
 //! A run on a clone of this very project: a real tree, the built-in policy, and the three forms of a result that must agree.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 #![expect(clippy::disallowed_methods, reason = "the test reads this project's sources")]
 
 mod support;

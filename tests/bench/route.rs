@@ -79,13 +79,16 @@ fn main() {
     repository::clean(&large);
 }
 
+/// A way to run so many turns.
+type Way = fn(&Bench, Turns, usize) -> Run;
+
 /// Turns in the small repository, few and many.
 fn turns() {
     for (name, turns) in [("read_file", Turns::Read), ("write_to_file", Turns::Write)] {
         heading(&format!("A turn of one {name}, small repository"));
         for count in [50, 1000] {
             let one = Bench::small();
-            let runs: [(&str, fn(&Bench, Turns, usize) -> Run); 2] = [("scripted", Bench::run_scripted), ("over HTTP", Bench::run_served)];
+            let runs: [(&str, Way); 2] = [("scripted", Bench::run_scripted), ("over HTTP", Bench::run_served)];
             for (model, run) in runs {
                 let began = run(&one, turns, 1).cpu;
                 let ran = run(&Bench::small(), turns, count);
@@ -237,7 +240,7 @@ fn call(turns: Turns, turn: usize) -> (&'static str, Value) {
     match turns {
         Turns::Read => read(),
         Turns::Write => write(),
-        Turns::Mixed if turn % 2 == 0 => read(),
+        Turns::Mixed if turn.is_multiple_of(2) => read(),
         Turns::Mixed => write(),
         Turns::Command => ("execute_command", json!({ "command": format!("touch src/new{}", turn % 20) })),
     }
