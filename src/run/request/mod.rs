@@ -145,7 +145,7 @@ pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situat
         return Err(told("runs-per-hour", &format!("{RUNS_PER_HOUR} runs were started here within the hour")));
     }
     let read_only = fork_is_read_only(trigger, triggers, situation)?;
-    let facts = Facts { trigger: trigger_kind(trigger.kind), tier, job: trigger.inputs.get("job").cloned(), ..Facts::default() };
+    let facts = Facts { trigger: trigger_kind(trigger.kind), tier, job: input(trigger, &["job"]), ..Facts::default() };
     let mut request = Request {
         wish: Wish::Run,
         mode: None,
@@ -160,13 +160,16 @@ pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situat
     match command {
         Some(command) => read_command(&mut request, &command, situation)?,
         None => {
-            let input =
-                |names: &[&str]| names.iter().find_map(|name| trigger.inputs.get(*name)).filter(|text| !text.trim().is_empty()).cloned();
-            request.text = input(&["task", "prompt"]).unwrap_or_default();
-            request.mode = input(&["mode"]).map(|mode| known_mode(&mode, situation)).transpose()?;
+            request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
+            request.mode = input(trigger, &["mode"]).map(|mode| known_mode(&mode, situation)).transpose()?;
         }
     }
     Ok(request)
+}
+
+/// Returns the first of these inputs of `workflow_dispatch` that was filled in: a field left empty comes as empty text.
+fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
+    names.iter().filter_map(|name| trigger.inputs.get(*name)).find(|text| !text.trim().is_empty()).cloned()
 }
 
 /// Decides what can be decided before the forge is asked anything: most comments are not for us. Returns the command, for events

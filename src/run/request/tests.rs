@@ -252,6 +252,9 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
         (request.text.as_str(), request.mode.as_deref(), request.job.as_deref(), request.facts.trigger),
         ("do it", Some("code"), Some("docs"), TriggerKind::Dispatch)
     );
+    dispatch.trigger.inputs = ["task", "mode", "job"].map(|key| (key.to_owned(), String::new())).into();
+    let request = dispatch.decide().unwrap();
+    assert_eq!((request.text.as_str(), request.mode, request.job, request.facts.job), ("", None, None, None), "left empty");
     dispatch.triggers.dispatch_tiers.clear();
     assert_eq!(dispatch.refused_by().0, "triggers.dispatch.tiers");
 
