@@ -6,9 +6,9 @@
 use crate::forge::Forge;
 use crate::forge::posts::{Posting, ReactionTarget, Receipt};
 use crate::forge::sanitise::{self, TextRules};
+use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
 use crate::policy::schema::PublishAs;
-use crate::policy::verdict::Refusal;
 use crate::report::comment::{self, CommentFacts, Landing};
 use crate::report::{branch, commit, pull_request};
 use crate::run::checks::Checks;
@@ -244,7 +244,8 @@ impl Publisher<'_> {
         let Some(remote) = self.destination.remote else {
             return Err(shown("there is no remote to push the pull request's branch to".to_owned()));
         };
-        self.push(remote, &commit, head_branch).await.map_err(|why| shown(why.to_string()))?;
+        let permit = self.admit_push(head_branch, &commit).map_err(|why| shown(why.to_string()))?;
+        self.push(remote, &permit).await.map_err(|why| shown(why.to_string()))?;
         Ok(Landed::Commit { id: commit.0, branch: head_branch.to_owned() })
     }
 
@@ -326,28 +327,30 @@ impl Publisher<'_> {
         self.workspace.repo.changes(&tip, &touched).ok().filter(Vec::is_empty).map(|_| tip)
     }
 
+    /// Puts a commit onto a branch of our own: here, and at the remote where there is one.
     async fn place(&self, name: &str, commit: &CommitId) -> Result<(), NotPlaced> {
-        let taken = |error: RepoError| NotPlaced::Taken(error.to_string());
-        self.workspace.repo.set_branch(name, commit).map_err(taken)?;
-        let Some(remote) = self.destination.remote else {
-            self.admit_push(name, commit).map(drop).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))?;
-            return Ok(());
-        };
-        self.push(remote, commit, name).await
+        let permit = self.admit_push(name, commit)?;
+        let Push { branch, commit } = permit.act();
+        self.workspace.repo.set_branch(branch, commit).map_err(|error| NotPlaced::Taken(error.to_string()))?;
+        match self.destination.remote {
+            Some(remote) => self.push(remote, &permit).await,
+            None => Ok(()),
+        }
     }
 
-    async fn push(&self, remote: &Remote, commit: &CommitId, branch: &str) -> Result<(), NotPlaced> {
-        let permit = self.admit_push(branch, commit).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))?;
-        match self.destination.git.push(&permit, remote, commit, branch).await {
+    /// Pushes what was permitted, and nothing else.
+    async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<(), NotPlaced> {
+        let Push { branch, commit } = permit.act();
+        match self.destination.git.push(permit, remote, commit, branch).await {
             Ok(()) => Ok(()),
             Err(error @ RepoError::PushRefused { .. }) => Err(NotPlaced::Taken(error.to_string())),
             Err(error) => Err(NotPlaced::Refused(error.to_string())),
         }
     }
 
-    fn admit_push(&self, branch: &str, commit: &CommitId) -> Result<crate::policy::Permit<Push>, Box<Refusal>> {
+    fn admit_push(&self, branch: &str, commit: &CommitId) -> Result<Permit<Push>, NotPlaced> {
         let push = Push { branch: branch.to_owned(), commit: commit.clone() };
-        self.prepared.policy.admit(push, &self.prepared.plan.facts)
+        self.prepared.policy.admit(push, &self.prepared.plan.facts).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
     }
 
     fn title(&self) -> &str {
@@ -369,7 +372,6 @@ struct Push {
 
 impl Act for Push {
     fn intents(&self) -> Vec<Intent> {
-        tracing::debug!(branch = %self.branch, commit = %self.commit.0, "a push is judged");
         vec![Intent::Publish(Publication::Commit)]
     }
 }
