@@ -12,7 +12,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use locum::cli::ExitStatus;
 use locum::cli::args::Cli;
 use locum::config::environment::Environment;
@@ -21,7 +21,11 @@ use locum::config::load::{ConfigFile, Layers, load};
 use locum::models::scripted::script::Script;
 use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
+use locum::policy::budget::Budget;
 use locum::policy::command::word;
+use locum::policy::pattern::PUBLICATIONS;
+use locum::policy::rule::{TIERS, TRIGGERS};
+use locum::policy::settings::SECTIONS;
 use locum::run::job::Job;
 use locum::session::outcome::OutcomeWord;
 use pretty_assertions::assert_eq;
@@ -197,6 +201,60 @@ fn the_readme_has_its_two_commands() {
     let readme = read("README.md");
     for command in ["\n```sh\ncargo run --release -- demo\n```\n", "\n```sh\ncargo test\n```\n"] {
         assert!(readme.contains(command), "{command}");
+    }
+    let rust = format!("Rust {} or newer", env!("CARGO_PKG_RUST_VERSION"));
+    assert!(readme.contains(&rust) && read("docs/action.md").contains(env!("CARGO_PKG_RUST_VERSION")), "{rust}");
+}
+
+#[test]
+fn every_subcommand_is_told_of_and_explains_its_arguments() {
+    let readme = read("README.md");
+    let mut leaves = 0;
+    let mut waiting = vec![("locum".to_owned(), Cli::command())];
+    while let Some((name, command)) = waiting.pop() {
+        let bare: Vec<String> = command.get_arguments().filter(|argument| argument.get_help().is_none()).map(ToString::to_string).collect();
+        assert!(bare.is_empty() && command.get_about().is_some(), "{name}: {bare:?}");
+        waiting.extend(command.get_subcommands().map(|below| (format!("{name} {}", below.get_name()), below.clone())));
+        if !command.has_subcommands() {
+            assert!(readme.contains(&format!("`{name}`")), "README.md does not name `{name}`");
+            leaves += 1;
+        }
+    }
+    assert!(leaves > 10, "the subcommands were not found");
+}
+
+#[test]
+fn the_policys_words_and_limits_are_described() {
+    let page = read("docs/policy.md");
+    let sections = SECTIONS.iter().filter(|section| !matches!(**section, "version" | "network"));
+    for section in sections {
+        let heading = Regex::new(&format!(r"(?m)^##+ (.* and )?{section}( and .*)?$")).unwrap();
+        assert!(heading.is_match(&page) || (*section == "rules" && page.contains("\n## Rules\n")), "{section}");
+    }
+    let words = TIERS.iter().map(|(word, _)| word).chain(TRIGGERS.iter().map(|(word, _)| word));
+    for word in words.chain(PUBLICATIONS.iter().map(|(word, _)| word)) {
+        assert!(page.contains(&format!("`{word}`")), "{word}");
+    }
+    let budget = serde_json::to_value(Budget::default()).unwrap();
+    for (key, value) in budget.as_object().unwrap() {
+        let row = Regex::new(&format!(r"(?m)^\| `{key}` \| .* \| (.+) \|$")).unwrap();
+        let told = row.captures(&page).unwrap_or_else(|| panic!("{key}"))[1].replace('M', "000000");
+        assert_eq!(told.parse::<f64>().ok(), value.as_f64(), "{key}");
+    }
+}
+
+#[test]
+fn the_built_in_modes_and_the_keys_of_a_profile_are_described() {
+    let page = read("docs/modes.md");
+    let table = page.split("\n## ").next().unwrap();
+    let row = Regex::new(r"(?m)^\| `([a-z-]+)` \|").unwrap();
+    let told: BTreeSet<String> = row.captures_iter(table).map(|found| found[1].to_owned()).collect();
+    let real: BTreeSet<String> = locum::modes::builtin::modes().iter().map(|mode| mode.slug.clone()).collect();
+    assert_eq!(told, real);
+    let page = read("docs/models.md");
+    for key in KEYS.iter().filter_map(|key| key.path.strip_prefix("models.profiles.*.")) {
+        let name = key.split('.').next().unwrap();
+        assert!(page.lines().any(|line| line.starts_with("| `") && line.contains(&format!("`{name}`"))), "{name}");
     }
 }
 
