@@ -17,8 +17,10 @@ use crate::workspace::beneath::{name_of, stat_in};
 use crate::workspace::checkout::{Checkout, FileError, fault, refuse_unless_regular};
 
 impl Checkout {
-    /// Replaces or creates a regular file in one step (written beside, synced, renamed over), parents included, permissions
-    /// and owner kept; set-user and set-group bits are dropped. `path` is a resolved path the permit covers as an edit.
+    /// Replaces or creates a regular file in one step (written beside, renamed over), parents included, permissions and owner
+    /// kept; set-user and set-group bits are dropped. `path` is a resolved path the permit covers as an edit. A killed process
+    /// leaves the old file or the new one. The disk is not waited for: what a machine without power loses is the run's, like the
+    /// journal's last lines, and never a commit of the user's.
     ///
     /// # Errors
     /// See [`FileError`]; the file is then as it was.
@@ -134,7 +136,7 @@ fn write_beside(
     if mode != fresh.st_mode & 0o7777 {
         rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     }
-    file.sync_data()
+    Ok(())
 }
 
 /// Gives the file to who had it before; a process without the right to do so keeps what it writes.
