@@ -21,6 +21,15 @@ pub enum Case {
 pub struct PathGlob {
     parts: Vec<String>,
     folded: Vec<String>,
+    ends: Ends,
+    folded_ends: Ends,
+}
+
+/// How every path begins and ends that a pattern matches: most rules of a large policy are done with here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ends {
+    head: String,
+    tail: String,
 }
 
 impl PathGlob {
@@ -54,16 +63,19 @@ impl PathGlob {
         if open {
             parts.push("**".to_owned());
         }
-        let folded = parts.iter().map(|part| part.to_lowercase()).collect();
-        Ok(Self { parts, folded })
+        let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+        Ok(Self { ends: Ends::of(&parts), folded_ends: Ends::of(&folded), parts, folded })
     }
 
     /// Returns true when the path matches.
     #[must_use]
     pub fn matches(&self, path: &RepoPath, case: Case) -> bool {
         match case {
-            Case::Exact => match_parts(&self.parts, &path.parts().collect::<Vec<_>>()),
+            Case::Exact => self.ends.fit(path.as_str()) && match_parts(&self.parts, &path.parts().collect::<Vec<_>>()),
             Case::Ignored => {
+                if path.as_str().is_ascii() && !self.folded_ends.fit_any_case(path.as_str()) {
+                    return false;
+                }
                 let lower = path.as_str().to_lowercase();
                 let parts: Vec<&str> = if path.is_root() { Vec::new() } else { lower.split('/').collect() };
                 match_parts(&self.folded, &parts)
@@ -97,6 +109,40 @@ impl PathGlob {
         }
         let Some((last, head)) = self.parts.split_last() else { return false };
         last == "**" && head.iter().all(|part| !part.contains(['*', '?'])) && other.parts.get(..head.len()) == Some(head)
+    }
+}
+
+impl Ends {
+    fn of(parts: &[String]) -> Self {
+        let mut head = String::new();
+        for part in parts {
+            // `a/**` matches `a` as well, so the head ends before the slash.
+            if part == "**" {
+                break;
+            }
+            let plain = part.split(['*', '?']).next().unwrap_or_default();
+            if !head.is_empty() {
+                head.push('/');
+            }
+            head.push_str(plain);
+            if plain.len() < part.len() {
+                break;
+            }
+        }
+        let tail = parts.last().and_then(|part| part.rsplit(['*', '?']).next()).unwrap_or_default().to_owned();
+        Self { head, tail }
+    }
+
+    fn fit(&self, path: &str) -> bool {
+        path.starts_with(&self.head) && path.ends_with(&self.tail)
+    }
+
+    /// As [`Ends::fit`] for a path of ASCII letters, whose case does not count.
+    fn fit_any_case(&self, path: &str) -> bool {
+        let (path, head, tail) = (path.as_bytes(), self.head.as_bytes(), self.tail.as_bytes());
+        let begins = path.get(..head.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(head));
+        let end = path.len().checked_sub(tail.len()).and_then(|from| path.get(from..));
+        begins && end.is_some_and(|end| end.eq_ignore_ascii_case(tail))
     }
 }
 
@@ -182,6 +228,12 @@ mod tests {
             ("src/?.rs", "src/a.rs", true),
             ("src/?.rs", "src/ab.rs", false),
             ("src", "src/a", false),
+            ("src/a*/**", "src/ab", true),
+            ("src/a*/**", "src/b", false),
+            ("a*a", "a", false),
+            ("a/*b", "a/b", true),
+            (".", ".", true),
+            ("*", ".", false),
         ] {
             let glob = PathGlob::parse(pattern).unwrap();
             assert_eq!(glob.matches(&RepoPath::parse(path).unwrap(), Case::Exact), expected, "{pattern} {path}");
@@ -190,10 +242,13 @@ mod tests {
 
     #[test]
     fn ignores_case_only_where_asked() {
-        let glob = PathGlob::parse("**/.env").unwrap();
-        let path = RepoPath::parse("a/.ENV").unwrap();
-        assert!(glob.matches(&path, Case::Ignored));
-        assert!(!glob.matches(&path, Case::Exact));
+        for (pattern, path) in
+            [("**/.env", "a/.ENV"), ("SRC/*.Md", "src/a.mD"), ("src/**", "SRC"), ("\u{fc}ber/x", "\u{dc}BER/X"), ("k/**", "\u{212a}/a")]
+        {
+            let (glob, path) = (PathGlob::parse(pattern).unwrap(), RepoPath::parse(path).unwrap());
+            assert!(glob.matches(&path, Case::Ignored), "{pattern}");
+            assert!(!glob.matches(&path, Case::Exact), "{pattern}");
+        }
     }
 
     #[test]
