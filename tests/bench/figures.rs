@@ -33,9 +33,12 @@ impl Figure {
     }
 }
 
-/// Returns true when the program was started by `cargo bench`; a test runner that comes across it is told nothing.
-pub(crate) fn wanted() -> bool {
-    std::env::args().any(|argument| argument == "--bench")
+/// Returns true when the program was started by `cargo bench` and this part of it was asked for, by name or because none was
+/// (`cargo bench --bench floors -- search`). A test runner that comes across the program is told nothing.
+pub(crate) fn wanted(part: &str) -> bool {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut named = arguments.iter().filter(|argument| !argument.starts_with("--")).peekable();
+    arguments.iter().any(|argument| argument == "--bench") && (named.peek().is_none() || named.any(|name| name == part))
 }
 
 /// Prints a heading and the names of the columns.

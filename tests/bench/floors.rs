@@ -37,17 +37,9 @@ use locum::workspace::repo::Repo;
 const TARGET_DECISION: Figure = Figure::Time(Duration::from_micros(50));
 
 fn main() {
-    if !figures::wanted() {
-        return;
-    }
-    let large = repository::large();
-    repository::clean(&large);
-    decisions();
-    search(&large);
-    checkpoints(&large);
-    journal();
-    secrets();
-    repository::clean(&large);
+    let parts: [(&str, fn()); 5] =
+        [("decisions", decisions), ("search", search), ("checkpoints", checkpoints), ("journal", journal), ("secrets", secrets)];
+    parts.iter().filter(|(name, _)| figures::wanted(name)).for_each(|(_, measure)| measure());
 }
 
 fn decisions() {
@@ -61,7 +53,7 @@ fn decisions() {
         let policy = policy(count, true);
         decide(&format!("`cargo test --workspace`, {count} command rules"), &policy, || command("cargo test --workspace"));
         let long = "cargo test --workspace && ".repeat(157) + "cargo test";
-        decide(&format!("a script of {} bytes, {count} command rules", long.len()), &policy, || command(&long));
+        decide(&format!("a script of 158 commands in {} bytes, {count} command rules", long.len()), &policy, || command(&long));
     }
     heading("Parsing a policy: median");
     for count in [10, 1000] {
@@ -97,7 +89,8 @@ fn policy_text(count: usize, spread: bool) -> String {
     text
 }
 
-fn search(large: &Path) {
+fn search() {
+    let large = &repository::large();
     heading("Search of 60,000 files, 600 MB: median of 5");
     for (name, pattern) in [("a text in three files", repository::NEEDLE), ("a text in no file", "there is no such text")] {
         let ours = timed(5, || call(large, "search_files", &serde_json::json!({ "path": ".", "regex": pattern })));
@@ -139,7 +132,8 @@ fn call(root: &Path, name: &str, arguments: &serde_json::Value) -> Observation {
     observation
 }
 
-fn checkpoints(large: &Path) {
+fn checkpoints() {
+    let large = &repository::large();
     heading("A checkpoint of one changed file: median of 50");
     let folder = tempfile::tempdir().unwrap();
     let small = folder.path().join("checkout");
@@ -158,6 +152,7 @@ fn checkpoints(large: &Path) {
             .collect();
         plain(name, Figure::Time(median(&times)));
     }
+    repository::clean(large);
 }
 
 fn journal() {

@@ -49,6 +49,12 @@ enum Turns {
     Command,
 }
 
+/// A part of the table, and what measures it in a folder.
+type Part = (&'static str, fn(&Path));
+
+/// How a run gets its replies.
+type Way = fn(&Bench, Turns, usize) -> Run;
+
 /// What a run took.
 struct Run {
     /// From the start of the process to the first request.
@@ -59,48 +65,44 @@ struct Run {
     cpu: Duration,
     peak_bytes: u64,
     connections: usize,
+    last_request_bytes: u64,
 }
 
-/// A checkout and the run's own files beside it.
+/// A checkout and the run's own files beside it. They stay until all is measured: some file systems make new files slowly while
+/// many were removed a moment ago.
 struct Bench {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
     checkout: PathBuf,
 }
 
 fn main() {
-    if !figures::wanted() {
-        return;
-    }
-    let large = repository::large();
-    repository::clean(&large);
-    turns();
-    places(&large);
-    deltas();
-    repository::clean(&large);
+    let parts: [Part; 3] = [("turns", turns), ("places", places), ("deltas", deltas)];
+    let folder = tempfile::tempdir().unwrap();
+    parts.iter().filter(|(name, _)| figures::wanted(name)).for_each(|(_, measure)| measure(folder.path()));
 }
 
-/// A way to run so many turns.
-type Way = fn(&Bench, Turns, usize) -> Run;
-
 /// Turns in the small repository, few and many.
-fn turns() {
+fn turns(folder: &Path) {
     for (name, turns) in [("read_file", Turns::Read), ("write_to_file", Turns::Write)] {
         heading(&format!("A turn of one {name}, small repository"));
         for count in [50, 1000] {
-            let one = Bench::small();
+            let one = Bench::small(folder);
             let runs: [(&str, Way); 2] = [("scripted", Bench::run_scripted), ("over HTTP", Bench::run_served)];
             for (model, run) in runs {
                 let began = run(&one, turns, 1).cpu;
-                let ran = run(&Bench::small(), turns, count);
+                let ran = run(&Bench::small(folder), turns, count);
                 let cpu = ran.cpu.saturating_sub(began) / u32::try_from(count).unwrap();
                 let label = format!("{count} turns, {model}");
                 against(&format!("{label}: wall, median"), Figure::Time(median(&ran.turns)), TARGET_TURN);
                 plain(&format!("{label}: wall, p95"), Figure::Time(quantile(&ran.turns, 0.95)));
                 against(&format!("{label}: processor, mean"), Figure::Time(cpu), TARGET_TURN);
+                if ran.connections > 0 {
+                    plain(&format!("{label}: the last request"), Figure::Size(ran.last_request_bytes));
+                    plain(&format!("{label}: connections"), Figure::Number(ran.connections as f64));
+                }
                 if count == 1000 {
                     let growth = median(&ran.turns[900..]).as_secs_f64() / median(&ran.turns[..100]).as_secs_f64();
                     plain(&format!("{label}: wall of the last hundred to the first"), Figure::Number(growth));
-                    plain(&format!("{label}: connections"), Figure::Number(ran.connections as f64));
                 }
             }
         }
@@ -108,10 +110,12 @@ fn turns() {
 }
 
 /// Start, memory and commands in both repositories.
-fn places(large: &Path) {
+fn places(folder: &Path) {
+    let large = repository::large();
+    repository::clean(&large);
     heading("Start, memory, commands");
-    for (name, checkout) in [("small repository", None), ("60,000 files", Some(large))] {
-        let bench = || checkout.map_or_else(Bench::small, Bench::at);
+    for (name, checkout) in [("small repository", None), ("60,000 files", Some(large.as_path()))] {
+        let bench = || checkout.map_or_else(|| Bench::small(folder), |checkout| Bench::at(folder, checkout));
         let starts: Vec<Duration> = (0..20).map(|_| bench().run_served(Turns::Read, 1).start).collect();
         against(&format!("start to first request, {name}: median of 20"), Figure::Time(median(&starts)), TARGET_START);
         let ran = bench().run_served(Turns::Mixed, 50);
@@ -119,10 +123,11 @@ fn places(large: &Path) {
         let ran = bench().run_served(Turns::Command, 50);
         plain(&format!("a turn of one command that may write, {name}: wall, median"), Figure::Time(median(&ran.turns)));
     }
+    repository::clean(&large);
 }
 
 /// A reply in very many pieces.
-fn deltas() {
+fn deltas(folder: &Path) {
     const PIECES: usize = 10_000;
     heading("Streaming");
     let reply = |pieces: usize| {
@@ -134,34 +139,34 @@ fn deltas() {
         let last = done();
         Answer { pieces: pieces.chain(last.pieces.iter().cloned()).collect(), ..last }
     };
-    let (few, many) = (Bench::small().run_with(move |_| reply(1)), Bench::small().run_with(move |_| reply(PIECES)));
+    let (few, many) = (Bench::small(folder).run_with(move |_| reply(1)), Bench::small(folder).run_with(move |_| reply(PIECES)));
     plain("10,000 deltas: processor", Figure::Time(many.cpu.saturating_sub(few.cpu)));
 }
 
 impl Bench {
-    fn small() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let checkout = folder.path().join("checkout");
+    fn small(folder: &Path) -> Self {
+        let folder = tempfile::tempdir_in(folder).unwrap().keep();
+        let checkout = folder.join("checkout");
         repository::small(&checkout);
         Self { folder, checkout }
     }
 
-    fn at(checkout: &Path) -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), checkout: checkout.to_owned() }
+    fn at(folder: &Path, checkout: &Path) -> Self {
+        Self { folder: tempfile::tempdir_in(folder).unwrap().keep(), checkout: checkout.to_owned() }
     }
 
     /// Runs a script of `count` turns; turns are timed by the journal.
     fn run_scripted(&self, turns: Turns, count: usize) -> Run {
         let calls = (0..count).map(|turn| call(turns, turn)).chain([("attempt_completion", json!({ "result": "done" }))]);
         let turns: Vec<Value> = calls.map(|(tool, args)| json!({ "calls": [{ "tool": tool, "args": args }] })).collect();
-        let script = self.folder.path().join("script.yml");
+        let script = self.folder.join("script.yml");
         std::fs::write(&script, json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string()).unwrap();
         let started = Instant::now();
         let (cpu, peak_bytes) = self.observe(self.command().arg("--script").arg(&script).spawn().unwrap());
         let journal = Journal::read(&self.session()).unwrap();
         let replies: Vec<_> = journal.iter().filter(|line| matches!(line.event, Event::Replied { .. })).map(|line| line.at).collect();
         let turns = replies.windows(2).map(|pair| pair[1].duration_since(pair[0]).unsigned_abs()).collect();
-        Run { start: started.elapsed(), turns, cpu, peak_bytes, connections: 0 }
+        Run { start: started.elapsed(), turns, cpu, peak_bytes, connections: 0, last_request_bytes: 0 }
     }
 
     /// Runs against a server that asks for `count` turns; turns are timed by the server, from its reply to the next request.
@@ -189,8 +194,8 @@ impl Bench {
         let (cpu, peak_bytes) = self.observe(command.spawn().unwrap());
         let times: Vec<(Instant, Instant)> = told.try_iter().collect();
         let turns = times.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
-        let connections = server.asked().last().map_or(0, |asked| asked.connection);
-        Run { start: times[0].0 - started, turns, cpu, peak_bytes, connections }
+        let (connections, last_request_bytes) = server.asked().last().map_or((0, 0), |asked| (asked.connection, asked.body.len() as u64));
+        Run { start: times[0].0 - started, turns, cpu, peak_bytes, connections, last_request_bytes }
     }
 
     /// Waits for a child; returns its processor time and its peak memory, seen while it ran.
@@ -205,25 +210,24 @@ impl Bench {
         // The child is gone and not yet forgotten: the kernel still knows what it took.
         let schedule = std::fs::read_to_string(folder.join("schedstat")).unwrap();
         let cpu = Duration::from_nanos(schedule.split(' ').next().unwrap().parse().unwrap());
-        let told = std::fs::read_to_string(self.folder.path().join("stderr")).unwrap();
+        let told = std::fs::read_to_string(self.folder.join("stderr")).unwrap();
         assert!(child.wait().unwrap().success(), "the run did not end well: {told}");
         (cpu, peak_bytes)
     }
 
     fn command(&self) -> Command {
-        let (policy, sessions) = (self.folder.path().join("policy.yml"), self.folder.path().join("sessions"));
+        let (policy, sessions) = (self.folder.join("policy.yml"), self.folder.join("sessions"));
         std::fs::write(&policy, POLICY).unwrap();
-        let _ = std::fs::remove_dir_all(&sessions);
         let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
         command.args(["run", "Do the thing.", "--quiet", "--publish", "none", "--policy"]).arg(policy);
         command.arg("--session-dir").arg(sessions).arg("--repo").arg(&self.checkout);
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.folder.path()).stdout(Stdio::null());
-        command.stderr(std::fs::File::create(self.folder.path().join("stderr")).unwrap());
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", &self.folder).stdout(Stdio::null());
+        command.stderr(std::fs::File::create(self.folder.join("stderr")).unwrap());
         command
     }
 
     fn session(&self) -> PathBuf {
-        let entries = std::fs::read_dir(self.folder.path().join("sessions")).unwrap().map(|entry| entry.unwrap().path());
+        let entries = std::fs::read_dir(self.folder.join("sessions")).unwrap().map(|entry| entry.unwrap().path());
         entries.filter(|path| path.join(JOURNAL_FILE).exists()).last().unwrap()
     }
 }
