@@ -26,6 +26,8 @@ mod mode_validation;
 mod paths;
 #[path = "conformance/read_file.rs"]
 mod read_file;
+#[path = "conformance/rooignore.rs"]
+mod rooignore;
 #[path = "conformance/texts.rs"]
 mod texts;
 
@@ -52,6 +54,7 @@ fn judge_of(set: &str) -> Option<Judge> {
         "mode_validation" => Some(mode_validation::judge),
         "paths" => Some(paths::judge),
         "read_file" => Some(read_file::judge),
+        "rooignore" => Some(rooignore::judge),
         "texts" => Some(texts::judge),
         _ => None,
     }

@@ -10,8 +10,9 @@ use crate::policy::command::Script;
 use crate::policy::command::examine::{Examination, PathUse};
 use crate::policy::command::tree::Simple;
 use crate::policy::glob::{Case, PathGlob};
+use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Facts, Intent, Publication, Restriction};
-use crate::policy::paths::Protection;
+use crate::policy::paths::{Protection, plain_spelling};
 use crate::policy::pattern::Pattern;
 use crate::policy::rule::{Rule, Written};
 use crate::policy::schema::{PolicySpec, Sandbox};
@@ -26,6 +27,7 @@ pub struct Judge {
     by_start: HashMap<(Kind, String), Vec<(usize, usize)>>,
     by_program: HashMap<String, Vec<(usize, usize)>>,
     protection: Protection,
+    ignored: IgnoreFiles,
 }
 
 /// Kinds of patterns, for the index.
@@ -71,6 +73,12 @@ impl Judge {
         judge
     }
 
+    /// Hides what ignore files name.
+    #[must_use]
+    pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
+        Self { ignored, ..self }
+    }
+
     /// Returns the rules.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
@@ -91,7 +99,7 @@ impl Judge {
         }
         match intent {
             Intent::Command(script) => self.script(script, intent, facts, spec),
-            Intent::Read(path) => self.path(intent, facts, self.protection.of_read(path), path, "reading"),
+            Intent::Read(path) => self.path(intent, facts, self.protection.of_read(path).or_else(|| self.itself(path)), path, "reading"),
             Intent::Edit(path) => self.path(intent, facts, self.protection.of_edit(path), path, "edits"),
             Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
             Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
@@ -104,12 +112,38 @@ impl Judge {
     }
 
     fn path(&self, intent: &Intent, facts: &Facts, guard: Option<&str>, path: &RepoPath, what: &str) -> Verdict {
+        if !self.ignored.is_empty()
+            && let Some(hidden) = self.hidden(path, intent.to_string())
+        {
+            return hidden;
+        }
         let verdict = self.by_rules(intent, facts);
         let Some(why) = guard.filter(|_| verdict.decision == Decision::Allow) else { return verdict };
         if self.matches(intent, facts).any(|found| found.rule.protected && names_in_full(&found.written.pattern, path)) {
             return verdict;
         }
         self.guard(intent.to_string(), format!("protected from {what}: {why}"))
+    }
+
+    /// What an ignore file names is hidden whatever the rules say.
+    fn hidden(&self, path: &RepoPath, shown: String) -> Option<Verdict> {
+        let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));
+        let line = self.ignored.hidden(path).or_else(plain)?;
+        let reason = format!("`{path}` is hidden by `{}` in {}:{}", line.pattern, line.origin, line.line);
+        Some(Verdict { decision: Decision::Deny, intent: shown, rule: Some(line), reason })
+    }
+
+    fn itself(&self, path: &RepoPath) -> Option<&'static str> {
+        self.ignored.itself(&plain_spelling(path)?).map(|_| "it names what is hidden")
+    }
+
+    /// Looks for what is hidden among all paths that a command names, or might name; a rule that spells it out is no excuse.
+    fn hidden_operand(&self, examined: &Examination, shown: &str) -> Option<Verdict> {
+        let uses = examined.reads.iter().chain(&examined.edits).filter_map(PathUse::inside);
+        uses.chain(&examined.perhaps).find_map(|path| {
+            let itself = || Some(self.guard(shown.to_owned(), format!("it names `{path}`: {}", self.itself(path)?)));
+            self.hidden(path, shown.to_owned()).or_else(itself)
+        })
     }
 
     /// A list in the settings counts as a rule that allows.
@@ -195,7 +229,8 @@ impl Judge {
             }
         };
         for (simple, examined) in script.examinations() {
-            consider(self.simple(simple, &examined, &shown, facts, spec));
+            let hidden = if self.ignored.is_empty() { None } else { self.hidden_operand(&examined, &shown) };
+            consider(hidden.unwrap_or_else(|| self.simple(simple, &examined, &shown, facts, spec)));
         }
         let (reads, edits) = script.redirected();
         for (used, edit) in reads.iter().map(|used| (used, false)).chain(edits.iter().map(|used| (used, true))) {

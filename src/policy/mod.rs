@@ -8,6 +8,7 @@ pub mod budget;
 pub mod command;
 pub mod explain;
 pub mod glob;
+pub mod ignore;
 pub mod intent;
 pub mod judge;
 pub mod paths;
@@ -23,6 +24,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::fields::{Fields, Mistakes};
 use crate::base::yaml::{Document, Mistake, Place, Value};
+use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::judge::Judge;
 use crate::policy::rule::read_rules;
@@ -86,6 +88,12 @@ impl Policy {
             judge: Judge::new(Vec::new(), BUILTIN_ORIGIN),
             hash: hash_of(BUILTIN_TEXT),
         })
+    }
+
+    /// Returns the same policy with everything hidden that ignore files name: for reading, editing and what commands name alike.
+    #[must_use]
+    pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
+        Self { judge: self.judge.with_ignored(ignored), ..self }
     }
 
     /// Returns the checked settings (budget, commands, publish, ...).

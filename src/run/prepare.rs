@@ -120,11 +120,17 @@ pub fn settings(
     })
 }
 
-/// Reads the policy that judges a run: the one a person named, else the trusted ref's, else the built-in one.
+/// Reads the policy that judges a run: the one a person named, else the trusted ref's, else the built-in one; and what the
+/// trusted ref's ignore files hide, which no policy shows.
 ///
 /// # Errors
-/// Every mistake of the file.
+/// Every mistake of the file, or of the first ignore file that has any.
 pub fn policy(named: Option<&NamedFile>, settings: &Settings, trusted: Trusted<'_>) -> Result<(Policy, String), Fault> {
+    let (policy, origin) = rules(named, settings, trusted)?;
+    Ok((policy.with_ignored(trusted.ignored()?), origin))
+}
+
+fn rules(named: Option<&NamedFile>, settings: &Settings, trusted: Trusted<'_>) -> Result<(Policy, String), Fault> {
     let path = settings.values.policy.as_deref().unwrap_or(POLICY_FILE);
     let file = match named {
         Some(named) => Some(named.clone()),

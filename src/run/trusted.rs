@@ -5,6 +5,7 @@
 
 use crate::base::path::RepoPath;
 use crate::modes::loader::PROJECT_FILES;
+use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
 use crate::run::job::Job;
@@ -65,6 +66,20 @@ impl Trusted<'_> {
             files.extend(self.file(file)?);
         }
         Ok(files.into_iter().map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
+    }
+
+    /// Reads the ignore files of the root.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`]; also every mistake of the first ignore file that has any.
+    pub fn ignored(&self) -> Result<IgnoreFiles, Fault> {
+        let mut ignored = IgnoreFiles::default();
+        for name in IGNORE_FILES {
+            if let Some(file) = self.file(name)? {
+                ignored.add(name, &file.text).map_err(|mistakes| Fault::file(name, mistakes))?;
+            }
+        }
+        Ok(ignored)
     }
 
     /// Reads every job.

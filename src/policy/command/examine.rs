@@ -16,6 +16,8 @@ pub struct Examination {
     pub reads: Vec<PathUse>,
     /// Files it writes.
     pub edits: Vec<PathUse>,
+    /// Where no table says which words are paths: what any word of it, or a part of one, could name.
+    pub perhaps: Vec<RepoPath>,
     /// Whether it runs code of the repository.
     pub runs_code: bool,
     /// Whether it is known to only read.
@@ -44,12 +46,32 @@ pub enum PathUse {
     Outside(String),
 }
 
+impl PathUse {
+    /// Returns the path, if it can be in the repository.
+    #[must_use]
+    pub fn inside(&self) -> Option<&RepoPath> {
+        match self {
+            Self::Inside(path) | Self::Perhaps(path) => Some(path),
+            Self::Outside(_) => None,
+        }
+    }
+}
+
 /// Looks at the words of one simple command.
 #[must_use]
 pub fn examine(words: &[String], folder: &RepoPath) -> Examination {
-    let mut looking = Looking { words, folder, found: Examination::default(), next: 1 };
+    let mut looking = Looking { words, folder, found: Examination::default(), next: 1, known: false };
     looking.program();
+    if !looking.known {
+        looking.found.perhaps = words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
+    }
     looking.found
+}
+
+/// Returns the paths that a word could name: the whole of it, and what stands around `=`, `:`, `,` and `@` in it.
+fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = RepoPath> + 'w {
+    let pieces = word.split(['=', ':', ',', '@']).filter(move |piece| *piece != word);
+    std::iter::once(word).chain(pieces).filter(|piece| !piece.is_empty()).filter_map(|piece| folder.join(piece).ok())
 }
 
 /// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`, `/dev/null`).
@@ -66,6 +88,8 @@ struct Looking<'w> {
     folder: &'w RepoPath,
     found: Examination,
     next: usize,
+    /// Whether a table says which words are paths.
+    known: bool,
 }
 
 /// What an option of a table takes.
@@ -150,6 +174,7 @@ impl Looking<'_> {
     }
 
     fn by_table(&mut self, table: &Table) {
+        self.known = true;
         self.found.runs_code = table.effect == Effect::RunsCode;
         self.found.only_reads = table.effect == Effect::Reads;
         let name = table.words.join(" ");
@@ -334,7 +359,7 @@ impl Looking<'_> {
     }
 
     fn find(&mut self) {
-        self.found.only_reads = true;
+        (self.known, self.found.only_reads) = (true, true);
         let mut starts = 0;
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
@@ -364,7 +389,7 @@ impl Looking<'_> {
     }
 
     fn sed(&mut self) {
-        self.found.only_reads = true;
+        (self.known, self.found.only_reads) = (true, true);
         let mut scripts: Vec<(usize, String)> = Vec::new();
         let mut files: Vec<(usize, String)> = Vec::new();
         let mut in_place = false;

@@ -1,0 +1,220 @@
+//! Ignore files: what a repository hides from the agent, in the syntax of `.gitignore`, whatever the rules of the policy say.
+//!
+//! In: the texts of `.locumignore` and its kin, read from the trusted ref by the caller, and a path. Out: the line that hides the
+//! path. A path is a name here: that may be a file or a folder, so what hides either hides it. A file inside a hidden folder is
+//! hidden, and no later line brings it back. Letters count without case, since what is refused must not hang on spelling.
+
+use std::collections::HashMap;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::base::path::RepoPath;
+use crate::base::yaml::{Mistake, Place};
+use crate::policy::verdict::RuleRef;
+
+/// Names of ignore files; they count in the repository's root only.
+pub const IGNORE_FILES: &[&str] = &[".locumignore", ".rooignore", ".kilocodeignore"];
+
+/// Most lines of one ignore file.
+pub const LINES_LIMIT: usize = 5_000;
+
+/// Every ignore file of a repository.
+#[derive(Clone, Debug, Default)]
+pub struct IgnoreFiles {
+    files: Vec<IgnoreFile>,
+}
+
+impl IgnoreFiles {
+    /// Takes one more file in. An empty one hides nothing, not even itself.
+    ///
+    /// # Errors
+    /// Every line that is no pattern, and a file with more than [`LINES_LIMIT`] lines: what is to be hidden would be seen.
+    pub fn add(&mut self, name: &str, text: &str) -> Result<(), Vec<Mistake>> {
+        if !text.trim_start_matches('\u{feff}').trim().is_empty() {
+            self.files.push(IgnoreFile::parse(name, text)?);
+        }
+        Ok(())
+    }
+
+    /// Returns true when nothing is hidden.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Returns the line that hides a path, or `None`.
+    #[must_use]
+    pub fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
+        self.files.iter().find_map(|file| file.hidden(path))
+    }
+
+    /// Returns the ignore file that a path is: it hides itself, since it names what is hidden.
+    #[must_use]
+    pub fn itself(&self, path: &RepoPath) -> Option<&str> {
+        self.files.iter().map(|file| file.name.as_str()).find(|name| path.as_str().eq_ignore_ascii_case(name))
+    }
+}
+
+/// One ignore file.
+#[derive(Clone, Debug)]
+struct IgnoreFile {
+    name: String,
+    matcher: Gitignore,
+    /// The last line that says a pattern.
+    lines: HashMap<String, Line>,
+}
+
+/// Where a pattern stands and how it is written there.
+#[derive(Clone, Debug)]
+struct Line {
+    number: u32,
+    written: String,
+}
+
+impl IgnoreFile {
+    fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
+        // The matcher wants to know where it stands; paths are relative to the root, so it is told nothing.
+        let mut builder = GitignoreBuilder::new("");
+        let mut mistakes = Vec::new();
+        let mut lines = HashMap::new();
+        // Setting this cannot fail.
+        let _ = builder.case_insensitive(true);
+        for (number, written) in (1u32..).zip(text.trim_start_matches('\u{feff}').lines()) {
+            if number as usize > LINES_LIMIT {
+                mistakes.push(mistake(number, format!("more than {LINES_LIMIT} lines")));
+                break;
+            }
+            for (spelling, needed) in spellings(written) {
+                match builder.add_line(None, &spelling) {
+                    Ok(_) => drop(lines.insert(spelling, Line { number, written: written.trim_end().to_owned() })),
+                    Err(error) if needed => mistakes.push(mistake(number, format!("`{}` is no pattern: {error}", written.trim_end()))),
+                    Err(_) => {}
+                }
+            }
+        }
+        match builder.build() {
+            Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), matcher, lines }),
+            Ok(_) => Err(mistakes),
+            Err(error) => Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))]),
+        }
+    }
+
+    fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
+        let text = path.as_str();
+        let folders = text.match_indices('/').filter_map(|(end, _)| text.get(..end));
+        let hiding = folders.map(|folder| (folder, true)).chain([(text, true), (text, false)]).find_map(|(name, is_folder)| {
+            match self.matcher.matched(name, is_folder) {
+                Match::Ignore(glob) if !path.is_root() => Some(glob.original()),
+                Match::Ignore(_) | Match::None | Match::Whitelist(_) => None,
+            }
+        })?;
+        let (number, written) = self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
+        Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
+    }
+}
+
+/// Returns the ways a line is understood, and whether each has to be a pattern. Braces are plain characters in this syntax, but
+/// many write `*.{pem,key}` and mean both: such a line hides by either reading, and brings back by the plain one only.
+fn spellings(line: &str) -> Vec<(String, bool)> {
+    let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
+    if line.is_empty() || line.starts_with('#') {
+        return Vec::new();
+    }
+    if !line.contains(['{', '}']) {
+        return vec![(line.to_owned(), true)];
+    }
+    let mut plain = String::with_capacity(line.len() + 8);
+    let mut escaped = false;
+    for letter in line.chars() {
+        if matches!(letter, '{' | '}') && !escaped {
+            plain.push('\\');
+        }
+        escaped = letter == '\\' && !escaped;
+        plain.push(letter);
+    }
+    let mut spellings = vec![(plain, true)];
+    if !line.starts_with('!') {
+        spellings.push((line.to_owned(), false));
+    }
+    spellings
+}
+
+fn mistake(line: u32, message: String) -> Mistake {
+    Mistake { place: Place { line, column: 1 }, message, hint: Some("the syntax is that of `.gitignore`".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IgnoreFiles, LINES_LIMIT};
+    use crate::base::path::RepoPath;
+    use pretty_assertions::assert_eq;
+
+    fn files(text: &str) -> IgnoreFiles {
+        let mut files = IgnoreFiles::default();
+        files.add(".rooignore", text).unwrap();
+        files
+    }
+
+    #[test]
+    fn hides_what_git_would_ignore_and_nothing_else() {
+        let hidden = |text: &str, path: &str| files(text).hidden(&RepoPath::parse(path).unwrap()).is_some();
+        for (text, yes, no) in [
+            (".env\n", ".env", ".env.local"),
+            (".env\n", "app/.env", "app/env"),
+            (".ENV\n", "app/.env", "app/.envrc"),
+            ("secrets/\n", "secrets/a/b", "x/secretsfile"),
+            ("secrets/\n", "x/secrets", "secret"),
+            ("/build\n", "build/out.js", "web/build/out.js"),
+            ("*.pem\n", "a/b.pem", "a.pem.txt"),
+            ("logs/**/*.log\n", "logs/x.log", "x/logs/x.log"),
+            ("logs/**/*.log\n", "logs/a/b/x.log", "logs/a/b/x.txt"),
+            ("a/b\n", "a/b/c", "x/a/b"),
+            ("docs/private/*\n!docs/private/public.md\n", "docs/private/a.md", "docs/private/public.md"),
+            ("*\n!keep.txt\n", "other.txt", "keep.txt"),
+            ("*\n!*/\n!*.rs\n", "src/a.txt", "src/a.rs"),
+            ("\\!important\n", "!important", "important"),
+            ("\\#a\n#b\n", "#a", "b"),
+            ("my file.txt  \n", "my file.txt", "my file"),
+            ("[abc].txt\n", "b.txt", "d.txt"),
+            ("[abc\n", "[abc", "a"),
+            ("\u{feff}.env\r\nsecrets/\r\n", "secrets/a", "secret"),
+            ("\u{feff}.env\r\nsecrets/\r\n", ".env", "env"),
+            ("*.{pem,key}\n", "a.key", "a.txt"),
+            ("a{b}\n", "a{b}", "a"),
+            ("{a\n", "{a", "a"),
+            ("*.key\n!*.{key,txt}\n", "a.key", "a.txt"),
+        ] {
+            assert!(hidden(text, yes), "{text:?} hides {yes}");
+            assert!(!hidden(text, no), "{text:?} does not hide {no}");
+        }
+        assert!(hidden("private/\n!private/ok.txt\n", "private/ok.txt"), "nothing comes back out of a hidden folder");
+        assert!(!hidden("*\n", "."), "the root itself is never hidden");
+    }
+
+    #[test]
+    fn names_the_last_line_that_decides() {
+        let found = files("# keys\n*.pem\n\n*.{key,p12}  \n").hidden(&RepoPath::parse("a/b.p12").unwrap()).unwrap();
+        assert_eq!((found.origin.as_str(), found.line, found.pattern.as_str()), (".rooignore", 4, "*.{key,p12}"));
+        let found = files("*.pem\n!*.pem\n*.pem\n").hidden(&RepoPath::parse("a.pem").unwrap()).unwrap();
+        assert_eq!(found.line, 3);
+    }
+
+    #[test]
+    fn a_file_that_says_something_hides_itself() {
+        let path = RepoPath::parse(".RooIgnore").unwrap();
+        for (text, expected) in [("# nothing yet\n", Some(".rooignore")), ("", None), ("\u{feff} \n", None)] {
+            assert_eq!(files(text).itself(&path), expected, "{text:?}");
+        }
+        assert_eq!(files("a\n").itself(&RepoPath::parse("sub/.rooignore").unwrap()), None);
+    }
+
+    #[test]
+    fn every_line_that_is_no_pattern_is_told_at_once() {
+        let mistakes = IgnoreFiles::default().add(".rooignore", "ok\n[z-a]\n\n!x[9-0]\n").unwrap_err();
+        assert_eq!(mistakes.iter().map(|mistake| mistake.place.line).collect::<Vec<_>>(), [2, 4]);
+        assert!(mistakes[0].message.starts_with("`[z-a]` is no pattern: "), "{}", mistakes[0].message);
+        assert!(IgnoreFiles::default().add(".rooignore", &"a\n".repeat(LINES_LIMIT + 1)).is_err());
+        assert!(IgnoreFiles::default().add(".rooignore", &"a\n".repeat(LINES_LIMIT)).is_ok());
+    }
+}
