@@ -189,3 +189,17 @@ fn the_policy_is_checked_and_explained() {
     }]);
     assert_eq!(denied, expected);
 }
+
+#[test]
+fn what_an_ignore_file_hides_no_policy_shows() {
+    let policy = "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(cat:*)\"]\n";
+    let setup = Setup::new().file(".locum/policy.yml", policy).file(".rooignore", "# ours\nsecrets/\n");
+    for (intent, code) in [("read(secrets/a)", 4), ("read(src/a)", 0)] {
+        assert_eq!(setup.run(&format!("policy explain {intent}")).code, Some(code), "{intent}");
+    }
+    let denied = setup.run("policy explain read(secrets/a) --json").json();
+    let place = ["/0/decision", "/0/file", "/0/line"].map(|pointer| denied.pointer(pointer).unwrap().to_string());
+    assert_eq!(place, ["\"deny\"", "\".rooignore\"", "2"]);
+    let broken = setup.file(".kilocodeignore", "[z-a]\n").run("policy explain read(a)");
+    assert!(broken.code == Some(2) && broken.err.starts_with("error: .kilocodeignore:1:1: "), "{broken:?}");
+}

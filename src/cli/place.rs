@@ -12,6 +12,8 @@ use crate::config::settings::Settings;
 use crate::config::source::ConfigErrors;
 use crate::modes::loader::{self, ModeErrors};
 use crate::modes::{ModeSet, ModeSource, builtin};
+use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use crate::run::fault::Fault;
 use crate::run::trusted::{CONFIG_FILE, Trusted};
 use crate::workspace::repo::{CommitId, Repo};
 
@@ -51,6 +53,20 @@ impl Place {
             Self::Commit(repo, commit) => Trusted { repo, commit }.file(path)?.map(|file| file.text),
         };
         Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
+    }
+
+    /// Returns what the repository's ignore files hide.
+    ///
+    /// # Errors
+    /// When one cannot be read; every mistake of the first that has any.
+    pub fn ignored(&self) -> Result<IgnoreFiles, Failure> {
+        let mut ignored = IgnoreFiles::default();
+        for name in IGNORE_FILES {
+            if let Some(file) = self.file(name)? {
+                ignored.add(name, &file.text).map_err(|mistakes| Fault::file(name, mistakes))?;
+            }
+        }
+        Ok(ignored)
     }
 
     /// Returns the settings with the repository's file as it is here.

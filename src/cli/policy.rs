@@ -102,7 +102,7 @@ fn explain(args: &PolicyExplainArgs, context: &Context, output: &mut Output) -> 
         Some(path) => Some(given(context, path, "--policy")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
-    let policy = parse(file.as_ref())?;
+    let policy = parse(file.as_ref())?.with_ignored(Place::open(context, args.inspect.at.as_deref())?.ignored()?);
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let facts = Facts { mode, trigger: args.trigger.into(), tier: args.tier.into(), job: args.job.clone(), ..Facts::default() };
     let mut explanations = Vec::new();

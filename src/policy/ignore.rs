@@ -102,15 +102,18 @@ impl IgnoreFile {
 
     fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
         let text = path.as_str();
-        let folders = text.match_indices('/').filter_map(|(end, _)| text.get(..end));
-        let hiding = folders.map(|folder| (folder, true)).chain([(text, true), (text, false)]).find_map(|(name, is_folder)| {
-            match self.matcher.matched(name, is_folder) {
-                Match::Ignore(glob) if !path.is_root() => Some(glob.original()),
-                Match::Ignore(_) | Match::None | Match::Whitelist(_) => None,
-            }
-        })?;
+        let folders = text.match_indices('/').filter_map(|(end, _)| text.get(..end)).map(|folder| (folder, true));
+        let mut names = folders.chain([(text, true), (text, false)]);
+        let hiding = names.find_map(|(name, is_folder)| self.hiding(name, is_folder)).filter(|_| !path.is_root())?;
         let (number, written) = self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
         Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
+    }
+
+    fn hiding(&self, name: &str, is_folder: bool) -> Option<&str> {
+        match self.matcher.matched(name, is_folder) {
+            Match::Ignore(glob) => Some(glob.original()),
+            Match::None | Match::Whitelist(_) => None,
+        }
     }
 }
 

@@ -100,3 +100,32 @@ impl Trusted<'_> {
         paths.iter().filter_map(|path| self.file(path.as_str()).transpose()).collect()
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test changes the checkout behind the commit")]
+mod tests {
+    use super::Trusted;
+    use crate::base::path::RepoPath;
+    use crate::workspace::repo::Repo;
+    use crate::workspace::seed;
+
+    #[test]
+    fn ignore_files_are_those_of_the_trusted_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let trusted = seed::repository(folder.path(), &[(".rooignore", "secrets/\n"), ("sub/.rooignore", "*\n")], "first").unwrap();
+        std::fs::write(folder.path().join(".rooignore"), "").unwrap();
+        let repo = Repo::open(folder.path()).unwrap();
+        let ignored = Trusted { repo: &repo, commit: &trusted }.ignored().unwrap();
+        for (path, hidden) in [("secrets/a", true), ("sub/a", false)] {
+            assert_eq!(ignored.hidden(&RepoPath::parse(path).unwrap()).is_some(), hidden, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_broken_ignore_file_is_told_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let trusted = seed::repository(folder.path(), &[(".locumignore", "a\n[z-a]\n")], "first").unwrap();
+        let fault = Trusted { repo: &Repo::open(folder.path()).unwrap(), commit: &trusted }.ignored().unwrap_err();
+        assert_eq!(fault.notes.iter().map(|note| note.place.as_str()).collect::<Vec<_>>(), [".locumignore:2:1"]);
+    }
+}

@@ -35,7 +35,8 @@ pub(crate) fn judge(case: &Value, _document: &Value) -> Judged {
         Ok(intents) => intents,
         Err(why) => return weigh(case, "allowed", false, true, why),
     };
-    let worst = |policy: &Policy| intents.iter().map(|intent| policy.decide(intent, &facts())).max_by_key(|verdict| verdict.decision).unwrap();
+    let worst =
+        |policy: &Policy| intents.iter().map(|intent| policy.decide(intent, &facts())).max_by_key(|verdict| verdict.decision).unwrap();
     let open = policy(case);
     let mut ignored = IgnoreFiles::default();
     ignored.add(".rooignore", case["ignore"].as_str().unwrap_or_default()).unwrap();
@@ -97,7 +98,8 @@ fn policy(case: &Value) -> Policy {
     let programs = words.clone().filter_map(|command| command.split_whitespace().next());
     let mut allow: Vec<String> = programs.map(|program| format!("command({program}:*)")).collect();
     allow.push("read(**)".to_owned());
-    let names = case["path"].as_str().into_iter().chain(words.flat_map(str::split_whitespace)).filter_map(|word| RepoPath::parse(word).ok());
+    let names =
+        case["path"].as_str().into_iter().chain(words.flat_map(str::split_whitespace)).filter_map(|word| RepoPath::parse(word).ok());
     let named: Vec<String> = names.filter(|path| !path.is_root()).map(|path| format!("read({path})")).collect();
     let mut rules = vec![json!({ "allow": allow })];
     if !named.is_empty() {

@@ -9,6 +9,7 @@
 
 mod endings;
 mod fixture;
+mod hidden;
 mod mistakes;
 mod resume;
 mod route;
