@@ -50,9 +50,11 @@ impl Local {
             Posting::Labels { number, .. } => (format!("labels-{number}"), "json", None, as_json(posting)),
         };
         let files = self.files()?;
-        let same = first_line
-            .as_deref()
-            .and_then(|line| files.iter().find(|(_, file)| is_of_kind(file, &kind) && first_line_of(file).as_deref() == Some(line)));
+        let is_same = |file: &Path| match &first_line {
+            Some(line) => first_line_of(file).as_ref() == Some(line),
+            None => fs::read_to_string(file).is_ok_and(|known| known == text),
+        };
+        let same = files.iter().find(|(_, file)| is_of_kind(file, &kind) && is_same(file));
         let (id, file) = match same {
             Some((number, file)) => (*number, file.clone()),
             None => {

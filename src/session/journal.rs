@@ -190,6 +190,15 @@ fn parse_line(text: &[u8]) -> Result<JournalLine, String> {
     Ok(line)
 }
 
+/// Gives the lock back by name: closing the file alone leaves it to a child process that was being started at that moment and still
+/// holds a copy of it.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // NOTE: fails only where the lock is gone already.
+        let _ = self.file.unlock();
+    }
+}
+
 fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => JournalError::InUse { file: path.display().to_string() },
