@@ -126,6 +126,7 @@ impl ExecuteCommand {
             env: context.env,
             timeout: self.timeout,
             output_bytes: context.commands.output_bytes,
+            redactor: context.redactor,
         };
         match exec::run(permit, run).await {
             Ok(output) => Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) },

@@ -63,6 +63,7 @@ fn is_killed(case: &Value, policy: &Policy, script: Script) -> bool {
         env: &env,
         timeout: Duration::from_millis(200),
         output_bytes: 1024,
+        redactor: &locum::base::secret::Redactor::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let output = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), exec::run(&permit, run)).await });

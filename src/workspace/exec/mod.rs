@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe;
 
+use crate::base::secret::Redactor;
 use crate::base::text::Clipped;
 use crate::policy::Permit;
 use crate::policy::command::{Execution, Script};
@@ -44,6 +45,8 @@ pub struct CommandRun<'a> {
     pub timeout: Duration,
     /// Bytes of output kept, both streams together, half from each end.
     pub output_bytes: usize,
+    /// Takes secrets out of the output, before it is cut.
+    pub redactor: &'a Redactor,
 }
 
 /// What came of it.
@@ -110,7 +113,7 @@ pub async fn run(permit: &Permit<impl Act>, command: CommandRun<'_>) -> Result<C
 async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
     let mut started = spawn::start(execution, &command.folder, command.env)?;
-    let mut output = BothEnds::new(command.output_bytes);
+    let mut output = BothEnds::with_margin(command.output_bytes);
     let exit = match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
         Ok(status) => exit_of(status.map_err(|source| ExecError::Start { program: started.program.clone(), source })?),
         Err(_) => {
@@ -122,7 +125,7 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     };
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
-    Ok(CommandOutput { exit, output: output.finish(), elapsed: begin.elapsed() })
+    Ok(CommandOutput { exit, output: output.finish_redacted(command.redactor), elapsed: begin.elapsed() })
 }
 
 /// Reads output until the command itself ends.
@@ -184,6 +187,7 @@ mod tests {
     use rustix::process::{Pid, test_kill_process};
 
     use super::{CommandOutput, CommandRun, ExecError, Exit, run_execution};
+    use crate::base::secret::Redactor;
     use crate::policy::command::{Execution, Script};
     use crate::policy::intent::Intent;
     use crate::workspace::fixture::permit;
@@ -193,7 +197,14 @@ mod tests {
     async fn run(execution: Execution, folder: &Path, env: &[(&str, &str)], timeout: Duration) -> Result<CommandOutput, ExecError> {
         let script = Script::parse("");
         let env: BTreeMap<String, String> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let command = CommandRun { script: &script, folder: folder.to_owned(), env: &env, timeout, output_bytes: 1000 };
+        let command = CommandRun {
+            script: &script,
+            folder: folder.to_owned(),
+            env: &env,
+            timeout,
+            output_bytes: 1000,
+            redactor: &Redactor::default(),
+        };
         run_execution(&execution, &command).await
     }
 
@@ -215,9 +226,17 @@ mod tests {
     async fn runs_what_the_permit_covers_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let redactor = Redactor::default();
         let permitted = Script::parse("echo a | echo b");
         let permit = permit(&[Intent::Command(permitted.clone())]);
-        let command = |script| CommandRun { script, folder: folder.path().to_owned(), env: &env, timeout: LONG, output_bytes: 100 };
+        let command = |script| CommandRun {
+            script,
+            folder: folder.path().to_owned(),
+            env: &env,
+            timeout: LONG,
+            output_bytes: 100,
+            redactor: &redactor,
+        };
         assert_eq!(super::run(&permit, command(&permitted)).await.unwrap().output.text, "b\n");
         for script in ["echo a", "echo a | echo b; true"].map(Script::parse) {
             let command = CommandRun { script: &script, ..command(&permitted) };

@@ -2,7 +2,12 @@
 
 use std::collections::VecDeque;
 
+use crate::base::secret::Redactor;
 use crate::base::text::Clipped;
+
+/// Bytes kept beyond each cut, looked at together with the rest and then left out: no part of a secret that lies across a cut
+/// is shown, as long as the secret, in whatever encoding, is no longer than this.
+const MARGIN_BYTES: usize = 8 * 1024;
 
 /// Collects output: the first half of the limit as it comes, then the last half of whatever follows.
 #[derive(Debug)]
@@ -19,6 +24,33 @@ impl BothEnds {
     pub(in crate::workspace) fn new(limit_bytes: usize) -> Self {
         let tail_bytes = limit_bytes / 2;
         Self { head: Vec::new(), tail: VecDeque::new(), head_bytes: limit_bytes - tail_bytes, tail_bytes, total_bytes: 0 }
+    }
+
+    /// Prepares for at most `limit_bytes` of redacted text; see [`BothEnds::finish_redacted`].
+    pub(in crate::workspace) fn with_margin(limit_bytes: usize) -> Self {
+        Self::new(limit_bytes.saturating_add(2 * MARGIN_BYTES))
+    }
+
+    /// Returns what was kept, as [`BothEnds::finish`] does, without secrets and without parts of secrets at the cut. Masks are
+    /// shorter than what they stand for, so leaving out the margin of the redacted text leaves out that of the output too.
+    pub(in crate::workspace) fn finish_redacted(mut self, redactor: &Redactor) -> Clipped {
+        let missing_bytes = self.total_bytes - self.head.len() - self.tail.len();
+        if missing_bytes == 0 && self.total_bytes <= self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES {
+            let whole = self.finish();
+            return Clipped { text: redactor.redact(&whole.text), omitted_bytes: 0 };
+        }
+        if missing_bytes == 0 {
+            // It fits with the margin, but not without: redacted as a whole, then cut.
+            let limit_bytes = self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES;
+            return Clipped::head_tail(&redactor.redact(&self.finish().text), limit_bytes);
+        }
+        let head = redactor.redact(&String::from_utf8_lossy(whole_head(&self.head)));
+        let tail = redactor.redact(&String::from_utf8_lossy(whole_tail(self.tail.make_contiguous())));
+        let head = head.get(..head.floor_char_boundary(head.len().saturating_sub(MARGIN_BYTES))).unwrap_or_default();
+        let tail = tail.get(tail.ceil_char_boundary(MARGIN_BYTES.min(tail.len()))..).unwrap_or_default();
+        let omitted_bytes = self.total_bytes.saturating_sub(head.len() + tail.len());
+        let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        Clipped { text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"), omitted_bytes }
     }
 
     /// Takes the next bytes.
@@ -66,6 +98,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::BothEnds;
+    use crate::base::secret::{Redactor, Secret};
     use crate::base::text::Clipped;
 
     fn collect(limit_bytes: usize, pieces: &[&[u8]]) -> Clipped {
@@ -94,6 +127,22 @@ mod tests {
         }
         assert_eq!(collect(4, &[b"a\nxxxxxxyz"]), clipped("a\n[... 6 bytes left out ...]\nyz", 6));
         assert_eq!(collect(0, &[b"abc"]), clipped("[... 3 bytes left out ...]\n", 3));
+    }
+
+    #[test]
+    fn shows_no_part_of_a_secret_that_lies_across_a_cut() {
+        let secret = "correct-horse-battery-staple-42";
+        let redactor = Redactor::new([Secret::new(secret)]);
+        for shift in 0..80 {
+            for fill in ["x".repeat(100_000), "y".repeat(200)] {
+                let mut ends = BothEnds::with_margin(100);
+                ends.push(format!("{}{secret}{fill}{secret}{}", "a".repeat(shift), "b".repeat(shift)).as_bytes());
+                let clipped = ends.finish_redacted(&redactor);
+                assert!(clipped.omitted_bytes > 0 && clipped.text.len() < 150, "{clipped:?}");
+                let parts = (0..=secret.len() - 6).filter_map(|at| secret.get(at..at + 6));
+                assert_eq!(parts.filter(|part| clipped.text.contains(part)).count(), 0, "{}", clipped.text);
+            }
+        }
     }
 
     #[test]
