@@ -41,6 +41,9 @@ fn a_comment_on_an_issue_becomes_a_pull_request() {
     };
     assert!(place("GET /repos/acme/app/collaborators/alice/permission") < place("POST "));
     assert_eq!(requests[place("POST ")].path, "/repos/acme/app/issues/comments/55/reactions");
+    // The comment is there before anything lands, however short the run was, and what came of it is written into the same one.
+    let comment = place("POST /repos/acme/app/issues/7/comments");
+    assert!(comment < place("POST /repos/acme/app/pulls") && comment < place("PATCH /repos/acme/app/issues/comments/"));
     assert!(requests.iter().all(|request| request.header("authorization") == Some("Bearer fixture-token-1234567890")));
     let contents: Vec<_> = fixture.server.reactions().iter().map(|reaction| reaction["content"].as_str().unwrap().to_owned()).collect();
     assert_eq!(contents, ["eyes", "rocket"]);

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "writes the patch beside the journal")]
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
@@ -22,6 +23,9 @@ use crate::session::outcome::Outcome;
 use crate::session::state::State;
 use crate::session::{self, SessionParts};
 use crate::workspace::Workspace;
+
+/// Wall time that a progress comment still on its way is waited for at the end of a run.
+const LAST_PROGRESS: Duration = Duration::from_secs(5);
 
 /// Whether a session begins or goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +81,13 @@ pub async fn run_and_publish<'a>(
             () = &mut posting, if posts => posts = false,
         }
     };
+    if posts {
+        // A comment that is on its way would not be found by its marker yet, and be written twice.
+        tokio::select! {
+            () = &mut posting => {}
+            () = execution.clock.sleep(LAST_PROGRESS) => {}
+        }
+    }
     let published = publisher.publish(&outcome).await;
     Ok((outcome, Some(published)))
 }

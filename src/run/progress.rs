@@ -25,9 +25,17 @@ pub async fn keep_posting(publisher: &Publisher<'_>, mut latest: watch::Receiver
             // The policy or the forge said no; it will not say yes ten seconds later.
             return;
         }
-        clock.sleep(PAUSE).await;
+        tokio::select! {
+            () = clock.sleep(PAUSE) => {}
+            () = silence(latest.clone()) => return,
+        }
         if latest.changed().await.is_err() {
             return;
         }
     }
+}
+
+/// Resolves when the sender is gone.
+async fn silence(mut latest: watch::Receiver<Progress>) {
+    while latest.changed().await.is_ok() {}
 }
