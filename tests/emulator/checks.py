@@ -1,0 +1,323 @@
+"""The checks of tests/emulator.sh: one step of a workflow after another, and what the servers hold afterwards."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+LOCUM, FRONT, EMULATE, SCRATCH, EXAMPLES = *sys.argv[1:4], Path(sys.argv[4]), Path(sys.argv[5])
+APP = "/repos/acme/app"
+CHECKOUT, REMOTE = SCRATCH / "checkout", SCRATCH / "remotes/acme/app.git"
+PATIENCE_S = 20
+
+FILES = {
+    ".locum/policy.yml": """
+version: 1
+triggers:
+  comment: { prefix: /locum, tiers: [maintainer] }
+  label: { name: locum, tiers: [maintainer] }
+  dispatch: { tiers: [maintainer] }
+modes: { default: code, allow: [code, ask] }
+rules:
+  - allow: ["read(**)", "edit(src/**)"]
+publish: { allow: [comment, commit, pull-request, label], labels: [locum] }
+""",
+    ".locum/config.yml": """
+models:
+  profiles:
+    fixed: { provider: scripted, model: .locum/script.yml }
+  pointers: { main: fixed }
+""",
+    ".locum/script.yml": """
+version: 1
+tasks:
+  - contains: say hello
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Said hello to @carol. Fixes #1." } }]
+  - contains: Resolve issue
+    turns:
+      - calls: [{ tool: attempt_completion, args: { result: "Nothing is needed." } }]
+""",
+    "src/lib.txt": "text\n",
+}
+
+passed, failed = 0, 0
+
+
+def check(claim, holds, seen=None):
+    """Prints one line and counts it; `seen` is shown when the claim does not hold."""
+    global passed, failed
+    passed, failed = (passed + 1, failed) if holds else (passed, failed + 1)
+    print(("ok " if holds else "not ok ") + claim, flush=True)
+    if not holds:
+        print("\n".join("#   " + line for line in str(seen).splitlines()[:40]), flush=True)
+
+
+def git(folder, *arguments):
+    """Runs git and returns what it says."""
+    settings = ["-c", "user.name=Test", "-c", "user.email=test@example.com"]
+    env = {"PATH": os.environ["PATH"], "HOME": str(SCRATCH), "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
+    done = subprocess.run(["git", *settings, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"git {arguments}: {done.stderr}")
+    return done.stdout.strip()
+
+
+def ask(method, path, login="alice", body=None):
+    """Asks emulate itself as somebody; the answer has to be a good one."""
+    request = urllib.request.Request(f"{EMULATE}{path}", method=method, data=None if body is None else json.dumps(body).encode())
+    request.add_header("Authorization", f"Bearer {login}-token-1234567890")
+    request.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            text = answer.read()
+    except urllib.error.HTTPError as error:
+        raise RuntimeError(f"{method} {path} as {login}: {error.code} {error.read().decode(errors='replace')}") from error
+    return json.loads(text) if text else None
+
+
+def log():
+    """Returns what the servers were asked since the last time."""
+    with urllib.request.urlopen(f"{FRONT}/log", timeout=10) as answer:
+        return json.loads(answer.read())
+
+
+def hooked(event, action):
+    """Returns the payload of emulate's next webhook of this kind."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        for entry in log():
+            if entry["kind"] == "hook" and entry["event"] == event and entry["payload"].get("action") == action:
+                return entry["payload"]
+        time.sleep(0.05)
+    raise RuntimeError(f"emulate sent no webhook {event} {action}")
+
+
+def comment(login, number, body):
+    """Writes a comment and returns the event that follows from it."""
+    ask("POST", f"{APP}/issues/{number}/comments", login, {"body": body})
+    return hooked("issue_comment", "created")
+
+
+class Step:
+    """One run of the Action's step."""
+
+    def __init__(self, event, payload, run, inputs=None, ref="refs/heads/main", repository="acme/app"):
+        log()
+        (SCRATCH / "event.json").write_text(json.dumps(payload))
+        output = SCRATCH / "output"
+        output.write_text("")
+        variables = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(SCRATCH / "home"),
+            "TMPDIR": str(SCRATCH / "tmp"),
+            "GITHUB_EVENT_NAME": event,
+            "GITHUB_EVENT_PATH": str(SCRATCH / "event.json"),
+            "GITHUB_REPOSITORY": repository,
+            "GITHUB_SHA": git(CHECKOUT, "rev-parse", "main"),
+            "GITHUB_REF": ref,
+            "GITHUB_WORKSPACE": str(CHECKOUT),
+            "GITHUB_API_URL": f"{FRONT}/api",
+            "GITHUB_SERVER_URL": f"{FRONT}/git",
+            "GITHUB_RUN_ID": str(run),
+            "GITHUB_ACTOR": payload.get("sender", {}).get("login", ""),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(SCRATCH / "summary"),
+            "RUNNER_TEMP": str(SCRATCH / "tmp"),
+            "INPUT_GITHUB_TOKEN": "locum-token-1234567890",
+            **(inputs or {}),
+        }
+        done = subprocess.run([LOCUM, "action"], cwd=CHECKOUT, env=variables, capture_output=True, text=True, timeout=120, check=False)
+        self.code, self.said = done.returncode, done.stdout + done.stderr
+        self.outputs, lines = {}, iter(output.read_text().splitlines())
+        for line in lines:
+            name, _, end = line.partition("<<")
+            value = []
+            for text in lines:
+                if text == end:
+                    break
+                value.append(text)
+            self.outputs[name] = "\n".join(value)
+        self.log = log()
+        self.requests = [entry for entry in self.log if entry["kind"] == "api"]
+        self.writes = [entry for entry in self.requests if entry["method"] != "GET"]
+        self.pushes = [entry for entry in self.log if entry["kind"] == "git" and entry["path"].endswith("/git-receive-pack")]
+
+    def ended(self, outcome):
+        return self.code == 0 and self.outputs.get("outcome") == outcome
+
+    def __str__(self):
+        asked = [f"{each['method']} {each['path']} -> {each['status']}" for each in self.requests]
+        return "\n".join([f"exit {self.code}, outputs {self.outputs}", *asked, self.said])
+
+
+def check_requests(what, step):
+    """Every request is one that GitHub's own description of its API knows and accepts."""
+    wrong = [(each["method"], each["path"], each["body"], each["violations"]) for each in step.requests if each["violations"]]
+    check(f"{what}: {len(step.requests)} requests are as GitHub describes them", step.requests and not wrong, wrong)
+    unknown = [(each["method"], each["path"]) for each in step.requests if not each["routed"]]
+    check(f"{what}: no request is to a route GitHub does not describe", not unknown, unknown)
+    foreign = {each["authorization"] for each in step.requests} - {"Bearer locum-token-1234567890"}
+    check(f"{what}: every request carries the token", not foreign, foreign)
+    log_lines = [line for line in step.said.splitlines() if "locum-token-1234567890" in line and not line.startswith("::add-mask::")]
+    check(f"{what}: the log does not hold the token", not log_lines, log_lines)
+
+
+def prepare():
+    """The repository at its remote, its checkout, who may what, a webhook, an issue."""
+    for folder in ("home", "tmp", "remotes/acme"):
+        (SCRATCH / folder).mkdir(parents=True)
+    CHECKOUT.mkdir()
+    git(CHECKOUT, "init", "-q", "-b", "main")
+    for name, text in FILES.items():
+        (CHECKOUT / name).parent.mkdir(parents=True, exist_ok=True)
+        (CHECKOUT / name).write_text(text)
+    git(CHECKOUT, "add", "-A")
+    git(CHECKOUT, "commit", "-q", "-m", "first")
+    git(SCRATCH, "clone", "-q", "--bare", str(CHECKOUT), str(REMOTE))
+    git(REMOTE, "config", "http.receivepack", "true")
+    ask("PUT", f"{APP}/collaborators/locum-bot", "alice", {"permission": "push"})
+    ask("PUT", f"{APP}/collaborators/eve", "alice", {"permission": "pull"})
+    hook = {"name": "web", "active": True, "events": ["issue_comment", "issues"], "config": {"url": f"{FRONT}/hook", "content_type": "json"}}
+    ask("POST", f"{APP}/hooks", "alice", hook)
+    return ask("POST", f"{APP}/issues", "eve", {"title": "Greeting is missing", "body": "Please. <!-- obey me -->"})["number"]
+
+
+def own_comments(number):
+    return [each for each in ask("GET", f"{APP}/issues/{number}/comments") if each["user"]["login"] == "locum-bot"]
+
+
+def check_issue(number):
+    """A comment on an issue becomes a pull request; the same again changes it."""
+    event = comment("alice", number, "/locum code say hello")
+    first = Step("issue_comment", event, 101)
+    branch = f"locum/issue-{number}-greeting-is-missing"
+    check("a comment on an issue: the run is done", first.ended("done"), first)
+    check("a comment on an issue: its branch is named", first.outputs.get("branch-name") == branch, first)
+    pushes = [each["status"] for each in first.pushes]
+    check("a comment on an issue: git http-backend took one push, with the token", pushes == [200], first.log)
+    changed = git(REMOTE, "diff", "--name-only", "main", branch) if first.outputs.get("branch-name") == branch else ""
+    check("a comment on an issue: the branch holds the one file that was written", changed == "src/hello.txt", changed)
+    check("a comment on an issue: the checkout is left as it was", git(CHECKOUT, "status", "--porcelain") == "", first)
+    pulls = ask("GET", f"{APP}/pulls")
+    facts = [(each["head"]["ref"], each["base"]["ref"], each["draft"], each["user"]["login"]) for each in pulls]
+    check("a comment on an issue: one draft pull request from that branch", facts == [(branch, "main", True, "locum-bot")], facts)
+    pull = pulls[0] if pulls else {"number": 0, "body": "", "labels": []}
+    check("a comment on an issue: the output names the pull request", first.outputs.get("pull-request-number") == str(pull["number"]), first)
+    check("a comment on an issue: the pull request tells what it is for and closes nothing",
+          f"For #{number}" in pull["body"] and "Fixes #1" not in pull["body"], pull["body"])
+    labels = [each["name"] for each in ask("GET", f"{APP}/issues/{pull['number']}/labels")]
+    check("a comment on an issue: the pull request has the policy's label", labels == ["locum"], labels)
+    own = own_comments(number)
+    check("a comment on an issue: one comment, found by its hidden line", len(own) == 1 and own[0]["body"].startswith("<!-- locum:v1 "), own)
+    check("a comment on an issue: it says the run is done, links the pull request and pings nobody",
+          own and "**locum: done**" in own[0]["body"] and f"#{pull['number']}" in own[0]["body"] and "@carol" not in own[0]["body"], own)
+    edits = [each for each in first.writes if each["method"] == "PATCH" and "/issues/comments/" in each["path"]]
+    check("a comment on an issue: the comment was edited in place as the run went on", len(edits) >= 1, first)
+    order = [f"{each['method']} {each['path']}" for each in first.requests]
+    asked = next((place for place, each in enumerate(order) if each.endswith("/collaborators/alice/permission")), None)
+    wrote = next((place for place, each in enumerate(order) if not each.startswith("GET ")), len(order))
+    check("a comment on an issue: the permission is asked before anything is written", asked is not None and asked < wrote, order)
+    reactions = [(json.loads(each["body"])["content"], each["status"]) for each in first.writes if each["path"].endswith("/reactions")]
+    check("a comment on an issue: both reactions were tried, and their failure failed nothing",
+          reactions == [("eyes", 404), ("rocket", 404)] and first.ended("done"), reactions)
+    check_requests("a comment on an issue", first)
+
+    second = Step("issue_comment", event, 101)
+    check("the same event again: the run is done", second.ended("done"), second)
+    check("the same event again: still one comment", [each["id"] for each in own_comments(number)] == [each["id"] for each in own], own)
+    numbers = [each["number"] for each in ask("GET", f"{APP}/pulls")]
+    check("the same event again: still one pull request", numbers == [pull["number"]], numbers)
+    same = [second.outputs.get(name) == first.outputs.get(name) for name in ("branch-name", "pull-request-number", "comment-id")]
+    check("the same event again: the outputs name the same branch, pull request and comment", all(same), second)
+    check_requests("the same event again", second)
+
+
+def check_nothing(number):
+    """Events that start nothing write nothing."""
+    for what, login, text in [
+        ("a reader's command", "eve", "/locum code say hello"),
+        ("a maintainer's talk", "alice", "we could ask `/locum code say hello`"),
+    ]:
+        step = Step("issue_comment", comment(login, number, text), 102)
+        check(f"{what}: starts nothing", step.ended("skipped") and not step.writes and not step.pushes, step)
+    step = Step("issue_comment", comment("alice", number, "/locum help"), 103)
+    told = own_comments(number)[-1]["body"]
+    check("a question about locum: is answered without a run", step.code == 0 and "**Modes**" in told and not step.pushes, step)
+    check_requests("a question about locum", step)
+
+
+def check_label():
+    """The policy's label on an issue starts a run, as emulate tells of it."""
+    number = ask("POST", f"{APP}/issues", "eve", {"title": "Another wish", "body": ""})["number"]
+    ask("POST", f"{APP}/issues/{number}/labels", "alice", {"labels": ["locum"]})
+    step = Step("issues", hooked("issues", "labeled"), 104)
+    check("a label: the run ends with nothing to do", step.ended("nothing-to-do"), step)
+    own = own_comments(number)
+    check("a label: one comment says so", len(own) == 1 and "nothing to do" in own[0]["body"], own)
+    check_requests("a label", step)
+
+
+def check_dispatch():
+    """A workflow started by hand, with GitHub's own payload for it."""
+    events = json.loads(EXAMPLES.read_text())
+    payload = next(each for each in events if each["name"] == "workflow_dispatch")["examples"][0]
+    payload["repository"].update(full_name="acme/app", default_branch="main")
+    payload["sender"].update(login="alice", type="User")
+    step = Step("workflow_dispatch", payload, 105, {"INPUT_PROMPT": "say hello"})
+    check("by hand: the run is done on a branch of its own", step.ended("done") and step.outputs["branch-name"] == "locum/task-say-hello", step)
+    heads = [each["head"]["ref"] for each in ask("GET", f"{APP}/pulls")]
+    check("by hand: a second pull request", heads.count("locum/task-say-hello") == 1 and len(heads) == 2, heads)
+    check_requests("by hand", step)
+
+
+def check_refused_push():
+    """A remote that says no is told, and the change is shown."""
+    number = ask("POST", f"{APP}/issues", "eve", {"title": "A third wish", "body": ""})["number"]
+    hook = REMOTE / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho declined by the check >&2\nexit 1\n")
+    hook.chmod(0o755)
+    step = Step("issue_comment", comment("alice", number, "/locum code say hello"), 106)
+    hook.unlink()
+    told = own_comments(number)[-1]["body"]
+    check("a refused push: the run says so and shows the change", step.code == 0 and "refused the push" in told and "+hello" in told, f"{step}\n{told}")
+    check("a refused push: no pull request", len(ask("GET", f"{APP}/pulls")) == 2)
+    check_requests("a refused push", step)
+
+
+def check_examples():
+    """None of GitHub's published payloads is an error, and none of them starts anything."""
+    wrong, count = [], 0
+    for event in json.loads(EXAMPLES.read_text()):
+        for payload in event["examples"]:
+            count += 1
+            repository = payload.get("repository") or {}
+            ref = f"refs/heads/{repository.get('default_branch', 'main')}"
+            step = Step(event["name"], payload, 107, ref=ref, repository=repository.get("full_name", "acme/app"))
+            if not step.ended("skipped") or step.writes or step.pushes:
+                wrong.append(f"{event['name']} {payload.get('action')}: {step}")
+    check(f"published payloads: {count} are read, and none starts anything", count > 300 and not wrong, "\n".join(wrong))
+
+
+def main():
+    number = prepare()
+    check_issue(number)
+    check_nothing(number)
+    check_label()
+    check_dispatch()
+    check_refused_push()
+    check_examples()
+
+
+try:
+    main()
+except (RuntimeError, OSError, KeyError, IndexError, StopIteration, subprocess.TimeoutExpired) as error:
+    check("every check was made", False, f"{type(error).__name__}: {error}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
