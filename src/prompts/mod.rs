@@ -14,7 +14,7 @@ pub struct PromptFacts<'a> {
     pub mode: &'a Mode,
     /// Every mode it may hand work to; empty when it may not.
     pub delegates: Vec<&'a Mode>,
-    /// Every mode there is.
+    /// Every mode the task may go on in.
     pub modes: &'a ModeSet,
     /// The tools it is offered.
     pub tools: &'a [ToolSpec],

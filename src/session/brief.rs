@@ -56,11 +56,13 @@ impl<'a> Session<'a> {
         let may_be_given = |other: &&Mode| {
             may_delegate && self.parts.policy.decide(&Intent::Delegate(other.slug.clone()), &facts).decision == Decision::Allow
         };
+        let may_follow = |other: &&Mode| self.parts.policy.decide(&Intent::Mode(other.slug.clone()), &facts).decision == Decision::Allow;
         let delegates = self.parts.modes.iter().filter(may_be_given).collect();
+        let allowed = ModeSet::merge([self.parts.modes.iter().filter(may_follow).cloned().collect()]);
         let system = prompts::system_prompt(&PromptFacts {
             mode,
             delegates,
-            modes: self.parts.modes,
+            modes: &allowed,
             tools: &tools,
             rules: &self.rules_of(mode),
             policy_lines: &self.parts.policy.summary_lines(&mode.slug),
