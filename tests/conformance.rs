@@ -14,10 +14,14 @@ use serde_json::Value;
 
 #[path = "conformance/apply_diff.rs"]
 mod apply_diff;
+#[path = "conformance/command_approval.rs"]
+mod command_approval;
 #[path = "conformance/commands.rs"]
 mod commands;
 #[path = "conformance/events.rs"]
 mod events;
+#[path = "conformance/kode_bash_permissions.rs"]
+mod kode_bash_permissions;
 #[path = "conformance/mode_tool_access.rs"]
 mod mode_tool_access;
 #[path = "conformance/mode_validation.rs"]
@@ -48,8 +52,10 @@ type Judge = fn(&Value, &Value) -> Judged;
 fn judge_of(set: &str) -> Option<Judge> {
     match set {
         "apply_diff" => Some(apply_diff::judge),
+        "command_approval" => Some(command_approval::judge),
         "commands" => Some(commands::judge),
         "events" => Some(events::judge),
+        "kode_bash_permissions" => Some(kode_bash_permissions::judge),
         "mode_tool_access" => Some(mode_tool_access::judge),
         "mode_validation" => Some(mode_validation::judge),
         "paths" => Some(paths::judge),

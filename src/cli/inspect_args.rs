@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::policy::actors::Tier;
+use crate::policy::import::Peer;
 use crate::policy::intent::TriggerKind;
 
 /// How the inspecting subcommands look and answer.
@@ -60,6 +61,8 @@ pub enum PolicyCommand {
     Check(PolicyCheckArgs),
     /// Say what the policy decides on something, by which rule, and why. Ends with 0 (allow), 4 (deny) or 5 (hold).
     Explain(PolicyExplainArgs),
+    /// Turn the allowed and denied commands of another tool's settings into a policy; what is lost is told on stderr.
+    Import(PolicyImportArgs),
 }
 
 /// `locum policy check`.
@@ -71,6 +74,41 @@ pub struct PolicyCheckArgs {
     /// Where to read and how to answer.
     #[command(flatten)]
     pub inspect: InspectArgs,
+}
+
+/// `locum policy import`.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyImportArgs {
+    /// Whose settings these are.
+    #[arg(long, value_name = "TOOL")]
+    pub from: PeerWord,
+    /// The settings file.
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Print the policy and what is lost as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A tool whose settings can be turned into a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PeerWord {
+    /// Roo Code or Kilo Code.
+    Roo,
+    /// Kode.
+    Kode,
+    /// Claude Code.
+    Claude,
+}
+
+impl From<PeerWord> for Peer {
+    fn from(word: PeerWord) -> Self {
+        match word {
+            PeerWord::Roo => Self::Roo,
+            PeerWord::Kode => Self::Kode,
+            PeerWord::Claude => Self::Claude,
+        }
+    }
 }
 
 /// `locum policy explain`.

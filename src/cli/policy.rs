@@ -1,15 +1,16 @@
-//! `locum policy check|explain`: is the policy file right, and what does it say to one thing or another. Offline, nothing is run.
+//! `locum policy check|explain|import`: is the policy file right, and what does it say to one thing or another. Offline, nothing is run.
 
 use serde::Serialize;
 
 use crate::cli::failure::{Failure, Mistake};
-use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyExplainArgs};
+use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicyImportArgs};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::ConfigFile;
 use crate::policy::Policy;
 use crate::policy::explain::{Explanation, Warning, parse_intent};
+use crate::policy::import::import;
 use crate::policy::intent::Facts;
 use crate::policy::schema::PolicyErrors;
 use crate::policy::verdict::{Decision, RuleRef};
@@ -26,6 +27,7 @@ pub fn run(args: &PolicyArgs, context: &Context, output: &mut Output) -> Result<
     match &args.command {
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => explain(args, context, output),
+        PolicyCommand::Import(args) => imported(args, context, output),
     }
 }
 
@@ -127,6 +129,26 @@ fn explain(args: &PolicyExplainArgs, context: &Context, output: &mut Output) -> 
         Decision::Hold => ExitStatus::NeedsPerson,
         Decision::Deny => ExitStatus::Refused,
     })
+}
+
+/// The result of an import for programs.
+#[derive(Serialize)]
+struct ImportedRow<'a> {
+    policy: &'a str,
+    /// What could not be carried over.
+    notes: &'a [String],
+}
+
+fn imported(args: &PolicyImportArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let file = given(context, &args.file, "FILE")?;
+    let imported = import(args.from.into(), &file.text, &file.origin)?;
+    if args.json {
+        output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
+    } else {
+        imported.notes.iter().for_each(|note| output.talk(format!("not carried over: {}", visible(note))));
+        imported.policy.lines().for_each(|line| output.line(line.to_owned()));
+    }
+    Ok(ExitStatus::Done)
 }
 
 fn lines(explanation: &Explanation) -> Vec<String> {

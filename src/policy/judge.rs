@@ -7,15 +7,16 @@ use std::collections::HashMap;
 
 use crate::base::path::RepoPath;
 use crate::policy::command::Script;
-use crate::policy::command::examine::{Examination, PathUse};
+use crate::policy::command::examine::{Examination, Finding, PathUse};
 use crate::policy::command::tree::Simple;
 use crate::policy::glob::{Case, PathGlob};
 use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Facts, Intent, Publication, Restriction};
+use crate::policy::kind::{Kind, kind_of, kind_of_intent, start_of};
 use crate::policy::paths::{Protection, plain_spelling};
-use crate::policy::pattern::Pattern;
+use crate::policy::pattern::{CommandForm, Pattern};
 use crate::policy::rule::{Rule, Written};
-use crate::policy::schema::{PolicySpec, Sandbox};
+use crate::policy::schema::{CommandEdits, Expansions, PolicySpec, Sandbox};
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
 
 /// Rules made quick to search, with the settings that count as rules.
@@ -28,19 +29,6 @@ pub struct Judge {
     by_program: HashMap<String, Vec<(usize, usize)>>,
     protection: Protection,
     ignored: IgnoreFiles,
-}
-
-/// Kinds of patterns, for the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Read,
-    Edit,
-    AnyCommand,
-    Network,
-    Mcp,
-    Mode,
-    Delegate,
-    Publish,
 }
 
 /// A rule that matched.
@@ -58,10 +46,12 @@ impl Judge {
             for (at, written) in rule.patterns.iter().enumerate() {
                 let place = (index, at);
                 match &written.pattern {
-                    Pattern::Command(pattern) => match pattern.words.first() {
-                        Some(program) => judge.by_program.entry(program.clone()).or_default().push(place),
-                        None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
-                    },
+                    Pattern::Command(pattern) => {
+                        match pattern.words.first().filter(|_| matches!(pattern.form, CommandForm::Words | CommandForm::Prefix)) {
+                            Some(program) => judge.by_program.entry(program.clone()).or_default().push(place),
+                            None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
+                        }
+                    }
                     pattern => match start_of(pattern) {
                         Some(start) => judge.by_start.entry((kind_of(pattern), start.to_owned())).or_default().push(place),
                         None => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
@@ -218,23 +208,66 @@ impl Judge {
     }
 
     fn script(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        let verdict = self.commands(script, intent, facts, spec);
+        let said_no = verdict.decision == Decision::Hold || self.is_denied_by_rule(&verdict);
+        if verdict.decision == Decision::Allow || said_no || script.execution().is_none() {
+            return verdict;
+        }
+        let wanted = |found: &Match<'_>| {
+            matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()))
+                && found.rule.narrowing.holds(facts)
+        };
+        let spelled_out = self.at(self.by_kind.get(&Kind::AnyCommand)).filter(wanted).max_by_key(|found| found.rule.decision);
+        spelled_out.map_or(verdict, |found| self.verdict(intent.to_string(), &found))
+    }
+
+    /// Returns true when a `deny` rule spoke: a person said no. Elsewhere a denial only means that nobody said yes.
+    #[must_use]
+    pub fn is_denied_by_rule(&self, verdict: &Verdict) -> bool {
+        let Some(spoke) = verdict.rule.as_ref().filter(|_| verdict.decision == Decision::Deny) else { return false };
+        let denying = self.rules.iter().filter(|rule| rule.decision == Decision::Deny).flat_map(|rule| &rule.patterns);
+        denying.into_iter().any(|written| written.place.line == spoke.line && written.text == spoke.pattern)
+    }
+
+    /// Looks for a denied command in the text of a script that cannot be judged, so that its verdict names the rule. The text is
+    /// cut wherever a command could start; the script is refused either way.
+    fn denied_in_text(&self, script: &Script, shown: &str, facts: &Facts) -> Option<Verdict> {
+        let parts = script.text().split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
+        let words = parts.map(|part| -> Vec<String> { part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect() });
+        words.filter(|words| !words.is_empty()).find_map(|words| {
+            let found = self.command_matches(&words, facts).find(|found| found.rule.decision == Decision::Deny);
+            found.map(|found| self.verdict(shown.to_owned(), &found))
+        })
+    }
+
+    fn commands(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
         let shown = intent.to_string();
-        if let Some(problem) = script.problem() {
-            return self.guard(shown, problem.to_owned());
+        let expands = spec.commands.expansions == Expansions::Allow;
+        let examinations = match (script.problem(), script.loose_examinations()) {
+            (None, _) => script.examinations(),
+            (Some(_), Ok(examinations)) if expands => examinations,
+            (Some(_), _) if expands && script.text().trim().is_empty() => return self.plain_allow(&shown, "it runs nothing"),
+            (Some(problem), _) => {
+                return self.denied_in_text(script, &shown, facts).unwrap_or_else(|| self.guard(shown, problem.to_owned()));
+            }
+        };
+        if script.problem().is_none() && examinations.is_empty() {
+            return self.plain_allow(&shown, "it stays where it is");
         }
         let mut worst: Option<Verdict> = None;
         let mut consider = |verdict: Verdict| {
-            if worst.as_ref().is_none_or(|worst| verdict.decision > worst.decision) {
+            let rank = |verdict: &Verdict| (verdict.decision, self.is_denied_by_rule(verdict));
+            if worst.as_ref().is_none_or(|worst| rank(&verdict) > rank(worst)) {
                 worst = Some(verdict);
             }
         };
-        for (simple, examined) in script.examinations() {
+        for (simple, examined) in examinations {
             let hidden = if self.ignored.is_empty() { None } else { self.hidden_operand(&examined, &shown) };
             consider(hidden.unwrap_or_else(|| self.simple(simple, &examined, &shown, facts, spec)));
         }
         let (reads, edits) = script.redirected();
         for (used, edit) in reads.iter().map(|used| (used, false)).chain(edits.iter().map(|used| (used, true))) {
-            consider(self.used(used, edit, &shown, facts, spec).unwrap_or_else(|| self.plain_allow(&shown)));
+            consider(self.used(used, edit, &shown, facts, spec).unwrap_or_else(|| self.plain_allow(&shown, "its files are allowed")));
         }
         let verdict = worst.unwrap_or_else(|| self.guard(shown.clone(), "the script runs nothing".to_owned()));
         let complexity = script.complexity();
@@ -308,12 +341,14 @@ impl Judge {
         let (path, certain) = match used {
             PathUse::Inside(path) => (path, true),
             PathUse::Perhaps(path) => (path, false),
+            PathUse::Outside(path) if !edit && self.opened(path, spec) => return None,
             PathUse::Outside(path) => return Some(self.guard(shown.to_owned(), format!("`{path}` is not a path inside the repository"))),
         };
         let intent = if edit { Intent::Edit(path.clone()) } else { Intent::Read(path.clone()) };
         let mut verdict = self.decide(&intent, facts, spec);
         let by_rule_or_guard = verdict.rule.is_some() || !verdict.reason.starts_with("no rule");
-        if verdict.decision == Decision::Allow || !(certain || by_rule_or_guard) {
+        let free = edit && spec.commands.edits == CommandEdits::Checkout && self.protection.of_edit(path).is_none();
+        if verdict.decision == Decision::Allow || !((certain && !free) || by_rule_or_guard) {
             return None;
         }
         verdict.reason = format!("it {} `{path}`: {}", if edit { "writes" } else { "reads" }, verdict.reason);
@@ -321,17 +356,28 @@ impl Judge {
         Some(verdict)
     }
 
+    /// Returns true for an absolute path that `commands.reads` opens to commands.
+    fn opened(&self, path: &str, spec: &PolicySpec) -> bool {
+        let Some(inside) = path.strip_prefix('/').and_then(|rest| RepoPath::parse(rest).ok()) else { return false };
+        !path.contains("..")
+            && self.protection.of_read(&inside).is_none()
+            && spec.commands.reads.iter().any(|glob| glob.matches(&inside, Case::Exact))
+    }
+
     fn command_matches<'j>(&'j self, words: &'j [String], facts: &'j Facts) -> impl Iterator<Item = Match<'j>> {
         let plain = without_global_options(words);
         let by_program = words.first().and_then(|program| self.by_program.get(program));
         self.at(by_program).chain(self.at(self.by_kind.get(&Kind::AnyCommand))).filter(move |found| {
-            let matches = |pattern: &Pattern| match pattern {
-                Pattern::Command(pattern) => pattern.matches(words) || plain.as_ref().is_some_and(|plain| pattern.matches(plain)),
+            let matches = |pattern: &Pattern, case: Case| match pattern {
+                Pattern::Command(pattern) => {
+                    pattern.matches(words, case) || plain.as_ref().is_some_and(|plain| pattern.matches(plain, case))
+                }
                 _ => false,
             };
-            matches(&found.written.pattern)
+            let case = if found.rule.decision == Decision::Allow { Case::Exact } else { Case::Ignored };
+            matches(&found.written.pattern, case)
                 && found.rule.narrowing.holds(facts)
-                && !found.rule.except.iter().any(|except| matches(&except.pattern))
+                && !found.rule.except.iter().any(|except| matches(&except.pattern, opposite(case)))
         })
     }
 
@@ -351,8 +397,8 @@ impl Judge {
         Verdict { decision: Decision::Deny, intent, rule: None, reason }
     }
 
-    fn plain_allow(&self, shown: &str) -> Verdict {
-        Verdict { decision: Decision::Allow, intent: shown.to_owned(), rule: None, reason: "its files are allowed".to_owned() }
+    fn plain_allow(&self, shown: &str, reason: &str) -> Verdict {
+        Verdict { decision: Decision::Allow, intent: shown.to_owned(), rule: None, reason: reason.to_owned() }
     }
 }
 
@@ -380,7 +426,10 @@ fn coverage(pattern: &Pattern, examined: &Examination) -> (Result<(), String>, b
     if !pattern.open {
         return (Ok(()), true);
     }
-    match examined.findings.iter().find(|finding| finding.index >= pattern.words.len()) {
+    let named = |finding: &Finding| {
+        finding.index < pattern.words.len() || (finding.unfamiliar && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))
+    };
+    match examined.findings.iter().find(|finding| !named(finding)) {
         Some(finding) => (Err(finding.reason.clone()), false),
         None => (Ok(()), false),
     }
@@ -411,44 +460,5 @@ fn opposite(case: Case) -> Case {
     match case {
         Case::Exact => Case::Ignored,
         Case::Ignored => Case::Exact,
-    }
-}
-
-fn start_of(pattern: &Pattern) -> Option<&str> {
-    match pattern {
-        Pattern::Read(glob) | Pattern::Edit(glob) => glob.start(),
-        Pattern::Command(_)
-        | Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Publish(_) => None,
-    }
-}
-
-fn kind_of(pattern: &Pattern) -> Kind {
-    match pattern {
-        Pattern::Read(_) => Kind::Read,
-        Pattern::Edit(_) => Kind::Edit,
-        Pattern::Command(_) => Kind::AnyCommand,
-        Pattern::Fetch(_) | Pattern::Browse(_) => Kind::Network,
-        Pattern::Mcp(_) => Kind::Mcp,
-        Pattern::Mode(_) => Kind::Mode,
-        Pattern::Delegate(_) => Kind::Delegate,
-        Pattern::Publish(_) => Kind::Publish,
-    }
-}
-
-fn kind_of_intent(intent: &Intent) -> Option<Kind> {
-    match intent {
-        Intent::Read(_) => Some(Kind::Read),
-        Intent::Edit(_) => Some(Kind::Edit),
-        Intent::Command(_) | Intent::Session => None,
-        Intent::Fetch(_) | Intent::Browse(_) => Some(Kind::Network),
-        Intent::Mcp { .. } => Some(Kind::Mcp),
-        Intent::Mode(_) => Some(Kind::Mode),
-        Intent::Delegate(_) => Some(Kind::Delegate),
-        Intent::Publish(_) => Some(Kind::Publish),
     }
 }

@@ -9,8 +9,10 @@ pub mod command;
 pub mod explain;
 pub mod glob;
 pub mod ignore;
+pub mod import;
 pub mod intent;
 pub mod judge;
+mod kind;
 pub mod paths;
 pub mod pattern;
 pub mod rule;
@@ -118,6 +120,12 @@ impl Policy {
     #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts) -> Verdict {
         self.judge.decide(intent, facts, &self.spec)
+    }
+
+    /// Returns true when a `deny` rule spoke: a person said no. Elsewhere a denial only means that nobody said yes.
+    #[must_use]
+    pub fn is_denied_by_rule(&self, verdict: &Verdict) -> bool {
+        self.judge.is_denied_by_rule(verdict)
     }
 
     /// Judges an act by all its intents and, when each is allowed, hands it back as a permit.

@@ -19,7 +19,8 @@ pub const PUBLICATIONS: &[(&str, Publication)] = &[
     ("label", Publication::Label),
 ];
 
-const KINDS: &[&str] = &["read", "edit", "command", "fetch", "browse", "mcp", "mode", "delegate", "publish"];
+const KINDS: &[&str] =
+    &["read", "edit", "command", "command-prefix", "command-text", "script", "fetch", "browse", "mcp", "mode", "delegate", "publish"];
 
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub enum Pattern {
     Read(PathGlob),
     /// `edit(src/**)`
     Edit(PathGlob),
-    /// `command(cargo test:*)`
+    /// `command(cargo test:*)`, `command-text(cargo test)`, `script(cargo fmt && cargo test)`
     Command(CommandPattern),
     /// `fetch(docs.rs)`
     Fetch(UrlPattern),
@@ -47,10 +48,27 @@ pub enum Pattern {
 /// Words of one simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPattern {
-    /// The words it starts with; none for `command(*)`.
+    /// The words it starts with; none for `command(*)` and for a whole script.
     pub words: Vec<String>,
     /// Whether further words may follow (`:*`).
     pub open: bool,
+    /// How it is compared.
+    pub form: CommandForm,
+}
+
+/// How a pattern is compared with commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandForm {
+    /// `command(...)`: word by word.
+    Words,
+    /// `command-prefix(...)`: these words, then anything that does not start another program by name: verbs and interpreters
+    /// that no table knows are included. For policies brought over from tools that know no options.
+    Prefix,
+    /// `command-text(...)`: as a prefix, but the words joined by single blanks start with this text, whatever the case. Allowing needs the text
+    /// to end with a word; refusing does not.
+    Text(String),
+    /// `script(...)`: a whole script, letter for letter.
+    Script(String),
 }
 
 /// Addresses on the network: scheme, host, port and the start of the path.
@@ -74,6 +92,9 @@ impl Pattern {
             "read" => PathGlob::parse(inner).map(Self::Read),
             "edit" => PathGlob::parse(inner).map(Self::Edit),
             "command" => CommandPattern::parse(inner).map(Self::Command),
+            "command-prefix" => CommandPattern::prefix(inner).map(Self::Command),
+            "command-text" => CommandPattern::text(inner).map(Self::Command),
+            "script" => CommandPattern::script(inner).map(Self::Command),
             "fetch" => UrlPattern::parse(inner).map(Self::Fetch),
             "browse" => UrlPattern::parse(inner).map(Self::Browse),
             "mcp" => mcp(inner).map(Self::Mcp),
@@ -119,7 +140,12 @@ impl Pattern {
         match (self, other) {
             (Self::Read(one), Self::Read(two)) | (Self::Edit(one), Self::Edit(two)) => one.covers(two),
             (Self::Command(one), Self::Command(two)) => {
-                one == two || (one.open && two.words.len() >= one.words.len() && two.words.starts_with(&one.words))
+                one == two
+                    || (one.form == CommandForm::Words
+                        && one.open
+                        && !matches!(two.form, CommandForm::Script(_))
+                        && two.words.len() >= one.words.len()
+                        && two.words.starts_with(&one.words))
             }
             (Self::Mcp(one), Self::Mcp(two)) | (Self::Mode(one), Self::Mode(two)) | (Self::Delegate(one), Self::Delegate(two)) => {
                 one == two || one == "*"
@@ -133,7 +159,7 @@ impl Pattern {
 impl CommandPattern {
     fn parse(text: &str) -> Result<Self, String> {
         if text == "*" {
-            return Ok(Self { words: Vec::new(), open: true });
+            return Ok(Self { words: Vec::new(), open: true, form: CommandForm::Words });
         }
         let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));
         let words = word::split(text)?;
@@ -143,13 +169,49 @@ impl CommandPattern {
         if words.iter().any(|word| word == "*") {
             return Err(format!("command pattern `{text}`: a `*` among the words is not a wildcard; end the pattern with `:*`"));
         }
-        Ok(Self { words, open })
+        Ok(Self { words, open, form: CommandForm::Words })
     }
 
-    /// Returns true when a simple command's words match.
+    fn prefix(text: &str) -> Result<Self, String> {
+        let words = if text == "*" { Vec::new() } else { Self::parse(text)?.words };
+        Ok(Self { words, open: true, form: CommandForm::Prefix })
+    }
+
+    fn text(text: &str) -> Result<Self, String> {
+        let words: Vec<String> = text.split_ascii_whitespace().map(str::to_lowercase).collect();
+        if words.is_empty() {
+            return Err("command pattern names no program; `command(*)` means every command".to_owned());
+        }
+        Ok(Self { words, open: true, form: CommandForm::Text(text.to_lowercase()) })
+    }
+
+    fn script(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("script pattern is empty".to_owned());
+        }
+        Ok(Self { words: Vec::new(), open: false, form: CommandForm::Script(text.trim().to_owned()) })
+    }
+
+    /// Returns true when a simple command's words match. `Case::Ignored` stands for a rule that refuses.
     #[must_use]
-    pub fn matches(&self, words: &[String]) -> bool {
-        if self.open { words.starts_with(&self.words) } else { words == self.words }
+    pub fn matches(&self, words: &[String], case: Case) -> bool {
+        match &self.form {
+            CommandForm::Prefix => words.starts_with(&self.words),
+            CommandForm::Words if self.open => words.starts_with(&self.words),
+            CommandForm::Words => words == self.words,
+            CommandForm::Text(text) if case == Case::Ignored => words.join(" ").to_lowercase().starts_with(text.as_str()),
+            CommandForm::Text(text) => {
+                let long_enough = words.len() > self.words.len() || (words.len() == self.words.len() && !text.ends_with(' '));
+                long_enough && self.words.iter().zip(words).all(|(wanted, word)| *wanted == word.to_lowercase())
+            }
+            CommandForm::Script(_) => false,
+        }
+    }
+
+    /// Returns true when a whole script is the one written here.
+    #[must_use]
+    pub fn is_script(&self, text: &str) -> bool {
+        matches!(&self.form, CommandForm::Script(wanted) if wanted == text.trim())
     }
 }
 
@@ -191,7 +253,7 @@ fn split(text: &str) -> Result<(&str, &str), String> {
     let wrong = || format!("pattern `{text}` is not of the form `kind(...)`, for example `edit(src/**)`");
     let (kind, rest) = text.split_once('(').ok_or_else(wrong)?;
     let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
-    Ok((kind, inner.trim()))
+    Ok((kind, if kind == "command-text" { inner } else { inner.trim() }))
 }
 
 fn name(text: &str, what: &str) -> Result<String, String> {

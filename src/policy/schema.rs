@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
+use crate::policy::glob::PathGlob;
 use crate::policy::intent::Publication;
 
 /// A policy file's settings, checked; the rules beside them are private to the policy.
@@ -162,6 +163,12 @@ pub struct CommandLimits {
     pub sandbox: Sandbox,
     /// Complexity, 0 to 1, above which a script is held.
     pub max_complexity: f64,
+    /// Whether scripts may hold what a shell works out: variables, globs, substitutions, loops.
+    pub expansions: Expansions,
+    /// Whether files that commands write need an edit rule.
+    pub edits: CommandEdits,
+    /// Folders outside the repository that commands may read, without the leading `/`.
+    pub reads: Vec<PathGlob>,
 }
 
 impl Default for CommandLimits {
@@ -174,8 +181,31 @@ impl Default for CommandLimits {
             env,
             sandbox: Sandbox::Required,
             max_complexity: 0.8,
+            expansions: Expansions::Off,
+            edits: CommandEdits::Ruled,
+            reads: Vec::new(),
         }
     }
+}
+
+/// Whether scripts may hold what a shell works out when they run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expansions {
+    /// No: every word is known before anything runs.
+    #[default]
+    Off,
+    /// Yes, where every command at any depth is allowed and the unknown words are harmless to the programs that get them.
+    Allow,
+}
+
+/// Whether files that commands write need an edit rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommandEdits {
+    /// Yes: each file a command writes is judged as an edit.
+    #[default]
+    Ruled,
+    /// No: allowed commands write where they like in the checkout, except protected paths and paths that a rule refuses.
+    Checkout,
 }
 
 /// What has to be around a command that runs the repository's own code (tests, builds, scripts).

@@ -8,11 +8,12 @@ use crate::base::fields::{Fields, Mistakes};
 use crate::base::yaml::{Node, Place};
 use crate::policy::budget::Budget;
 use crate::policy::command::word;
+use crate::policy::glob::PathGlob;
 use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
-    CommandLimits, CommentTrigger, Delegation, Forks, LabelTrigger, ModeRules, OnHold, OnQuestion, PolicySpec, PublishAs, PublishRules,
-    Sandbox, Switching, Triggers,
+    CommandEdits, CommandLimits, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, ModeRules, OnHold, OnQuestion, PolicySpec,
+    PublishAs, PublishRules, Sandbox, Switching, Triggers,
 };
 
 /// Every key a policy file may have at its top.
@@ -139,7 +140,7 @@ fn delegation(node: &Node, mistakes: &mut Mistakes) -> Delegation {
 
 fn commands(node: &Node, mistakes: &mut Mistakes) -> CommandLimits {
     let mut found = CommandLimits::default();
-    let known = ["timeout", "output", "network", "env", "max_complexity", "sandbox"];
+    let known = ["timeout", "output", "network", "env", "max_complexity", "sandbox", "expansions", "edits", "reads"];
     let Some(fields) = mistakes.fields(node, "commands", &known) else { return found };
     set(&mut found.timeout, fields.get("timeout").and_then(|node| mistakes.duration(node, "timeout")));
     set(&mut found.output_bytes, fields.get("output").and_then(|node| mistakes.bytes(node, "output")));
@@ -153,7 +154,27 @@ fn commands(node: &Node, mistakes: &mut Mistakes) -> CommandLimits {
     set(&mut found.max_complexity, fields.get("max_complexity").and_then(|node| mistakes.number(node, "max_complexity", 0.0, 1.0)));
     let sandbox = [("required", Sandbox::Required), ("off", Sandbox::Off), ("false", Sandbox::Off)];
     set(&mut found.sandbox, fields.get("sandbox").and_then(|node| mistakes.word(node, "sandbox", &sandbox)));
+    let expansions = [("off", Expansions::Off), ("false", Expansions::Off), ("allow", Expansions::Allow)];
+    set(&mut found.expansions, fields.get("expansions").and_then(|node| mistakes.word(node, "expansions", &expansions)));
+    let edits = [("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)];
+    set(&mut found.edits, fields.get("edits").and_then(|node| mistakes.word(node, "edits", &edits)));
+    for (text, place) in fields.get("reads").map_or_else(Vec::new, |node| mistakes.texts(node, "reads")) {
+        match outside_glob(&text) {
+            Ok(glob) => found.reads.push(glob),
+            Err(message) => mistakes.add(place, message),
+        }
+    }
     found
+}
+
+/// A pattern of absolute paths. The kernel's own folders hold other processes' secrets and are never opened.
+fn outside_glob(text: &str) -> Result<PathGlob, String> {
+    let inner = text.strip_prefix('/').ok_or_else(|| format!("`{text}` is not an absolute path such as `/etc/ssl/**`"))?;
+    let first = inner.split('/').next().unwrap_or_default();
+    if ["proc", "sys", "dev", "run"].contains(&first) || first.contains(['*', '?', '[', '{']) {
+        return Err(format!("`{text}` is never opened to commands; name a folder such as `/etc/ssl/**`"));
+    }
+    PathGlob::parse(inner)
 }
 
 /// Names that carry the runner's own credentials or files, or that make a program start another one.

@@ -35,7 +35,7 @@ modes: { default: code, allow: [orchestrator, architect, code, ask, debug, coord
 commands: { sandbox: off }
 rules:
   - allow: ["read(**)"]
-  - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(cp:*)", "command(sleep:*)", "command(./step.sh)", "command(false)"]
+  - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(sh -c 'cp src/a.txt src/c.txt')", "command(sh -c 'cp src/a.txt src/secret.txt')", "command(sleep:*)", "command(./step.sh)", "command(false)"]
     modes: [code, debug]
   - allow: "edit(**/*.md)"
     modes: [architect]

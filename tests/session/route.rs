@@ -56,8 +56,8 @@ fn a_refused_call_is_answered_listed_and_done_without() {
 fn what_a_command_changed_is_judged_too_and_put_back() {
     let fixture = Fixture::new(&turns(
         r#"
-- calls: [{ tool: execute_command, args: { command: "cp src/a.txt src/c.txt" } }]
-- calls: [{ tool: execute_command, args: { command: "cp src/a.txt src/secret.txt" } }]
+- calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/c.txt'" } }]
+- calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
 - expect: { contains: ["undone"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
@@ -73,7 +73,7 @@ fn what_a_command_changed_is_judged_too_and_put_back() {
 fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
     let fixture = Fixture::new(&turns(
         r#"
-- calls: [{ tool: execute_command, args: { command: "cp src/a.txt src/secret.txt" } }]
+- calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
 - calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
     ));

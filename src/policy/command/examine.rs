@@ -5,7 +5,7 @@
 
 use crate::base::path::RepoPath;
 use crate::policy::command::sed;
-use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, Table, WITH_VERBS};
+use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, Table, WITH_VERBS, WRAPPERS};
 
 /// What one simple command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Finding {
     pub index: usize,
     /// Why.
     pub reason: String,
+    /// Whether it only means that nothing is known of a verb or program.
+    pub unfamiliar: bool,
 }
 
 /// A path a command uses.
@@ -104,7 +106,8 @@ enum Takes {
 
 impl Looking<'_> {
     fn program(&mut self) {
-        let Some(program) = self.words.first().map(String::as_str) else { return };
+        let Some(program) = self.words.first().map(|word| word.to_lowercase()) else { return };
+        let program = program.as_str();
         if SHELL_WORDS.contains(&program) {
             self.found.never = Some(format!("`{program}` changes what the shell does with later commands"));
             return;
@@ -118,7 +121,12 @@ impl Looking<'_> {
             || RUN_OTHERS.contains(&program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
         {
             self.found.runs_code = true;
-            self.finding(usize::MAX, format!("`{program}` can run or write anything; a rule has to spell out every word of it"));
+            let reason = format!("`{program}` can run or write anything; a rule has to spell out every word of it");
+            if WRAPPERS.contains(&program) {
+                self.finding(usize::MAX, reason)
+            } else {
+                self.unfamiliar(usize::MAX, reason)
+            }
             return;
         }
         match program {
@@ -162,11 +170,11 @@ impl Looking<'_> {
                 self.by_table(table);
             }
             None => {
-                self.finding(self.next, format!("`{program} {verb}` is not known to be harmless"));
+                self.unfamiliar(self.next, format!("`{program} {verb}` is not known to be harmless"));
                 self.found.runs_code = program != "git";
                 for index in self.next + 1..self.words.len() {
                     if self.words.get(index).is_some_and(|word| word.starts_with('-') && word.len() > 1) {
-                        self.finding(index, format!("no table says what this option of `{program} {verb}` does"));
+                        self.unfamiliar(index, format!("no table says what this option of `{program} {verb}` does"));
                     }
                 }
             }
@@ -212,6 +220,12 @@ impl Looking<'_> {
     fn operands(&mut self, table: &Table, name: &str, operands: Vec<(usize, String)>, pattern_given: bool, plain_from: Option<usize>) {
         match table.operands {
             Operands::Words | Operands::Text => {}
+            Operands::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
+            Operands::Copied => {
+                let count = operands.len().saturating_sub(1);
+                self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
+                self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
+            }
             Operands::None => {
                 if let Some((index, word)) = operands.first() {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
@@ -236,6 +250,9 @@ impl Looking<'_> {
                 }
             }
             Operands::PatternThenPaths(_) => {
+                if let Some((index, _)) = operands.first().filter(|(_, program)| name == "jq" && reaches_out(program)) {
+                    self.finding(*index, "this program of `jq` reads more than its input".to_owned());
+                }
                 let paths = operands.iter().skip(usize::from(!pattern_given));
                 self.reads(paths.clone().map(|(_, word)| word.as_str()));
                 if paths.count() == 0 && matches!(name, "rg" | "git grep" | "grep") {
@@ -330,6 +347,16 @@ impl Looking<'_> {
     fn reads<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
         for word in words {
             self.found.reads.extend(path_use(word, self.folder));
+        }
+    }
+
+    /// The repository's own folder holds protected files: nothing removes or replaces it.
+    fn edits<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        for word in words {
+            self.found.edits.extend(path_use(word, self.folder).map(|used| match used {
+                PathUse::Inside(path) if path.is_root() => PathUse::Outside(word.to_owned()),
+                used => used,
+            }));
         }
     }
 
@@ -428,9 +455,20 @@ impl Looking<'_> {
         self.finding(index, format!("the option `{word}` of `{name}` is not known to be harmless"));
     }
 
-    fn finding(&mut self, index: usize, reason: String) {
-        self.found.findings.push(Finding { index, reason });
+    fn unfamiliar(&mut self, index: usize, reason: String) {
+        self.found.findings.push(Finding { index, reason, unfamiliar: true });
     }
+
+    fn finding(&mut self, index: usize, reason: String) {
+        self.found.findings.push(Finding { index, reason, unfamiliar: false });
+    }
+}
+
+/// Words of a jq program that run, read or show something other than its input.
+fn reaches_out(program: &str) -> bool {
+    ["system", "import", "include", "input_filename", "env", "ENV", "get_search_list", "modulemeta"]
+        .iter()
+        .any(|word| program.contains(word))
 }
 
 fn lookup(options: [&str; 2], option: &str) -> Option<Takes> {

@@ -24,6 +24,12 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     if text.len() > SCRIPT_LIMIT_BYTES {
         return Err(format!("the script is longer than {SCRIPT_LIMIT_BYTES} bytes"));
     }
+    check_letters(text)?;
+    Scan { letters: text.chars().collect(), at: 0, openers: 0, words: 0, waiting: Vec::new() }.run()
+}
+
+/// Refuses characters that show something else than they are.
+pub(super) fn check_letters(text: &str) -> Result<(), String> {
     for letter in text.chars() {
         if letter.is_control() && !matches!(letter, '\n' | '\t') {
             return Err(format!("the script holds the control character U+{:04X}", u32::from(letter)));
@@ -32,7 +38,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
             return Err(format!("the script holds the invisible character U+{:04X}", u32::from(letter)));
         }
     }
-    Scan { letters: text.chars().collect(), at: 0, openers: 0, words: 0, waiting: Vec::new() }.run()
+    Ok(())
 }
 
 struct Scan {

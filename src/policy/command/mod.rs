@@ -5,6 +5,7 @@
 
 pub mod examine;
 pub mod limits;
+pub mod loose;
 pub mod parse;
 mod sed;
 mod tables;
@@ -13,6 +14,7 @@ pub mod word;
 
 use crate::base::path::RepoPath;
 use crate::policy::command::examine::{Examination, PathUse, examine, path_use};
+use crate::policy::command::loose::{LooseCommand, examine_loose};
 use crate::policy::command::tree::{List, Redirect, Simple};
 
 /// A script as the model wrote it together with its parsed tree.
@@ -20,7 +22,11 @@ use crate::policy::command::tree::{List, Redirect, Simple};
 pub struct Script {
     text: String,
     folder: RepoPath,
+    /// Where the repository lies, as an absolute path; empty where that is not known.
+    root: String,
     tree: Result<List, String>,
+    /// What the tree cannot hold, read for policies that let a shell work words out.
+    loose: Result<Vec<LooseCommand>, String>,
 }
 
 /// How an allowed script is run.
@@ -43,7 +49,16 @@ impl Script {
     /// Parses a script that runs in a folder of the repository; paths in it are relative to that folder.
     #[must_use]
     pub fn parse_in(text: &str, folder: &RepoPath) -> Self {
-        Self { text: text.to_owned(), folder: folder.clone(), tree: parse::parse(text) }
+        let tree = parse::parse(text);
+        let loose = if tree.is_ok() { Err(String::new()) } else { loose::parse(&loose::plain(text)) };
+        Self { text: text.to_owned(), folder: folder.clone(), root: String::new(), tree, loose }
+    }
+
+    /// Says where the repository lies, so that a `cd` to where the script already is counts as nothing.
+    #[must_use]
+    pub fn below(mut self, root: &str) -> Self {
+        root.trim_end_matches('/').clone_into(&mut self.root);
+        self
     }
 
     /// Returns the script as written.
@@ -88,7 +103,9 @@ impl Script {
     /// Returns how to run it; `None` when it was not understood.
     #[must_use]
     pub fn execution(&self) -> Option<Execution> {
-        let tree = self.tree.as_ref().ok()?;
+        let Ok(tree) = &self.tree else {
+            return self.loose.is_ok().then(|| Execution::Shell(format!("{NEUTRAL_GIT}{}", loose::plain(&self.text))));
+        };
         Some(match tree.only_command() {
             Some(simple) => Execution::Words(neutral(simple)),
             None => Execution::Shell(tree.render(&neutral)),
@@ -98,14 +115,34 @@ impl Script {
     /// Returns what each simple command would do, in order.
     #[must_use]
     pub fn examinations(&self) -> Vec<(&Simple, Examination)> {
-        self.simple_commands().into_iter().map(|simple| (simple, examine(&simple.words, &self.folder))).collect()
+        let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
+        commands.map(|simple| (simple, examine(&simple.words, &self.folder))).collect()
+    }
+
+    /// Returns what each simple command of a script with expansions would do, at any depth.
+    ///
+    /// # Errors
+    /// Why such a script cannot be judged even so.
+    pub fn loose_examinations(&self) -> Result<Vec<(&Simple, Examination)>, &str> {
+        let commands = self.loose.as_ref().map_err(String::as_str)?.iter();
+        let commands = commands.filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
+        Ok(commands.map(|command| (&command.simple, examine_loose(command, &self.folder))).collect())
+    }
+
+    /// Returns true for a `cd` to the folder the script runs in.
+    fn stays(&self, simple: &Simple) -> bool {
+        let here = if self.folder.is_root() { self.root.clone() } else { format!("{}/{}", self.root, self.folder) };
+        match simple.words.as_slice() {
+            [cd, target] if cd == "cd" => target == "." || (!self.root.is_empty() && target.trim_end_matches('/') == here),
+            _ => false,
+        }
     }
 
     /// Returns the files that redirections read and those they write.
     #[must_use]
     pub fn redirected(&self) -> (Vec<PathUse>, Vec<PathUse>) {
         let (mut reads, mut edits) = (Vec::new(), Vec::new());
-        for redirect in self.redirects() {
+        for redirect in self.redirects().into_iter().chain(loose::redirects(self.loose.as_deref().unwrap_or_default())) {
             match redirect {
                 Redirect::Input { path, .. } => reads.extend(path_use(path, &self.folder)),
                 Redirect::Output { path, .. } => edits.extend(path_use(path, &self.folder)),
@@ -120,7 +157,7 @@ impl Script {
     pub fn paths(&self) -> Vec<RepoPath> {
         let (mut used, edits) = self.redirected();
         used.extend(edits);
-        for (_, examined) in self.examinations() {
+        for (_, examined) in self.examinations().into_iter().chain(self.loose_examinations().unwrap_or_default()) {
             used.extend(examined.reads.into_iter().chain(examined.edits));
         }
         let mut paths: Vec<RepoPath> = used
@@ -143,6 +180,10 @@ impl Script {
         !examined.is_empty() && self.redirected().1.is_empty() && examined.iter().all(|(_, examined)| harmless(examined))
     }
 }
+
+/// Put before a script whose words a shell works out: git gets there what [`neutral`] gives it elsewhere.
+const NEUTRAL_GIT: &str = "git() { case \"$1\" in diff|log|show|diff-tree) locum_verb=$1; shift; set -- \"$locum_verb\" --no-ext-diff --no-textconv \"$@\";; esac; \
+command git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c diff.external= -c protocol.ext.allow=never \"$@\"; }\n";
 
 /// Verbs of git that show differences, which attributes could hand to other programs.
 const GIT_SHOWS: &[&str] = &["diff", "log", "show", "diff-tree"];

@@ -164,7 +164,7 @@ fn literal(found: &ast::Word) -> Result<String, String> {
     word::literal(&found.value).map_err(|why| format!("the word `{}` holds {why}", found.value))
 }
 
-fn add_redirect(redirect: &ast::IoRedirect, found: &mut Vec<Redirect>) -> Result<(), String> {
+pub(super) fn add_redirect(redirect: &ast::IoRedirect, found: &mut Vec<Redirect>) -> Result<(), String> {
     match redirect {
         ast::IoRedirect::File(fd, kind, target) => found.push(file_redirect(*fd, kind, target)?),
         ast::IoRedirect::OutputAndError(target, append) => {

@@ -117,7 +117,6 @@ fn what_cannot_be_known_before_it_runs_is_refused() {
     ] {
         let script = Script::parse(text);
         assert!(script.problem().is_some(), "{text:.60} became {:?}", script.execution());
-        assert_eq!(script.execution(), None);
     }
 }
 

@@ -56,6 +56,21 @@ pub(super) const TABLES: &[Table] = &[
         Operands::Revisions,
         "--tags --always --dirty=? --abbrev= --long --all --match= --exclude= --exact-match --contains --first-parent --candidates=",
     ),
+    Table {
+        words: &["git", "commit"],
+        options: [
+            "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
+            "",
+        ],
+        operands: Operands::None,
+        effect: Effect::Writes,
+    },
+    Table {
+        words: &["git", "add"],
+        options: ["-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add", ""],
+        operands: Operands::Paths,
+        effect: Effect::Writes,
+    },
     reads(&["git", "merge-base"], Operands::Revisions, "--all -a --octopus --is-ancestor --fork-point --independent"),
     reads(&["git", "name-rev"], Operands::Revisions, "--tags --refs= --name-only --always"),
     reads(

@@ -43,6 +43,10 @@ pub(super) enum Operands {
     Only(&'static [&'static str]),
     /// Names of tests or packages that may be paths.
     Targets,
+    /// Files and folders that are made, changed or removed.
+    Edited,
+    /// Files that are read, and last where they go.
+    Copied,
 }
 
 /// What running a program means.
@@ -71,6 +75,84 @@ pub(super) fn all() -> impl Iterator<Item = &'static Table> {
 
 /// Programs whose first word after the name is a verb with its own table; a verb without one takes no options under `:*`.
 pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet"];
+
+/// Programs to which no word at all means harm: what a shell makes of a word may be given to them.
+pub(super) const ANY_WORD: &[&str] = &["echo", "printf", "true", "false", "basename", "dirname", "seq", "ls", "test", "["];
+
+/// Those of [`RUN_OTHERS`] that start other programs by name or read commands from elsewhere: a rule that names one of these
+/// says nothing about what is run.
+pub(super) const WRAPPERS: &[&str] = &[
+    "env",
+    "xargs",
+    "parallel",
+    "timeout",
+    "nice",
+    "ionice",
+    "chrt",
+    "taskset",
+    "nohup",
+    "setsid",
+    "stdbuf",
+    "time",
+    "command",
+    "builtin",
+    "exec",
+    "eval",
+    "source",
+    ".",
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "setpriv",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "bwrap",
+    "firejail",
+    "flock",
+    "watch",
+    "script",
+    "expect",
+    "unbuffer",
+    "strace",
+    "ltrace",
+    "gdb",
+    "perf",
+    "valgrind",
+    "busybox",
+    "toybox",
+    "sh",
+    "bash",
+    "rbash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "mksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "systemd-run",
+    "at",
+    "batch",
+    "crontab",
+    "screen",
+    "tmux",
+    "start-stop-daemon",
+    "entr",
+    "direnv",
+    "ld.so",
+    "ld-linux-x86-64.so.2",
+    "npx",
+    "pnpx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "ssh",
+    "fd",
+    "fdfind",
+];
 
 /// Programs that run what their words say: wrappers, shells, interpreters, remote shells, archivers and editors with hooks.
 /// A rule allows them only when it is written out word for word.

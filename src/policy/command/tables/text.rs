@@ -2,12 +2,26 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::policy::command::tables::{Operands, Table, reads};
+use crate::policy::command::tables::{Effect, Operands, Table, reads};
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
 
+const fn writes(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
+    Table { words, options: [options, ""], operands, effect: Effect::Writes }
+}
+
 /// The tables.
 pub(super) const TABLES: &[Table] = &[
+    writes(&["rm"], Operands::Edited, "-f -r -R -d -v -i -I --force --recursive --dir --verbose --interactive=? --one-file-system"),
+    writes(&["rmdir"], Operands::Edited, "-p -v --parents --verbose --ignore-fail-on-non-empty"),
+    writes(&["mkdir"], Operands::Edited, "-p -v --parents --verbose"),
+    writes(&["touch"], Operands::Edited, "-a -c -m -d= -t= --no-create --date= --time="),
+    writes(&["mv"], Operands::Edited, "-f -n -v -u -i --force --no-clobber --verbose --update=? -T --no-target-directory"),
+    writes(
+        &["cp"],
+        Operands::Copied,
+        "-f -n -v -u -i -r -R -a -p -d -P -T --force --no-clobber --verbose --update=? --recursive --archive --no-dereference --no-target-directory",
+    ),
     reads(&["echo"], Operands::Words, ""),
     reads(&["printf"], Operands::Words, ""),
     reads(&["true"], Operands::Words, ""),

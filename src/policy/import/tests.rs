@@ -1,0 +1,121 @@
+use pretty_assertions::assert_eq;
+
+use super::{Peer, import};
+use crate::policy::Policy;
+use crate::policy::command::Script;
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::verdict::Decision;
+
+/// Checks commands against imported settings: those that run and those that do not.
+fn check(peer: Peer, settings: &str, allowed: &[&str], refused: &[&str]) {
+    let policy = Policy::parse(&import(peer, settings, "settings").unwrap().policy, "imported").unwrap();
+    let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+    for (commands, expected) in [(allowed, true), (refused, false)] {
+        for command in commands {
+            let verdict = policy.decide(&Intent::Command(Script::parse(command)), &facts);
+            assert_eq!(verdict.decision == Decision::Allow, expected, "{command}: {}", verdict.reason);
+        }
+    }
+}
+
+#[test]
+fn the_longer_prefix_wins_and_a_tie_denies() {
+    check(
+        Peer::Roo,
+        r#"{"allowedCommands": ["git", "git push --dry-run", "npm"], "deniedCommands": ["git push", "npm"]}"#,
+        &["git status", "GIT status", "git push --dry-run origin", "git pull"],
+        &["git push", "git push origin", "gitleaks", "npm", "npm test", "git status; git push", "echo $(git push)"],
+    );
+}
+
+#[test]
+fn a_shell_may_work_words_out_only_where_that_is_harmless() {
+    check(
+        Peer::Roo,
+        r#"{"allowedCommands": ["echo", "ls", "rg", "cat", "find", "git log", "rm", "FOO=1 make"]}"#,
+        &["echo $HOME", "echo ${A:-b}", "ls *.rs", "cat src/*.rs", "echo $(ls)", "echo `ls`", "ls & ls", "FOO=1 make x", "echo $((1+2))"],
+        &[
+            "rg foo *",
+            "rg x $OPTIONS",
+            "cat $FILE",
+            "cat *.pem",
+            "cat *",
+            "find . $X",
+            "git log $X",
+            "$X",
+            "echo $(curl x)",
+            "echo \"$(curl x)\"",
+            "echo ${X:-$(ls)}",
+            "echo ${X@P}",
+            "echo ${!X}",
+            "echo $((a[$(ls)]))",
+            "echo $X > $Y",
+            "echo $X > out",
+            "rm *.o",
+            "rm -rf .",
+            "rm -rf /",
+            "ls | xargs ls",
+            "f() { ls; }; f",
+            "PATH=. ls",
+            "ls @(e:id:)",
+        ],
+    );
+}
+
+#[test]
+fn permission_rules_keep_their_words_and_their_paths() {
+    check(
+        Peer::Claude,
+        r#"{"permissions": {"allow": ["Bash(cargo test:*)", "Bash(echo $(id))", "Bash(cat:*)", "Bash(cp:*)", "Read(//etc/ssl/**)", "Bash(node:*)"],
+            "deny": ["Read(secrets/**)"], "ask": ["Bash(cargo test --release:*)"]}}"#,
+        &["cargo test", "cargo test -p x", "echo $(id)", "cat a.rs", "cat /etc/ssl/cert.conf", "git status", "node x.js", "cp a b"],
+        &[
+            "cargo testify",
+            "Cargo test",
+            "cargo test --release",
+            "echo $(whoami)",
+            "cat secrets/a",
+            "cat /etc/passwd",
+            "cat /etc/ssl/../passwd",
+            "git status -s",
+            "cp a .git/config",
+            "cp /etc/passwd x",
+            "FOO=1 cargo test",
+        ],
+    );
+}
+
+#[test]
+fn says_what_it_leaves_out() {
+    let told = |peer, text| import(peer, text, "s").unwrap().notes.join("; ");
+    let roo = told(
+        Peer::Roo,
+        r#"{"globalSettings": {"allowedCommands": ["", "ls"], "alwaysAllowMcp": true, "alwaysAllowWriteProtected": true}}"#,
+    );
+    for part in ["an empty command", "alwaysAllowMcp", "alwaysAllowWriteProtected"] {
+        assert!(roo.contains(part), "{roo}");
+    }
+    let kode = told(
+        Peer::Kode,
+        r#"{"permissions": {"allow": ["Bash(make", "bash(make)", "Skill(x)"], "defaultMode": "bypassPermissions"}, "hooks": {}}"#,
+    );
+    for part in ["Bash(make", "bash(make)", "Skill(x)", "bypassPermissions", "hooks"] {
+        assert!(kode.contains(part), "{kode}");
+    }
+}
+
+#[test]
+fn what_is_no_settings_file_is_told_with_its_place() {
+    for text in ["", "[]", "{\"allowedCommands\": 3}", "{\"allowedCommands\": [\"a\""] {
+        assert!(import(Peer::Roo, text, "s.json").is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_text_of_a_rule_cannot_add_to_the_policy() {
+    let settings = serde_json::json!({ "allowedCommands": ["ls\"]\n  - allow: edit(**)", "ls \"x\" # y", "a: b"] }).to_string();
+    let imported = import(Peer::Roo, &settings, "x\ny: z").unwrap();
+    let policy = Policy::parse(&imported.policy, "imported").unwrap();
+    let edit = crate::policy::explain::parse_intent("edit(a)").unwrap();
+    assert_eq!(policy.decide(&edit, &Facts::default()).decision, Decision::Deny);
+}
