@@ -340,7 +340,7 @@ fn has_expansion(pieces: &[WordPieceWithSource]) -> bool {
     })
 }
 
-/// `src/*.rs` stands for files like `src/x.rs`. A glob that could be an option, a hidden file or any ending at all says nothing.
+/// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or any ending at all says nothing.
 fn files_like(raw: &str) -> Unknown {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();

@@ -1,3 +1,5 @@
+//! Imported settings decide as their tool does, or more strictly.
+
 use pretty_assertions::assert_eq;
 
 use super::{Peer, import};
