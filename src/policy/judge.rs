@@ -209,16 +209,38 @@ impl Judge {
 
     fn script(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
         let verdict = self.commands(script, intent, facts, spec);
-        let said_no = verdict.decision == Decision::Hold || self.is_denied_by_rule(&verdict);
-        if verdict.decision == Decision::Allow || said_no || script.execution().is_none() {
-            return verdict;
-        }
         let wanted = |found: &Match<'_>| {
             matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()))
                 && found.rule.narrowing.holds(facts)
         };
         let spelled_out = self.at(self.by_kind.get(&Kind::AnyCommand)).filter(wanted).max_by_key(|found| found.rule.decision);
-        spelled_out.map_or(verdict, |found| self.verdict(intent.to_string(), &found))
+        let Some(found) = spelled_out else { return verdict };
+        let counts = match found.rule.decision {
+            Decision::Allow => {
+                let said_no = verdict.decision == Decision::Hold || self.is_denied_by_rule(&verdict);
+                verdict.decision != Decision::Allow && !said_no && !self.guards_refuse(script, facts, spec)
+            }
+            Decision::Hold | Decision::Deny => found.rule.decision > verdict.decision,
+        };
+        if counts { self.verdict(intent.to_string(), &found) } else { verdict }
+    }
+
+    /// Returns true when something is wrong with a script that no rule can put right: nothing to run, no sandbox where one is
+    /// required, a shell word that changes later commands, hidden or protected files.
+    fn guards_refuse(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> bool {
+        if script.execution().is_none() || (!facts.sandboxed && spec.commands.sandbox == Sandbox::Required) {
+            return true;
+        }
+        let commands = if script.problem().is_none() { script.examinations() } else { script.loose_examinations().unwrap_or_default() };
+        let shown = script.text();
+        let refused = |used: &PathUse, edit: bool| self.used(used, edit, shown, facts, spec).is_some();
+        let (reads, edits) = script.redirected();
+        commands.iter().any(|(_, examined)| {
+            examined.never.is_some()
+                || self.hidden_operand(examined, shown).is_some()
+                || examined.edits.iter().any(|used| refused(used, true))
+        }) || reads.iter().any(|used| refused(used, false))
+            || edits.iter().any(|used| refused(used, true))
     }
 
     /// Returns true when a `deny` rule spoke: a person said no. Elsewhere a denial only means that nobody said yes.

@@ -121,3 +121,25 @@ fn the_text_of_a_rule_cannot_add_to_the_policy() {
     let edit = crate::policy::explain::parse_intent("edit(a)").unwrap();
     assert_eq!(policy.decide(&edit, &Facts::default()).decision, Decision::Deny);
 }
+
+#[test]
+fn a_script_spelled_out_runs_unless_a_guard_or_a_refusal_speaks() {
+    let policy = "version: 1\nrules:\n- allow: ['read(**)', 'command(ls)', 'script(make a && ./b)', 'script(make b)', 'script(ls > .git/x)', 'script(cd x && make)']\n\
+        - deny: ['script(ls; ls)', 'command(make b)']\n";
+    let policy = Policy::parse(policy, "p").unwrap();
+    for (script, sandboxed, expected) in [
+        ("make a && ./b", true, Decision::Allow),
+        (" make a && ./b\n", true, Decision::Allow),
+        ("make a && ./b", false, Decision::Deny),
+        ("make a && ./b; ls", true, Decision::Deny),
+        ("make b", true, Decision::Deny),
+        ("ls > .git/x", true, Decision::Deny),
+        ("cd x && make", true, Decision::Deny),
+        ("ls; ls", true, Decision::Deny),
+        ("ls && ls", true, Decision::Allow),
+    ] {
+        let facts = Facts { mode: "code".to_owned(), sandboxed, ..Facts::default() };
+        let verdict = policy.decide(&Intent::Command(Script::parse(script)), &facts);
+        assert_eq!(verdict.decision, expected, "{script} {sandboxed}: {}", verdict.reason);
+    }
+}
