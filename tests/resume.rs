@@ -21,7 +21,6 @@ const SIGXFSZ: i32 = 25;
 const POLICY: &str = r#"
 version: 1
 modes: { default: orchestrator, allow: [orchestrator, code] }
-commands: { sandbox: off }
 rules:
   - allow: ["read(**)"]
   - allow: ["edit(src/**)", "command(./step.sh)"]

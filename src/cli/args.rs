@@ -72,6 +72,8 @@ pub enum Command {
     Models(ModelsArgs),
     /// What ran before.
     Session(SessionArgs),
+    /// What this machine gives a run: sandbox, git, model, place for sessions.
+    Doctor(DoctorArgs),
     /// Print a completion script.
     Completions(CompletionsArgs),
 }
@@ -83,7 +85,13 @@ impl Command {
         match self {
             Self::Run(_) | Self::Action(_) | Self::Job(_) => true,
             Self::Session(args) => matches!(args.command, SessionCommand::Resume(_)),
-            Self::Demo(_) | Self::Modes(_) | Self::Policy(_) | Self::Config(_) | Self::Models(_) | Self::Completions(_) => false,
+            Self::Demo(_)
+            | Self::Modes(_)
+            | Self::Policy(_)
+            | Self::Config(_)
+            | Self::Models(_)
+            | Self::Doctor(_)
+            | Self::Completions(_) => false,
         }
     }
 }
@@ -206,6 +214,14 @@ pub enum OutputFormat {
     Json,
     /// One JSON object for each event as it happens, the outcome last.
     StreamJson,
+}
+
+/// `locum doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct DoctorArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `locum action`.

@@ -10,6 +10,7 @@ pub mod args;
 pub mod completions;
 pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod failure;
 pub mod inspect_args;
 pub mod job;
@@ -35,6 +36,7 @@ use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::config::environment::Environment;
 use crate::session::outcome::OutcomeWord;
+use crate::workspace::sandbox;
 
 /// How the program ends, in one number that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +110,9 @@ pub fn main() -> ExitCode {
 fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
     let environment = Environment::snapshot();
     logs::start(&cli.global, &environment)?;
+    if let Err(error) = sandbox::close_own_process() {
+        tracing::warn!(%error, "other processes of this user can look into this one");
+    }
     let started_in = std::env::current_dir().map_err(|error| Failure::internal(format!("the current folder: {error}")))?;
     let folder = cli.global.repo.as_ref().map_or_else(|| started_in.clone(), |folder| started_in.join(folder));
     if !folder.is_dir() {
@@ -130,6 +135,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Policy(args) => policy::run(&args, context, output),
         Command::Config(args) => config::run(&args, context, output),
         Command::Models(args) => models::run(&args, context, output),
+        Command::Doctor(args) => doctor::run(&args, context, output),
         Command::Session(args) => session::run(&args, context, output),
         Command::Completions(args) => completions::run(&args, output),
     }

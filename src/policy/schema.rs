@@ -155,7 +155,7 @@ pub struct CommandLimits {
     pub timeout: Duration,
     /// Bytes of output kept of one command, both streams together.
     pub output_bytes: usize,
-    /// Whether commands may reach the hosts of `network.allow`; otherwise none.
+    /// Whether commands may reach the network, whole; otherwise nothing of it.
     pub network: bool,
     /// Names of environment variables passed on to commands.
     pub env: Vec<String>,
@@ -208,12 +208,14 @@ pub enum CommandEdits {
     Checkout,
 }
 
-/// What has to be around a command that runs the repository's own code (tests, builds, scripts).
+/// What has to be around commands, above all those that run the repository's own code (tests, builds, scripts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sandbox {
-    /// A sandbox; without one such a command is refused.
+    /// A sandbox that holds files, network and system calls; where there is none, no command runs.
     #[default]
     Required,
+    /// As much of a sandbox as the machine gives.
+    BestEffort,
     /// Nothing: the maintainer accepts in words that such code runs with the rights of the run.
     Off,
 }

@@ -145,14 +145,22 @@ fn commands(node: &Node, mistakes: &mut Mistakes) -> CommandLimits {
     set(&mut found.timeout, fields.get("timeout").and_then(|node| mistakes.duration(node, "timeout")));
     set(&mut found.output_bytes, fields.get("output").and_then(|node| mistakes.bytes(node, "output")));
     if let Some(node) = fields.get("network") {
-        let off = mistakes.word(node, "network", &[("off", false), ("false", false), ("policy", true)]);
-        set(&mut found.network, off);
+        let open = mistakes.word(node, "network", &[("off", Some(false)), ("false", Some(false)), ("open", Some(true)), ("policy", None)]);
+        if open == Some(None) {
+            let hint = "`off` holds them to none; `open` lets them reach every host";
+            mistakes.add_with_hint(
+                node.place,
+                "`network: policy` is not supported: commands cannot be held to the hosts of `network.allow`",
+                hint,
+            );
+        }
+        set(&mut found.network, open.flatten());
     }
     if let Some(node) = fields.get("env") {
         found.env = variables(node, mistakes);
     }
     set(&mut found.max_complexity, fields.get("max_complexity").and_then(|node| mistakes.number(node, "max_complexity", 0.0, 1.0)));
-    let sandbox = [("required", Sandbox::Required), ("off", Sandbox::Off), ("false", Sandbox::Off)];
+    let sandbox = [("required", Sandbox::Required), ("best-effort", Sandbox::BestEffort), ("off", Sandbox::Off), ("false", Sandbox::Off)];
     set(&mut found.sandbox, fields.get("sandbox").and_then(|node| mistakes.word(node, "sandbox", &sandbox)));
     let expansions = [("off", Expansions::Off), ("false", Expansions::Off), ("allow", Expansions::Allow)];
     set(&mut found.expansions, fields.get("expansions").and_then(|node| mistakes.word(node, "expansions", &expansions)));

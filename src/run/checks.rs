@@ -79,6 +79,7 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         mode,
         commands: &prepared.policy.settings().commands,
         env: &prepared.command_env,
+        sandbox: &prepared.sandbox,
         redactor: &prepared.redactor,
         visible: &visible,
     };

@@ -127,6 +127,7 @@ async fn run<'a>(
         retry: RETRY,
         workspace: execution.workspace,
         env: &prepared.command_env,
+        sandbox: &prepared.sandbox,
         redactor: &prepared.redactor,
         clock: execution.clock,
         cancelled,

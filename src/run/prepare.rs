@@ -32,6 +32,7 @@ use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
 use crate::workspace::Workspace;
 use crate::workspace::env::{clean_env, holds_a_secret};
 use crate::workspace::repo::CommitId;
+use crate::workspace::sandbox::Sandbox;
 
 /// How requests to models are tried again.
 pub const RETRY: RetryLimits =
@@ -99,6 +100,8 @@ pub struct Prepared {
     pub task_price: Option<Price>,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
+    /// What is around commands.
+    pub sandbox: Sandbox,
     /// Takes secrets out.
     pub redactor: Redactor,
 }
@@ -207,7 +210,8 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
     let rules = trusted.rules(&runnable)?;
     let models = Models::choose(&order, &settings, environment, trusted)?;
-    let facts = Facts { mode: slug.clone(), ..order.facts };
+    let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables()).map_err(Fault::machine)?;
+    let facts = Facts { mode: slug.clone(), sandboxed: sandbox.holds(), ..order.facts };
     let budget: Budget = settings.values.budget.tighten(policy.settings().budget);
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let may_delegate = policy.settings().modes.delegation.from.contains(&slug);
@@ -241,6 +245,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         task: models.task,
         task_price: models.task_price,
         command_env,
+        sandbox,
         redactor: Redactor::new(models.keys.into_iter().chain(secrets_of(environment))),
         policy,
     })

@@ -166,6 +166,7 @@ impl Session<'_> {
             mode: self.mode(mode)?,
             commands: &self.parts.policy.settings().commands,
             env: self.parts.env,
+            sandbox: self.parts.sandbox,
             redactor: self.parts.redactor,
             visible,
         })

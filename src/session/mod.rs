@@ -52,6 +52,7 @@ use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Reach, Stop};
 use crate::session::task::TaskState;
 use crate::workspace::Workspace;
+use crate::workspace::sandbox::Sandbox;
 
 /// Sees every line after it is in the journal, and the state it led to.
 pub type Watch<'a> = Box<dyn FnMut(&JournalLine, &State) + 'a>;
@@ -76,6 +77,8 @@ pub struct SessionParts<'a> {
     pub workspace: &'a Workspace,
     /// The environment commands get.
     pub env: &'a BTreeMap<String, String>,
+    /// What is around commands.
+    pub sandbox: &'a Sandbox,
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Time.
@@ -225,7 +228,8 @@ impl Session<'_> {
     /// Returns who asks and how, with the mode a task is in.
     fn facts(&self, mode: &str) -> Facts {
         let facts = self.state.start.as_ref().map_or_else(|| self.parts.start.facts.clone(), |start| start.facts.clone());
-        Facts { mode: mode.to_owned(), ..facts }
+        // A resumed run may find itself on another machine.
+        Facts { mode: mode.to_owned(), sandboxed: self.parts.sandbox.holds(), ..facts }
     }
 
     /// Returns a reason for stopping that names the command that was running, if one was.

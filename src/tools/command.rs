@@ -16,6 +16,7 @@ use crate::policy::command::Script;
 use crate::policy::command::examine::PathUse;
 use crate::policy::intent::{Act, Intent};
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::reach;
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::{EntryKind, FileError};
 use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
@@ -120,6 +121,8 @@ impl ExecuteCommand {
     }
 
     async fn run(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let git = context.repo.git_folders();
+        let reach = reach::of(&self.script, context, &git);
         let run = CommandRun {
             script: &self.script,
             folder: context.checkout.absolute(&self.folder.real),
@@ -127,6 +130,8 @@ impl ExecuteCommand {
             timeout: self.timeout,
             output_bytes: context.commands.output_bytes,
             redactor: context.redactor,
+            sandbox: context.sandbox,
+            reach,
         };
         match exec::run(permit, run).await {
             Ok(output) => Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) },

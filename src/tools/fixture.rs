@@ -17,6 +17,7 @@ use crate::tools::dispatch::{self, Call};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::Checkout;
 use crate::workspace::repo::Repo;
+use crate::workspace::sandbox::Sandbox;
 use crate::workspace::seed;
 
 const POLICY: &str = "
@@ -81,7 +82,8 @@ impl Fixture {
         self.with_context(|context| runtime.block_on(dispatch::perform(permit, context)))
     }
 
-    fn with_context<T>(&self, body: impl FnOnce(ToolContext<'_>) -> T) -> T {
+    /// Gives what tools work with.
+    pub(crate) fn with_context<T>(&self, body: impl FnOnce(ToolContext<'_>) -> T) -> T {
         let redactor = Redactor::new([Secret::new(self.secret)]);
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let hidden = &self.hidden;
@@ -92,6 +94,7 @@ impl Fixture {
             mode: &self.mode,
             commands: &CommandLimits::default(),
             env: &env,
+            sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
             redactor: &redactor,
             visible: &visible,
         })

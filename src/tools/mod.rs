@@ -7,6 +7,7 @@ pub mod files;
 #[cfg(test)]
 mod fixture;
 pub mod flow;
+mod reach;
 pub mod search;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use crate::modes::Mode;
 use crate::policy::schema::CommandLimits;
 use crate::workspace::checkout::Checkout;
 use crate::workspace::repo::Repo;
+use crate::workspace::sandbox::Sandbox;
 
 /// What tools work with.
 #[derive(Clone, Copy)]
@@ -33,6 +35,8 @@ pub struct ToolContext<'a> {
     pub commands: &'a CommandLimits,
     /// The whole environment commands get.
     pub env: &'a BTreeMap<String, String>,
+    /// What is around commands.
+    pub sandbox: &'a Sandbox,
     /// Takes secrets out of what the model sees.
     pub redactor: &'a Redactor,
     /// Whether the policy lets this real path be read: asked for everything a list or a search would show. Called from threads.

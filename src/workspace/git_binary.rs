@@ -216,6 +216,16 @@ impl GitBinary {
     }
 }
 
+/// Returns what the binary says its version is.
+///
+/// # Errors
+/// When there is no such program or it fails.
+pub async fn version(folder: &Path, env: &BTreeMap<String, String>) -> Result<String, RepoError> {
+    let ask = Use { name: "ask for the version", arguments: vec!["--version".into()], folder, remote: None, timeout: STATUS_TIMEOUT };
+    let answer = ask.succeed(passed_on(env)).await?;
+    Ok(String::from_utf8_lossy(&answer.output).trim().trim_start_matches("git version ").to_owned())
+}
+
 impl Use<'_> {
     async fn succeed(&self, env: BTreeMap<String, String>) -> Result<Answer, RepoError> {
         let answer = self.run(env).await?;

@@ -13,6 +13,7 @@ mod fixture;
 pub mod git_binary;
 pub mod remote;
 pub mod repo;
+pub mod sandbox;
 pub mod seed;
 mod stored;
 mod switch;

@@ -138,6 +138,14 @@ impl Repo {
         self.checkout.root()
     }
 
+    /// Returns git's own folders: the checkout's, and the one it shares with its worktrees where that is another.
+    #[must_use]
+    pub fn git_folders(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.git.path().to_owned(), self.git.commondir().to_owned()];
+        folders.dedup();
+        folders
+    }
+
     /// Returns the commit a revision names (`HEAD`, `main`, `origin/main`, a full id).
     ///
     /// # Errors

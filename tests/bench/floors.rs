@@ -121,6 +121,7 @@ fn call(root: &Path, name: &str, arguments: &serde_json::Value) -> Observation {
         mode: modes.find("code").unwrap(),
         commands: &CommandLimits::default(),
         env: &BTreeMap::new(),
+        sandbox: &locum::workspace::sandbox::Sandbox::around_nothing(),
         redactor: &Redactor::default(),
         visible: &|path| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow,
     };

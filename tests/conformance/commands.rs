@@ -8,6 +8,7 @@ use locum::policy::command::{Execution, Script};
 use locum::policy::intent::{Act, Facts, Intent};
 use locum::policy::verdict::Decision;
 use locum::workspace::exec::{self, CommandRun};
+use locum::workspace::sandbox::{Reach, Sandbox, Writes};
 use serde_json::Value;
 
 use crate::Judged;
@@ -57,6 +58,7 @@ fn is_killed(case: &Value, policy: &Policy, script: Script) -> bool {
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     let Ok(permit) = policy.admit(OneCommand(script.clone()), &facts) else { return true };
     let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+    let sandbox = Sandbox::around_nothing();
     let run = CommandRun {
         script: &script,
         folder: folder.path().to_owned(),
@@ -64,6 +66,8 @@ fn is_killed(case: &Value, policy: &Policy, script: Script) -> bool {
         timeout: Duration::from_millis(200),
         output_bytes: 1024,
         redactor: &locum::base::secret::Redactor::default(),
+        sandbox: &sandbox,
+        reach: Reach { root: folder.path(), git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true },
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let output = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), exec::run(&permit, run)).await });

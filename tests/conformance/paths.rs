@@ -18,6 +18,7 @@ use locum::policy::verdict::Decision;
 use locum::tools::{ToolContext, dispatch};
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
+use locum::workspace::sandbox::Sandbox;
 use locum::workspace::seed;
 use serde_json::{Value, json};
 
@@ -164,6 +165,7 @@ impl Operation<'_> {
             mode: &mode,
             commands: &CommandLimits::default(),
             env: &BTreeMap::new(),
+            sandbox: &Sandbox::around_nothing(),
             redactor: &Redactor::default(),
             visible: &visible,
         };

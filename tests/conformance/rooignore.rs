@@ -84,6 +84,7 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         mode: modes.iter().find(|mode| mode.slug == "code").unwrap(),
         commands: &CommandLimits::default(),
         env: &BTreeMap::new(),
+        sandbox: &locum::workspace::sandbox::Sandbox::around_nothing(),
         redactor: &Redactor::default(),
         visible: &|_: &RepoPath| true,
     };

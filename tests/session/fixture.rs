@@ -28,11 +28,11 @@ use locum::session::{SessionParts, run};
 use locum::workspace::Workspace;
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
+use locum::workspace::sandbox::Sandbox;
 
 pub(crate) const POLICY: &str = r#"
 version: 1
 modes: { default: code, allow: [orchestrator, architect, code, ask, debug, coordinator, review] }
-commands: { sandbox: off }
 rules:
   - allow: ["read(**)"]
   - allow: ["edit(src/**)", "edit(notes.md)", "command(touch:*)", "command(sh -c 'cp src/a.txt src/c.txt')", "command(sh -c 'cp src/a.txt src/secret.txt')", "command(sleep:*)", "command(./step.sh)", "command(false)"]
@@ -173,6 +173,7 @@ impl Fixture {
             retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,
             env: &env,
+            sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
             redactor: &redactor,
             clock: &clock,
             cancelled: async move {

@@ -1,4 +1,5 @@
-//! Child processes of the model: own session, clean environment, time and output bounded, all of them gone at the end.
+//! Child processes of the model: own session, clean environment, a sandbox around them, time and output bounded, all of them gone at
+//! the end.
 //!
 //! In: a script the permit covers, where and with what environment it runs, how long and how much output is kept. Out: how
 //! it ended and both ends of what it printed. It decides nothing about the script and builds no environment (`env` does).
@@ -22,6 +23,7 @@ use crate::policy::command::{Execution, Script};
 use crate::policy::intent::{Act, Intent};
 use crate::workspace::exec::output::BothEnds;
 use crate::workspace::exec::spawn::Started;
+use crate::workspace::sandbox::{Reach, Sandbox, SandboxError};
 
 /// Time a command has to end by itself once it was told to, before it is killed.
 const TERM_GRACE: Duration = Duration::from_secs(2);
@@ -33,13 +35,13 @@ const DRAIN_GRACE: Duration = Duration::from_millis(200);
 const CHUNK_BYTES: usize = 32 * 1024;
 
 /// A command about to run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CommandRun<'a> {
     /// What to run; the permit covers it as a command.
     pub script: &'a Script,
     /// Where; an absolute path inside the checkout.
     pub folder: PathBuf,
-    /// The whole environment it gets.
+    /// The environment it gets; the sandbox leads `HOME` and temporary files elsewhere.
     pub env: &'a BTreeMap<String, String>,
     /// Wall time, after which the whole group is killed.
     pub timeout: Duration,
@@ -47,6 +49,10 @@ pub struct CommandRun<'a> {
     pub output_bytes: usize,
     /// Takes secrets out of the output, before it is cut.
     pub redactor: &'a Redactor,
+    /// What is around it.
+    pub sandbox: &'a Sandbox,
+    /// How far it reaches there.
+    pub reach: Reach<'a>,
 }
 
 /// What came of it.
@@ -78,6 +84,9 @@ pub enum ExecError {
     /// The permit was given for something else.
     #[error("the command is not covered by the permit")]
     NotPermitted,
+    /// There is no sandbox where the policy requires one, or it cannot be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// The script has no understood form that could be run.
     #[error("the command is not understood and cannot be run")]
     NotUnderstood,
@@ -112,7 +121,8 @@ pub async fn run(permit: &Permit<impl Act>, command: CommandRun<'_>) -> Result<C
 #[expect(clippy::disallowed_methods, reason = "the wall time of a child process is measured where it runs")]
 async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
-    let mut started = spawn::start(execution, &command.folder, command.env)?;
+    let fence = command.sandbox.fence(&command.reach)?;
+    let mut started = spawn::start(execution, &command.folder, command.env, fence)?;
     let mut output = BothEnds::with_margin(command.output_bytes);
     let exit = match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
         Ok(status) => exit_of(status.map_err(|source| ExecError::Start { program: started.program.clone(), source })?),
@@ -191,12 +201,14 @@ mod tests {
     use crate::policy::command::{Execution, Script};
     use crate::policy::intent::Intent;
     use crate::workspace::fixture::permit;
+    use crate::workspace::sandbox::{Reach, Sandbox, Writes};
 
     const LONG: Duration = Duration::from_secs(20);
 
     async fn run(execution: Execution, folder: &Path, env: &[(&str, &str)], timeout: Duration) -> Result<CommandOutput, ExecError> {
         let script = Script::parse("");
         let env: BTreeMap<String, String> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (sandbox, reach) = (Sandbox::around_nothing(), reach(folder));
         let command = CommandRun {
             script: &script,
             folder: folder.to_owned(),
@@ -204,8 +216,14 @@ mod tests {
             timeout,
             output_bytes: 1000,
             redactor: &Redactor::default(),
+            sandbox: &sandbox,
+            reach,
         };
         run_execution(&execution, &command).await
+    }
+
+    fn reach(root: &Path) -> Reach<'_> {
+        Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true }
     }
 
     async fn sh(text: &str, timeout: Duration) -> CommandOutput {
@@ -229,6 +247,7 @@ mod tests {
         let redactor = Redactor::default();
         let permitted = Script::parse("echo a | echo b");
         let permit = permit(&[Intent::Command(permitted.clone())]);
+        let sandbox = Sandbox::around_nothing();
         let command = |script| CommandRun {
             script,
             folder: folder.path().to_owned(),
@@ -236,6 +255,8 @@ mod tests {
             timeout: LONG,
             output_bytes: 100,
             redactor: &redactor,
+            sandbox: &sandbox,
+            reach: reach(folder.path()),
         };
         assert_eq!(super::run(&permit, command(&permitted)).await.unwrap().output.text, "b\n");
         for script in ["echo a", "echo a | echo b; true"].map(Script::parse) {

@@ -15,6 +15,8 @@ use tokio::process::{Child, Command};
 use crate::policy::command::Execution;
 use crate::workspace::exec::ExecError;
 use crate::workspace::exec::tree::{Mark, Tree};
+use crate::workspace::sandbox::outputs::Outputs;
+use crate::workspace::sandbox::{Fence, Lock};
 
 /// The shell that runs rendered scripts.
 const SHELL: &str = "/bin/sh";
@@ -29,13 +31,20 @@ pub(super) struct Started {
     pub(super) tree: Tree,
     /// The process itself.
     pub(super) child: Child,
+    /// Files it needed; removed after it when they were not used.
+    _outputs: Option<Outputs>,
 }
 
 /// Starts a command.
 ///
 /// # Errors
-/// When the folder is not there, or the program is not or may not be run.
-pub(super) fn start(execution: &Execution, folder: &Path, env: &BTreeMap<String, String>) -> Result<Started, ExecError> {
+/// When the folder is not there, the program is not or may not be run, or the fence cannot be put around it.
+pub(super) fn start(
+    execution: &Execution,
+    folder: &Path,
+    env: &BTreeMap<String, String>,
+    fence: Option<Fence>,
+) -> Result<Started, ExecError> {
     if !folder.is_dir() {
         return Err(ExecError::NoFolder(folder.to_owned()));
     }
@@ -45,35 +54,50 @@ pub(super) fn start(execution: &Execution, folder: &Path, env: &BTreeMap<String,
     };
     let (program, arguments) = words.split_first().ok_or(ExecError::NotUnderstood)?;
     let mark = Mark::fresh();
-    spawn(program, arguments, folder, env, mark).map_err(|source| ExecError::Start { program: program.clone(), source })
+    spawn(program, arguments, folder, env, mark, fence).map_err(|source| ExecError::Start { program: program.clone(), source })
 }
 
-fn spawn(program: &str, arguments: &[String], folder: &Path, env: &BTreeMap<String, String>, mark: Mark) -> io::Result<Started> {
+fn spawn(
+    program: &str,
+    arguments: &[String],
+    folder: &Path,
+    env: &BTreeMap<String, String>,
+    mark: Mark,
+    fence: Option<Fence>,
+) -> io::Result<Started> {
     let (reader, writer) = io::pipe()?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().envs(env);
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    before_exec(&mut command, mark);
+    let (lock, outputs) = match fence {
+        Some(fence) => {
+            command.envs(fence.variables);
+            (Some(fence.lock), Some(fence.outputs))
+        }
+        None => (None, None),
+    };
+    before_exec(&mut command, mark, lock);
     Tree::adopt_orphans();
     let child = command.spawn()?;
     // The command holds our ends for writing; the pipe would never close.
     drop(command);
     let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
-    Ok(Started { program: program.to_owned(), output, tree, child })
+    Ok(Started { program: program.to_owned(), output, tree, child, _outputs: outputs })
 }
 
 /// What the child does before it becomes the program: a session of its own (no terminal to ask at), death when this program
-/// dies, and the mark by which its descendants are found.
+/// dies, the mark by which its descendants are found, and the sandbox's lock.
 #[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
-fn before_exec(command: &mut Command, mark: Mark) {
-    // SAFETY: between fork and exec only async-signal-safe things are done: three plain system calls, no memory taken.
+fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>) {
+    // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on what was made
+    // before, no memory taken, no lock waited for.
     unsafe {
         command.pre_exec(move || {
             setsid()?;
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             mark.put_on_this_process();
-            Ok(())
+            lock.as_mut().map_or(Ok(()), Lock::close)
         });
     }
 }

@@ -1,0 +1,96 @@
+//! `locum doctor`: what this machine gives a run: the sandbox, git, a model with its key, a place for sessions. Asks nobody over a network.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::args::DoctorArgs;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::{Place, own_settings};
+use crate::cli::session::sessions_folder;
+use crate::cli::{Context, ExitStatus, table};
+use crate::models::resolve::{ModelFacts, resolve};
+use crate::workspace::git_binary;
+use crate::workspace::sandbox::Level;
+
+/// What was found.
+#[derive(Clone, Debug, Serialize)]
+struct Findings {
+    version: &'static str,
+    sandbox: Level,
+    /// What the kernel does not give; empty when it gives everything.
+    sandbox_missing: String,
+    git: Option<String>,
+    /// Label of the root task's model.
+    model: Option<String>,
+    model_has_key: bool,
+    /// Why no model can be used.
+    model_problem: Option<String>,
+    sessions: String,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When the settings are wrong. What a machine lacks is a finding, and an exit code of its own only when no run could do anything.
+pub fn run(args: &DoctorArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let findings = look(context)?;
+    if args.json {
+        output.json(&findings);
+    } else {
+        for line in table::lines(["PART", "STATE", ""], &rows(&findings)) {
+            output.line(line);
+        }
+    }
+    Ok(if findings.git.is_none() || !findings.sandbox.is_full() { ExitStatus::Usage } else { ExitStatus::Done })
+}
+
+fn look(context: &Context) -> Result<Findings, Failure> {
+    let settings = match Place::open(context, None) {
+        Ok(place) => place.settings(&context.environment, &[])?,
+        // Outside a repository the user's own settings count.
+        Err(_) => own_settings(&context.environment, &[])?,
+    };
+    let from_repository = settings.models_from_repository();
+    let facts =
+        ModelFacts { env: context.environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
+    let resolved = resolve(&settings.values.models, &facts);
+    let sandbox = Level::obtained();
+    Ok(Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        sandbox,
+        sandbox_missing: sandbox.missing(),
+        git: git_version(context)?,
+        model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
+        model_has_key: resolved.as_ref().is_ok_and(|found| found.main.key.is_some()),
+        model_problem: resolved.as_ref().err().map(|error| format!("{error}; {}", error.hint())),
+        sessions: sessions_folder(context, None)?.display().to_string(),
+    })
+}
+
+fn git_version(context: &Context) -> Result<Option<String>, Failure> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
+    Ok(runtime.block_on(git_binary::version(Path::new("/"), context.environment.variables())).ok())
+}
+
+fn rows(findings: &Findings) -> Vec<[String; 3]> {
+    let held = |held: bool| if held { "held" } else { "not held" };
+    let level = findings.sandbox;
+    let kernel = format!("Landlock version {}", level.landlock);
+    let row = |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
+    let key = if findings.model_has_key { "its key is set" } else { "no key" };
+    vec![
+        row("locum", findings.version, ""),
+        row("files", held(level.files), &kernel),
+        row("network", held(level.network), ""),
+        row("system calls", held(level.syscalls), &findings.sandbox_missing),
+        row("git", findings.git.as_deref().unwrap_or("not found"), ""),
+        match &findings.model {
+            Some(model) => row("model", model, key),
+            None => row("model", "none", findings.model_problem.as_deref().unwrap_or_default()),
+        },
+        row("sessions", &findings.sessions, ""),
+    ]
+}

@@ -1,0 +1,307 @@
+//! The sandbox under every command of the model, because parsers err: which files it reaches, that it reaches no network, and what it
+//! may ask of the kernel.
+//!
+//! In: what the policy wants, the environment, and how far a command reaches. Out: a [`Fence`] that the child puts on itself before it
+//! becomes the program, or why there is none. It needs no rights and no set-up, and changes nothing on the machine. Whether a
+//! command may run at all is the policy's business.
+#![expect(clippy::disallowed_methods, reason = "the private folder of commands is made here")]
+
+mod files;
+pub(super) mod outputs;
+mod places;
+mod syscalls;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use landlock::{RulesetCreated, RulesetStatus};
+use rustix::process::{Resource, Rlimit};
+use rustix::thread::CapabilitySet;
+use tempfile::TempDir;
+
+use crate::base::path::RepoPath;
+use crate::policy::paths::Protection;
+use crate::policy::schema::{self, CommandLimits};
+use crate::workspace::sandbox::files::Granted;
+use crate::workspace::sandbox::outputs::Outputs;
+use crate::workspace::sandbox::syscalls::{Filters, Sockets};
+
+/// Processes of this user, those outside included, above which a command cannot start another one. A limit for fork bombs.
+const PROCESSES_LIMIT: u64 = 4096;
+
+/// Memory of one process of its own, in bytes.
+const MEMORY_LIMIT_BYTES: u64 = 32 << 30;
+
+/// Largest file a command writes, in bytes.
+const FILE_LIMIT_BYTES: u64 = 8 << 30;
+
+/// Processor time of one process, as a multiple of the command's wall time.
+const CPU_FACTOR: u64 = 64;
+
+/// What is left of an administrator's rights: files and names of the checkout, which in a container often belongs to somebody else.
+const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETGID);
+
+/// What the kernel gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Level {
+    /// Files are held: outside and protected paths are out of reach.
+    pub files: bool,
+    /// The network is held: no socket can be connected.
+    pub network: bool,
+    /// Dangerous system calls are refused.
+    pub syscalls: bool,
+    /// Version of the kernel's interface for files; 0 for none.
+    pub landlock: u8,
+}
+
+impl Level {
+    /// Tries on a thread of its own what this kernel gives.
+    #[must_use]
+    pub fn obtained() -> Self {
+        let landlock = files::version();
+        let files = || {
+            files::empty(Network::Off)
+                .is_ok_and(|rules| rules.restrict_self().is_ok_and(|status| status.ruleset != RulesetStatus::NotEnforced))
+        };
+        let syscalls = || syscalls::filters(Sockets::None).is_ok_and(|filters| load(&filters).is_ok());
+        let files = std::thread::spawn(files).join().unwrap_or(false);
+        let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
+        Self { files, network: syscalls, syscalls, landlock }
+    }
+
+    /// Returns true when everything is held.
+    #[must_use]
+    pub fn is_full(self) -> bool {
+        self.files && self.network && self.syscalls
+    }
+
+    /// Returns what is missing, in words; empty when nothing is.
+    #[must_use]
+    pub fn missing(self) -> String {
+        let parts = [
+            (self.files, "files are not held (Landlock version 3 or later, Linux 6.2)"),
+            (self.network, "the network is not held (seccomp)"),
+            (self.syscalls, "system calls are not held (seccomp)"),
+        ];
+        parts.iter().filter(|(held, _)| !held).map(|(_, words)| *words).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What of the network commands reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Nothing.
+    Off,
+    /// Everything.
+    Open,
+}
+
+/// How far a command reaches in a checkout.
+#[derive(Clone, Copy)]
+pub struct Reach<'a> {
+    /// The checkout.
+    pub root: &'a Path,
+    /// Git's own folders of it: they may be read.
+    pub git: &'a [PathBuf],
+    /// What it may write.
+    pub writes: Writes,
+    /// Whether git's settings may be read even when they hold credentials. Only for commands whose every effect is known.
+    pub git_settings: bool,
+    /// Whether the policy lets a path be read that may hold credentials.
+    pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+}
+
+/// What a command may write in a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// Nothing.
+    Nothing,
+    /// What is not protected. Nothing new can be made directly in the root, besides what build tools are known to make there.
+    Entries,
+    /// Everything, the root's own entries included. Only for commands whose every effect is known: nothing is held back from them.
+    Everything,
+}
+
+/// What is around the commands of a run.
+pub struct Sandbox {
+    wanted: schema::Sandbox,
+    level: Level,
+    network: Network,
+    timeout: Duration,
+    inside: Option<Inside>,
+}
+
+/// What all commands have in common.
+struct Inside {
+    system: Vec<Granted>,
+    filters: Filters,
+    protection: Protection,
+    variables: BTreeMap<String, String>,
+    /// Their home and temporary folder; removed with it.
+    _own: TempDir,
+}
+
+/// Why a command gets no sandbox although the policy wants one: it is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The kernel does not give what the policy requires.
+    #[error("the policy requires a sandbox and this kernel does not give it: {0}; `commands: {{ sandbox: best-effort }}` accepts less")]
+    Below(String),
+    /// The rules could not be made.
+    #[error("the sandbox could not be made: {0}")]
+    Rules(String),
+    /// The private folder could not be made.
+    #[error("the private folder of commands could not be made: {0}")]
+    Folder(#[from] io::Error),
+}
+
+impl Sandbox {
+    /// Prepares what the policy wants on this kernel. `env` is the whole environment of this program.
+    ///
+    /// # Errors
+    /// When the folder for commands cannot be made. A kernel that does not give enough is no error here: commands are refused then.
+    pub fn prepare(limits: &CommandLimits, env: &BTreeMap<String, String>) -> Result<Self, SandboxError> {
+        match limits.sandbox {
+            schema::Sandbox::Off => Ok(Self::around_nothing()),
+            schema::Sandbox::Required | schema::Sandbox::BestEffort => Self::on(limits, env, Level::obtained()),
+        }
+    }
+
+    /// Returns no sandbox at all: what the policy says with `sandbox: off`.
+    #[must_use]
+    pub fn around_nothing() -> Self {
+        Self { wanted: schema::Sandbox::Off, level: Level::default(), network: Network::Open, timeout: Duration::MAX, inside: None }
+    }
+
+    fn on(limits: &CommandLimits, env: &BTreeMap<String, String>, level: Level) -> Result<Self, SandboxError> {
+        let network = if limits.network { Network::Open } else { Network::Off };
+        let own = tempfile::Builder::new().prefix("locum-commands-").tempdir()?;
+        // The kernel grants real folders; a temporary folder may lie behind a link.
+        let path = own.path().canonicalize()?;
+        std::fs::create_dir(places::home_in(&path))?;
+        std::fs::create_dir(places::temporary_in(&path))?;
+        let system = if level.files { files::open_places(&places::places(env, &path, network == Network::Open)) } else { Vec::new() };
+        let sockets = if network == Network::Open { Sockets::Internet } else { Sockets::None };
+        let filters =
+            if level.syscalls { syscalls::filters(sockets).map_err(|error| SandboxError::Rules(error.to_string()))? } else { Vec::new() };
+        let variables = places::variables(env, &path);
+        let inside = Inside { system, filters, protection: Protection::default(), variables, _own: own };
+        Ok(Self { wanted: limits.sandbox, level, network, timeout: limits.timeout, inside: Some(inside) })
+    }
+
+    /// Returns true when commands run with files, network and system calls held.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.inside.is_some() && self.level.is_full()
+    }
+
+    /// Makes the fence of one command; `None` when the policy wants none.
+    ///
+    /// # Errors
+    /// When the policy requires more than there is, or the rules cannot be made.
+    pub fn fence(&self, reach: &Reach<'_>) -> Result<Option<Fence>, SandboxError> {
+        let Some(inside) = &self.inside else { return Ok(None) };
+        if self.wanted == schema::Sandbox::Required && !self.level.is_full() {
+            return Err(SandboxError::Below(self.level.missing()));
+        }
+        let outputs = if self.level.files && reach.writes == Writes::Entries { Outputs::make(reach.root) } else { Outputs::default() };
+        let rules = if self.level.files {
+            let rules = files::rules(&inside.system, &inside.protection, reach, self.network);
+            Some(rules.map_err(|error| SandboxError::Rules(error.to_string()))?)
+        } else {
+            None
+        };
+        let mut variables = inside.variables.clone();
+        // Git does not work in a folder of somebody else, as a container's often is, unless told that it may.
+        let own = [("GIT_CONFIG_COUNT", "1".to_owned()), ("GIT_CONFIG_KEY_0", "safe.directory".to_owned())];
+        variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        variables.insert("GIT_CONFIG_VALUE_0".to_owned(), reach.root.to_string_lossy().into_owned());
+        let limits = limits(self.timeout);
+        Ok(Some(Fence { lock: Lock { rules, filters: inside.filters.clone(), limits }, variables, outputs }))
+    }
+}
+
+/// What one command gets.
+pub struct Fence {
+    /// What the child puts on itself.
+    pub(in crate::workspace) lock: Lock,
+    /// Variables it gets besides its own.
+    pub(in crate::workspace) variables: BTreeMap<String, String>,
+    /// Files that had to be there; removed with it when they were not used.
+    pub(in crate::workspace) outputs: Outputs,
+}
+
+/// What a child puts on itself before it becomes the program. It cannot be taken off again.
+pub(in crate::workspace) struct Lock {
+    rules: Option<RulesetCreated>,
+    filters: Filters,
+    limits: Vec<(Resource, u64)>,
+}
+
+impl Lock {
+    /// Locks the calling process. Takes no memory and no lock: it runs between fork and exec.
+    ///
+    /// # Errors
+    /// When the kernel refuses any part of it, or it was used before.
+    pub(in crate::workspace) fn close(&mut self) -> io::Result<()> {
+        for (resource, limit) in &self.limits {
+            lower(*resource, *limit)?;
+        }
+        if let Some(rules) = self.rules.take() {
+            let status = rules.restrict_self().map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
+            if status.ruleset == RulesetStatus::NotEnforced {
+                return Err(io::ErrorKind::Unsupported.into());
+            }
+        }
+        drop_capabilities()?;
+        load(&self.filters)
+    }
+}
+
+/// Gives up what an administrator may and a build does not need; an ordinary user has nothing to give up. No program started later gets
+/// it back: the rules, or the filters, made sure of that.
+fn drop_capabilities() -> io::Result<()> {
+    let mut sets = rustix::thread::capabilities(None)?;
+    let kept = |set: CapabilitySet| set & KEPT_CAPABILITIES;
+    (sets.effective, sets.permitted, sets.inheritable) = (kept(sets.effective), kept(sets.permitted), CapabilitySet::empty());
+    Ok(rustix::thread::set_capabilities(None, sets)?)
+}
+
+fn load(filters: &Filters) -> io::Result<()> {
+    filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|_| io::ErrorKind::PermissionDenied.into()))
+}
+
+fn limits(timeout: Duration) -> Vec<(Resource, u64)> {
+    vec![
+        (Resource::Core, 0),
+        (Resource::Nproc, PROCESSES_LIMIT),
+        (Resource::Data, MEMORY_LIMIT_BYTES),
+        (Resource::Fsize, FILE_LIMIT_BYTES),
+        (Resource::Cpu, timeout.as_secs().saturating_mul(CPU_FACTOR).max(1)),
+    ]
+}
+
+/// Lowers a limit of the calling process; one that is lower already stays.
+fn lower(resource: Resource, limit: u64) -> io::Result<()> {
+    let now = rustix::process::getrlimit(resource);
+    let least = |value: Option<u64>| Some(value.map_or(limit, |value| value.min(limit)));
+    Ok(rustix::process::setrlimit(resource, Rlimit { current: least(now.current), maximum: least(now.maximum) })?)
+}
+
+/// Keeps other processes of this user from looking into this one, and its memory from being written to disk when it fails.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn close_own_process() -> io::Result<()> {
+    Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! What commands may not ask of the kernel: sockets to anywhere, other processes, namespaces, mounts, and the doors that have been
+//! ways out of sandboxes before.
+//!
+//! In: whether the network is open, and how unix sockets are held. Out: filters ready to be loaded by a child. What is not named
+//! here stays allowed: files are the other half's business (`files`).
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, sock_filter,
+};
+
+/// Filters that a child loads one after the other; the strictest answer counts.
+pub(super) type Filters = Vec<BpfProgram>;
+
+/// What of the network commands may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sockets {
+    /// No socket that could be connected to anything. Pairs of connected sockets stay.
+    None,
+    /// The internet protocols.
+    Internet,
+}
+
+/// System calls that are refused whatever their arguments are.
+const REFUSED: &[i64] = &[
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Other views of the machine.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    // Parts of the kernel with much behind them, and no use in a build.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_fanotify_init,
+    libc::SYS_quotactl,
+    libc::SYS_lookup_dcookie,
+    // The machine itself.
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_nfsservctl,
+];
+
+/// The same for system calls that only some machines have.
+#[cfg(target_arch = "x86_64")]
+const REFUSED_HERE: &[i64] = &[libc::SYS_ioperm, libc::SYS_iopl, libc::SYS_modify_ldt];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_HERE: &[i64] = &[];
+
+/// Flags of `clone` that make a namespace.
+const NAMESPACES: &[i32] = &[
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// Families of sockets the internet needs: the protocols, and the kernel's own table of addresses.
+const INTERNET: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+
+/// Requests that put characters into the input of a terminal.
+const TERMINAL_INPUT: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
+
+/// The first number of system calls in the second numbering that x86_64 has; nothing that is built today uses it.
+const SECOND_NUMBERING: u32 = 0x4000_0000;
+
+/// Makes the filters.
+///
+/// # Errors
+/// On a machine whose system calls are not known, or when a filter cannot be made.
+pub(super) fn filters(sockets: Sockets) -> Result<Filters, seccompiler::Error> {
+    let refused = errno(libc::EPERM);
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().chain(REFUSED_HERE).map(|number| (*number, Vec::new())).collect();
+    match sockets {
+        Sockets::None => {
+            rules.insert(libc::SYS_socket, Vec::new());
+        }
+        Sockets::Internet => {
+            let other: Result<Vec<_>, _> = INTERNET.iter().map(|family| when(0, SeccompCmpOp::Ne, word(*family))).collect();
+            rules.insert(libc::SYS_socket, vec![SeccompRule::new(other?)?]);
+        }
+    }
+    let namespaces: Result<Vec<_>, seccompiler::Error> =
+        NAMESPACES.iter().map(|flag| Ok(SeccompRule::new(vec![when(0, SeccompCmpOp::MaskedEq(word(*flag)), word(*flag))?])?)).collect();
+    rules.insert(libc::SYS_clone, namespaces?);
+    let terminal: Result<Vec<_>, seccompiler::Error> =
+        TERMINAL_INPUT.iter().map(|request| Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *request)?])?)).collect();
+    rules.insert(libc::SYS_ioctl, terminal?);
+    rules.extend(aimed_at_us()?);
+    let target: TargetArch = std::env::consts::ARCH.try_into()?;
+    let main: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, refused, target)?.try_into()?;
+    // The flags of `clone3` cannot be seen; libraries fall back to `clone` where it does not exist.
+    let unseen = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let unseen: BpfProgram = SeccompFilter::new(unseen, SeccompAction::Allow, errno(libc::ENOSYS), target)?.try_into()?;
+    Ok(vec![one_numbering(main), unseen])
+}
+
+/// What would end or starve this program: signals to it or to everyone, and limits of others.
+fn aimed_at_us() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let is = |argument: u8, value: i32| -> Result<SeccompRule, seccompiler::Error> {
+        Ok(SeccompRule::new(vec![when(argument, SeccompCmpOp::Eq, word(value))?])?)
+    };
+    let signals = [
+        (libc::SYS_kill, vec![is(0, own)?, is(0, -own)?, is(0, -1)?]),
+        (libc::SYS_tkill, vec![is(0, own)?]),
+        (libc::SYS_tgkill, vec![is(0, own)?]),
+        (libc::SYS_rt_sigqueueinfo, vec![is(0, own)?]),
+        (libc::SYS_rt_tgsigqueueinfo, vec![is(0, own)?]),
+        (libc::SYS_pidfd_open, vec![is(0, own)?]),
+    ];
+    let sets =
+        || -> Result<SeccompCondition, seccompiler::Error> { Ok(SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?) };
+    let mark = i32::try_from(libc::RLIMIT_RTTIME).unwrap_or(15);
+    let limits = vec![
+        SeccompRule::new(vec![when(0, SeccompCmpOp::Ne, 0)?, sets()?])?,
+        // The mark by which descendants are found.
+        SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(mark))?, sets()?])?,
+    ];
+    let mut rules = BTreeMap::from(signals);
+    rules.insert(libc::SYS_prlimit64, limits);
+    rules.insert(libc::SYS_setrlimit, vec![is(0, mark)?]);
+    Ok(rules)
+}
+
+fn when(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::Error> {
+    Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?)
+}
+
+/// The kernel looks at the lower half of these arguments only.
+fn word(value: i32) -> u64 {
+    u64::from(value.cast_unsigned())
+}
+
+fn errno(number: i32) -> SeccompAction {
+    SeccompAction::Errno(number.cast_unsigned())
+}
+
+/// Puts before a filter that numbers of the second numbering do not exist: the filter knows the first one only.
+fn one_numbering(filter: BpfProgram) -> BpfProgram {
+    let step = |code: u32, jf: u8, k: u32| sock_filter { code: u16::try_from(code).unwrap_or_default(), jt: 0, jf, k };
+    let none = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
+    let mut all = vec![
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, SECOND_NUMBERING),
+        step(libc::BPF_RET | libc::BPF_K, 0, none),
+    ];
+    all.extend(filter);
+    all
+}
