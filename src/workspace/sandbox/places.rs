@@ -126,6 +126,9 @@ const CARGO_TOOLS: &[&str] = &["bin", "config.toml", "config", "env"];
 /// What cargo keeps of the registry; written to only where commands may reach the network.
 const CARGO_STORES: &[&str] = &["registry", "git"];
 
+/// What a toolchain keeps beside its `bin`.
+const BESIDE_PROGRAMS: &[&str] = &["lib", "lib64", "libexec", "include"];
+
 /// Variables that name a folder of tools, and where it lies in a home when they are not set.
 const TOOL_HOMES: &[(&str, &str)] = &[
     ("RUSTUP_HOME", ".rustup"),
@@ -159,9 +162,11 @@ pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: bool) 
         found.extend(CARGO_STORES.iter().map(|name| (cargo.join(name), stores)));
     }
     let programs = env.get("PATH").into_iter().flat_map(|path| path.split(':')).map(PathBuf::from);
-    found.extend(
-        programs.filter(|path| path.is_absolute() && path.parent().is_some() && Some(path) != home.as_ref()).map(|path| (path, Use::Read)),
-    );
+    for programs in programs.filter(|path| path.is_absolute() && path.parent().is_some() && Some(path) != home.as_ref()) {
+        let beside = programs.parent().filter(|above| programs.ends_with("bin") && Some(*above) != home.as_deref());
+        found.extend(beside.into_iter().flat_map(|above| BESIDE_PROGRAMS.iter().map(|name| (above.join(name), Use::Read))));
+        found.push((programs, Use::Read));
+    }
     found
 }
 
