@@ -20,15 +20,17 @@ const FILE_PROGRAMS: &[&str] = &["touch", "cp", "mv", "rm", "mkdir", "rmdir", "l
 /// Returns how far a script reaches; `git` are git's own folders.
 pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBuf]) -> Reach<'a> {
     let examined = script.examinations();
+    // A script with expansions is judged by what could be known of it; here it counts as unknown.
+    let understood = script.problem().is_none() && !examined.is_empty();
     let writes = if script.only_reads() {
         Writes::Nothing
-    } else if names_the_top(script, &examined, context.checkout) {
+    } else if understood && names_the_top(script, &examined, context.checkout) {
         Writes::Everything
     } else {
         Writes::Entries
     };
     let judged = |(simple, examined): &(&Simple, Examination)| examined.only_reads || program(simple) == Some("git");
-    Reach { root: context.checkout.root(), git, writes, git_settings: examined.iter().all(judged), visible: context.visible }
+    Reach { root: context.checkout.root(), git, writes, git_settings: understood && examined.iter().all(judged), visible: context.visible }
 }
 
 /// Whether everything the script writes is known, nothing of it protected, and some of it lies directly in the root.
@@ -105,6 +107,8 @@ mod tests {
             ("cargo test > log", Writes::Entries),
             ("frob top > log", Writes::Entries),
             ("./run.sh top", Writes::Entries),
+            ("frob $X > log", Writes::Entries),
+            ("touch $X new", Writes::Entries),
         ] {
             let found = fixture.with_context(|context| of(&Script::parse_in(script, &RepoPath::root()), context, &[]).writes);
             assert_eq!(found, expected, "{script}");
@@ -114,7 +118,9 @@ mod tests {
     #[test]
     fn settings_of_git_are_open_to_git_and_to_what_only_reads() {
         let fixture = Fixture::new(&[("top", "x")]);
-        for (script, expected) in [("git log", true), ("cat top | wc -l", true), ("cargo test", false), ("git log | frob", false)] {
+        for (script, expected) in
+            [("git log", true), ("cat top | wc -l", true), ("cargo test", false), ("git log | frob", false), ("git log $X; frob $Y", false)]
+        {
             let found = fixture.with_context(|context| of(&Script::parse(script), context, &[]).git_settings);
             assert_eq!(found, expected, "{script}");
         }
