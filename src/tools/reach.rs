@@ -40,7 +40,7 @@ fn names_the_top(script: &Script, examined: &[(&Simple, Examination)], checkout:
         if program(simple).is_some_and(|program| FILE_PROGRAMS.contains(&program)) {
             let Some(operands) = operands(simple, script.folder()) else { return false };
             used.extend(operands);
-        } else if examined.runs_code || !(examined.only_reads || !examined.edits.is_empty()) {
+        } else if examined.runs_code || (!examined.only_reads && examined.edits.is_empty()) {
             return false;
         } else {
             used.extend(examined.edits.iter().cloned());

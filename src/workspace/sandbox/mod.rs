@@ -4,7 +4,6 @@
 //! In: what the policy wants, the environment, and how far a command reaches. Out: a [`Fence`] that the child puts on itself before it
 //! becomes the program, or why there is none. It needs no rights and no set-up, and changes nothing on the machine. Whether a
 //! command may run at all is the policy's business.
-#![expect(clippy::disallowed_methods, reason = "the private folder of commands is made here")]
 
 mod files;
 pub(super) mod outputs;
