@@ -33,7 +33,7 @@ use crate::session::state::State;
 use crate::workspace::Workspace;
 use crate::workspace::checkout::Checkout;
 use crate::workspace::git_binary::GitBinary;
-use crate::workspace::repo::{CommitId, Repo};
+use crate::workspace::repo::{CommitId, Repo, RepoError};
 
 /// What is to be run: complete, so that the same run can be prepared again when it was killed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -95,7 +95,11 @@ pub struct Ended {
 /// # Errors
 /// When there is none.
 pub fn open(folder: &Path) -> Result<Workspace, Failure> {
-    let repo = Repo::open(folder).map_err(|error| Failure::usage("--repo", error.to_string()))?;
+    let repo = Repo::open(folder).map_err(|error| {
+        let is_bare = matches!(error, RepoError::Bare(_));
+        let hint = if is_bare { "clone it and name the clone" } else { "start it in a git checkout, or name one with `--repo DIR`" };
+        Failure::usage("--repo", error.to_string()).hint(hint)
+    })?;
     let checkout = Checkout::open(repo.root()).map_err(|error| Failure::usage("--repo", error.to_string()))?;
     Ok(Workspace { checkout, repo })
 }
@@ -106,7 +110,14 @@ pub fn open(folder: &Path) -> Result<Workspace, Failure> {
 /// When there is no such commit.
 pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, Failure> {
     let place = if revision.is_some() { "--base" } else { "--repo" };
-    workspace.repo.commit_of(revision.unwrap_or("HEAD")).map_err(|error| Failure::usage(place, error.to_string()))
+    workspace.repo.commit_of(revision.unwrap_or("HEAD")).map_err(|error| {
+        let hint = if matches!(error, RepoError::Empty) {
+            "commit something first: a run starts from a commit, and its policy is read there"
+        } else {
+            "name a commit, branch or tag that is in this checkout; in Actions, `fetch-depth: 0` of actions/checkout fetches them all"
+        };
+        Failure::usage(place, error.to_string()).hint(hint)
+    })
 }
 
 /// Reads the file a flag names; `None` without the flag.

@@ -101,7 +101,9 @@ async fn run<'a>(
         Beginning::Fresh => Journal::create(execution.folder),
         Beginning::Resumed => Journal::resume(execution.folder),
     };
-    let journal = journal.map_err(Fault::machine)?;
+    let journal = journal.map_err(|error| {
+        Fault::machine(error).hint("sessions are kept where `session_dir` (`--session-dir`) says, else below `state_dir`; name a folder with room that may be written")
+    })?;
     let prepared = execution.prepared;
     let plan = &prepared.plan;
     let start = SessionStart {
