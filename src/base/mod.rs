@@ -3,6 +3,7 @@
 pub mod chat;
 pub mod clock;
 pub mod fields;
+pub(crate) mod guard;
 pub mod id;
 pub mod path;
 pub mod secret;

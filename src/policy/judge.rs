@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::policy::command::Script;
 use crate::policy::command::examine::{Examination, Finding, PathUse};
@@ -84,13 +85,19 @@ impl Judge {
     /// Judges one intent.
     #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        if let Some(why) = taken_away(intent, &facts.restriction) {
+        if let Some(why) = taken_away(intent, &facts.restriction).filter(|_| guard::on(Guard::Restriction)) {
             return self.guard(intent.to_string(), why);
         }
         match intent {
             Intent::Command(script) => self.script(script, intent, facts, spec),
-            Intent::Read(path) => self.path(intent, facts, self.protection.of_read(path).or_else(|| self.itself(path)), path, "reading"),
-            Intent::Edit(path) => self.path(intent, facts, self.protection.of_edit(path), path, "edits"),
+            Intent::Read(path) => {
+                let guard = self.protection.of_read(path).filter(|_| guard::on(Guard::CredentialPaths));
+                self.path(intent, facts, guard.or_else(|| self.itself(path)), path, "reading")
+            }
+            Intent::Edit(path) => {
+                let guard = self.protection.of_edit(path).filter(|_| guard::on(Guard::ProtectedPaths));
+                self.path(intent, facts, guard, path, "edits")
+            }
             Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
             Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
             Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
@@ -118,7 +125,7 @@ impl Judge {
     /// What an ignore file names is hidden whatever the rules say.
     fn hidden(&self, path: &RepoPath, shown: String) -> Option<Verdict> {
         let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));
-        let line = self.ignored.hidden(path).or_else(plain)?;
+        let line = self.ignored.hidden(path).or_else(plain).filter(|_| guard::on(Guard::IgnoreFiles))?;
         let reason = format!("`{path}` is hidden by `{}` in {}:{}", line.pattern, line.origin, line.line);
         Some(Verdict { decision: Decision::Deny, intent: shown, rule: Some(line), reason })
     }
@@ -174,7 +181,8 @@ impl Judge {
             .max_by(|one, two| one.rule.decision.cmp(&two.rule.decision).then(two.written.place.cmp(&one.written.place)));
         match worst {
             Some(found) => self.verdict(intent.to_string(), &found),
-            None => self.guard(intent.to_string(), format!("no rule allows `{intent}`")),
+            None if guard::on(Guard::NoRuleNoEffect) => self.guard(intent.to_string(), format!("no rule allows `{intent}`")),
+            None => self.plain_allow(&intent.to_string(), "no rule speaks of it"),
         }
     }
 
@@ -264,7 +272,7 @@ impl Judge {
 
     fn commands(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
         let shown = intent.to_string();
-        let expands = spec.commands.expansions == Expansions::Allow;
+        let expands = spec.commands.expansions == Expansions::Allow || !guard::on(Guard::Expansions);
         let examinations = match (script.problem(), script.loose_examinations()) {
             (None, _) => script.examinations(),
             (Some(_), Ok(examinations)) if expands => examinations,
@@ -283,11 +291,12 @@ impl Judge {
                 worst = Some(verdict);
             }
         };
-        for (simple, examined) in examinations {
+        let judged = if guard::on(Guard::EveryCommand) { usize::MAX } else { 1 };
+        for (simple, examined) in examinations.into_iter().take(judged) {
             let hidden = if self.ignored.is_empty() { None } else { self.hidden_operand(&examined, &shown) };
             consider(hidden.unwrap_or_else(|| self.simple(simple, &examined, &shown, facts, spec)));
         }
-        let (reads, edits) = script.redirected();
+        let (reads, edits) = if guard::on(Guard::Redirections) { script.redirected() } else { Default::default() };
         for (used, edit) in reads.iter().map(|used| (used, false)).chain(edits.iter().map(|used| (used, true))) {
             consider(self.used(used, edit, &shown, facts, spec).unwrap_or_else(|| self.plain_allow(&shown, "its files are allowed")));
         }
@@ -339,7 +348,8 @@ impl Judge {
         if let Some(found) = refused {
             return self.verdict(shown.to_owned(), &found);
         }
-        if examined.runs_code && !facts.sandboxed && spec.commands.sandbox == Sandbox::Required {
+        let unheld = !facts.sandboxed && spec.commands.sandbox == Sandbox::Required;
+        if examined.runs_code && unheld && guard::on(Guard::CodeInSandbox) {
             let reason = format!(
                 "`{told}` runs code of the repository and there is no sandbox here; `commands: {{ sandbox: off }}` in the policy accepts that"
             );
@@ -451,7 +461,7 @@ fn coverage(pattern: &Pattern, examined: &Examination) -> (Result<(), String>, b
     let named = |finding: &Finding| {
         finding.index < pattern.words.len() || (finding.unfamiliar && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))
     };
-    match examined.findings.iter().find(|finding| !named(finding)) {
+    match examined.findings.iter().find(|finding| !named(finding)).filter(|_| guard::on(Guard::OptionTables)) {
         Some(finding) => (Err(finding.reason.clone()), false),
         None => (Ok(()), false),
     }

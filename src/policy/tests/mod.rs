@@ -1,6 +1,7 @@
 //! Whole policies against whole tables of intents: what the rules of the language promise.
 
 mod everyday;
+mod guards;
 mod hidden;
 
 use pretty_assertions::assert_eq;
