@@ -108,6 +108,9 @@ impl RepoPath {
     /// # Errors
     /// As [`RepoPath::parse`]; also when `below` climbs above the root through `..`.
     pub fn join(&self, below: &str) -> Result<Self, PathError> {
+        if below.starts_with('/') || below.starts_with('~') || has_drive(below) {
+            return Err(PathError::Absolute(below.to_owned()));
+        }
         if self.is_root() { Self::parse(below) } else { Self::parse(&format!("{}/{below}", self.0)) }
     }
 

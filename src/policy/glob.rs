@@ -83,6 +83,66 @@ impl PathGlob {
         }
     }
 
+    /// Returns true when some path matches both patterns; letters count without case.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        sequences_meet(
+            &self.folded,
+            &other.folded,
+            |part| part == "**",
+            |one, two| {
+                let (one, two): (Vec<char>, Vec<char>) = (one.chars().collect(), two.chars().collect());
+                sequences_meet(&one, &two, |letter| *letter == '*', |one, two| one == two || *one == '?' || *two == '?')
+            },
+        )
+    }
+
+    /// Returns the pattern of a path and everything in the folder it may be.
+    #[must_use]
+    pub fn below(path: &RepoPath) -> Self {
+        let mut parts: Vec<String> = path.parts().map(|part| part.replace(['*', '?'], "?")).collect();
+        parts.push("**".to_owned());
+        let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+        Self { ends: Ends::of(&parts), folded_ends: Ends::of(&folded), parts, folded }
+    }
+
+    /// Returns the pattern as it could be written.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.parts.join("/")
+    }
+
+    /// Returns patterns that together match what a line of `.gitignore` matches, or more: sets of letters are any letter, and a
+    /// folder stands for everything in it. Empty for what is no pattern.
+    #[must_use]
+    pub fn of_ignore_line(line: &str) -> Vec<Self> {
+        let mut plain = String::with_capacity(line.len());
+        let mut letters = line.chars();
+        while let Some(letter) = letters.next() {
+            match letter {
+                '[' => {
+                    plain.push('?');
+                    // A set that is not closed is a letter of its own.
+                    let rest = letters.as_str();
+                    if let Some(end) = rest.char_indices().skip(1).find(|(_, letter)| *letter == ']').map(|(at, _)| at) {
+                        letters = rest.get(end + 1..).unwrap_or_default().chars();
+                    }
+                }
+                '\\' => plain.extend(letters.next()),
+                letter => plain.push(letter),
+            }
+        }
+        let anchored = plain.trim_end_matches('/').contains('/');
+        let parts: Vec<String> = plain
+            .split('/')
+            .filter(|part| !part.is_empty() && *part != ".")
+            .map(|part| if part == "**" { part.to_owned() } else { single_stars(part) })
+            .collect();
+        let glob = format!("{}{}", if anchored { "" } else { "**/" }, parts.join("/"));
+        let globs = if glob.ends_with("**") { vec![glob] } else { vec![format!("{glob}/**"), glob] };
+        globs.iter().filter_map(|glob| Self::parse(glob).ok()).collect()
+    }
+
     /// Returns the first part in lower case when it holds no wildcard: every path that matches starts with it.
     #[must_use]
     pub fn start(&self) -> Option<&str> {
@@ -174,6 +234,40 @@ fn match_parts(pattern: &[String], path: &[&str]) -> bool {
     whole(pattern) || pattern.split_last().is_some_and(|(last, head)| last == "**" && whole(head))
 }
 
+/// `a**b` within a name is `a*b`.
+fn single_stars(part: &str) -> String {
+    let mut part = part.to_owned();
+    while part.contains("**") {
+        part = part.replace("**", "*");
+    }
+    part
+}
+
+/// Whether two patterns have a text in common, in time in proportion to the product of their lengths. `row` tells for every rest of
+/// the second pattern whether it meets the rest of the first that was looked at last.
+fn sequences_meet<T>(one: &[T], two: &[T], is_star: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> bool) -> bool {
+    let mut row: Vec<bool> = vec![false; two.len() + 1];
+    for at in (0..=one.len()).rev() {
+        let mut next = row.clone();
+        for to in (0..=two.len()).rev() {
+            let (first, second) = (one.get(at), two.get(to));
+            let below = |row: &[bool], to: usize| row.get(to).copied().unwrap_or(false);
+            let meets = match (first, second) {
+                (None, None) => true,
+                (Some(first), _) if is_star(first) => below(&row, to) || (second.is_some() && below(&next, to + 1)),
+                (_, Some(second)) if is_star(second) => below(&next, to + 1) || (first.is_some() && below(&row, to)),
+                (Some(first), Some(second)) => same(first, second) && below(&row, to + 1),
+                (None, Some(_)) | (Some(_), None) => false,
+            };
+            if let Some(cell) = next.get_mut(to) {
+                *cell = meets;
+            }
+        }
+        row = next;
+    }
+    row.first().copied().unwrap_or(false)
+}
+
 /// Matches with one point of return: the last wildcard seen, which is enough for `*` and bounds the work.
 fn wildcard(pattern_len: usize, text_len: usize, is_star: impl Fn(usize) -> bool, same: impl Fn(usize, usize) -> bool) -> bool {
     let (mut at, mut to) = (0, 0);
@@ -248,6 +342,49 @@ mod tests {
             let (glob, path) = (PathGlob::parse(pattern).unwrap(), RepoPath::parse(path).unwrap());
             assert!(glob.matches(&path, Case::Ignored), "{pattern}");
             assert!(!glob.matches(&path, Case::Exact), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn tells_whether_patterns_have_a_path_in_common() {
+        for (one, two, expected) in [
+            ("src/*.rs", "**/*.pem", false),
+            ("src/*.rs", "**/id_rsa", false),
+            ("src/*.json", "**/service-account*.json", true),
+            ("src/*", "src/a", true),
+            ("src/?", "src/ab", false),
+            ("src/**", "**/.env", true),
+            ("src/**", "docs/**", false),
+            ("SRC/a*b*c", "src/*x*", true),
+            ("a/b", "a/b/**", true),
+            ("a/*/c", "a/**/d/c", true),
+            ("a/*/c", "a/x/y/**", false),
+        ] {
+            let (one, two) = (PathGlob::parse(one).unwrap(), PathGlob::parse(two).unwrap());
+            assert_eq!((one.meets(&two), two.meets(&one)), (expected, expected), "{one:?} {two:?}");
+        }
+        let sub = PathGlob::below(&RepoPath::parse("etc/ssl").unwrap());
+        assert!(sub.meets(&PathGlob::parse("etc/ssl/private/**").unwrap()));
+        assert!(!sub.meets(&PathGlob::parse("etc/passwd").unwrap()));
+        let hostile = PathGlob::parse(&"**/*a*b*c/".repeat(100)).unwrap();
+        let _ = hostile.meets(&hostile);
+    }
+
+    #[test]
+    fn takes_a_line_of_an_ignore_file_for_at_least_what_it_hides() {
+        for (line, hidden, free) in [
+            ("secrets", "a/secrets/key", "a/secret"),
+            ("secrets/", "a/secrets/key", "a/b"),
+            ("/build", "build/x", "web/build/x"),
+            ("*.pe[mn]", "a/b.pen", "a/b.peman"),
+            ("docs/**/x", "docs/a/b/x/y", "docs/a"),
+            ("a**b", "x/aXb", "x/a/b"),
+            ("\\*x", "*x", "b"),
+        ] {
+            let matches =
+                |path: &str| PathGlob::of_ignore_line(line).iter().any(|glob| glob.matches(&RepoPath::parse(path).unwrap(), Case::Ignored));
+            assert!(matches(hidden), "{line} {hidden}");
+            assert!(!matches(free), "{line} {free}");
         }
     }
 

@@ -169,6 +169,8 @@ pub struct CommandLimits {
     pub edits: CommandEdits,
     /// Folders outside the repository that commands may read, without the leading `/`.
     pub reads: Vec<PathGlob>,
+    /// What they may not read of them, and of the repository where it lies there: those with a `!` before them.
+    pub unread: Vec<PathGlob>,
 }
 
 impl Default for CommandLimits {
@@ -184,6 +186,7 @@ impl Default for CommandLimits {
             expansions: Expansions::Off,
             edits: CommandEdits::Ruled,
             reads: Vec::new(),
+            unread: Vec::new(),
         }
     }
 }

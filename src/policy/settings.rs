@@ -167,8 +167,14 @@ fn commands(node: &Node, mistakes: &mut Mistakes) -> CommandLimits {
     let edits = [("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)];
     set(&mut found.edits, fields.get("edits").and_then(|node| mistakes.word(node, "edits", &edits)));
     for (text, place) in fields.get("reads").map_or_else(Vec::new, |node| mistakes.texts(node, "reads")) {
-        match outside_glob(&text) {
-            Ok(glob) => found.reads.push(glob),
+        let taken_out = text.strip_prefix('!').map(|text| match text.strip_prefix('/') {
+            Some(inner) => PathGlob::parse(inner),
+            None => Err(format!("`!{text}` is not an absolute path such as `!/etc/ssl/private/**`")),
+        });
+        match taken_out
+            .map_or_else(|| outside_glob(&text).map(|glob| (&mut found.reads, glob)), |glob| glob.map(|glob| (&mut found.unread, glob)))
+        {
+            Ok((list, glob)) => list.push(glob),
             Err(message) => mistakes.add(place, message),
         }
     }

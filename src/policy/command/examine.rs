@@ -18,6 +18,8 @@ pub struct Examination {
     pub edits: Vec<PathUse>,
     /// Where no table says which words are paths: what any word of it, or a part of one, could name.
     pub perhaps: Vec<RepoPath>,
+    /// Whether it also reads what lies in the folders it is given.
+    pub descends: bool,
     /// Whether it runs code of the repository.
     pub runs_code: bool,
     /// Whether it is known to only read.
@@ -67,6 +69,7 @@ pub fn examine(words: &[String], folder: &RepoPath) -> Examination {
     if !looking.known {
         looking.found.perhaps = words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
     }
+    looking.found.descends = !looking.known || tables::descends(words);
     looking.found
 }
 

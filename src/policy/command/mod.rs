@@ -67,6 +67,12 @@ impl Script {
         &self.text
     }
 
+    /// Returns where the repository lies, without the leading `/`; `None` where that is not known.
+    #[must_use]
+    pub fn root(&self) -> Option<RepoPath> {
+        RepoPath::parse(self.root.strip_prefix('/')?).ok()
+    }
+
     /// Returns the folder it runs in.
     #[must_use]
     pub fn folder(&self) -> &RepoPath {

@@ -156,6 +156,14 @@ fn names_the_paths_it_uses_from_where_it_runs() {
 }
 
 #[test]
+fn a_folder_to_run_in_makes_no_absolute_path_a_relative_one() {
+    for words in ["/etc/passwd", "'~/x'", "../../x"] {
+        let script = Script::parse_in(&format!("cat {words}"), &RepoPath::parse("sub").unwrap());
+        assert_eq!(script.paths(), [], "{words}");
+    }
+}
+
+#[test]
 fn complexity_adds_up_what_is_hard_to_see_through() {
     for (text, expected) in
         [("ls", 0.0), ("ls | rg x", 0.3), ("ls 2>&1 | rg x", 0.5), ("(ls)", 0.3), ("(ls 2>&1 | rg x)", 0.8), ("$x", 1.0)]

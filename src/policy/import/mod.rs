@@ -44,7 +44,7 @@ pub fn import(peer: Peer, text: &str, origin: &str) -> Result<Imported, PolicyEr
     match document.root {
         Some(root) if root.entries().is_some() => match peer {
             Peer::Roo => roo::read(&root, &mut draft, &mut mistakes),
-            Peer::Kode | Peer::Claude => permissions::read(&root, &mut draft, &mut mistakes),
+            Peer::Kode | Peer::Claude => permissions::read(peer, &root, &mut draft, &mut mistakes),
         },
         Some(root) => mistakes.wanted(&root, "settings", "a mapping"),
         None if mistakes.0.is_empty() => mistakes.add(crate::base::yaml::Place::default(), "the file is empty"),
@@ -65,7 +65,7 @@ struct Draft {
     /// Settings below `commands`.
     commands: Vec<(&'static str, String)>,
     budget: Vec<(&'static str, String)>,
-    /// Absolute globs that commands may read.
+    /// Absolute globs that commands may read, and with `!` those they may not.
     outside: Vec<String>,
     notes: Vec<String>,
 }

@@ -4,7 +4,9 @@
 
 use crate::base::fields::Mistakes;
 use crate::base::yaml::Node;
-use crate::policy::import::{Draft, DraftRule, pattern_words, texts};
+use crate::policy::command::word;
+use crate::policy::glob::PathGlob;
+use crate::policy::import::{Draft, DraftRule, Peer, pattern_words, texts};
 use crate::policy::pattern::Pattern;
 
 /// Commands that need no rule there.
@@ -12,7 +14,7 @@ const ALWAYS_ALLOWED: &[&str] = &["git status", "git diff", "git log", "git bran
 /// Commands that the mode `acceptEdits` allows.
 const EDITING: &[&str] = &["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
-pub(super) fn read(root: &Node, draft: &mut Draft, mistakes: &mut Mistakes) {
+pub(super) fn read(peer: Peer, root: &Node, draft: &mut Draft, mistakes: &mut Mistakes) {
     let permissions = root.get("permissions");
     let list = |key: &str, mistakes: &mut Mistakes| texts(permissions.and_then(|node| node.get(key)), key, mistakes).unwrap_or_default();
     draft.rules.push(DraftRule {
@@ -29,7 +31,7 @@ pub(super) fn read(root: &Node, draft: &mut Draft, mistakes: &mut Mistakes) {
     });
     for (key, decision) in [("allow", "allow"), ("ask", "hold"), ("deny", "deny")] {
         for text in list(key, mistakes) {
-            rule(decision, &text, draft);
+            rule(peer, decision, &text, draft);
         }
     }
     match permissions.and_then(|node| node.get("defaultMode")).and_then(Node::text) {
@@ -50,13 +52,13 @@ pub(super) fn read(root: &Node, draft: &mut Draft, mistakes: &mut Mistakes) {
     }
     draft.commands.extend([("max_complexity", "1.0".to_owned()), ("expansions", "allow".to_owned()), ("edits", "checkout".to_owned())]);
     let reads = std::mem::take(&mut draft.outside);
-    if !reads.is_empty() {
+    if reads.iter().any(|glob| !glob.starts_with('!')) {
         let reads: Vec<String> = reads.iter().map(|glob| super::quoted(glob)).collect();
         draft.commands.push(("reads", format!("[{}]", reads.join(", "))));
     }
 }
 
-fn rule(decision: &'static str, text: &str, draft: &mut Draft) {
+fn rule(peer: Peer, decision: &'static str, text: &str, draft: &mut Draft) {
     let unread = |draft: &mut Draft| draft.note(format!("the rule `{}`", text.escape_debug()));
     if text.contains(|letter: char| letter.is_control() && letter != '\n') {
         return unread(draft);
@@ -68,23 +70,28 @@ fn rule(decision: &'static str, text: &str, draft: &mut Draft) {
             None => return unread(draft),
         },
     };
-    let pattern = match (tool, inner) {
-        ("Bash", None) => Some("command-prefix(*)".to_owned()),
-        ("Bash", Some(inner)) => command(inner.trim_end_matches("[background]").trim_end()),
-        ("Read" | "Grep" | "Glob" | "LS", None) => Some("read(**)".to_owned()),
-        ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", None) => Some("edit(**)".to_owned()),
+    let refuses = decision != "allow";
+    let patterns = match (tool, inner) {
+        ("Bash", None) => vec!["command-prefix(*)".to_owned()],
+        ("Bash", Some(inner)) => {
+            let inner = inner.trim_end_matches("[background]").trim_end();
+            let allowed = command(inner);
+            allowed.into_iter().chain(refuses.then(|| refused_command(peer, inner)).flatten()).collect()
+        }
+        ("Read" | "Grep" | "Glob" | "LS", None) => vec!["read(**)".to_owned()],
+        ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", None) => vec!["edit(**)".to_owned()],
         ("Read" | "Grep" | "Glob" | "LS", Some(inner)) => path("read", inner, decision, draft),
         ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(inner)) => path("edit", inner, decision, draft),
-        ("WebFetch", Some(inner)) => inner.strip_prefix("domain:").map(|host| format!("fetch({host})")),
-        ("Task", None) => Some("delegate(*)".to_owned()),
-        (tool, None) => mcp(tool),
-        _ => None,
+        ("WebFetch", Some(inner)) => inner.strip_prefix("domain:").map(|host| format!("fetch({host})")).into_iter().collect(),
+        ("Task", None) => vec!["delegate(*)".to_owned()],
+        (tool, None) => mcp(tool).into_iter().collect(),
+        _ => Vec::new(),
     };
-    match pattern {
-        Some(done) if done.is_empty() => {}
-        Some(pattern) if Pattern::parse(&pattern).is_ok() => draft.rule(decision, pattern),
-        Some(_) | None => unread(draft),
+    let (read, _): (Vec<String>, Vec<String>) = patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
+    if read.is_empty() && !outside(inner.unwrap_or_default()) {
+        return unread(draft);
     }
+    read.into_iter().for_each(|pattern| draft.rule(decision, pattern));
 }
 
 /// `X:*` is a prefix that ends with a word; anything else is the whole command, letter for letter.
@@ -105,25 +112,62 @@ fn command(text: &str) -> Option<String> {
     })
 }
 
-/// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory; anything else matches at any depth.
-fn path(kind: &str, text: &str, decision: &str, draft: &mut Draft) -> Option<String> {
-    if let Some(absolute) = text.strip_prefix("//") {
-        if kind == "read" && decision == "allow" {
-            draft.outside.push(format!("/{absolute}"));
-            return Some(String::new());
-        }
-        return (decision == "deny").then(String::new);
+/// What a refused text means as words, where [`command`] took it letter by letter: a part of a script is compared there too, in
+/// whatever way it is quoted here. A text that is no plain words refuses everything that begins as it does.
+fn refused_command(peer: Peer, text: &str) -> Option<String> {
+    let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));
+    let (text, open) = match text.split_once('*').filter(|_| peer == Peer::Claude) {
+        Some((head, _)) => (head, true),
+        None => (text, open),
+    };
+    let words = word::split(text).unwrap_or_default();
+    let form = |words: &[&str], open: bool| {
+        let kind = if open { "command-prefix" } else { "command" };
+        (!words.is_empty()).then(|| format!("{kind}({})", pattern_words(words)))
+    };
+    if !words.is_empty() && words.iter().all(|word| word != "*") {
+        return form(&words.iter().map(String::as_str).collect::<Vec<_>>(), open);
     }
-    if text.starts_with("~/") {
-        return (decision == "deny").then(String::new);
+    let plain = |word: &&str| word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter));
+    let begin: Vec<&str> = text.split_whitespace().take_while(plain).collect();
+    if peer == Peer::Claude && begin.is_empty() && open {
+        return Some("command-prefix(*)".to_owned());
+    }
+    form(&begin, true).filter(|_| text.contains(['$', '`', '<', '>', '\'', '"', '\\']))
+}
+
+/// Whether a path rule is about files outside the repository.
+fn outside(text: &str) -> bool {
+    text.starts_with("//") || text.starts_with("~/") || text == "~"
+}
+
+/// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory; anything else is what `.gitignore`
+/// makes of it: without a slash but at its end it matches at any depth, and a folder stands for everything in it.
+fn path(kind: &str, text: &str, decision: &str, draft: &mut Draft) -> Vec<String> {
+    let refuses = decision != "allow";
+    let refused = |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
+    if outside(text) {
+        match text.strip_prefix("//") {
+            Some(absolute) if !refuses && kind == "read" => draft.outside.push(format!("/{absolute}")),
+            Some(absolute) if refuses => draft.outside.extend(refused(&format!("/{absolute}")).map(|glob| format!("!/{glob}"))),
+            // Whose home directory is not known here, so it is refused in everybody's.
+            None if refuses => {
+                draft.outside.extend(refused(&format!("**/{}", text.trim_start_matches(['~', '/']))).map(|glob| format!("!/{glob}")))
+            }
+            Some(_) | None => draft.note(format!("`{kind}({})`: nothing outside the repository", text.escape_debug())),
+        }
+        return Vec::new();
+    }
+    if refuses {
+        let line = text.strip_prefix("./").map_or_else(|| text.to_owned(), |rooted| format!("/{rooted}"));
+        return refused(&line).map(|glob| format!("{kind}({glob})")).collect();
     }
     let rooted = text.strip_prefix("./").or_else(|| text.strip_prefix('/'));
-    let glob = match rooted {
-        Some(rooted) => rooted.to_owned(),
-        None if text.contains('/') || text == "**" => text.to_owned(),
-        None => format!("**/{text}"),
-    };
-    Some(format!("{kind}({glob})"))
+    vec![match rooted {
+        Some(rooted) => format!("{kind}({rooted})"),
+        None if text.contains('/') || text == "**" => format!("{kind}({text})"),
+        None => format!("{kind}(**/{text})"),
+    }]
 }
 
 fn mcp(tool: &str) -> Option<String> {

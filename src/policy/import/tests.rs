@@ -87,6 +87,71 @@ fn permission_rules_keep_their_words_and_their_paths() {
     );
 }
 
+/// What is refused of an opened folder stays refused, however it is written and reached.
+#[test]
+fn a_refusal_inside_an_opened_folder_is_kept() {
+    let settings = |refusal: &str, key: &str| {
+        format!(
+            r#"{{"permissions": {{"allow": ["Bash(cat:*)", "Bash(grep:*)", "Bash(ls:*)", "Read(//etc/**)", "Read(//home/**)"], "{key}": ["{refusal}"]}}}}"#
+        )
+    };
+    for key in ["deny", "ask"] {
+        for (refusal, refused, allowed) in [
+            ("Read(//etc/shadow)", "cat /etc/shadow", "cat /etc/hosts"),
+            ("Read(//etc/ssl/private/**)", "cat /etc/ssl/private/a/b", "cat /etc/ssl/cert"),
+            ("Read(//etc/ssl/private)", "cat < /etc/ssl/private/a", "cat < /etc/ssl/private.txt"),
+            ("Read(//etc/ssl/private/**)", "grep -r x /etc/ssl", "grep x /etc/ssl"),
+            ("Read(//etc/ssl/private/**)", "ls -R /etc/ssl", "ls /etc/ssl"),
+            ("Read(//**/shad[ou]w)", "cat /etc/shadow", "cat /etc/shade"),
+            ("Read(//etc/*.pw)", "cat /etc/A.PW", "cat /etc/a.p"),
+            ("Read(~/.config/**)", "cat /home/me/.config/x", "cat /home/me/config/x"),
+            ("Read(~/.config)", "cat /home/me/.config/x/y", "cat /home/me/x.config"),
+        ] {
+            check(Peer::Kode, &settings(refusal, key), &[allowed], &[refused]);
+        }
+    }
+    let inside = format!("version: 1\n{}", "rules: [{ allow: [read(**), 'command(cat:*)'] }]\ncommands: { reads: ['!/ws/kept/**'] }\n");
+    let policy = Policy::parse(&inside, "p").unwrap();
+    for (root, command, expected) in
+        [("/ws", "cat kept/a", Decision::Deny), ("/ws", "cat keep/a", Decision::Allow), ("/w", "cat kept/a", Decision::Allow)]
+    {
+        let verdict = policy.decide(&Intent::Command(Script::parse(command).below(root)), &Facts::default());
+        assert_eq!(verdict.decision, expected, "{root} {command}: {}", verdict.reason);
+    }
+}
+
+#[test]
+fn a_refused_path_is_refused_as_gitignore_reads_it() {
+    for (refusal, refused, allowed) in [
+        ("Read(secrets)", "cat a/secrets/key", "cat a/secret"),
+        ("Read(secrets/)", "cat a/secrets/key", "cat a/secret"),
+        ("Read(/secrets)", "cat secrets/key", "cat a/secrets/key"),
+        ("Read(./secrets)", "cat secrets/key", "cat a/secrets/key"),
+        ("Read(conf/[ab].txt)", "cat conf/a.txt", "cat conf/ab.txt"),
+        ("Read(conf/x**y)", "cat conf/x1y", "cat conf/x"),
+        ("Read(**)", "cat a", "pwd"),
+    ] {
+        let settings = format!(r#"{{"permissions": {{"allow": ["Bash(cat:*)"], "deny": ["{refusal}"]}}}}"#);
+        check(Peer::Kode, &settings, &[allowed], &[refused]);
+    }
+}
+
+#[test]
+fn a_refused_command_is_refused_in_every_part_and_however_it_is_quoted() {
+    for (refusal, refused, allowed) in [
+        (r"Bash(git commit -m 'a b')", r#"ls; git commit -m "a b""#, "git commit -m ab"),
+        (r"Bash(git commit -m 'a b':*)", r#"git commit -m a\ b --amend"#, "git commit -m ab"),
+        ("Bash(ls $(id))", "ls && ls x", "git log"),
+        ("Bash(git push)", "ls && git push", "git push origin"),
+    ] {
+        let settings = serde_json::json!({ "permissions": { "allow": ["Bash(git:*)", "Bash(ls:*)"], "deny": [refusal] } }).to_string();
+        check(Peer::Kode, &settings, &[allowed], &[refused]);
+    }
+    let starred = r#"{"permissions": {"allow": ["Bash(make:*)"], "deny": ["Bash(make *)"]}}"#;
+    check(Peer::Kode, starred, &["make all"], &[]);
+    check(Peer::Claude, starred, &[], &["make all", "make"]);
+}
+
 #[test]
 fn says_what_it_leaves_out() {
     let told = |peer, text| import(peer, text, "s").unwrap().notes.join("; ");

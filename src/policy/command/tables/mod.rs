@@ -73,6 +73,32 @@ pub(super) fn all() -> impl Iterator<Item = &'static Table> {
     text::TABLES.iter().chain(git::TABLES).chain(build::TABLES)
 }
 
+/// Programs that read what lies in a folder they are given; with a letter, only under that option.
+const DESCENDING: &[(&str, &str)] = &[
+    ("rg", ""),
+    ("find", ""),
+    ("tree", ""),
+    ("du", ""),
+    ("git", ""),
+    ("ls", "R"),
+    ("grep", "rR"),
+    ("diff", "r"),
+    ("cp", "rRa"),
+    ("mv", ""),
+    ("rm", "rR"),
+];
+
+/// Returns true for a command that reads what lies in the folders it is given.
+pub(super) fn descends(words: &[String]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let Some((_, letters)) = DESCENDING.iter().find(|(name, _)| *name == program.to_lowercase()) else { return false };
+    let asked = |word: &String| {
+        matches!(word.as_str(), "--recursive" | "--archive" | "--dereference-recursive")
+            || (word.starts_with('-') && !word.starts_with("--") && word.chars().any(|letter| letters.contains(letter)))
+    };
+    letters.is_empty() || rest.iter().any(asked)
+}
+
 /// Programs whose first word after the name is a verb with its own table; a verb without one takes no options under `:*`.
 pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet"];
 

@@ -1,0 +1,273 @@
+//! Decides: one intent against the rules. The worst matching decision wins, no rule means deny, guards come before rules.
+//!
+//! In: an intent and facts. Out: a verdict with rule, line and reason. Rules are found through an index by kind and, for
+//! commands, by program, so that the number of rules hardly matters.
+
+mod commands;
+
+use std::collections::HashMap;
+
+use crate::base::guard::{self, Guard};
+use crate::base::path::RepoPath;
+use crate::policy::glob::{Case, PathGlob};
+use crate::policy::ignore::IgnoreFiles;
+use crate::policy::intent::{Facts, Intent, Publication, Restriction};
+use crate::policy::kind::{Kind, kind_of, kind_of_intent, start_of};
+use crate::policy::paths::{Protection, plain_spelling};
+use crate::policy::pattern::{CommandForm, Pattern};
+use crate::policy::rule::{Rule, Written};
+use crate::policy::schema::PolicySpec;
+use crate::policy::verdict::{Decision, RuleRef, Verdict};
+
+/// Rules made quick to search, with the settings that count as rules.
+#[derive(Clone, Debug, Default)]
+pub struct Judge {
+    origin: String,
+    rules: Vec<Rule>,
+    by_kind: HashMap<Kind, Vec<(usize, usize)>>,
+    by_start: HashMap<(Kind, String), Vec<(usize, usize)>>,
+    by_program: HashMap<String, Vec<(usize, usize)>>,
+    protection: Protection,
+    ignored: IgnoreFiles,
+}
+
+/// A rule that matched.
+struct Match<'j> {
+    rule: &'j Rule,
+    written: &'j Written,
+}
+
+impl Judge {
+    /// Prepares rules for deciding.
+    #[must_use]
+    pub fn new(rules: Vec<Rule>, origin: &str) -> Self {
+        let mut judge = Self { origin: origin.to_owned(), ..Self::default() };
+        for (index, rule) in rules.iter().enumerate() {
+            for (at, written) in rule.patterns.iter().enumerate() {
+                let place = (index, at);
+                match &written.pattern {
+                    Pattern::Command(pattern) => {
+                        match pattern.words.first().filter(|_| matches!(pattern.form, CommandForm::Words | CommandForm::Prefix)) {
+                            Some(program) => judge.by_program.entry(program.clone()).or_default().push(place),
+                            None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
+                        }
+                    }
+                    pattern => match start_of(pattern) {
+                        Some(start) => judge.by_start.entry((kind_of(pattern), start.to_owned())).or_default().push(place),
+                        None => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
+                    },
+                }
+            }
+        }
+        judge.rules = rules;
+        judge
+    }
+
+    /// Hides what ignore files name.
+    #[must_use]
+    pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
+        Self { ignored, ..self }
+    }
+
+    /// Returns the rules.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Returns where the rules stand.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Judges one intent.
+    #[must_use]
+    pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        if let Some(why) = taken_away(intent, &facts.restriction).filter(|_| guard::on(Guard::Restriction)) {
+            return self.guard(intent.to_string(), why);
+        }
+        match intent {
+            Intent::Command(script) => self.script(script, intent, facts, spec),
+            Intent::Read(path) => {
+                let guard = self.protection.of_read(path).filter(|_| guard::on(Guard::CredentialPaths));
+                self.path(intent, facts, guard.or_else(|| self.itself(path)), path, "reading")
+            }
+            Intent::Edit(path) => {
+                let guard = self.protection.of_edit(path).filter(|_| guard::on(Guard::ProtectedPaths));
+                self.path(intent, facts, guard, path, "edits")
+            }
+            Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
+            Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
+            Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
+            Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => self.by_rules(intent, facts),
+            Intent::Session => {
+                Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: None, reason: "stays within the session".to_owned() }
+            }
+        }
+    }
+
+    fn path(&self, intent: &Intent, facts: &Facts, guard: Option<&str>, path: &RepoPath, what: &str) -> Verdict {
+        if !self.ignored.is_empty()
+            && let Some(hidden) = self.hidden(path, intent.to_string())
+        {
+            return hidden;
+        }
+        let verdict = self.by_rules(intent, facts);
+        let Some(why) = guard.filter(|_| verdict.decision == Decision::Allow) else { return verdict };
+        if self.matches(intent, facts).any(|found| found.rule.protected && names_in_full(&found.written.pattern, path)) {
+            return verdict;
+        }
+        self.guard(intent.to_string(), format!("protected from {what}: {why}"))
+    }
+
+    /// What an ignore file names is hidden whatever the rules say.
+    fn hidden(&self, path: &RepoPath, shown: String) -> Option<Verdict> {
+        let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));
+        let line = self.ignored.hidden(path).or_else(plain).filter(|_| guard::on(Guard::IgnoreFiles))?;
+        let reason = format!("`{path}` is hidden by `{}` in {}:{}", line.pattern, line.origin, line.line);
+        Some(Verdict { decision: Decision::Deny, intent: shown, rule: Some(line), reason })
+    }
+
+    fn itself(&self, path: &RepoPath) -> Option<&'static str> {
+        self.ignored.itself(&plain_spelling(path)?).map(|_| "it names what is hidden")
+    }
+
+    /// A list in the settings counts as a rule that allows.
+    fn listed(&self, intent: &Intent, facts: &Facts, listed: bool, setting: &str) -> Verdict {
+        let verdict = self.by_rules(intent, facts);
+        let decided = verdict.decision != Decision::Deny || verdict.rule.is_some();
+        if decided || !listed {
+            return verdict;
+        }
+        let rule = RuleRef { pattern: setting.to_owned(), origin: self.origin.clone(), line: 0 };
+        Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: Some(rule), reason: format!("listed in `{setting}`") }
+    }
+
+    /// `modes.allow` is a limit as well as a rule: a mode that is not in it never runs.
+    fn mode(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
+        if spec.modes.allow.contains(slug) {
+            return self.listed(intent, facts, true, "modes.allow");
+        }
+        self.guard(intent.to_string(), format!("mode `{slug}` is not in `modes.allow`"))
+    }
+
+    /// `modes.delegation.from` counts as a rule; rules of their own may let other modes delegate.
+    fn delegate(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
+        if !spec.modes.allow.contains(slug) {
+            return self.guard(intent.to_string(), format!("mode `{slug}` is not in `modes.allow`"));
+        }
+        let from = spec.modes.delegation.from.contains(&facts.mode);
+        let verdict = self.listed(intent, facts, from, "modes.delegation");
+        if verdict.rule.is_none() && !from {
+            return self.guard(intent.to_string(), format!("mode `{}` may not start sub-tasks (`modes.delegation.from`)", facts.mode));
+        }
+        verdict
+    }
+
+    fn by_rules(&self, intent: &Intent, facts: &Facts) -> Verdict {
+        let worst = self
+            .matches(intent, facts)
+            .max_by(|one, two| one.rule.decision.cmp(&two.rule.decision).then(two.written.place.cmp(&one.written.place)));
+        match worst {
+            Some(found) => self.verdict(intent.to_string(), &found),
+            None if guard::on(Guard::NoRuleNoEffect) => self.guard(intent.to_string(), format!("no rule allows `{intent}`")),
+            None => self.plain_allow(&intent.to_string(), "no rule speaks of it"),
+        }
+    }
+
+    fn matches<'j>(&'j self, intent: &'j Intent, facts: &'j Facts) -> impl Iterator<Item = Match<'j>> {
+        let kind = kind_of_intent(intent);
+        let start = match intent {
+            Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
+            Intent::Command(_)
+            | Intent::Fetch(_)
+            | Intent::Browse(_)
+            | Intent::Mcp { .. }
+            | Intent::Publish(_)
+            | Intent::Delegate(_)
+            | Intent::Mode(_)
+            | Intent::Session => None,
+        };
+        let by_start = kind.zip(start).and_then(|key| self.by_start.get(&key));
+        self.at(kind.and_then(|kind| self.by_kind.get(&kind))).chain(self.at(by_start)).filter(|found| {
+            let case = if found.rule.decision == Decision::Allow { Case::Exact } else { Case::Ignored };
+            found.written.pattern.matches(intent, case)
+                && found.rule.narrowing.holds(facts)
+                && !found.rule.except.iter().any(|except| except.pattern.matches(intent, opposite(case)))
+        })
+    }
+
+    fn at<'j>(&'j self, places: Option<&'j Vec<(usize, usize)>>) -> impl Iterator<Item = Match<'j>> {
+        places.into_iter().flatten().filter_map(|(rule, pattern)| {
+            let rule = self.rules.get(*rule)?;
+            Some(Match { rule, written: rule.patterns.get(*pattern)? })
+        })
+    }
+
+    /// Returns true when a `deny` rule spoke: a person said no. Elsewhere a denial only means that nobody said yes.
+    #[must_use]
+    pub fn is_denied_by_rule(&self, verdict: &Verdict) -> bool {
+        let Some(spoke) = verdict.rule.as_ref().filter(|_| verdict.decision == Decision::Deny) else { return false };
+        let denying = self.rules.iter().filter(|rule| rule.decision == Decision::Deny).flat_map(|rule| &rule.patterns);
+        denying.into_iter().any(|written| written.place.line == spoke.line && written.text == spoke.pattern)
+    }
+
+    fn verdict(&self, intent: String, found: &Match<'_>) -> Verdict {
+        let reason = found.rule.reason.clone().unwrap_or_else(|| {
+            let said = match found.rule.decision {
+                Decision::Allow => "allowed",
+                Decision::Hold => "held",
+                Decision::Deny => "denied",
+            };
+            format!("{said} by `{}`", found.written.text)
+        });
+        Verdict { decision: found.rule.decision, intent, rule: Some(found.written.reference(&self.origin)), reason }
+    }
+
+    fn guard(&self, intent: String, reason: String) -> Verdict {
+        Verdict { decision: Decision::Deny, intent, rule: None, reason }
+    }
+
+    fn plain_allow(&self, shown: &str, reason: &str) -> Verdict {
+        Verdict { decision: Decision::Allow, intent: shown.to_owned(), rule: None, reason: reason.to_owned() }
+    }
+}
+
+/// Returns why this run may not do it, whatever the rules say.
+fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
+    let read_only = || restriction.read_only.then(|| "this run may only read".to_owned());
+    match intent {
+        Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
+        Intent::Command(script) if !script.only_reads() => read_only(),
+        Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => read_only(),
+        Intent::Read(_) | Intent::Command(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Delegate(_) | Intent::Session => None,
+    }
+}
+
+/// A glob that cannot be read matches nothing.
+fn outside(path: &RepoPath, globs: &[String]) -> Option<String> {
+    let inside = globs.iter().filter_map(|glob| PathGlob::parse(glob).ok()).any(|glob| glob.matches(path, Case::Exact));
+    (!globs.is_empty() && !inside).then(|| format!("this run may only edit {}", globs.join(", ")))
+}
+
+fn names_in_full(pattern: &Pattern, path: &RepoPath) -> bool {
+    match pattern {
+        Pattern::Read(glob) | Pattern::Edit(glob) => glob.names(path),
+        Pattern::Command(_)
+        | Pattern::Fetch(_)
+        | Pattern::Browse(_)
+        | Pattern::Mcp(_)
+        | Pattern::Mode(_)
+        | Pattern::Delegate(_)
+        | Pattern::Publish(_) => false,
+    }
+}
+
+fn opposite(case: Case) -> Case {
+    match case {
+        Case::Exact => Case::Ignored,
+        Case::Ignored => Case::Exact,
+    }
+}
