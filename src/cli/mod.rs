@@ -21,6 +21,8 @@ pub mod modes;
 pub mod output;
 pub mod place;
 pub mod policy;
+pub mod policy_args;
+pub mod policy_explain;
 pub mod resume;
 pub mod run;
 pub mod session;

@@ -44,11 +44,22 @@ impl Output {
 
     /// Writes a value as one line of JSON and hands it on at once, for readers that follow along.
     pub fn json_line(&mut self, value: &impl Serialize) {
+        self.json_record(value);
+        self.write(|results| results.flush());
+    }
+
+    /// Writes a value as one line of JSON, to be handed on with [`Output::hand_on`].
+    pub fn json_record(&mut self, value: &impl Serialize) {
         self.write(|results| {
             serde_json::to_writer(&mut *results, value).map_err(io::Error::from)?;
-            results.write_all(b"\n")?;
-            results.flush()
+            results.write_all(b"\n")
         });
+    }
+
+    /// Hands on what was written. Returns false when nobody takes it any more.
+    pub fn hand_on(&mut self) -> bool {
+        self.write(|results| results.flush());
+        self.fault.is_none()
     }
 
     /// Writes bytes of the result as they are.

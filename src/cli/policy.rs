@@ -1,21 +1,21 @@
-//! `locum policy check|explain|import`: is the policy file right, and what does it say to one thing or another. Offline, nothing is run.
+//! `locum policy`: is the policy file right, and what other tools' settings amount to as one. Offline, nothing is run.
 
 use serde::Serialize;
 
 use crate::cli::failure::{Failure, Mistake};
-use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand, PolicyExplainArgs, PolicyImportArgs};
+use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
+use crate::cli::policy_args::PolicyImportArgs;
+use crate::cli::policy_explain;
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::ConfigFile;
 use crate::policy::Policy;
-use crate::policy::explain::{Explanation, Warning, parse_intent};
+use crate::policy::explain::Warning;
 use crate::policy::import::import;
-use crate::policy::intent::Facts;
 use crate::policy::schema::PolicyErrors;
-use crate::policy::verdict::{Decision, RuleRef};
+use crate::policy::verdict::RuleRef;
 use crate::report::figures;
-use crate::report::json::VerdictReport;
 use crate::report::markdown::visible;
 use crate::run::trusted::POLICY_FILE;
 
@@ -26,7 +26,7 @@ use crate::run::trusted::POLICY_FILE;
 pub fn run(args: &PolicyArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
     match &args.command {
         PolicyCommand::Check(args) => check(args, context, output),
-        PolicyCommand::Explain(args) => explain(args, context, output),
+        PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
         PolicyCommand::Import(args) => imported(args, context, output),
     }
 }
@@ -84,53 +84,6 @@ fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Resu
     }
 }
 
-/// One answer for programs.
-#[derive(Serialize)]
-struct Explained<'a> {
-    #[serde(flatten)]
-    verdict: VerdictReport<'a>,
-    /// The rule that comes nearest to allowing it.
-    nearest: Option<&'a RuleRef>,
-}
-
-impl<'a> From<&'a Explanation> for Explained<'a> {
-    fn from(explanation: &'a Explanation) -> Self {
-        Self { verdict: VerdictReport::new(&explanation.verdict), nearest: explanation.nearest.as_ref() }
-    }
-}
-
-fn explain(args: &PolicyExplainArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let file = match &args.policy {
-        Some(path) => Some(given(context, path, "--policy")?),
-        None => repository_file(context, args.inspect.at.as_deref())?,
-    };
-    let policy = parse(file.as_ref())?.with_ignored(Place::open(context, args.inspect.at.as_deref())?.ignored()?);
-    let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
-    let facts = Facts { mode, trigger: args.trigger.into(), tier: args.tier.into(), job: args.job.clone(), ..Facts::default() };
-    let mut explanations = Vec::new();
-    let mut mistakes = Vec::new();
-    for text in &args.intents {
-        match parse_intent(text) {
-            Ok(intent) => explanations.push(policy.explain(&intent, &facts)),
-            Err(what) => mistakes.push(Mistake { place: "INTENT".to_owned(), what, hint: None }),
-        }
-    }
-    if !mistakes.is_empty() {
-        return Err(Failure { status: ExitStatus::Usage, mistakes });
-    }
-    if args.inspect.json {
-        output.json(&explanations.iter().map(Explained::from).collect::<Vec<_>>());
-    } else {
-        explanations.iter().flat_map(lines).for_each(|line| output.line(line));
-    }
-    let worst = explanations.iter().map(|one| one.verdict.decision).max().unwrap_or(Decision::Deny);
-    Ok(match worst {
-        Decision::Allow => ExitStatus::Done,
-        Decision::Hold => ExitStatus::NeedsPerson,
-        Decision::Deny => ExitStatus::Refused,
-    })
-}
-
 /// The result of an import for programs.
 #[derive(Serialize)]
 struct ImportedRow<'a> {
@@ -151,40 +104,25 @@ fn imported(args: &PolicyImportArgs, context: &Context, output: &mut Output) -> 
     Ok(ExitStatus::Done)
 }
 
-fn lines(explanation: &Explanation) -> Vec<String> {
-    let verdict = &explanation.verdict;
-    let decision = match verdict.decision {
-        Decision::Allow => "allow",
-        Decision::Hold => "hold",
-        Decision::Deny => "deny",
-    };
-    let mut lines = vec![visible(&format!("{decision:<5}  {}", verdict.intent)), visible(&format!("       {}", verdict.reason))];
-    match &verdict.rule {
-        Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
-        None => lines.push("       no rule of the file decided".to_owned()),
-    }
-    lines.extend(
-        explanation.nearest.as_ref().map(|rule| visible(&format!("       nearest rule that allows: {} {}", place(rule), rule.pattern))),
-    );
-    lines
+/// Where a rule stands; of a setting, the file alone.
+pub(super) fn place(rule: &RuleRef) -> String {
+    if rule.line == 0 { rule.origin.clone() } else { format!("{}:{}", rule.origin, rule.line) }
 }
 
-fn place(rule: &RuleRef) -> String {
-    format!("{}:{}", rule.origin, rule.line)
-}
-
-fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
+/// Reads a policy file; without one, the built-in policy.
+pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
     file.map_or_else(|| Ok(Policy::builtin()), |file| Policy::parse(&file.text, &file.origin))
 }
 
 /// Reads the policy file a person named; it has to be there.
-fn given(context: &Context, path: &std::path::Path, argument: &str) -> Result<ConfigFile, Failure> {
+pub(super) fn given(context: &Context, path: &std::path::Path, argument: &str) -> Result<ConfigFile, Failure> {
     let file = named_file(&context.folder.join(path))?
         .ok_or_else(|| Failure::usage(argument, format!("there is no file `{}`", path.display())))?;
     Ok(ConfigFile { origin: path.display().to_string(), ..file })
 }
 
-fn repository_file(context: &Context, at: Option<&str>) -> Result<Option<ConfigFile>, Failure> {
+/// Reads the repository's own policy file, wherever the settings say it is.
+pub(super) fn repository_file(context: &Context, at: Option<&str>) -> Result<Option<ConfigFile>, Failure> {
     let place = Place::open(context, at)?;
     let settings = place.settings(&context.environment, &[])?;
     let named = settings.values.policy.as_deref();

@@ -12,6 +12,7 @@ use crate::base::yaml::{Node, Place};
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::intent::{Facts, Intent};
+use crate::policy::nearest::Nearest;
 use crate::policy::pattern::{PUBLICATIONS, Pattern};
 use crate::policy::rule::Written;
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
@@ -21,8 +22,8 @@ use crate::policy::verdict::{Decision, RuleRef, Verdict};
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// The allowing rule that comes nearest, where the verdict is not `Allow`.
-    pub nearest: Option<RuleRef>,
+    /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not do.
+    pub nearest: Option<Nearest>,
 }
 
 /// A rule that cannot do what it says.
@@ -76,7 +77,7 @@ impl Policy {
     #[must_use]
     pub fn explain(&self, intent: &Intent, facts: &Facts) -> Explanation {
         let verdict = self.decide(intent, facts);
-        let nearest = if verdict.decision == Decision::Allow { None } else { self.nearest(intent) };
+        let nearest = self.nearest(intent, facts, &verdict);
         Explanation { verdict, nearest }
     }
 
@@ -210,15 +211,6 @@ impl Policy {
         written.filter_map(|written| inner(&written.text, kind)).map(|inner| format!("`{inner}`")).collect()
     }
 
-    fn nearest(&self, intent: &Intent) -> Option<RuleRef> {
-        let shown = intent.to_string();
-        let allowing = self.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow).flat_map(|rule| &rule.patterns);
-        let same_kind = allowing.filter(|written| inner(&written.text, kind_word(intent)).is_some());
-        let nearest = same_kind
-            .max_by_key(|written| (common_start(&written.text, &shown), std::cmp::Reverse(strsim::levenshtein(&written.text, &shown))));
-        nearest.map(|written| written.reference(self.origin()))
-    }
-
     fn warning(&self, written: &Written, message: String) -> Warning {
         Warning { rule: written.reference(self.origin()), message }
     }
@@ -249,8 +241,4 @@ fn kind_word(intent: &Intent) -> &'static str {
 
 fn inner<'t>(text: &'t str, kind: &str) -> Option<&'t str> {
     text.trim().strip_prefix(kind)?.strip_prefix('(')?.strip_suffix(')')
-}
-
-fn common_start(one: &str, two: &str) -> usize {
-    one.chars().zip(two.chars()).take_while(|(left, right)| left == right).count()
 }

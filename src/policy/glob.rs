@@ -143,6 +143,12 @@ impl PathGlob {
         globs.iter().filter_map(|glob| Self::parse(glob).ok()).collect()
     }
 
+    /// Returns its parts, as written.
+    #[must_use]
+    pub fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
     /// Returns the first part in lower case when it holds no wildcard: every path that matches starts with it.
     #[must_use]
     pub fn start(&self) -> Option<&str> {

@@ -233,6 +233,12 @@ impl UrlPattern {
         Ok(Self { scheme: scheme.to_owned(), host: host.to_ascii_lowercase(), port, path: path.trim_end_matches("**").to_owned() })
     }
 
+    /// Returns the host, as written.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     fn matches(&self, url: &Url) -> bool {
         let Some(host) = url.host_str() else { return false };
         let host = host.trim_end_matches('.');

@@ -4,6 +4,7 @@ pub mod action;
 pub mod checks;
 pub mod clock;
 pub mod execute;
+pub mod explain;
 pub mod fault;
 pub mod job;
 pub mod plan;

@@ -81,6 +81,11 @@ impl Judge {
         &self.origin
     }
 
+    /// Returns what no wildcard opens.
+    pub(in crate::policy) fn protection(&self) -> &Protection {
+        &self.protection
+    }
+
     /// Judges one intent.
     #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {

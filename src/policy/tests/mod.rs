@@ -1,5 +1,6 @@
 //! Whole policies against whole tables of intents: what the rules of the language promise.
 
+mod closest;
 mod everyday;
 mod guards;
 mod hidden;
@@ -288,9 +289,9 @@ fn explains_with_the_nearest_rule_and_reads_intents() {
     let policy = policy("rules:\n  - allow: [\"edit(src/**)\", \"edit(docs/**)\", \"command(cargo test:*)\"]\n");
     let explanation = policy.explain(&parse_intent("edit(srx/a.rs)").unwrap(), &facts("code"));
     assert_eq!(explanation.verdict.decision, Deny);
-    assert_eq!(explanation.nearest.unwrap().pattern, "edit(src/**)");
+    assert_eq!(explanation.nearest.unwrap().rule.pattern, "edit(src/**)");
     let explanation = policy.explain(&parse_intent("command(cargo check)").unwrap(), &facts("code"));
-    assert_eq!(explanation.nearest.unwrap().pattern, "command(cargo test:*)");
+    assert_eq!(explanation.nearest.unwrap().rule.pattern, "command(cargo test:*)");
     for text in ["edit", "edti(x)", "edit(/etc/passwd)", "mcp(x)", "publish(tweet)"] {
         assert!(parse_intent(text).is_err(), "{text}");
     }

@@ -1,0 +1,133 @@
+//! Arguments of `locum policy explain`, `test`, `init` and `import`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::inspect_args::InspectArgs;
+use crate::policy::actors::Tier;
+use crate::policy::import::Peer;
+use crate::policy::intent::TriggerKind;
+
+/// `locum policy import`.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyImportArgs {
+    /// Whose settings these are.
+    #[arg(long, value_name = "TOOL")]
+    pub from: PeerWord,
+    /// The settings file.
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Print the policy and what is lost as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A tool whose settings can be turned into a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PeerWord {
+    /// Roo Code or Kilo Code.
+    Roo,
+    /// Kode.
+    Kode,
+    /// Claude Code.
+    Claude,
+}
+
+impl From<PeerWord> for Peer {
+    fn from(word: PeerWord) -> Self {
+        match word {
+            PeerWord::Roo => Self::Roo,
+            PeerWord::Kode => Self::Kode,
+            PeerWord::Claude => Self::Claude,
+        }
+    }
+}
+
+/// `locum policy explain`.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyExplainArgs {
+    /// What is asked about: in the policy's words, `edit(src/lib.rs)`, `command(cargo test)`, `publish(pull-request)`; or a tool call
+    /// as JSON, `{"name": "read_file", "arguments": {"path": "a"}}`. `-` reads lines from standard input, as `--stdin`.
+    #[arg(required_unless_present = "stdin", value_name = "INTENT")]
+    pub asked: Vec<String>,
+    /// Answer every line of standard input with a line of JSON, as it comes: an intent, a tool call, or an object with `intent` or
+    /// `call` and, if need be, `mode`, `trigger`, `tier` and `job` of its own.
+    #[arg(long, conflicts_with = "asked")]
+    pub stdin: bool,
+    /// As if done in this mode; the policy's default when absent.
+    #[arg(long, value_name = "SLUG")]
+    pub mode: Option<String>,
+    /// As if the run was started so.
+    #[arg(long, value_name = "KIND", default_value = "local")]
+    pub trigger: TriggerWord,
+    /// As if started by someone of this tier.
+    #[arg(long, value_name = "TIER", default_value = "maintainer")]
+    pub tier: TierWord,
+    /// As if done in this job.
+    #[arg(long, value_name = "NAME")]
+    pub job: Option<String>,
+    /// This policy file instead of the repository's.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
+    pub policy: Option<PathBuf>,
+    /// Where to read and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
+}
+
+/// How a run is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TriggerWord {
+    /// On the command line.
+    Local,
+    /// By a comment.
+    Comment,
+    /// By a label.
+    Label,
+    /// By `workflow_dispatch`.
+    Dispatch,
+    /// By the clock.
+    Schedule,
+}
+
+impl From<TriggerWord> for TriggerKind {
+    fn from(word: TriggerWord) -> Self {
+        match word {
+            TriggerWord::Local => Self::Local,
+            TriggerWord::Comment => Self::Comment,
+            TriggerWord::Label => Self::Label,
+            TriggerWord::Dispatch => Self::Dispatch,
+            TriggerWord::Schedule => Self::Schedule,
+        }
+    }
+}
+
+/// Who starts a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TierWord {
+    /// May push.
+    Maintainer,
+    /// May triage, or read a private repository.
+    Collaborator,
+    /// Has contributed before.
+    Contributor,
+    /// Anyone else.
+    Stranger,
+    /// A program listed in the policy.
+    Bot,
+    /// The clock.
+    Schedule,
+}
+
+impl From<TierWord> for Tier {
+    fn from(word: TierWord) -> Self {
+        match word {
+            TierWord::Maintainer => Self::Maintainer,
+            TierWord::Collaborator => Self::Collaborator,
+            TierWord::Contributor => Self::Contributor,
+            TierWord::Stranger => Self::Stranger,
+            TierWord::Bot => Self::Bot,
+            TierWord::Schedule => Self::Schedule,
+        }
+    }
+}

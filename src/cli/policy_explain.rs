@@ -1,0 +1,270 @@
+//! `locum policy explain`: what the policy decides on intents and tool calls, by which rule, and why. Nothing is done.
+//!
+//! In: questions as arguments, or as lines of standard input. Out: an answer each, in their order; lines are answered as they come, and
+//! one that cannot be read is answered too. What the questions mean is known to `policy::question`, the answers to `run::explain`.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use serde::Serialize;
+
+use crate::cli::failure::{Failure, Mistake};
+use crate::cli::output::Output;
+use crate::cli::place::Place;
+use crate::cli::policy::{given, parse, place, repository_file};
+use crate::cli::policy_args::PolicyExplainArgs;
+use crate::cli::{Context, ExitStatus, launch};
+use crate::policy::explain::Explanation;
+use crate::policy::intent::Facts;
+use crate::policy::nearest::Nearest;
+use crate::policy::question::{Question, Unread};
+use crate::policy::verdict::Decision;
+use crate::report::json::VerdictReport;
+use crate::report::markdown::visible;
+use crate::run::explain::{Answer, Explainer};
+use crate::workspace::sandbox::Level;
+
+/// Longest line of standard input, in bytes.
+const LINE_LIMIT_BYTES: usize = 1024 * 1024;
+
+/// Bytes of standard input that are read at once.
+const READ_BYTES: usize = 64 * 1024;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Every mistake of the policy file, and of the questions among the arguments.
+pub(super) fn run(args: &PolicyExplainArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let lines = args.stdin || args.asked == ["-"];
+    if !lines && args.asked.iter().any(|asked| asked == "-") {
+        return Err(
+            Failure::usage("INTENT", "`-` stands alone: the questions come from standard input").hint("leave out the other questions")
+        );
+    }
+    let explainer = explainer(args, context)?;
+    if lines {
+        return answer_lines(&mut BufReader::with_capacity(READ_BYTES, io::stdin().lock()), &explainer, output);
+    }
+    let mut answers = Vec::new();
+    let mut mistakes = Vec::new();
+    for text in &args.asked {
+        match answer(text, &explainer) {
+            Ok((_, answer)) => answers.push(answer),
+            Err(unread) => mistakes.push(Mistake { place: "INTENT".to_owned(), what: unread.message, hint: unread.hint }),
+        }
+    }
+    if !mistakes.is_empty() {
+        return Err(Failure { status: ExitStatus::Usage, mistakes });
+    }
+    if args.inspect.json {
+        output.json(&answers.iter().filter_map(|answer| Row::of(answer, None, None)).collect::<Vec<_>>());
+    } else {
+        answers.iter().flat_map(texts).for_each(|line| output.line(line));
+    }
+    Ok(status(answers.iter().map(Answer::decision).max()))
+}
+
+fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, Failure> {
+    let file = match &args.policy {
+        Some(path) => Some(given(context, path, "--policy")?),
+        None => repository_file(context, args.inspect.at.as_deref())?,
+    };
+    let from = Place::open(context, args.inspect.at.as_deref())?;
+    let policy = parse(file.as_ref())?.with_ignored(from.ignored()?);
+    let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
+    let sandboxed = Level::obtained().is_full();
+    let facts = Facts {
+        mode: mode.clone(),
+        trigger: args.trigger.into(),
+        tier: args.tier.into(),
+        job: args.job.clone(),
+        sandboxed,
+        ..Facts::default()
+    };
+    let explainer = Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts);
+    match explainer.mode(&mode) {
+        Err(what) if args.mode.is_some() => Err(Failure::usage("--mode", what)),
+        Ok(_) | Err(_) => Ok(explainer),
+    }
+}
+
+fn answer(text: &str, explainer: &Explainer) -> Result<(Question, Answer), Unread> {
+    let question = Question::parse(text)?;
+    let answer = explainer.answer(&question)?;
+    Ok((question, answer))
+}
+
+/// Answers lines as they come; what was answered is handed on whenever nothing more has come yet.
+fn answer_lines(input: &mut BufReader<impl Read>, explainer: &Explainer, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let fault = |error: io::Error| Failure::internal(format!("standard input: {error}"));
+    let mut buffer = Vec::new();
+    let (mut number, mut unread, mut worst) = (0, false, None);
+    loop {
+        buffer.clear();
+        let line = read_line(input, &mut buffer).map_err(fault)?;
+        if line == Line::None {
+            break;
+        }
+        number += 1;
+        let text = match line {
+            Line::TooLong => Err(Unread::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes"))),
+            Line::Whole | Line::None => std::str::from_utf8(&buffer).map_err(|_| Unread::from("the line is not UTF-8 text")),
+        };
+        let text = text.map(|text| if number == 1 { text.trim_start_matches('\u{feff}').trim() } else { text.trim() });
+        if text.as_ref().is_ok_and(|text| text.is_empty()) {
+            continue;
+        }
+        match text.and_then(|text| answer(text, explainer)) {
+            Ok((question, answer)) => {
+                worst = worst.max(Some(answer.decision()));
+                if let Some(row) = Row::of(&answer, Some(number), question.id.as_deref()) {
+                    output.json_record(&row);
+                }
+            }
+            Err(error) => {
+                unread = true;
+                output.json_record(&UnreadRow { input_line: number, error: &error.message, hint: error.hint.as_deref() });
+            }
+        }
+        let more_has_come = input.buffer().contains(&b'\n');
+        if !more_has_come && !output.hand_on() {
+            break;
+        }
+    }
+    match (unread, worst) {
+        (true, _) => Ok(ExitStatus::Usage),
+        (false, None) => Err(Failure::usage("standard input", "nothing was asked").hint("write a question a line")),
+        (false, worst) => Ok(status(worst)),
+    }
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// A line, with or without its end.
+    Whole,
+    /// A line above the limit; the buffer holds its start.
+    TooLong,
+    /// The end of the input.
+    None,
+}
+
+/// Reads a line without its end. Of one above the limit the rest is passed over.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    let mut found = Line::None;
+    loop {
+        let here = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            here => here?,
+        };
+        if here.is_empty() {
+            return Ok(found);
+        }
+        if found == Line::None {
+            found = Line::Whole;
+        }
+        let end = here.iter().position(|byte| *byte == b'\n');
+        let part = here.get(..end.unwrap_or(here.len())).unwrap_or_default();
+        if line.len() + part.len() > LINE_LIMIT_BYTES {
+            found = Line::TooLong;
+        } else if found == Line::Whole {
+            line.extend_from_slice(part);
+        }
+        let used = part.len() + usize::from(end.is_some());
+        input.consume(used);
+        if end.is_some() {
+            return Ok(found);
+        }
+    }
+}
+
+fn status(worst: Option<Decision>) -> ExitStatus {
+    match worst.unwrap_or(Decision::Deny) {
+        Decision::Allow => ExitStatus::Done,
+        Decision::Hold => ExitStatus::NeedsPerson,
+        Decision::Deny => ExitStatus::Refused,
+    }
+}
+
+/// One answer for programs: the worst verdict and, of a tool call, every one.
+#[derive(Serialize)]
+struct Row<'a> {
+    /// The line of standard input, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_line: Option<usize>,
+    /// The name the asker gave the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(flatten)]
+    explained: Explained<'a>,
+    /// The tool call in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<&'a str>,
+    /// What is said of each thing a call would do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    intents: Vec<Explained<'a>>,
+}
+
+#[derive(Serialize)]
+struct Explained<'a> {
+    #[serde(flatten)]
+    verdict: VerdictReport<'a>,
+    /// The rule that comes nearest to allowing it, and why it does not.
+    nearest: Option<&'a Nearest>,
+}
+
+/// A line that is no question.
+#[derive(Serialize)]
+struct UnreadRow<'a> {
+    input_line: usize,
+    error: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn of(answer: &'a Answer, input_line: Option<usize>, id: Option<&'a str>) -> Option<Self> {
+        let call = answer.call.as_deref();
+        let intents = if call.is_some() { answer.explanations.iter().map(Explained::from).collect() } else { Vec::new() };
+        Some(Self { input_line, id, explained: Explained::from(answer.worst()?), call, intents })
+    }
+}
+
+impl<'a> From<&'a Explanation> for Explained<'a> {
+    fn from(explanation: &'a Explanation) -> Self {
+        Self { verdict: VerdictReport::new(&explanation.verdict), nearest: explanation.nearest.as_ref() }
+    }
+}
+
+/// An answer for people: of a tool call, the call and below it what it would do.
+fn texts(answer: &Answer) -> Vec<String> {
+    let of_intents = answer.explanations.iter().flat_map(lines);
+    match &answer.call {
+        None => of_intents.collect(),
+        Some(call) => {
+            let call = visible(&format!("{:<5}  call: {call}", word(answer.decision())));
+            std::iter::once(call).chain(of_intents.map(|line| format!("       {line}"))).collect()
+        }
+    }
+}
+
+fn lines(explanation: &Explanation) -> Vec<String> {
+    let verdict = &explanation.verdict;
+    let mut lines =
+        vec![visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent)), visible(&format!("       {}", verdict.reason))];
+    match &verdict.rule {
+        Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
+        None => lines.push("       no rule of the file decided".to_owned()),
+    }
+    if let Some(nearest) = &explanation.nearest {
+        let why = if nearest.why == verdict.reason { String::new() } else { format!(": {}", nearest.why) };
+        lines.push(visible(&format!("       nearest rule that allows: {} {}{why}", place(&nearest.rule), nearest.rule.pattern)));
+    }
+    lines
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Hold => "hold",
+        Decision::Deny => "deny",
+    }
+}

@@ -1,0 +1,328 @@
+//! `Nearest`: of the rules that allow, the one that comes closest to something that was not allowed, and why it did not do.
+//!
+//! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with a reason in words. Of a script the part
+//! that was refused is looked at: one simple command, or one file that it reads or writes. It decides nothing.
+
+use serde::Serialize;
+
+use crate::base::path::RepoPath;
+use crate::policy::Policy;
+use crate::policy::actors::Tier;
+use crate::policy::command::Script;
+use crate::policy::command::examine::{Examination, PathUse};
+use crate::policy::command::tree;
+use crate::policy::glob::{Case, PathGlob};
+use crate::policy::intent::{Facts, Intent, TriggerKind};
+use crate::policy::paths::Protection;
+use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::policy::rule::{Narrowing, Rule, TIERS, TRIGGERS, Written};
+use crate::policy::verdict::{Decision, RuleRef, Verdict};
+
+/// Letters of two texts that are compared with each other.
+const COMPARED_LETTERS: usize = 64;
+
+/// A rule that nearly allowed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Nearest {
+    /// The rule; a setting (`publish.allow`) has line 0.
+    #[serde(flatten)]
+    pub rule: RuleRef,
+    /// Why it did not: a fragment without a full stop.
+    pub why: String,
+}
+
+/// The part that was not allowed.
+enum Part {
+    Intent(Intent),
+    /// The words of one simple command.
+    Words(Vec<String>),
+}
+
+/// How close a rule comes: what is compared first stands first.
+type Closeness = (Fit, usize, usize);
+
+/// How a rule fits a part. Later is closer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// Another thing of the same kind.
+    Other,
+    /// It fits but for the case of letters.
+    Case,
+    /// It fits, and its own `except` takes the part out.
+    Excepted,
+    /// It fits, at other times.
+    Narrowed,
+    /// It fits, and something else spoke.
+    Outdone,
+}
+
+impl Policy {
+    /// Returns the rule, or the setting, that comes closest to allowing what was not allowed.
+    pub(super) fn nearest(&self, intent: &Intent, facts: &Facts, verdict: &Verdict) -> Option<Nearest> {
+        if verdict.decision == Decision::Allow {
+            return None;
+        }
+        if let Some((setting, why)) = self.setting(intent, facts, verdict) {
+            return Some(Nearest { rule: RuleRef { pattern: setting.to_owned(), origin: self.origin().to_owned(), line: 0 }, why });
+        }
+        let (part, verdict) = match intent {
+            Intent::Command(script) => self.refused_part(script, facts, verdict),
+            other => (Part::Intent(other.clone()), verdict.clone()),
+        };
+        let rules = self.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
+        let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
+        let candidates = written.filter_map(|(rule, written)| Some((closeness(&part, rule, written, facts)?, rule, written)));
+        // Of equals the first in the file.
+        let closest = candidates.max_by(|one, two| one.0.cmp(&two.0).then(two.2.place.cmp(&one.2.place)));
+        let (closeness, rule, written) = closest?;
+        let why = self.why(&part, closeness.0, rule, written, facts, &verdict);
+        Some(Nearest { rule: written.reference(self.origin()), why })
+    }
+
+    /// Settings that count as rules, where one of them is what would have to change.
+    fn setting(&self, intent: &Intent, facts: &Facts, verdict: &Verdict) -> Option<(&'static str, String)> {
+        let spec = self.settings();
+        let not_listed = |slug: &String| format!("it does not list `{slug}`");
+        match intent {
+            Intent::Command(script) if verdict.decision == Decision::Hold && verdict.rule.is_none() => {
+                Some(("commands.max_complexity", format!("the script comes to {:.1}", script.complexity())))
+            }
+            Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => Some(("modes.allow", not_listed(slug))),
+            Intent::Delegate(_) if verdict.rule.is_none() => Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode))),
+            Intent::Publish(publication) if verdict.rule.is_none() => Some(("publish.allow", not_listed(&publication.to_string()))),
+            Intent::Read(_)
+            | Intent::Edit(_)
+            | Intent::Command(_)
+            | Intent::Fetch(_)
+            | Intent::Browse(_)
+            | Intent::Mcp { .. }
+            | Intent::Publish(_)
+            | Intent::Delegate(_)
+            | Intent::Mode(_)
+            | Intent::Session => None,
+        }
+    }
+
+    /// Returns the first part of a script that comes out as the whole did, and what was said of it.
+    fn refused_part(&self, script: &Script, facts: &Facts, verdict: &Verdict) -> (Part, Verdict) {
+        for (simple, examined) in script.examinations() {
+            let text = simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
+            let alone = self.decide(&Intent::Command(Script::parse_in(&text, script.folder())), facts);
+            if alone.decision == verdict.decision {
+                let part = used_part(&examined, &alone.reason).unwrap_or_else(|| Part::Words(simple.words.clone()));
+                return (part, alone);
+            }
+        }
+        let (reads, edits) = script.redirected();
+        let reads = reads.iter().filter_map(PathUse::inside).map(|path| Intent::Read(path.clone()));
+        for intent in reads.chain(edits.iter().filter_map(PathUse::inside).map(|path| Intent::Edit(path.clone()))) {
+            let alone = self.decide(&intent, facts);
+            if alone.decision == verdict.decision {
+                return (Part::Intent(intent), alone);
+            }
+        }
+        let words = script.simple_commands().first().map_or_else(|| guessed_words(script.text()), |simple| simple.words.clone());
+        (Part::Words(words), verdict.clone())
+    }
+
+    fn why(&self, part: &Part, fit: Fit, rule: &Rule, written: &Written, facts: &Facts, verdict: &Verdict) -> String {
+        match fit {
+            Fit::Other => other(part, &written.pattern, self.judge.protection()),
+            Fit::Case => "upper and lower case differ".to_owned(),
+            Fit::Excepted => {
+                let except = rule.except.iter().find(|except| is_about(&except.pattern, part, Case::Ignored));
+                except.map_or_else(
+                    || "its own `except` takes this out".to_owned(),
+                    |except| format!("its own `except` `{}` takes this out", except.text),
+                )
+            }
+            Fit::Narrowed => narrowed(&rule.narrowing, facts),
+            Fit::Outdone => match &verdict.rule {
+                Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
+                    let place = if spoke.origin == self.origin() {
+                        format!("line {}", spoke.line)
+                    } else {
+                        format!("{}:{}", spoke.origin, spoke.line)
+                    };
+                    format!("`{}` on {place} outweighs it", spoke.pattern)
+                }
+                Some(_) | None => verdict.reason.clone(),
+            },
+        }
+    }
+}
+
+/// A file that a command uses, when that is what was refused.
+fn used_part(examined: &Examination, reason: &str) -> Option<Part> {
+    let named = |used: &PathUse, verb: &str| used.inside().filter(|path| reason.starts_with(&format!("it {verb} `{path}`: "))).cloned();
+    let read = examined.reads.iter().find_map(|used| named(used, "reads")).map(Intent::Read);
+    read.or_else(|| examined.edits.iter().find_map(|used| named(used, "writes")).map(Intent::Edit)).map(Part::Intent)
+}
+
+/// Words of a script that was not understood.
+fn guessed_words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(|word| word.replace(['\'', '"'], "")).filter(|word| !word.is_empty()).take(COMPARED_LETTERS).collect()
+}
+
+/// `None` for rules of another kind.
+fn closeness(part: &Part, rule: &Rule, written: &Written, facts: &Facts) -> Option<Closeness> {
+    let likeness = likeness(part, &written.pattern)?;
+    let fit = if is_about(&written.pattern, part, Case::Exact) {
+        if rule.except.iter().any(|except| is_about(&except.pattern, part, Case::Ignored)) {
+            Fit::Excepted
+        } else if rule.narrowing.holds(facts) {
+            Fit::Outdone
+        } else {
+            Fit::Narrowed
+        }
+    } else if is_about(&written.pattern, part, Case::Ignored) {
+        Fit::Case
+    } else {
+        Fit::Other
+    };
+    Some((fit, likeness.0, likeness.1))
+}
+
+fn is_about(pattern: &Pattern, part: &Part, case: Case) -> bool {
+    match (part, pattern) {
+        (Part::Intent(intent), pattern) => pattern.matches(intent, case),
+        (Part::Words(words), Pattern::Command(pattern)) => pattern.matches(words, case),
+        (Part::Words(_), _) => false,
+    }
+}
+
+/// How alike a pattern and a part are, the weightier number first; `None` when they are of different kinds.
+fn likeness(part: &Part, pattern: &Pattern) -> Option<(usize, usize)> {
+    match (part, pattern) {
+        (Part::Words(words), Pattern::Command(pattern)) => Some(like_words(words, pattern)),
+        (Part::Intent(Intent::Read(path)), Pattern::Read(glob)) | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+            Some(like_path(path, glob.parts()))
+        }
+        (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern)) | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+            let host = url.host_str().unwrap_or_default();
+            let same = host.rsplit('.').zip(pattern.host().rsplit('.')).take_while(|(one, two)| one == two).count();
+            Some((same, like(host, pattern.host())))
+        }
+        (Part::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
+            let (wanted, inner) = name.split_once('/').unwrap_or((name, ""));
+            Some((usize::from(wanted == server) * 1000 + like(wanted, server), like(inner, tool)))
+        }
+        (Part::Intent(Intent::Mode(slug)), Pattern::Mode(name)) | (Part::Intent(Intent::Delegate(slug)), Pattern::Delegate(name)) => {
+            Some((like(slug, name), 0))
+        }
+        (Part::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some((0, 0)),
+        (Part::Intent(_) | Part::Words(_), _) => None,
+    }
+}
+
+/// Shared words at the start first, then how like the program is.
+fn like_words(words: &[String], pattern: &CommandPattern) -> (usize, usize) {
+    let shared = shared_words(words, pattern);
+    let next = match (words.get(shared), pattern.words.get(shared)) {
+        (Some(one), Some(two)) => like(one, two),
+        (None, None) => 1000,
+        (Some(_), None) | (None, Some(_)) => 500,
+    };
+    (shared, next)
+}
+
+fn shared_words(words: &[String], pattern: &CommandPattern) -> usize {
+    words.iter().zip(&pattern.words).take_while(|(word, wanted)| word == wanted).count()
+}
+
+/// Shared folders at the start first, then how like the next name is: a name spelled wrong is closer than a wildcard.
+fn like_path(path: &RepoPath, parts: &[String]) -> (usize, usize) {
+    let shared = path.parts().zip(parts).take_while(|(one, two)| one == two).count();
+    let next = path.parts().nth(shared).zip(parts.get(shared)).map_or(0, |(one, two)| like(one, two));
+    (shared, next)
+}
+
+/// 0 to 1000.
+fn like(one: &str, two: &str) -> usize {
+    let head = |text: &str| -> String { text.chars().take(COMPARED_LETTERS).collect::<String>().to_lowercase() };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the share lies between 0 and 1")]
+    let share = (strsim::normalized_levenshtein(&head(one), &head(two)) * 1000.0) as usize;
+    share
+}
+
+/// Why a rule about another thing does not fit.
+fn other(part: &Part, pattern: &Pattern, protection: &Protection) -> String {
+    match (part, pattern) {
+        (Part::Words(words), Pattern::Command(pattern)) => other_words(words, pattern),
+        (Part::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))), Pattern::Read(glob) | Pattern::Edit(glob)) => {
+            let edit = matches!(intent, Intent::Edit(_));
+            let guard = if edit { protection.of_edit(path) } else { protection.of_read(path) };
+            let guard = guard.map(|why| format!(", and it is protected: {why}")).unwrap_or_default();
+            format!("{}{guard}", other_path(path, glob))
+        }
+        (Part::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => "it names another address".to_owned(),
+        (Part::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
+            let same = name.split_once('/').is_some_and(|(wanted, _)| wanted == server);
+            if same { "it names another tool of the server".to_owned() } else { "it names another server".to_owned() }
+        }
+        (Part::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => "it names another mode".to_owned(),
+        (Part::Intent(_) | Part::Words(_), _) => "it is about something else".to_owned(),
+    }
+}
+
+fn other_path(path: &RepoPath, glob: &PathGlob) -> String {
+    if !glob.has_wildcard() {
+        return "it names another path".to_owned();
+    }
+    match glob.parts() {
+        [folders @ .., last] if last == "**" && !folders.iter().any(|part| part.contains(['*', '?'])) => {
+            format!("`{path}` is not below `{}`", folders.join("/"))
+        }
+        parts => format!("`{path}` is not of the form `{}`", parts.join("/")),
+    }
+}
+
+fn other_words(words: &[String], pattern: &CommandPattern) -> String {
+    if let CommandForm::Script(_) = pattern.form {
+        return "it spells out another script".to_owned();
+    }
+    let shared = shared_words(words, pattern);
+    match (words.get(shared), pattern.words.get(shared)) {
+        (Some(word), Some(wanted)) if shared == 0 => format!("it allows `{wanted}`, not `{word}`"),
+        (Some(word), Some(wanted)) => {
+            format!("after `{}` it has `{wanted}`, not `{word}`", pattern.words.get(..shared).unwrap_or_default().join(" "))
+        }
+        (None, Some(wanted)) => format!("it also has `{wanted}`"),
+        (Some(word), None) if !pattern.open => format!("without `:*` at its end nothing may follow, and `{word}` does"),
+        (Some(_) | None, None) => "it allows other words".to_owned(),
+    }
+}
+
+/// Why a rule does not count under these facts.
+fn narrowed(narrowing: &Narrowing, facts: &Facts) -> String {
+    let list = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let within = |words: &[String], word: &str| words.is_empty() || words.iter().any(|one| one == word);
+    let mut said = Vec::new();
+    if !within(&narrowing.modes, &facts.mode) {
+        said.push(format!("in {}, and this is mode `{}`", list(&narrowing.modes), facts.mode));
+    }
+    let triggers: Vec<String> = narrowing.triggers.iter().map(|trigger| trigger_word(*trigger).to_owned()).collect();
+    let trigger = trigger_word(facts.trigger);
+    if !within(&triggers, trigger) {
+        said.push(format!("in runs started by {}, and this one is by `{trigger}`", list(&triggers)));
+    }
+    let tiers: Vec<String> = narrowing.tiers.iter().map(|tier| tier_word(*tier).to_owned()).collect();
+    let tier = tier_word(facts.tier);
+    if !within(&tiers, tier) {
+        said.push(format!("for {}, and this is for `{tier}`", list(&tiers)));
+    }
+    let job = facts.job.as_deref().unwrap_or_default();
+    if !within(&narrowing.jobs, job) {
+        let here = if job.is_empty() { "this is no job".to_owned() } else { format!("this is job `{job}`") };
+        said.push(format!("in jobs {}, and {here}", list(&narrowing.jobs)));
+    }
+    format!("it counts only {}", said.join("; only "))
+}
+
+fn trigger_word(trigger: TriggerKind) -> &'static str {
+    TRIGGERS.iter().find(|(_, one)| *one == trigger).map_or("?", |(word, _)| word)
+}
+
+fn tier_word(tier: Tier) -> &'static str {
+    TIERS.iter().find(|(_, one)| *one == tier).map_or("?", |(word, _)| word)
+}

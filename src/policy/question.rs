@@ -1,0 +1,283 @@
+//! `Question`: what `locum policy explain` is asked: an intent in words, or a tool call as a model writes it, under circumstances of its own.
+//!
+//! In: one text: an intent (`edit(src/x.rs)`), or a JSON object that holds an intent or a call in one of the shapes that models' protocols
+//! have. Out: the question, or what is wrong with the text. Whether a call means anything is asked of the tools, not here.
+
+use serde_json::{Map, Value};
+
+use crate::base::chat::ToolCall;
+use crate::base::fields::nearest;
+use crate::policy::actors::Tier;
+use crate::policy::explain::parse_intent;
+use crate::policy::intent::{Intent, TriggerKind};
+use crate::policy::rule::{TIERS, TRIGGERS};
+
+/// Keys a question may have.
+const KEYS: &[&str] = &[
+    "intent",
+    "call",
+    "tool_call",
+    "name",
+    "arguments",
+    "input",
+    "function",
+    "type",
+    "id",
+    "call_id",
+    "index",
+    "status",
+    "mode",
+    "trigger",
+    "tier",
+    "job",
+];
+/// Keys that only a call has.
+const CALL_KEYS: &[&str] = &["name", "arguments", "input", "function", "type", "id", "call_id", "index", "status"];
+/// What protocols call a tool call.
+const CALL_TYPES: &[&str] = &["function", "function_call", "tool_call", "tool_use"];
+
+/// What is asked, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// What would be done.
+    pub asked: Asked,
+    /// The name the asker gave it; comes back with the answer.
+    pub id: Option<String>,
+    /// The mode it would be done in, where the question says so itself.
+    pub mode: Option<String>,
+    /// How the run was started, where the question says so itself.
+    pub trigger: Option<TriggerKind>,
+    /// Who started it, where the question says so itself.
+    pub tier: Option<Tier>,
+    /// The job it would be done in, where the question says so itself.
+    pub job: Option<String>,
+}
+
+/// What would be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// One thing, in the policy's words.
+    Intent(Intent),
+    /// A tool call.
+    Call(ToolCall),
+}
+
+/// Why a text is no question.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Unread {
+    /// What is wrong: a fragment without a full stop.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Question {
+    /// Reads a question.
+    ///
+    /// # Errors
+    /// What is wrong with the text: neither an intent nor a JSON object, unknown keys or words, two things asked at once.
+    pub fn parse(text: &str) -> Result<Self, Unread> {
+        let text = text.trim();
+        if !text.starts_with(['{', '"', '[']) {
+            return Ok(Self::about(Asked::Intent(parse_intent(text)?)));
+        }
+        match serde_json::from_str(text).map_err(|error| Unread::from(format!("it is not valid JSON: {error}")))? {
+            Value::String(words) => Ok(Self::about(Asked::Intent(parse_intent(&words)?))),
+            Value::Object(fields) => Self::of(fields),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
+                Err(format!("{} is neither an intent nor an object", kind_of(&other)).into())
+            }
+        }
+    }
+
+    fn about(asked: Asked) -> Self {
+        Self { asked, id: None, mode: None, trigger: None, tier: None, job: None }
+    }
+
+    fn of(mut fields: Map<String, Value>) -> Result<Self, Unread> {
+        known(&fields, KEYS, "a question")?;
+        let mode = optional_text(&mut fields, "mode")?;
+        let job = optional_text(&mut fields, "job")?;
+        let trigger = optional_word(&mut fields, "trigger", TRIGGERS)?;
+        let tier = optional_word(&mut fields, "tier", TIERS)?;
+        let id = fields.get("id").or_else(|| fields.get("call_id")).and_then(Value::as_str).map(str::to_owned);
+        let intent = optional_text(&mut fields, "intent")?;
+        let call = fields.remove("call").or_else(|| fields.remove("tool_call"));
+        let asked = match (intent, call, is_call(&fields)) {
+            (Some(words), None, false) => Asked::Intent(parse_intent(&words)?),
+            (None, Some(Value::Object(call)), false) => Asked::Call(read_call(call)?),
+            (None, Some(other), false) => return Err(format!("`call` must be an object, not {}", kind_of(&other)).into()),
+            (None, None, true) => Asked::Call(read_call(fields)?),
+            (None, None, false) => {
+                return Err(Unread::from("it asks nothing").hint("write an `intent`, or a tool call with `name` and `arguments`"));
+            }
+            (Some(_), _, _) | (None, Some(_), true) => return Err("it asks more than one thing".into()),
+        };
+        let id = id.or_else(|| if let Asked::Call(call) = &asked { Some(call.id.clone()).filter(|id| !id.is_empty()) } else { None });
+        Ok(Self { asked, id, mode, trigger, tier, job })
+    }
+}
+
+impl Unread {
+    fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+}
+
+impl From<String> for Unread {
+    fn from(message: String) -> Self {
+        Self { message, hint: None }
+    }
+}
+
+impl From<&str> for Unread {
+    fn from(message: &str) -> Self {
+        message.to_owned().into()
+    }
+}
+
+fn is_call(fields: &Map<String, Value>) -> bool {
+    ["name", "arguments", "input", "function"].iter().any(|key| fields.contains_key(*key))
+}
+
+/// Reads a call in any of its shapes: name and arguments side by side, below `function`, or as `input`.
+fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Unread> {
+    known(&fields, CALL_KEYS, "a tool call")?;
+    if let Some(kind) = optional_text(&mut fields, "type")?
+        && !CALL_TYPES.contains(&kind.as_str())
+    {
+        return Err(unknown("type", &kind, CALL_TYPES));
+    }
+    let id = optional_text(&mut fields, "id")?.or(optional_text(&mut fields, "call_id")?).unwrap_or_default();
+    let mut inner = match fields.remove("function") {
+        None => fields,
+        Some(_) if is_call(&fields) => return Err("a tool call has its name and arguments beside `function` and in it".into()),
+        Some(Value::Object(function)) => {
+            known(&function, &["name", "arguments"], "`function`")?;
+            function
+        }
+        Some(other) => return Err(format!("`function` must be an object, not {}", kind_of(&other)).into()),
+    };
+    let name = optional_text(&mut inner, "name")?.ok_or("the tool call has no `name`")?;
+    let arguments = match (inner.remove("arguments"), inner.remove("input")) {
+        (Some(_), Some(_)) => return Err("a tool call has either `arguments` or `input`".into()),
+        (Some(arguments), None) | (None, Some(arguments)) => arguments,
+        (None, None) => Value::Null,
+    };
+    let arguments = match arguments {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        arguments @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_)) => arguments.to_string(),
+    };
+    Ok(ToolCall { id, name, arguments })
+}
+
+fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), Unread> {
+    let Some(unknown) = fields.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
+    let hint = nearest(unknown, keys).map_or_else(|| format!("known here: {}", keys.join(", ")), |key| format!("did you mean `{key}`?"));
+    Err(Unread::from(format!("{what} has no key `{unknown}`")).hint(hint))
+}
+
+fn optional_text(fields: &mut Map<String, Value>, key: &str) -> Result<Option<String>, Unread> {
+    match fields.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("`{key}` must be a text, not {}", kind_of(&other)).into()),
+    }
+}
+
+fn optional_word<T: Copy>(fields: &mut Map<String, Value>, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Unread> {
+    let Some(text) = optional_text(fields, key)? else { return Ok(None) };
+    let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+    found.map(Some).ok_or_else(|| unknown(key, &text, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>()))
+}
+
+fn unknown(key: &str, text: &str, words: &[&str]) -> Unread {
+    let hint = nearest(text, words).map_or_else(|| format!("one of: {}", words.join(", ")), |word| format!("did you mean `{word}`?"));
+    Unread::from(format!("`{key}` cannot be `{text}`")).hint(hint)
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{Asked, Question};
+    use crate::policy::actors::Tier;
+    use crate::policy::intent::TriggerKind;
+
+    #[test]
+    fn a_call_is_the_same_in_every_shape() {
+        for text in [
+            r#"{"name": "read_file", "arguments": {"path": "a"}}"#,
+            r#"{"name": "read_file", "arguments": "{\"path\":\"a\"}"}"#,
+            r#"{"type": "function", "function": {"name": "read_file", "arguments": "{\"path\":\"a\"}"}}"#,
+            r#"{"function": {"name": "read_file", "arguments": {"path": "a"}}, "index": 0}"#,
+            r#"{"type": "tool_use", "name": "read_file", "input": {"path": "a"}}"#,
+            r#"{"type": "function_call", "status": "completed", "name": "read_file", "arguments": "{\"path\":\"a\"}"}"#,
+            r#"{"call": {"name": "read_file", "arguments": {"path": "a"}}}"#,
+            r#"{"tool_call": {"type": "tool_use", "name": "read_file", "input": {"path": "a"}}, "mode": null}"#,
+        ] {
+            let Asked::Call(call) = Question::parse(text).unwrap().asked else { panic!("{text}") };
+            assert_eq!((call.name.as_str(), call.arguments.as_str()), ("read_file", r#"{"path":"a"}"#), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_brings_its_circumstances_and_its_name() {
+        let text = r#"{"intent": "edit(a)", "mode": "code", "trigger": "comment", "tier": "bot", "job": "nightly", "id": "q1"}"#;
+        let question = Question::parse(text).unwrap();
+        let found = (question.mode.as_deref(), question.trigger, question.tier, question.job.as_deref(), question.id.as_deref());
+        assert_eq!(found, (Some("code"), Some(TriggerKind::Comment), Some(Tier::Bot), Some("nightly"), Some("q1")));
+        for (text, id) in [
+            (r#"{"call": {"name": "x", "id": "toolu_1"}}"#, Some("toolu_1")),
+            (r#"{"type": "function_call", "call_id": "c2", "name": "x"}"#, Some("c2")),
+            (r#""edit(a)""#, None),
+            (" edit(a) ", None),
+        ] {
+            assert_eq!(Question::parse(text).unwrap().id.as_deref(), id, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_question_is_told() {
+        for (text, told) in [
+            ("", "not of the form"),
+            ("edti(a)", "did you mean `edit`?"),
+            ("{", "not valid JSON"),
+            ("[1]", "a list is neither"),
+            ("{}", "asks nothing"),
+            (r#"{"intent": "edit(a)", "name": "x"}"#, "more than one"),
+            (r#"{"call": {"name": "x"}, "arguments": {}}"#, "more than one"),
+            (r#"{"call": "edit(a)"}"#, "`call` must be an object, not a text"),
+            (r#"{"intent": ["edit(a)"]}"#, "`intent` must be a text, not a list"),
+            (r#"{"arguments": {}}"#, "no `name`"),
+            (r#"{"name": "x", "arguments": {}, "input": {}}"#, "either"),
+            (r#"{"name": "x", "function": {"name": "y"}}"#, "beside `function`"),
+            (r#"{"function": "x"}"#, "`function` must be an object"),
+            (r#"{"function": {"name": "x", "args": 1}}"#, "no key `args`"),
+            (r#"{"type": "text", "name": "x"}"#, "`type` cannot be `text`"),
+        ] {
+            let error = Question::parse(text).unwrap_err();
+            assert!(error.message.contains(told), "{text}: {error}");
+        }
+        for (text, hint) in [
+            (r#"{"intnet": "edit(a)"}"#, "did you mean `intent`?"),
+            (r#"{"intent": "edit(a)", "tier": "maintaner"}"#, "did you mean `maintainer`?"),
+            (r#"{"intent": "edit(a)", "trigger": "cron"}"#, "one of: local, comment, label, dispatch, schedule"),
+        ] {
+            assert_eq!(Question::parse(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `Explainer`: what a run would answer to an intent or a tool call, without doing anything.
+//!
+//! In: a policy, the modes, a checkout if there is one, and questions. Out: answers. A tool call takes the route it takes in a run: the
+//! tools of its mode, its arguments, links of the checkout, its intents, the policy. Files are looked at, none is opened.
+
+use std::collections::BTreeMap;
+
+use crate::base::fields::nearest;
+use crate::base::secret::Redactor;
+use crate::base::tool::ToolName;
+use crate::modes::{Mode, ModeSet, access};
+use crate::policy::Policy;
+use crate::policy::explain::Explanation;
+use crate::policy::intent::{Act, Facts, Intent};
+use crate::policy::nearest::Nearest;
+use crate::policy::question::{Asked, Question};
+use crate::policy::verdict::{Decision, RuleRef, Verdict};
+use crate::tools::ToolContext;
+use crate::tools::dispatch;
+use crate::workspace::Workspace;
+use crate::workspace::sandbox::Sandbox;
+
+/// Answers questions about one policy.
+pub struct Explainer {
+    policy: Policy,
+    modes: ModeSet,
+    workspace: Option<Workspace>,
+    /// What holds where a question does not say otherwise.
+    facts: Facts,
+    env: BTreeMap<String, String>,
+    /// Nothing is run, so nothing is around it.
+    sandbox: Sandbox,
+    redactor: Redactor,
+}
+
+/// What a run would say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The call in one line, where a call was asked about.
+    pub call: Option<String>,
+    /// One for each thing it would do; at least one.
+    pub explanations: Vec<Explanation>,
+}
+
+impl Answer {
+    /// Returns the worst of its explanations; of equals the first.
+    #[must_use]
+    pub fn worst(&self) -> Option<&Explanation> {
+        self.explanations.iter().rev().max_by_key(|one| one.verdict.decision)
+    }
+
+    /// Returns what it comes down to.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        self.worst().map_or(Decision::Deny, |one| one.verdict.decision)
+    }
+}
+
+impl Explainer {
+    /// Prepares for questions. `facts` hold where a question does not say otherwise; without a workspace, tool calls have no answer.
+    #[must_use]
+    pub fn new(policy: Policy, modes: ModeSet, workspace: Option<Workspace>, facts: Facts) -> Self {
+        let (env, sandbox, redactor) = (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
+        Self { policy, modes, workspace, facts, env, sandbox, redactor }
+    }
+
+    /// Returns the policy that is asked.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Answers one question.
+    ///
+    /// # Errors
+    /// When it has no answer: there is no such mode, or a tool call is asked about where there is no checkout.
+    pub fn answer(&self, question: &Question) -> Result<Answer, String> {
+        let facts = Facts {
+            mode: question.mode.clone().unwrap_or_else(|| self.facts.mode.clone()),
+            trigger: question.trigger.unwrap_or(self.facts.trigger),
+            tier: question.tier.unwrap_or(self.facts.tier),
+            job: question.job.clone().or_else(|| self.facts.job.clone()),
+            sandboxed: self.facts.sandboxed,
+            restriction: self.facts.restriction.clone(),
+        };
+        let mode = self.mode(&facts.mode)?;
+        let modes = &self.policy.settings().modes;
+        match &question.asked {
+            _ if !modes.allow.contains(&facts.mode) => {
+                Ok(Answer { call: None, explanations: vec![self.mode_not_allowed(question, &facts.mode)] })
+            }
+            Asked::Intent(intent) => Ok(Answer { call: None, explanations: vec![self.policy.explain(intent, &facts)] }),
+            Asked::Call(call) => {
+                let workspace = self.workspace.as_ref().ok_or("a tool call needs a git checkout to be looked at")?;
+                // As a root task has it: a sub-task may have fewer.
+                let may_delegate = modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
+                let offered = access::offered(mode, modes.switching, may_delegate, &[]);
+                Ok(match dispatch::parse(call, &offered, self.context(workspace, mode)) {
+                    Ok(call) => Answer { call: Some(call.headline()), explanations: self.of_intents(&call.intents(), &facts) },
+                    Err(error) => Answer { call: None, explanations: vec![not_a_call(&call.name, &offered, error.0)] },
+                })
+            }
+        }
+    }
+
+    /// Finds a mode.
+    ///
+    /// # Errors
+    /// When there is none of that name; the sentence names one that is nearly so.
+    pub fn mode(&self, slug: &str) -> Result<&Mode, String> {
+        self.modes.find(slug).ok_or_else(|| {
+            let slugs: Vec<&str> = self.modes.iter().map(|mode| mode.slug.as_str()).collect();
+            let near = nearest(slug, &slugs).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            format!("there is no mode `{slug}`{near}")
+        })
+    }
+
+    fn of_intents(&self, intents: &[Intent], facts: &Facts) -> Vec<Explanation> {
+        intents.iter().map(|intent| self.policy.explain(intent, facts)).collect()
+    }
+
+    fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {
+        ToolContext {
+            checkout: &workspace.checkout,
+            repo: &workspace.repo,
+            mode,
+            commands: &self.policy.settings().commands,
+            env: &self.env,
+            sandbox: &self.sandbox,
+            redactor: &self.redactor,
+            visible: &|_| false,
+        }
+    }
+
+    fn mode_not_allowed(&self, question: &Question, slug: &str) -> Explanation {
+        let intent = match &question.asked {
+            Asked::Intent(intent) => intent.to_string(),
+            Asked::Call(call) => format!("tool({})", call.name),
+        };
+        let rule = RuleRef { pattern: "modes.allow".to_owned(), origin: self.policy.origin().to_owned(), line: 0 };
+        let reason = format!("mode `{slug}` is not in `modes.allow`: nothing runs in it");
+        Explanation {
+            verdict: Verdict { decision: Decision::Deny, intent, rule: None, reason },
+            nearest: Some(Nearest { rule, why: format!("it does not list `{slug}`") }),
+        }
+    }
+}
+
+/// A call that is answered before the policy is asked.
+fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> Explanation {
+    let known = ToolName::find(access::resolve(name.trim())).filter(|tool| offered.contains(tool));
+    let intent = known.map_or_else(|| format!("tool({name})"), |tool| format!("tool({tool})"));
+    let reason = sentence.strip_suffix('.').unwrap_or(&sentence).to_owned();
+    Explanation { verdict: Verdict { decision: Decision::Deny, intent, rule: None, reason }, nearest: None }
+}

@@ -1,0 +1,124 @@
+//! `locum policy` as a person or a script meets it: questions and their answers, tests of a policy, policies that are made.
+#![expect(clippy::unwrap_used, reason = "what cannot be set up ends the test")]
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use pretty_assertions::assert_eq;
+use support::stage::Stage;
+
+/// A checkout with a policy for questions about tool calls.
+fn questioned() -> Stage {
+    let policy =
+        "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\", \"command(git status:*)\"]\n  - hold: \"edit(src/api/**)\"\n";
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy),
+        (".locumignore", "hidden/\n"),
+        ("src/a.rs", "x"),
+        ("hidden/a", "x"),
+        ("out/ci.yml", "x"),
+    ]);
+    std::os::unix::fs::symlink("../out", stage.path("checkout/src/link")).unwrap();
+    stage
+}
+
+fn asked(stage: &Stage, arguments: &[&str], input: &[u8]) -> (Option<i32>, Vec<serde_json::Value>, String) {
+    let mut child = stage.locum(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let out = String::from_utf8(ended.stdout).unwrap();
+    (ended.status.code(), out.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), String::from_utf8(ended.stderr).unwrap())
+}
+
+#[test]
+fn a_tool_call_is_judged_as_in_a_run_and_not_performed() {
+    let stage = questioned();
+    let before = stage.checkout_state();
+    let write = |path: &str| format!(r#"{{"name": "write_to_file", "arguments": {{"path": "{path}", "content": "y"}}}}"#);
+    for (mode, call, code, told) in [
+        ("code", write("src/a.rs"), 0, "allow  call: write src/a.rs\n       allow  edit(src/a.rs)\n"),
+        ("code", write("src/link/ci.yml"), 4, "deny   edit(out/ci.yml)"),
+        ("code", write("src/api/a.rs"), 5, "hold   edit(src/api/a.rs)"),
+        ("code", write("../x"), 4, "leaves the repository"),
+        ("architect", write("src/a.rs"), 4, "can only edit files matching pattern"),
+        ("ask", write("src/a.rs"), 4, "is not allowed in ask mode"),
+        ("code", r#"{"name": "read_file", "arguments": {"path": "hidden/a"}}"#.to_owned(), 4, "is hidden by `hidden/`"),
+        (
+            "code",
+            r#"{"type": "tool_use", "name": "execute_command", "input": {"command": "git status; ls"}}"#.to_owned(),
+            4,
+            "no rule allows `command(ls)`",
+        ),
+        ("code", r#"{"name": "no_such_tool", "arguments": {}}"#.to_owned(), 4, "Unknown tool"),
+        ("cod", write("src/a.rs"), 2, "did you mean `code`?"),
+        ("code", "{\"name\": 1}".to_owned(), 2, "`name` must be a text"),
+    ] {
+        let ran = stage.run(&["policy", "explain", "--mode", mode, &call]);
+        assert!(ran.code == Some(code) && format!("{}{}", ran.out, ran.err).contains(told), "{mode} {call}: {ran:?}");
+    }
+    assert_eq!(stage.checkout_state(), before);
+}
+
+#[test]
+fn lines_are_answered_in_order_and_one_that_cannot_be_read_stops_nothing() {
+    let stage = questioned();
+    let long = format!("edit({})", "x".repeat(1024 * 1024));
+    let lines = [
+        "\u{feff}edit(src/a.rs)\r",
+        "",
+        r#"{"id": "7", "intent": "edit(src/a.rs)", "mode": "code", "trigger": "comment", "tier": "bot"}"#,
+        r#"{"call": {"name": "read_file", "arguments": {"path": "src/link/ci.yml"}}, "mode": "code"}"#,
+        "nonsense",
+        &long,
+        r#"{"intent": "edit(a)", "moed": "code"}"#,
+        "edit(src/api/x)",
+    ];
+    let mut input = lines.join("\n").into_bytes();
+    input.extend(b"\n\xff\xfe\nread(src/a.rs)");
+    for arguments in [["policy", "explain", "-"], ["policy", "explain", "--stdin"]] {
+        let (code, rows, _) = asked(&stage, &arguments, &input);
+        assert_eq!(code, Some(2));
+        let shown: Vec<String> = rows
+            .iter()
+            .map(|row| {
+                let what = row.get("decision").or_else(|| row.get("error")).unwrap().as_str().unwrap();
+                format!("{} {}", row["input_line"], what.split(':').next().unwrap())
+            })
+            .collect();
+        let expected = [
+            "1 allow",
+            "3 allow",
+            "4 allow",
+            "5 `nonsense` is not of the form `kind(...)`, for example `edit(src/x.rs)`",
+            "6 the line is longer than 1048576 bytes",
+            "7 a question has no key `moed`",
+            "8 hold",
+            "9 the line is not UTF-8 text",
+            "10 allow",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!((rows[1]["id"].as_str(), rows[2]["intents"][0]["intent"].as_str()), (Some("7"), Some("read(out/ci.yml)")));
+        assert_eq!(rows[5]["hint"], "did you mean `mode`?");
+    }
+    for (input, code) in [("edit(src/a)\n", 0), ("edit(src/a)\nedit(src/api/a)\n", 5), ("edit(src/api/a)\nedit(a)\n", 4), ("\n", 2)] {
+        assert_eq!(asked(&stage, &["policy", "explain", "-"], input.as_bytes()).0, Some(code), "{input}");
+    }
+    assert_eq!(stage.run(&["policy", "explain", "-", "edit(a)"]).code, Some(2));
+}
+
+#[test]
+fn a_line_is_answered_before_the_next_one_comes() {
+    let stage = questioned();
+    let mut child = stage.locum(&["policy", "explain", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, mut answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()).lines());
+    for question in ["edit(src/a.rs)", "edit(a)"] {
+        writeln!(input, "{question}").unwrap();
+        assert!(answers.next().unwrap().unwrap().contains(question));
+    }
+    drop(answers);
+    // Nobody listens any more: it ends, although more could come.
+    writeln!(input, "edit(src/a.rs)").unwrap();
+    assert!(child.wait().unwrap().code().is_some());
+}
