@@ -29,6 +29,10 @@ pub(crate) enum Guard {
     Restriction,
     /// A permit is good for what it was given for only.
     PermitCovers,
+    /// What would be published is judged again as git holds it.
+    FinalTree,
+    /// Nothing is published that holds a secret.
+    SecretInPatch,
     /// A command gets the environment the policy lists, less what names a secret.
     CleanEnvironment,
 }

@@ -144,7 +144,8 @@ async fn run<'a>(
 /// When the file cannot be written.
 pub fn write_patch(folder: &Path, outcome: &Outcome, redactor: &Redactor) -> Result<Option<PathBuf>, Fault> {
     let patch = figures::diff(&outcome.changes);
-    if patch.is_empty() || sanitise::patch(&patch, redactor).is_err() {
+    let withheld = outcome.changes.iter().any(|change| change.withheld);
+    if patch.is_empty() || withheld || sanitise::patch(&patch, redactor).is_err() {
         return Ok(None);
     }
     let file = folder.join("changes.patch");

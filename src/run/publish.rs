@@ -3,6 +3,7 @@
 //!
 //! What may not be published is said, never dropped in silence. Publishing the same session again updates what is there.
 
+use crate::base::path::RepoPath;
 use crate::forge::Forge;
 use crate::forge::posts::{Posting, ReactionTarget, Receipt};
 use crate::forge::sanitise::{self, TextRules};
@@ -17,6 +18,7 @@ use crate::run::prepare::Prepared;
 use crate::run::tree::Judge;
 use crate::session::outcome::{Outcome, OutcomeWord};
 use crate::workspace::Workspace;
+use crate::workspace::diff::FileChange;
 use crate::workspace::git_binary::GitBinary;
 use crate::workspace::remote::Remote;
 use crate::workspace::repo::{CommitId, NewCommit, RepoError};
@@ -117,20 +119,13 @@ pub struct Publisher<'a> {
     pub destination: &'a Destination<'a>,
 }
 
-/// Why a change does not become a branch; it is shown as a diff instead, or not at all.
-struct NotLanded {
-    why: String,
-    may_be_shown: bool,
-}
-
 impl Publisher<'_> {
     /// Publishes everything the policy allows; what fails becomes a note, and the comment says so.
     pub async fn publish(&self, outcome: &Outcome) -> Published {
         let mut published = Published::default();
         published.landed = match self.land(outcome, &mut published).await {
             Ok(landed) => landed,
-            Err(NotLanded { why, may_be_shown: true }) => Landed::Diff(why),
-            Err(NotLanded { why, may_be_shown: false }) => Landed::Nowhere(why),
+            Err(why) => self.only_shown(outcome, why),
         };
         if let Some(number) = self.prepared.plan.subject.thread() {
             let body = comment::ended(&self.comment_facts(), outcome, published.landed.landing());
@@ -188,31 +183,48 @@ impl Publisher<'_> {
         }
     }
 
-    async fn land(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, NotLanded> {
-        if outcome.changes.is_empty() {
-            return Ok(Landed::default());
-        }
-        self.judge(outcome)?;
-        let rules = &self.prepared.policy.settings().publish;
-        if outcome.word != OutcomeWord::Done {
-            return Err(shown(format!("the run ended as `{}`, so its changes are only shown", outcome.word.as_str())));
-        }
-        if rules.publish_as == PublishAs::Comment {
-            return Err(shown(String::new()));
-        }
-        if let Subject::PullRequest { is_fork: true, .. } = self.prepared.plan.subject {
-            return Err(shown("the pull request comes from a fork, whose branch is not ours to change".to_owned()));
-        }
-        let checks = self.checks(outcome).await;
-        match &self.prepared.plan.subject {
-            Subject::PullRequest { head_branch, own_pull_request: false, .. } => self.land_commit(outcome, head_branch, &checks).await,
-            Subject::PullRequest { .. } | Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => {
-                self.land_pull_request(outcome, &checks, published).await
+    /// Says where the changes of a run went that became no branch: into the comment, unless they hold a secret.
+    fn only_shown(&self, outcome: &Outcome, why: String) -> Landed {
+        let held_back = |change: &&FileChange| change.withheld || sanitise::patch(&change.patch, &self.prepared.redactor).is_err();
+        match outcome.changes.iter().find(held_back) {
+            None => Landed::Diff(why),
+            Some(change) => {
+                let secret = format!("the diff is not shown, because the change to `{}` holds a secret", change.path);
+                Landed::Nowhere(if why.is_empty() { secret } else { format!("{why}; {secret}") })
             }
         }
     }
 
-    fn judge(&self, outcome: &Outcome) -> Result<(), NotLanded> {
+    /// Publishes the changes as the policy says; the error says why they become no branch.
+    async fn land(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, String> {
+        if outcome.changes.is_empty() {
+            return Ok(Landed::default());
+        }
+        // What is judged is what is pushed: whatever the checks below do to the checkout, this commit stays as it is.
+        let commit = self.commit(outcome)?;
+        let executables = self.judge(outcome, &commit)?;
+        published.notes.extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
+        let rules = &self.prepared.policy.settings().publish;
+        if outcome.word != OutcomeWord::Done {
+            return Err(format!("the run ended as `{}`, so its changes are only shown", outcome.word.as_str()));
+        }
+        if rules.publish_as == PublishAs::Comment {
+            return Err(String::new());
+        }
+        if let Subject::PullRequest { is_fork: true, .. } = self.prepared.plan.subject {
+            return Err("the pull request comes from a fork, whose branch is not ours to change".to_owned());
+        }
+        let checks = self.checks(outcome).await;
+        match &self.prepared.plan.subject {
+            Subject::PullRequest { head_branch, own_pull_request: false, .. } => self.land_commit(&commit, head_branch, &checks).await,
+            Subject::PullRequest { .. } | Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => {
+                self.land_pull_request(outcome, &commit, &checks, published).await
+            }
+        }
+    }
+
+    /// Judges the commit that would be pushed, and returns the files that become executable in it.
+    fn judge(&self, outcome: &Outcome, commit: &CommitId) -> Result<Vec<RepoPath>, String> {
         let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
         slugs.push(&self.prepared.plan.mode);
         let modes: Vec<_> = slugs.iter().filter_map(|slug| self.prepared.modes.find(slug)).collect();
@@ -223,10 +235,15 @@ impl Publisher<'_> {
             modes: &modes,
             budget: &plan.budget,
             redactor: &self.prepared.redactor,
+            base: &plan.base,
         };
-        let objections = judge.objections(&outcome.changes);
-        let may_be_shown = outcome.changes.iter().all(|change| sanitise::patch(&change.patch, &self.prepared.redactor).is_ok());
-        if objections.is_empty() { Ok(()) } else { Err(NotLanded { why: objections.join("; "), may_be_shown }) }
+        let committed = self.workspace.repo.committed(&plan.base, commit).map_err(|error| format!("the commit cannot be read: {error}"))?;
+        let objections = judge.objections(&committed);
+        if objections.is_empty() {
+            Ok(Judge::new_executables(&committed).into_iter().cloned().collect())
+        } else {
+            Err(objections.join("; "))
+        }
     }
 
     async fn checks(&self, outcome: &Outcome) -> Checks {
@@ -236,23 +253,27 @@ impl Publisher<'_> {
     }
 
     /// Puts the changes onto the branch of a pull request of this repository.
-    async fn land_commit(&self, outcome: &Outcome, head_branch: &str, checks: &Checks) -> Result<Landed, NotLanded> {
+    async fn land_commit(&self, commit: &CommitId, head_branch: &str, checks: &Checks) -> Result<Landed, String> {
         if let Some(why) = checks.failure() {
-            return Err(shown(format!("{why}, so the branch is left as it was")));
+            return Err(format!("{why}, so the branch is left as it was"));
         }
-        let commit = self.commit(outcome)?;
         let Some(remote) = self.destination.remote else {
-            return Err(shown("there is no remote to push the pull request's branch to".to_owned()));
+            return Err("there is no remote to push the pull request's branch to".to_owned());
         };
-        let permit = self.admit_push(head_branch, &commit).map_err(|why| shown(why.to_string()))?;
-        self.push(remote, &permit).await.map_err(|why| shown(why.to_string()))?;
-        Ok(Landed::Commit { id: commit.0, branch: head_branch.to_owned() })
+        let permit = self.admit_push(head_branch, commit).map_err(|why| why.to_string())?;
+        self.push(remote, &permit).await.map_err(|why| why.to_string())?;
+        Ok(Landed::Commit { id: commit.0.clone(), branch: head_branch.to_owned() })
     }
 
     /// Puts the changes onto a branch of their own and makes a pull request of it.
-    async fn land_pull_request(&self, outcome: &Outcome, checks: &Checks, published: &mut Published) -> Result<Landed, NotLanded> {
-        let commit = self.commit(outcome)?;
-        let branch = self.push_own_branch(outcome, &commit).await?;
+    async fn land_pull_request(
+        &self,
+        outcome: &Outcome,
+        commit: &CommitId,
+        checks: &Checks,
+        published: &mut Published,
+    ) -> Result<Landed, String> {
+        let branch = self.push_own_branch(commit).await?;
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
         let draft = rules.draft || checks.failure().is_some();
@@ -278,7 +299,7 @@ impl Publisher<'_> {
         };
         let Some(receipt) = self.post(posting, published).await else {
             let why = published.notes.last().cloned().unwrap_or_default();
-            return Err(shown(format!("the branch `{branch}` is there, but there is no pull request: {why}")));
+            return Err(format!("the branch `{branch}` is there, but there is no pull request: {why}"));
         };
         if !rules.labels.is_empty() {
             self.post(Posting::Labels { number: receipt.id, labels: rules.labels.clone() }, published).await;
@@ -287,18 +308,18 @@ impl Publisher<'_> {
     }
 
     /// Makes the commit of this run. The branch of the run before it is taken up again where it holds the very same change.
-    fn commit(&self, outcome: &Outcome) -> Result<CommitId, NotLanded> {
+    fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
         let plan = &self.prepared.plan;
         let facts =
             commit::CommitFacts { title: self.title(), summary: &outcome.summary, session: plan.session.as_str(), requested_by: None };
         let message = sanitise::commit_message(&commit::message(&facts), &self.text_rules(""), &self.prepared.redactor);
         let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
         let new = NewCommit { parent: &plan.base, touched: &touched, message: &message, author: AUTHOR };
-        self.workspace.repo.commit(&new).map_err(|error| shown(error.to_string()))
+        self.workspace.repo.commit(&new).map_err(|error| error.to_string())
     }
 
     /// Pushes a branch of our own. A branch of that name that holds something else gets company, never a new content.
-    async fn push_own_branch(&self, outcome: &Outcome, commit: &CommitId) -> Result<String, NotLanded> {
+    async fn push_own_branch(&self, commit: &CommitId) -> Result<String, String> {
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
         let template = self.destination.branch_template.unwrap_or(&rules.branch);
@@ -309,22 +330,21 @@ impl Publisher<'_> {
         let mut refused = String::new();
         for name in [name.clone(), format!("{name}-{tail}")] {
             let name = sanitise::branch_name(&name, prefix, self.destination.base_branch, &self.prepared.redactor)
-                .map_err(|why| shown(why.to_string()))?;
-            let commit = self.same_change(&name, outcome).unwrap_or_else(|| commit.clone());
+                .map_err(|why| why.to_string())?;
+            let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
             match self.place(&name, &commit).await {
                 Ok(()) => return Ok(name),
                 Err(NotPlaced::Taken(why)) => refused = why,
-                Err(NotPlaced::Refused(why)) => return Err(shown(why)),
+                Err(NotPlaced::Refused(why)) => return Err(why),
             }
         }
-        Err(shown(refused))
+        Err(refused)
     }
 
-    /// Returns the tip of a branch here that holds exactly this change: what an earlier try of the same session left.
-    fn same_change(&self, name: &str, outcome: &Outcome) -> Option<CommitId> {
+    /// Returns the tip of a branch here that is this very change: what an earlier try of the same session left.
+    fn same_change(&self, name: &str, commit: &CommitId) -> Option<CommitId> {
         let tip = self.workspace.repo.commit_of(&format!("refs/heads/{name}")).ok()?;
-        let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-        self.workspace.repo.changes(&tip, &touched).ok().filter(Vec::is_empty).map(|_| tip)
+        self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
     }
 
     /// Puts a commit onto a branch of our own: here, and at the remote where there is one.
@@ -390,10 +410,6 @@ impl std::fmt::Display for NotPlaced {
             Self::Taken(why) | Self::Refused(why) => formatter.write_str(why),
         }
     }
-}
-
-fn shown(why: String) -> NotLanded {
-    NotLanded { why, may_be_shown: true }
 }
 
 /// Returns the reaction that ends a run.

@@ -61,7 +61,9 @@ impl Session<'_> {
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {
         let Some(start) = self.state.start.as_ref().filter(|_| !self.state.touched.is_empty()) else { return Ok(Vec::new()) };
         let touched: BTreeSet<RepoPath> = self.state.touched.keys().cloned().collect();
-        Ok(self.parts.workspace.repo.changes(&start.base, &touched)?)
+        let changes = self.parts.workspace.repo.changes(&start.base, &touched)?.into_iter();
+        let shown = |change: FileChange| if self.parts.redactor.finds_secret(&change.patch) { change.without_patch() } else { change };
+        Ok(changes.map(shown).collect())
     }
 
     fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {

@@ -32,6 +32,18 @@ pub struct FileChange {
     pub removed: u32,
     /// The unified diff with git's header lines, as `git apply` takes it; a line saying so for binary and for huge files.
     pub patch: String,
+    /// True when the patch holds a secret and is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
+}
+
+impl FileChange {
+    /// Returns the change without its patch, for one that holds a secret.
+    #[must_use]
+    pub fn without_patch(self) -> Self {
+        let names = self.patch.lines().next().unwrap_or_default();
+        Self { patch: format!("{names}\nNot shown: the change holds a secret.\n"), withheld: true, ..self }
+    }
 }
 
 /// What happened to a file.
@@ -56,7 +68,7 @@ pub(super) fn compare(path: &RepoPath, before: Option<&Stored>, after: Option<&S
         (Some(_), Some(_)) => ChangeKind::Modified,
         (Some(_), None) => ChangeKind::Deleted,
     };
-    let mut change = FileChange { path: path.clone(), kind, added: 0, removed: 0, patch: String::new() };
+    let mut change = FileChange { path: path.clone(), kind, added: 0, removed: 0, patch: String::new(), withheld: false };
     match (before, after) {
         // A link that becomes a file, or the other way round, is one thing gone and another one new.
         (Some(Stored::File { .. }), Some(Stored::Link { .. })) | (Some(Stored::Link { .. }), Some(Stored::File { .. })) => {
@@ -96,6 +108,40 @@ fn append(change: &mut FileChange, before: Option<&Stored>, after: Option<&Store
         change.removed = change.removed.saturating_add(lines.removed);
     }
     change.patch.push_str(&patch);
+}
+
+/// Lines that are new in a file, and how many there are of both kinds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewLines {
+    /// Number, from 1, and text of each new line; every line where old and new cannot be compared.
+    pub text: Vec<(usize, String)>,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+}
+
+/// Compares two contents for the lines that are new.
+pub(super) fn new_lines(old: &[u8], new: &[u8]) -> NewLines {
+    let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned();
+    if is_binary(old) || is_binary(new) || old.len() + new.len() > DIFF_LIMIT_BYTES {
+        let text = new.split(|byte| *byte == b'\n').enumerate().map(|(index, bytes)| (index + 1, line(bytes))).collect();
+        let counted = |content: &[u8]| if is_binary(old) || is_binary(new) { 0 } else { count_lines(content) };
+        return NewLines { text, added: counted(new), removed: counted(old) };
+    }
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
+    let mut found = NewLines::default();
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Insert => {
+                found.added = found.added.saturating_add(1);
+                found.text.push((change.new_index().map_or(0, |index| index + 1), line(change.value())));
+            }
+            ChangeTag::Delete => found.removed = found.removed.saturating_add(1),
+            ChangeTag::Equal => {}
+        }
+    }
+    found
 }
 
 struct Lines {
@@ -175,6 +221,7 @@ mod tests {
             added,
             removed,
             patch: patch.to_owned(),
+            withheld: false,
         };
         assert_eq!(compare(&path, before.as_ref(), after.as_ref()), expected.map(change));
     }

@@ -5,6 +5,7 @@ mod beneath;
 pub mod checkout;
 mod checkpoint;
 mod commit;
+pub mod committed;
 pub mod diff;
 pub mod env;
 pub mod exec;

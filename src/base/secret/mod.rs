@@ -21,6 +21,12 @@ pub const MASK: &str = "***";
 /// Values shorter than this are not registered: they would take ordinary words out of every text.
 pub const SHORTEST_VALUE_BYTES: usize = 6;
 
+/// A long text is searched in windows of this many bytes, so that the search takes little memory.
+const WINDOW_BYTES: usize = 256 * 1024;
+
+/// How far windows overlap: no secret, in whatever encoding, is longer.
+const OVERLAP_BYTES: usize = 16 * 1024;
+
 /// A value that must not be shown. `Debug` and `Display` print `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -101,7 +107,23 @@ impl Redactor {
     /// Returns true when [`Redactor::redact`] would change the text because of a secret.
     #[must_use]
     pub fn finds_secret(&self, text: &str) -> bool {
-        !self.find(text).is_empty()
+        self.first_secret(text).is_some()
+    }
+
+    /// Returns where the first secret of a text of any length starts, in bytes.
+    #[must_use]
+    pub fn first_secret(&self, text: &str) -> Option<usize> {
+        let mut from = 0;
+        loop {
+            let end = text.floor_char_boundary(from + WINDOW_BYTES);
+            if let Some(found) = self.find(text.get(from..end)?).first() {
+                return Some(from + found.start);
+            }
+            if end == text.len() {
+                return None;
+            }
+            from = text.floor_char_boundary(end - OVERLAP_BYTES);
+        }
     }
 
     /// Returns where secrets stand, in order and without overlaps.
@@ -249,6 +271,17 @@ mod tests {
         hides(&format!("{}\u{200b}{}", &whole[..8], &whole[8..]));
         hides(&format!("\u{1b}[31m{whole}\u{1b}[0m"));
         hides(&format!("\"{}\" + \"{}\"", &whole[..9], &whole[9..]).replace(" + ", " "));
+    }
+
+    #[test]
+    fn finds_a_secret_anywhere_in_a_long_text() {
+        let line = "an ordinary line of some length, é\n";
+        for before in [0, 262_130, 262_144 - 8, 300_000] {
+            let head: String = line.repeat(before / line.len() + 1).chars().take(before).collect();
+            let text = format!("{head}{VALUE}\n{}", line.repeat(100));
+            assert_eq!(redactor().first_secret(&text), Some(head.len()), "{before}");
+        }
+        assert_eq!(redactor().first_secret(&line.repeat(9_000)), None);
     }
 
     #[test]
