@@ -136,7 +136,7 @@ impl Judge<'_> {
         }
         let facts = |mode: &Mode| Facts { mode: mode.slug.clone(), ..self.facts.clone() };
         let readable = |mode: &&Mode| self.policy.decide(&Intent::Read(real.clone()), &facts(mode)).decision == Decision::Allow;
-        let seen = self.modes.iter().any(|mode| readable(mode));
+        let seen = self.modes.iter().any(readable);
         (!seen).then(|| format!("`{path}` is a link to `{real}`, which no mode that worked may read"))
     }
 
