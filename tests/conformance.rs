@@ -14,6 +14,8 @@ use serde_json::Value;
 
 #[path = "conformance/apply_diff.rs"]
 mod apply_diff;
+#[path = "conformance/apply_patch.rs"]
+mod apply_patch;
 #[path = "conformance/command_approval.rs"]
 mod command_approval;
 #[path = "conformance/commands.rs"]
@@ -52,6 +54,7 @@ type Judge = fn(&Value, &Value) -> Judged;
 fn judge_of(set: &str) -> Option<Judge> {
     match set {
         "apply_diff" => Some(apply_diff::judge),
+        "apply_patch" => Some(apply_patch::judge),
         "command_approval" => Some(command_approval::judge),
         "commands" => Some(commands::judge),
         "events" => Some(events::judge),

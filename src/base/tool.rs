@@ -36,6 +36,8 @@ tool_names! {
     WriteToFile => "write_to_file",
     /// Applies search/replace blocks to a file.
     ApplyDiff => "apply_diff",
+    /// Applies one patch to several files; only for models whose profile asks for it.
+    ApplyPatch => "apply_patch",
     /// Runs a command.
     ExecuteCommand => "execute_command",
     /// Replaces the task's checklist.

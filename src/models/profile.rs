@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::tool::ToolName;
+
 /// Longest idle timeout accepted, in seconds.
 const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
 
@@ -57,6 +59,9 @@ pub struct Profile {
     /// US dollars per million tokens; unknown models cost nothing and the receipt says so.
     #[serde(default)]
     pub price: Option<Price>,
+    /// Opt-in tools the model is offered where its mode has their group: those some models were trained on.
+    #[serde(default)]
+    pub included_tools: Vec<ToolName>,
 }
 
 impl Profile {
@@ -74,6 +79,7 @@ impl Profile {
             headers: BTreeMap::new(),
             idle_timeout_s: Self::default_idle_timeout_s(),
             price: None,
+            included_tools: Vec::new(),
         }
     }
 

@@ -103,20 +103,33 @@ pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
     ToolName::ALL.iter().copied().filter(|tool| has_tool(Some(mode), tool.as_str(), &[])).collect()
 }
 
-/// Returns the tools shown to the model: those of its mode, without `excluded`; `switch_mode` by the policy's `switching`; `new_task`
-/// only where the task may delegate.
+/// What besides a task's mode decides which tools it is offered.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'a> {
+    /// The policy's word on switching modes.
+    pub switching: Switching,
+    /// Whether the task may start sub-tasks.
+    pub may_delegate: bool,
+    /// Opt-in tools that the profile of the task's model includes.
+    pub included: &'a [ToolName],
+}
+
+/// Returns the tools shown to the model: those of its mode, `switch_mode` by the policy's `switching`, `new_task` only where the task may
+/// delegate, opt-in tools only where the model's profile includes them.
 #[must_use]
-pub fn offered(mode: &Mode, switching: Switching, may_delegate: bool, excluded: &[ToolName]) -> Vec<ToolName> {
-    let may_switch = match switching {
+pub fn offered(mode: &Mode, offer: Offer<'_>) -> Vec<ToolName> {
+    let may_switch = match offer.switching {
         Switching::Coordinator => mode.slug == COORDINATOR,
         Switching::Direct => true,
         Switching::Off => false,
     };
-    tools_of(mode)
-        .into_iter()
+    let included: Vec<String> = offer.included.iter().map(ToString::to_string).collect();
+    ToolName::ALL
+        .iter()
+        .copied()
+        .filter(|tool| has_tool(Some(mode), tool.as_str(), &included))
         .filter(|tool| may_switch || *tool != ToolName::SwitchMode)
-        .filter(|tool| may_delegate || *tool != ToolName::NewTask)
-        .filter(|tool| !excluded.contains(tool))
+        .filter(|tool| offer.may_delegate || *tool != ToolName::NewTask)
         .collect()
 }
 
@@ -219,7 +232,7 @@ fn plain_form(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccessError, ToolChoice, check_edit, decide_access, offered};
+    use super::{AccessError, Offer, ToolChoice, check_edit, decide_access, offered};
     use crate::base::path::RepoPath;
     use crate::base::tool::ToolName;
     use crate::modes::{ModeSet, ModeSource, builtin, loader};
@@ -297,7 +310,7 @@ mod tests {
     fn switching_and_delegating_are_offered_as_the_policy_says() {
         let modes = modes();
         let has = |slug: &str, switching: Switching, may_delegate: bool, tool: ToolName| {
-            offered(modes.find(slug).unwrap(), switching, may_delegate, &[]).contains(&tool)
+            offered(modes.find(slug).unwrap(), Offer { switching, may_delegate, included: &[] }).contains(&tool)
         };
         assert!(has("coordinator", Switching::Coordinator, false, ToolName::SwitchMode));
         assert!(!has("code", Switching::Coordinator, false, ToolName::SwitchMode));
@@ -312,7 +325,18 @@ mod tests {
         let modes = modes();
         let orchestrator = modes.find("orchestrator").unwrap();
         let common = [ToolName::UpdateTodoList, ToolName::AskFollowupQuestion, ToolName::AttemptCompletion, ToolName::NewTask];
-        assert_eq!(offered(orchestrator, Switching::Coordinator, true, &[]), common);
-        assert_eq!(offered(orchestrator, Switching::Coordinator, true, &[ToolName::UpdateTodoList]), common[1..]);
+        let offer = Offer { switching: Switching::Coordinator, may_delegate: true, included: &[ToolName::ApplyPatch] };
+        assert_eq!(offered(orchestrator, offer), common);
+    }
+
+    #[test]
+    fn an_opt_in_tool_needs_the_profile_and_the_modes_group() {
+        let modes = modes();
+        let has = |slug: &str, included: &[ToolName]| {
+            let offer = Offer { switching: Switching::Off, may_delegate: false, included };
+            offered(modes.find(slug).unwrap(), offer).contains(&ToolName::ApplyPatch)
+        };
+        assert!(has("code", &[ToolName::ApplyPatch]));
+        assert!(!has("code", &[]) && !has("ask", &[ToolName::ApplyPatch]));
     }
 }

@@ -52,7 +52,7 @@ fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
 mod tests {
     use super::{PromptFacts, parts, system_prompt};
     use crate::base::chat::ToolSpec;
-    use crate::modes::access;
+    use crate::modes::access::{self, Offer};
     use crate::modes::{ModeSet, builtin};
     use crate::policy::schema::{Delegation, Switching};
     use crate::prompts::rules::RuleFile;
@@ -63,7 +63,7 @@ mod tests {
         let modes = ModeSet::merge([builtin::modes()]);
         let mode = modes.find(slug).unwrap();
         let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
-        let tools: Vec<ToolSpec> = access::offered(mode, Switching::Coordinator, may_delegate, &[])
+        let tools: Vec<ToolSpec> = access::offered(mode, Offer { switching: Switching::Coordinator, may_delegate, included: &[] })
             .into_iter()
             .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
             .collect();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::base::id::SessionId;
 use crate::base::secret::{Redactor, Secret};
+use crate::base::tool::ToolName;
 use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
@@ -17,7 +18,8 @@ use crate::models::resolve::{self, Chosen, ModelFacts};
 use crate::models::retry::RetryLimits;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
-use crate::modes::{Mode, ModeSet, ModeSource, access, builtin, loader};
+use crate::modes::access::{self, Offer};
+use crate::modes::{Mode, ModeSet, ModeSource, builtin, loader};
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
@@ -29,6 +31,7 @@ use crate::run::job::Work;
 use crate::run::plan::{PolicyName, RunPlan, Subject};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
+use crate::session::TaskModel;
 use crate::workspace::Workspace;
 use crate::workspace::env::{clean_env, holds_a_secret};
 use crate::workspace::repo::CommitId;
@@ -91,13 +94,9 @@ pub struct Prepared {
     /// Rules files.
     pub rules: Vec<RuleFile>,
     /// The root task's model.
-    pub main: Box<dyn Model>,
-    /// Its price.
-    pub main_price: Option<Price>,
+    pub main: PreparedModel,
     /// The sub-tasks' model.
-    pub task: Box<dyn Model>,
-    /// Its price.
-    pub task_price: Option<Price>,
+    pub task: PreparedModel,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
     /// What is around commands.
@@ -215,6 +214,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let budget: Budget = settings.values.budget.tighten(policy.settings().budget);
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let may_delegate = policy.settings().modes.delegation.from.contains(&slug);
+    let offer = Offer { switching: policy.settings().modes.switching, may_delegate, included: &models.main.included_tools };
     let plan = RunPlan {
         session: order.session,
         task: order.task.clone(),
@@ -224,9 +224,9 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         base: order.base,
         trusted: order.trusted.clone(),
         policy: PolicyName { origin, hash: policy.hash().to_owned() },
-        models: (models.main.label().to_owned(), models.task.label().to_owned()),
+        models: (models.main.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
-        tools: access::offered(mode, policy.settings().modes.switching, may_delegate, &[]).iter().map(ToString::to_string).collect(),
+        tools: access::offered(mode, offer).iter().map(ToString::to_string).collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug),
@@ -241,9 +241,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         modes,
         rules,
         main: models.main,
-        main_price: models.main_price,
         task: models.task,
-        task_price: models.task_price,
         command_env,
         sandbox,
         redactor: Redactor::new(models.keys.into_iter().chain(secrets_of(environment))),
@@ -265,12 +263,34 @@ fn secrets_of(environment: &Environment) -> Vec<Secret> {
     environment.variables().iter().filter(|(name, _)| holds_a_secret(name)).map(|(_, value)| Secret::new(value.clone())).collect()
 }
 
+/// A model that is ready to be asked.
+pub struct PreparedModel {
+    model: Box<dyn Model>,
+    price: Option<Price>,
+    included_tools: Vec<ToolName>,
+}
+
+impl PreparedModel {
+    fn free(model: impl Model + 'static) -> Self {
+        Self { model: Box::new(model), price: None, included_tools: Vec::new() }
+    }
+
+    fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Self, Fault> {
+        let included_tools = chosen.profile.included_tools.clone();
+        Ok(Self { model: build(chosen, trusted)?, price: chosen.limits.price, included_tools })
+    }
+
+    /// Returns it as the session uses it.
+    #[must_use]
+    pub fn in_use(&self) -> TaskModel<'_> {
+        TaskModel { model: self.model.as_ref(), price: self.price, included_tools: &self.included_tools }
+    }
+}
+
 /// The two models of a run.
 struct Models {
-    main: Box<dyn Model>,
-    main_price: Option<Price>,
-    task: Box<dyn Model>,
-    task_price: Option<Price>,
+    main: PreparedModel,
+    task: PreparedModel,
     keys: Vec<Secret>,
     notes: Vec<String>,
 }
@@ -284,14 +304,17 @@ impl Models {
         };
         Ok(match &order.work {
             None | Some(Work::Task(_)) => models,
-            Some(Work::Steps(steps)) => Self { main: Box::new(FixedSteps::alone(steps.clone())), ..models },
-            Some(Work::StepsThenTask(steps, _)) => Self { main: Box::new(FixedSteps::before(steps.clone(), models.main)), ..models },
+            Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
+            Some(Work::StepsThenTask(steps, _)) => {
+                let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), models.main.model)), ..models.main };
+                Self { main, ..models }
+            }
         })
     }
 
     fn none() -> Self {
-        let unused = || Box::new(FixedSteps::alone(Vec::new()));
-        Self { main: unused(), main_price: None, task: unused(), task_price: None, keys: Vec::new(), notes: Vec::new() }
+        let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
+        Self { main: unused(), task: unused(), keys: Vec::new(), notes: Vec::new() }
     }
 
     fn scripted(script: &NamedFile) -> Result<Self, Fault> {
@@ -299,8 +322,8 @@ impl Models {
             Script::parse(&script.name, &script.text)
                 .map_err(|error| Fault::setup(format!("{}:{}:{}", error.file, error.line, error.column), error.message))
         };
-        let (main, task) = (Scripted::new(parse()?), Scripted::new(parse()?));
-        Ok(Self { main: Box::new(main), main_price: None, task: Box::new(task), task_price: None, keys: Vec::new(), notes: Vec::new() })
+        let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
+        Ok(Self { main, task, keys: Vec::new(), notes: Vec::new() })
     }
 
     fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>) -> Result<Self, Fault> {
@@ -318,8 +341,8 @@ impl Models {
             .cloned()
             .collect();
         let keys = [&resolved.main, &resolved.task].into_iter().filter_map(|chosen| chosen.key.clone()).collect();
-        let (main_price, task_price) = (resolved.main.limits.price, resolved.task.limits.price);
-        Ok(Self { main: build(&resolved.main, trusted)?, main_price, task: build(&resolved.task, trusted)?, task_price, keys, notes })
+        let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
+        Ok(Self { main, task, keys, notes })
     }
 }
 

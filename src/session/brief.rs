@@ -6,14 +6,16 @@ use std::rc::Rc;
 use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
-use crate::modes::{Mode, ModeSet, access};
+use crate::modes::access::{self, Offer};
+use crate::modes::{Mode, ModeSet};
 use crate::policy::intent::Intent;
 use crate::policy::verdict::Decision;
 use crate::prompts::rules::RuleFile;
 use crate::prompts::{self, PromptFacts};
-use crate::session::Session;
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
+use crate::session::task::TaskState;
+use crate::session::{Session, TaskModel};
 use crate::tools::dispatch;
 
 /// What a model in one mode is told beside the conversation.
@@ -33,11 +35,12 @@ impl<'a> Session<'a> {
     pub(crate) fn brief(&mut self, id: TaskId) -> Result<Rc<Brief>, Stop> {
         let task = self.task(id)?;
         let may_delegate = self.may_delegate(task);
-        let key = (task.mode.clone(), may_delegate);
+        let key = (task.mode.clone(), may_delegate, task.parent.is_none());
         if let Some(brief) = self.briefs.get(&key) {
             return Ok(Rc::clone(brief));
         }
-        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate));
+        let included = self.model_of(task).included_tools;
+        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, included));
         self.briefs.insert(key, Rc::clone(&brief));
         Ok(brief)
     }
@@ -48,9 +51,14 @@ impl<'a> Session<'a> {
         modes.find(slug).ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("there is no mode `{slug}`")))
     }
 
-    fn make_brief(&self, mode: &Mode, may_delegate: bool) -> Brief {
+    /// Returns the model a task speaks with.
+    pub(crate) fn model_of(&self, task: &TaskState) -> TaskModel<'a> {
+        if task.parent.is_none() { self.parts.main } else { self.parts.task }
+    }
+
+    fn make_brief(&self, mode: &Mode, may_delegate: bool, included: &[ToolName]) -> Brief {
         let settings = self.parts.policy.settings();
-        let offered = access::offered(mode, settings.modes.switching, may_delegate, &[]);
+        let offered = access::offered(mode, Offer { switching: settings.modes.switching, may_delegate, included });
         let tools = dispatch::specs(&offered);
         let facts = self.facts(&mode.slug);
         let may_be_given = |other: &&Mode| {

@@ -198,7 +198,7 @@ fn completes(waiting: &WaitingCall) -> bool {
 
 /// Returns true for tools that would write a text with a hole in it where a secret was.
 fn writes(waiting: &WaitingCall) -> bool {
-    let writers = [ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ExecuteCommand];
+    let writers = [ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ApplyPatch, ToolName::ExecuteCommand];
     ToolName::find(&waiting.call.name).is_some_and(|tool| writers.contains(&tool))
 }
 

@@ -35,6 +35,7 @@ use std::time::Duration;
 use crate::base::clock::Clock;
 use crate::base::id::TaskId;
 use crate::base::secret::Redactor;
+use crate::base::tool::ToolName;
 use crate::models::Model;
 use crate::models::profile::Price;
 use crate::models::retry::RetryLimits;
@@ -57,6 +58,17 @@ use crate::workspace::sandbox::Sandbox;
 /// Sees every line after it is in the journal, and the state it led to.
 pub type Watch<'a> = Box<dyn FnMut(&JournalLine, &State) + 'a>;
 
+/// A model as a task uses it.
+#[derive(Clone, Copy)]
+pub struct TaskModel<'a> {
+    /// The model.
+    pub model: &'a dyn Model,
+    /// What it costs; `None` counts as nothing.
+    pub price: Option<Price>,
+    /// Opt-in tools its profile includes.
+    pub included_tools: &'a [ToolName],
+}
+
 /// Everything a session works with. Nothing in it is looked up again later.
 pub struct SessionParts<'a> {
     /// What is to be done; the journal's first line.
@@ -67,10 +79,10 @@ pub struct SessionParts<'a> {
     pub modes: &'a ModeSet,
     /// Rules files of the trusted ref, all modes together.
     pub rules: &'a [RuleFile],
-    /// The root task's model and its price.
-    pub main: (&'a dyn Model, Option<Price>),
-    /// The sub-tasks' model and its price.
-    pub task: (&'a dyn Model, Option<Price>),
+    /// The root task's model.
+    pub main: TaskModel<'a>,
+    /// The sub-tasks' model.
+    pub task: TaskModel<'a>,
     /// How requests are tried again.
     pub retry: RetryLimits,
     /// The checkout.
@@ -119,7 +131,7 @@ struct Session<'a> {
     parts: SessionParts<'a>,
     journal: Journal,
     state: State,
-    briefs: BTreeMap<(String, bool), Rc<Brief>>,
+    briefs: BTreeMap<(String, bool, bool), Rc<Brief>>,
     journal_broken: bool,
 }
 

@@ -226,6 +226,7 @@ fn steers(tool: ToolName) -> bool {
         | ToolName::SearchFiles
         | ToolName::WriteToFile
         | ToolName::ApplyDiff
+        | ToolName::ApplyPatch
         | ToolName::ExecuteCommand => false,
     }
 }

@@ -6,9 +6,9 @@ use crate::models::ModelRequest;
 use crate::models::accounting;
 use crate::models::retry;
 use crate::prompts::reminders;
-use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::stop::Stop;
+use crate::session::{Session, TaskModel};
 
 impl Session<'_> {
     /// Asks the task's model for its next reply.
@@ -17,7 +17,7 @@ impl Session<'_> {
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_tokens(task.context_bytes.saturating_add(brief.size_bytes));
         task.budget.ask_turn(&task.spent, estimate_tokens)?;
-        let (model, price) = if task.parent.is_none() { self.parts.main } else { self.parts.task };
+        let TaskModel { model, price, .. } = self.model_of(task);
         let request = ModelRequest {
             system: &brief.system,
             messages: &task.messages,

@@ -181,7 +181,11 @@ impl Arguments {
 }
 
 impl Place {
-    fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
+    /// Finds the place a text names.
+    ///
+    /// # Errors
+    /// When it is no path inside the repository or leads out of it.
+    pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
         let asked = RepoPath::parse(below_root(text, context.checkout.root())).map_err(|error| sentence(&error))?;
         let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
         Ok(Self { asked, real })

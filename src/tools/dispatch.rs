@@ -12,6 +12,7 @@ use crate::policy::intent::{Act, Intent};
 use crate::tools::arguments::{Arguments, quoted};
 use crate::tools::command::ExecuteCommand;
 use crate::tools::files::apply_diff::tool::ApplyDiff;
+use crate::tools::files::apply_patch::tool::ApplyPatch;
 use crate::tools::files::list::ListFiles;
 use crate::tools::files::read::ReadFile;
 use crate::tools::files::write::WriteToFile;
@@ -43,6 +44,8 @@ pub enum Call {
     WriteToFile(WriteToFile),
     /// See [`ApplyDiff`].
     ApplyDiff(ApplyDiff),
+    /// See [`ApplyPatch`].
+    ApplyPatch(ApplyPatch),
     /// See [`ExecuteCommand`].
     ExecuteCommand(ExecuteCommand),
     /// See [`UpdateTodoList`].
@@ -67,6 +70,7 @@ impl Call {
             Self::SearchFiles(_) => ToolName::SearchFiles,
             Self::WriteToFile(_) => ToolName::WriteToFile,
             Self::ApplyDiff(_) => ToolName::ApplyDiff,
+            Self::ApplyPatch(_) => ToolName::ApplyPatch,
             Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
             Self::UpdateTodoList(_) => ToolName::UpdateTodoList,
             Self::AskFollowupQuestion(_) => ToolName::AskFollowupQuestion,
@@ -84,6 +88,7 @@ impl Call {
             Self::ExecuteCommand(command) => command.script().only_reads(),
             Self::WriteToFile(_)
             | Self::ApplyDiff(_)
+            | Self::ApplyPatch(_)
             | Self::UpdateTodoList(_)
             | Self::AskFollowupQuestion(_)
             | Self::AttemptCompletion(_)
@@ -101,6 +106,7 @@ impl Call {
             Self::SearchFiles(call) => format!("search {} for {}", call.place().asked, call.pattern()),
             Self::WriteToFile(call) => format!("write {}", call.place().asked),
             Self::ApplyDiff(call) => format!("edit {}", call.place().asked),
+            Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
             Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
             Self::UpdateTodoList(_) => "update the checklist".to_owned(),
             Self::AskFollowupQuestion(call) => format!("ask: {}", call.question()),
@@ -122,6 +128,7 @@ impl Act for Call {
             Self::SearchFiles(call) => vec![Intent::Read(call.place().real.clone())],
             Self::WriteToFile(call) => vec![Intent::Edit(call.place().real.clone())],
             Self::ApplyDiff(call) => vec![Intent::Edit(call.place().real.clone())],
+            Self::ApplyPatch(call) => call.intents(),
             Self::ExecuteCommand(call) => call.intents(),
             Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
             Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
@@ -143,6 +150,7 @@ fn spec(tool: ToolName) -> ToolSpec {
         ToolName::SearchFiles => SearchFiles::spec(),
         ToolName::WriteToFile => WriteToFile::spec(),
         ToolName::ApplyDiff => ApplyDiff::spec(),
+        ToolName::ApplyPatch => ApplyPatch::spec(),
         ToolName::ExecuteCommand => ExecuteCommand::spec(),
         ToolName::UpdateTodoList => UpdateTodoList::spec(),
         ToolName::AskFollowupQuestion => AskFollowupQuestion::spec(),
@@ -165,6 +173,7 @@ pub fn parse(call: &ToolCall, offered: &[ToolName], context: ToolContext<'_>) ->
         ToolName::SearchFiles => Call::SearchFiles(Box::new(SearchFiles::parse(arguments, context)?)),
         ToolName::WriteToFile => Call::WriteToFile(WriteToFile::parse(arguments, context)?),
         ToolName::ApplyDiff => Call::ApplyDiff(ApplyDiff::parse(arguments, context)?),
+        ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
         ToolName::ExecuteCommand => Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?),
         ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
         ToolName::AskFollowupQuestion => Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?),
@@ -201,6 +210,7 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
         Call::SearchFiles(call) => call.perform(&permit, context),
         Call::WriteToFile(call) => call.perform(&permit, context),
         Call::ApplyDiff(call) => call.perform(&permit, context),
+        Call::ApplyPatch(call) => call.perform(&permit, context),
         Call::ExecuteCommand(call) => call.perform(&permit, context, before).await,
         Call::UpdateTodoList(call) => call.perform(),
         Call::AskFollowupQuestion(call) => call.perform(),

@@ -129,3 +129,19 @@ fn a_signal_during_a_command_cancels_it_and_what_it_wrote_is_known() {
     assert!(!stage.plain("kill").args(["-0", pid.trim()]).output().unwrap().status.success(), "the command is gone with the run");
     stage.journal();
 }
+
+#[test]
+fn a_tool_of_some_models_is_for_those_whose_profile_includes_it() {
+    let patch = "*** Begin Patch\\n*** Add File: src/b.txt\\n+two\\n*** Update File: src/a.txt\\n@@\\n-one\\n+1\\n*** End Patch";
+    let script = script(&[&format!(r#"{{ tool: apply_patch, args: {{ patch: "{patch}" }} }}"#)]);
+    for (included, outcome) in [("[]", "nothing-to-do"), ("[apply_patch]", "done")] {
+        let stage = stage();
+        let profile = format!("{{ provider: scripted, model: .locum/script.yml, included_tools: {included} }}");
+        stage.write("checkout/.locum/config.yml", &format!("models: {{ profiles: {{ fixed: {profile} }} }}\n"));
+        stage.write("checkout/.locum/script.yml", &script);
+        stage.commit("third");
+        let ran = stage.run(&["run", "Do the task.", "--output-format", "json"]);
+        assert_eq!(ran.json()["outcome"], outcome, "{ran:?}");
+        assert_eq!(stage.path("checkout/src/b.txt").exists(), included != "[]");
+    }
+}

@@ -24,7 +24,7 @@ use locum::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum::session::journal::Journal;
 use locum::session::outcome::Outcome;
 use locum::session::state::State;
-use locum::session::{SessionParts, run};
+use locum::session::{SessionParts, TaskModel, run};
 use locum::workspace::Workspace;
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
@@ -168,8 +168,8 @@ impl Fixture {
             policy: &self.policy,
             modes: &modes,
             rules: &[],
-            main: (model, None),
-            task: (model, None),
+            main: TaskModel { model, price: None, included_tools: &[] },
+            task: TaskModel { model, price: None, included_tools: &[] },
             retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,
             env: &env,

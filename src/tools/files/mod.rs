@@ -1,6 +1,7 @@
 //! Tools on files: read, list, write, apply_diff.
 
 pub mod apply_diff;
+pub mod apply_patch;
 pub mod list;
 pub mod read;
 pub mod write;

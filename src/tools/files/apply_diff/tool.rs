@@ -80,17 +80,24 @@ impl ApplyDiff {
         let (mark, text) = original.strip_prefix(BYTE_ORDER_MARK).map_or(("", original.as_str()), |rest| (BYTE_ORDER_MARK, rest));
         let applied = match apply_diff::apply(text, &self.diff) {
             Ok(applied) => applied,
+            Err(_) if !(context.visible)(real) => {
+                return Observation::failed(format!(
+                    "Nothing was changed in `{asked}`: the diff does not fit, and the file may not be read."
+                ));
+            }
             Err(error) => return Observation::failed(format!("Nothing was changed in `{asked}`: {error}")),
         };
         match context.checkout.write(permit, real, format!("{mark}{}", applied.content).as_bytes()) {
-            Ok(()) => Observation { touched: vec![real.clone()], ..Observation::said(notice(&self.place, &applied)) },
+            Ok(()) => {
+                Observation { touched: vec![real.clone()], ..Observation::said(notice(&self.place, &applied, (context.visible)(real))) }
+            }
             Err(error) => Observation::failed(format!("Cannot write `{asked}`: {error}.")),
         }
     }
 }
 
 /// Says what changed, so that the model need not read the file again.
-fn notice(place: &Place, applied: &Applied) -> String {
+fn notice(place: &Place, applied: &Applied, may_be_read: bool) -> String {
     let mut text = format!("Changed `{}`:", place.asked);
     for change in &applied.changed {
         let end = change.line + change.added.max(1) - 1;
@@ -104,8 +111,10 @@ fn notice(place: &Place, applied: &Applied) -> String {
         return format!("{text}. No need to read it again.");
     }
     let mut text = format!("{text}.\n{} of the blocks did not fit; send only these again:", applied.failed.len());
-    for failure in &applied.failed {
-        let _ = write!(text, "\n\n{failure}");
+    if may_be_read {
+        for failure in &applied.failed {
+            let _ = write!(text, "\n\n{failure}");
+        }
     }
     text
 }
@@ -116,7 +125,17 @@ mod tests {
     use crate::base::path::RepoPath;
     use crate::tools::arguments::Place;
     use crate::tools::files::apply_diff::{Applied, BlockError, Changed};
+    use crate::tools::fixture::Fixture;
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_miss_shows_nothing_of_a_file_that_may_not_be_read() {
+        let mut fixture = Fixture::new(&[("a", "kept to itself\n")]);
+        let arguments = serde_json::json!({ "path": "a", "diff": "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE" }).to_string();
+        assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
+        fixture.hidden.push("a");
+        assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
+    }
 
     #[test]
     fn the_notice_names_lines_and_failures() {
@@ -124,8 +143,11 @@ mod tests {
         let place = Place { asked: path.clone(), real: path };
         let changed = vec![Changed { line: 3, removed: 1, added: 2 }, Changed { line: 9, removed: 4, added: 0 }];
         let applied = Applied { content: String::new(), changed, failed: vec![] };
-        assert_eq!(notice(&place, &applied), "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it again.");
-        let text = notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied });
+        assert_eq!(
+            notice(&place, &applied, true),
+            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it again."
+        );
+        let text = notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied }, true);
         assert!(text.contains("1 of the blocks did not fit") && text.ends_with("give the lines to replace"), "{text}");
     }
 }
