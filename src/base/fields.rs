@@ -1,10 +1,11 @@
-//! `Fields`: strict reading of a `base::yaml` tree into settings, collecting every mistake instead of stopping at the first.
+//! `Mistakes`: strict reading of the single values of a `base::yaml` tree, collecting every mistake instead of stopping at the first.
 //!
-//! In: a node and the keys it may have. Out: values, and mistakes in a `Mistakes` list, each with its place and, for a word
-//! that is nearly right, the right one. It knows no particular file format.
+//! In: a node. Out: a value, and mistakes in the list, each with its place and, for a word that is nearly right, the right one.
+//! Mappings are read by `base::section`. It knows no particular file format.
 
 use std::time::Duration;
 
+use crate::base::shape::Told;
 use crate::base::yaml::{Mistake, Node, Place, Value};
 
 /// Mistakes collected while one file is read.
@@ -54,15 +55,6 @@ impl Mistakes {
         found
     }
 
-    /// Reads a count that fits 32 bits.
-    pub fn small_count(&mut self, node: &Node, what: &str) -> Option<u32> {
-        let found = u32::try_from(self.count(node, what)?).ok();
-        if found.is_none() {
-            self.add(node.place, format!("`{what}` is larger than {}", u32::MAX));
-        }
-        found
-    }
-
     /// Reads a number that is not negative, `least` to `most`.
     pub fn number(&mut self, node: &Node, what: &str, least: f64, most: f64) -> Option<f64> {
         let found = if let Value::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
@@ -106,9 +98,9 @@ impl Mistakes {
     /// Reads one of a few words.
     pub fn word<T: Copy>(&mut self, node: &Node, what: &str, words: &[(&str, T)]) -> Option<T> {
         let text = match &node.value {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) if !matches!(text.as_str(), "true" | "false") => text.clone(),
             Value::Bool(flag) => flag.to_string(),
-            Value::Null | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+            Value::Text(_) | Value::Null | Value::Number(_) | Value::List(_) | Value::Map(_) => {
                 self.wanted(node, what, "a word");
                 return None;
             }
@@ -116,24 +108,9 @@ impl Mistakes {
         self.known_word(&text, node.place, what, words)
     }
 
-    /// Reads a list of words out of a few; a single word is a list of one.
-    pub fn words<T: Copy>(&mut self, node: &Node, what: &str, words: &[(&str, T)]) -> Vec<T> {
-        let texts = self.texts(node, what);
-        texts.iter().filter_map(|(text, place)| self.known_word(text, *place, what, words)).collect()
-    }
-
-    /// Opens a mapping that may have only these keys.
-    pub fn fields<'n>(&mut self, node: &'n Node, what: &str, known: &[&str]) -> Option<Fields<'n>> {
-        let Some(entries) = node.entries() else {
-            self.wanted(node, what, "a mapping");
-            return None;
-        };
-        for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
-            let hint = nearest(&entry.key, known)
-                .map_or_else(|| format!("known here: {}", known.join(", ")), |key| format!("did you mean `{key}`?"));
-            self.add_with_hint(entry.key_place, format!("unknown key `{}`", entry.key), hint);
-        }
-        Some(Fields { node })
+    /// Adds what a check of a text told.
+    pub fn told(&mut self, place: Place, told: Told) {
+        self.0.push(Mistake { place, message: told.message, hint: told.hint });
     }
 
     fn known_word<T: Copy>(&mut self, text: &str, place: Place, what: &str, words: &[(&str, T)]) -> Option<T> {
@@ -143,35 +120,6 @@ impl Mistakes {
             let hint =
                 nearest(text, &known).map_or_else(|| format!("one of: {}", known.join(", ")), |word| format!("did you mean `{word}`?"));
             self.add_with_hint(place, format!("`{what}` cannot be `{text}`"), hint);
-        }
-        found
-    }
-}
-
-/// A mapping whose keys have been checked.
-#[derive(Clone, Copy, Debug)]
-pub struct Fields<'n> {
-    node: &'n Node,
-}
-
-impl<'n> Fields<'n> {
-    /// Returns where the mapping starts.
-    #[must_use]
-    pub fn place(&self) -> Place {
-        self.node.place
-    }
-
-    /// Returns the value of a key; a key without a value counts as absent.
-    #[must_use]
-    pub fn get(&self, key: &str) -> Option<&'n Node> {
-        self.node.get(key).filter(|node| node.value != Value::Null)
-    }
-
-    /// Returns the value of a key that must be there.
-    pub fn required(&self, mistakes: &mut Mistakes, key: &str) -> Option<&'n Node> {
-        let found = self.get(key);
-        if found.is_none() {
-            mistakes.add(self.node.place, format!("`{key}` is missing"));
         }
         found
     }
@@ -252,8 +200,7 @@ fn written(node: &Node) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Mistakes, nearest, parse_bytes, parse_count, parse_duration};
-    use crate::base::yaml::Document;
+    use super::{nearest, parse_bytes, parse_count, parse_duration};
     use pretty_assertions::assert_eq;
     use std::time::Duration;
 
@@ -294,25 +241,5 @@ mod tests {
         assert_eq!(nearest("alow", &["allow", "deny"]), Some("allow"));
         assert_eq!(nearest("Tokens", &["tokens", "turns"]), Some("tokens"));
         assert_eq!(nearest("banana", &["allow", "deny"]), None);
-    }
-
-    #[test]
-    fn collects_every_mistake_with_its_place() {
-        let tree = Document::parse("one: x\ntwo: [1]\ntrhee: yes\n").root.unwrap();
-        let mut mistakes = Mistakes::default();
-        let fields = mistakes.fields(&tree, "file", &["one", "two", "three", "four"]).unwrap();
-        assert_eq!(mistakes.count(fields.get("one").unwrap(), "one"), None);
-        assert_eq!(mistakes.texts(fields.get("two").unwrap(), "two"), Vec::new());
-        assert!(fields.required(&mut mistakes, "four").is_none());
-        let told: Vec<String> = mistakes.0.iter().map(|one| format!("{} {} {:?}", one.place, one.message, one.hint)).collect();
-        assert_eq!(
-            told,
-            [
-                "3:1 unknown key `trhee` Some(\"did you mean `three`?\")",
-                "1:6 `one` must be a whole number such as `400`, `20k` or `2M`, not text None",
-                "2:7 `two` must be text, not a number None",
-                "1:1 `four` is missing None",
-            ]
-        );
     }
 }

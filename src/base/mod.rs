@@ -7,6 +7,8 @@ pub(crate) mod guard;
 pub mod id;
 pub mod path;
 pub mod secret;
+pub mod section;
+pub mod shape;
 pub mod text;
 pub mod tool;
 pub mod yaml;

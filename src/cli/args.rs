@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, ModesArgs, PolicyArgs};
+use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, ModesArgs, PolicyArgs, SchemaArgs};
 use crate::config::load::FlagValue;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
@@ -74,6 +74,8 @@ pub enum Command {
     Session(SessionArgs),
     /// What this machine gives a run: sandbox, git, model, place for sessions.
     Doctor(DoctorArgs),
+    /// Print the JSON Schema of a file, for editors.
+    Schema(SchemaArgs),
     /// Print a completion script.
     Completions(CompletionsArgs),
 }
@@ -91,6 +93,7 @@ impl Command {
             | Self::Config(_)
             | Self::Models(_)
             | Self::Doctor(_)
+            | Self::Schema(_)
             | Self::Completions(_) => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Arguments of the subcommands that only look: `modes`, `policy`, `config`, `models`.
+//! Arguments of the subcommands that only look: `modes`, `policy`, `config`, `models`, `schema`.
 
 use std::path::PathBuf;
 
@@ -103,4 +103,22 @@ pub struct ModelsArgs {
 pub enum ModelsCommand {
     /// List every profile, what it is used for, its limits and its price.
     List(InspectArgs),
+}
+
+/// `locum schema`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SchemaArgs {
+    /// Which file.
+    pub name: SchemaWord,
+}
+
+/// A file people write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaWord {
+    /// `.locum/policy.yml`
+    Policy,
+    /// `.locum/jobs/NAME.yml`
+    Job,
+    /// `.locum/config.yml`
+    Config,
 }

@@ -25,6 +25,7 @@ pub mod policy_args;
 pub mod policy_explain;
 pub mod resume;
 pub mod run;
+pub mod schema;
 pub mod session;
 pub mod table;
 
@@ -139,6 +140,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Models(args) => models::run(&args, context, output),
         Command::Doctor(args) => doctor::run(&args, context, output),
         Command::Session(args) => session::run(&args, context, output),
+        Command::Schema(args) => schema::run(&args, output),
         Command::Completions(args) => completions::run(&args, output),
     }
 }

@@ -3,6 +3,7 @@
 //! One table; reading, checking, showing and the documentation follow it.
 
 use crate::base::fields::Mistakes;
+use crate::base::shape::{Count, Many, Number, Shape, Word};
 use crate::base::yaml::{Node, Place, Value};
 
 /// One setting.
@@ -120,6 +121,9 @@ pub fn below(path: &[&str]) -> Vec<&'static str> {
     names
 }
 
+/// The names people may choose, as a regular expression.
+pub const NAME_PATTERN: &str = "^[A-Za-z0-9_-]+$";
+
 /// Returns true for a name people may choose: letters, digits, `-` and `_`.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
@@ -143,21 +147,26 @@ impl Kind {
                 }
                 Some(figment::value::Value::from(text))
             }
-            Self::Count { most } => {
-                let count = mistakes.count(node, name)?;
-                if !(1..=most).contains(&count) {
-                    mistakes.add(node.place, format!("`{name}` must be from 1 to {most}"));
-                    return None;
-                }
-                Some(figment::value::Value::from(count))
-            }
-            Self::Number { least, most } => mistakes.number(node, name, least, most).map(figment::value::Value::from),
-            Self::Word(words) => mistakes.word(node, name, &pairs(words)).map(figment::value::Value::from),
+            Self::Count { most } => Count { least: 1, most }.read(node, name, mistakes).map(figment::value::Value::from),
+            Self::Number { least, most } => Number { least, most }.read(node, name, mistakes).map(figment::value::Value::from),
+            Self::Word(words) => Word(&pairs(words)).read(node, name, mistakes).map(figment::value::Value::from),
             Self::Words(words) => {
                 let before = mistakes.0.len();
-                let found = mistakes.words(node, name, &pairs(words));
+                let found = Many(Word(&pairs(words))).read(node, name, mistakes)?;
                 (mistakes.0.len() == before).then(|| figment::value::Value::from(found))
             }
+        }
+    }
+
+    /// Returns the JSON Schema of what is read.
+    #[must_use]
+    pub fn schema(self) -> serde_json::Value {
+        match self {
+            Self::Text | Self::Hidden => serde_json::json!({ "type": "string", "pattern": "\\S" }),
+            Self::Count { most } => Count { least: 1, most }.schema(),
+            Self::Number { least, most } => Number { least, most }.schema(),
+            Self::Word(words) => Word(&pairs(words)).schema(),
+            Self::Words(words) => Many(Word(&pairs(words))).schema(),
         }
     }
 

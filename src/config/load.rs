@@ -226,7 +226,10 @@ impl Walk<'_> {
                 let near = nearest(&entry.key, &known);
                 let hint = near.map_or_else(|| format!("known here: {}", known.join(", ")), |key| format!("did you mean `{key}`?"));
                 self.mistakes.add_with_hint(entry.key_place, format!("unknown key `{}`", entry.key), hint);
-            } else if entry.node.value != YamlValue::Null {
+            } else if entry.node.value == YamlValue::Null {
+                let hint = "give it one, or leave the key out";
+                self.mistakes.add_with_hint(entry.key_place, format!("`{}` has no value", entry.key), hint);
+            } else {
                 path.push(entry.key.clone());
                 self.entry(&entry.node, entry.key_place, path);
                 path.pop();

@@ -8,5 +8,6 @@ pub mod environment;
 pub mod files;
 pub mod keys;
 pub mod load;
+pub mod schema;
 pub mod settings;
 pub mod source;

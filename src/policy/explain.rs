@@ -8,7 +8,9 @@ use url::Url;
 
 use crate::base::fields::Mistakes;
 use crate::base::path::RepoPath;
-use crate::base::yaml::{Node, Place};
+use crate::base::section::Section;
+use crate::base::shape::{At, Checked, Many, Told};
+use crate::base::yaml::Place;
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::intent::{Facts, Intent};
@@ -24,6 +26,37 @@ pub struct Explanation {
     pub verdict: Verdict,
     /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not do.
     pub nearest: Option<Nearest>,
+}
+
+/// What a policy says of itself: this intent is allowed, held or denied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Example {
+    text: String,
+    place: Place,
+    expected: Decision,
+}
+
+/// What an intent is and comes to is seen later, when the rules are there.
+const EXAMPLE: Checked<String> = Checked {
+    parse: |text| {
+        let good = text.contains('(') && text.trim_end().ends_with(')');
+        good.then(|| text.to_owned())
+            .ok_or_else(|| Told::from(format!("`{text}` is not of the form `kind(...)`, for example `edit(src/x.rs)`")))
+    },
+    write: None,
+    pattern: r"^[^]*\([^]*\)\s*$",
+    example: "edit(src/lib.rs)",
+};
+
+/// Reads `examples`.
+pub(crate) fn read_examples(section: &mut Section<'_>) -> Vec<Example> {
+    let mut examples = Vec::new();
+    for (key, expected) in [("allow", Decision::Allow), ("hold", Decision::Hold), ("deny", Decision::Deny)] {
+        let about = format!("Intents, such as `edit(src/lib.rs)`, that come out as `{key}`.");
+        let found = section.key(key, &about, Many(At(EXAMPLE))).unwrap_or_default();
+        examples.extend(found.into_iter().map(|(text, place)| Example { text, place, expected }));
+    }
+    examples
 }
 
 /// A rule that cannot do what it says.
@@ -152,13 +185,9 @@ impl Policy {
         if allowed.is_empty() { None } else { Some(format!("allowed here: {kind} {}", allowed.join(", "))) }
     }
 
-    pub(crate) fn check_examples(&self, node: &Node, mistakes: &mut Mistakes) {
-        let Some(fields) = mistakes.fields(node, "examples", &["allow", "hold", "deny"]) else { return };
-        for (key, expected) in [("allow", Decision::Allow), ("hold", Decision::Hold), ("deny", Decision::Deny)] {
-            let texts = fields.get(key).map_or_else(Vec::new, |node| mistakes.texts(node, key));
-            for (text, place) in texts {
-                self.check_example(&text, place, expected, mistakes);
-            }
+    pub(crate) fn check_examples(&self, examples: Vec<Example>, mistakes: &mut Mistakes) {
+        for Example { text, place, expected } in examples {
+            self.check_example(&text, place, expected, mistakes);
         }
     }
 

@@ -26,13 +26,16 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::base::fields::{Fields, Mistakes};
+use crate::base::fields::Mistakes;
 use crate::base::guard::{self, Guard};
-use crate::base::yaml::{Document, Mistake, Place, Value};
+use crate::base::section::{Group, Section};
+use crate::base::shape::{List, Only};
+use crate::base::yaml::{Document, Mistake, Place};
+use crate::policy::explain::{Example, read_examples};
 use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::judge::Judge;
-use crate::policy::rule::read_rules;
+use crate::policy::rule::{RULES_LIMIT, Rule, read_rule};
 use crate::policy::schema::{PolicyError, PolicyErrors, PolicySpec};
 use crate::policy::verdict::{Decision, Refusal, Verdict};
 
@@ -60,8 +63,11 @@ impl Policy {
         let mut policy = Self { spec: PolicySpec::default(), judge: Judge::new(Vec::new(), origin), hash: hash_of(text) };
         match document.root {
             Some(root) => {
-                if let Some(file) = mistakes.fields(&root, "policy", settings::SECTIONS) {
-                    policy.read(&file, &mut mistakes);
+                let read = Section::read(&root, "policy", &mut mistakes, read_file);
+                if let Some((spec, rules, examples)) = read {
+                    policy.spec = spec;
+                    policy.judge = Judge::new(rules, origin);
+                    policy.check_examples(examples, &mut mistakes);
                 }
             }
             None if mistakes.0.is_empty() => mistakes.add_with_hint(Place::default(), "the file is empty", "start with `version: 1`"),
@@ -70,18 +76,10 @@ impl Policy {
         if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.0, origin)) }
     }
 
-    fn read(&mut self, file: &Fields<'_>, mistakes: &mut Mistakes) {
-        match file.required(mistakes, "version").map(|node| (&node.value, node.place)) {
-            Some((Value::Number(version), _)) if version == "1" => {}
-            Some((_, place)) => mistakes.add(place, "`version` must be 1"),
-            None => {}
-        }
-        self.spec = settings::read_settings(file, mistakes);
-        let rules = file.get("rules").map_or_else(Vec::new, |node| read_rules(node, mistakes));
-        self.judge = Judge::new(rules, self.judge.origin());
-        if let Some(node) = file.get("examples") {
-            self.check_examples(node, mistakes);
-        }
+    /// Returns the JSON Schema of a policy file.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        Section::describe(read_file)
     }
 
     /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should the program have been built
@@ -181,6 +179,17 @@ impl<A: Act> Permit<A> {
     pub fn covers(&self, intent: &Intent) -> bool {
         self.act.intents().contains(intent) || !guard::on(Guard::PermitCovers)
     }
+}
+
+/// Reads every key of a policy file.
+fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
+    file.required("version", "Version of this format.", Only(1));
+    let spec = settings::read_settings(file);
+    let about = "What may be done: the worst rule that fits decides, and what no rule allows is denied.";
+    let rules = file.key("rules", about, List { item: Group("rule", read_rule), least: 0, most: RULES_LIMIT }).unwrap_or_default();
+    let about = "The policy's own tests: a policy whose example does not come out is not accepted.";
+    let examples = file.key("examples", about, Group("examples", read_examples)).unwrap_or_default();
+    (spec, rules.into_iter().flatten().collect(), examples)
 }
 
 fn errors(mut mistakes: Vec<Mistake>, origin: &str) -> PolicyErrors {

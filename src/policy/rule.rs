@@ -2,8 +2,9 @@
 //!
 //! In: the `rules` list of a policy file. Out: checked rules; mistakes go to the collector. It decides nothing by itself.
 
-use crate::base::fields::Mistakes;
-use crate::base::yaml::{Node, Place};
+use crate::base::section::Section;
+use crate::base::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Told, Word};
+use crate::base::yaml::Place;
 use crate::policy::actors::Tier;
 use crate::policy::intent::{Facts, TriggerKind};
 use crate::policy::pattern::Pattern;
@@ -98,68 +99,56 @@ impl Written {
     }
 }
 
-/// Reads the `rules` list.
-pub fn read_rules(node: &Node, mistakes: &mut Mistakes) -> Vec<Rule> {
-    let Some(nodes) = node.list() else {
-        mistakes.wanted(node, "rules", "a list");
-        return Vec::new();
-    };
-    if nodes.len() > RULES_LIMIT {
-        mistakes.add(node.place, format!("more than {RULES_LIMIT} rules"));
-        return Vec::new();
-    }
-    nodes.iter().filter_map(|node| read_rule(node, mistakes)).collect()
-}
+/// A pattern, `edit(src/**)`, with its place.
+pub const PATTERN: At<Checked<(Pattern, String)>> = At(Checked {
+    parse: |text| Ok((Pattern::parse(text)?, text.to_owned())),
+    write: None,
+    pattern: r"^\s*[a-z-]+\([^]*\)\s*$",
+    example: "edit(src/lib.rs)",
+});
 
-/// Reads a list of patterns; a single pattern is a list of one.
-pub fn read_patterns(node: &Node, what: &str, mistakes: &mut Mistakes) -> Vec<Written> {
-    let texts = mistakes.texts(node, what);
-    let mut patterns = Vec::with_capacity(texts.len());
-    for (text, place) in texts {
-        match Pattern::parse(&text) {
-            Ok(pattern) => patterns.push(Written { pattern, text, place }),
-            Err(message) => mistakes.add(place, message),
-        }
-    }
-    patterns
-}
-
-fn read_rule(node: &Node, mistakes: &mut Mistakes) -> Option<Rule> {
-    let known = ["allow", "hold", "deny", "except", "reason", "modes", "triggers", "tiers", "jobs", "protected"];
-    let fields = mistakes.fields(node, "rule", &known)?;
-    let mut said = Vec::new();
-    for (key, decision) in [("allow", Decision::Allow), ("hold", Decision::Hold), ("deny", Decision::Deny)] {
-        said.extend(fields.get(key).map(|node| (key, decision, node)));
-    }
-    let [(key, decision, patterns)] = said.as_slice() else {
-        mistakes.add(node.place, "a rule says exactly one of `allow`, `hold`, `deny`");
-        return None;
-    };
-    let patterns = read_patterns(patterns, key, mistakes);
-    let except = fields.get("except").map_or_else(Vec::new, |node| read_patterns(node, "except", mistakes));
-    let names = |key: &str, mistakes: &mut Mistakes| {
-        fields.get(key).map_or_else(Vec::new, |node| mistakes.texts(node, key).into_iter().map(|(text, _)| text).collect())
-    };
+/// Reads one entry of `rules`; `None` when it says nothing that could count.
+pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
+    section.exactly_one(&["allow", "hold", "deny"]);
+    let about = |what: &str| format!("What {what}: a pattern, or a list of patterns.");
+    let said = [
+        (Decision::Allow, section.key("allow", &about("may be done"), Many(PATTERN))),
+        (Decision::Hold, section.key("hold", &about("needs a person's word first"), Many(PATTERN))),
+        (Decision::Deny, section.key("deny", &about("is refused"), Many(PATTERN))),
+    ];
+    let except = section.key("except", "What the rule is not about.", AtLeastOne(PATTERN));
+    let reason = section.key("reason", "Why; shown with every verdict of the rule.", Text);
+    let modes = section.key("modes", "Counts only in these modes, by slug.", AtLeastOne(Text));
+    let triggers = section.key("triggers", "Counts only in runs started so.", AtLeastOne(Word(TRIGGERS)));
+    let tiers = section.key("tiers", "Counts only for runs of people of these tiers.", AtLeastOne(Word(TIERS)));
+    let jobs = section.key("jobs", "Counts only in these jobs, by name.", AtLeastOne(Text));
+    let mut protected = false;
+    section.set("protected", "Beside `allow`: opens the protected paths it names in full.", Flag, &mut protected);
     let narrowing = Narrowing {
-        modes: names("modes", mistakes),
-        triggers: fields.get("triggers").map_or_else(Vec::new, |node| mistakes.words(node, "triggers", TRIGGERS)),
-        tiers: fields.get("tiers").map_or_else(Vec::new, |node| mistakes.words(node, "tiers", TIERS)),
-        jobs: names("jobs", mistakes),
+        modes: modes.unwrap_or_default(),
+        triggers: triggers.unwrap_or_default(),
+        tiers: tiers.unwrap_or_default(),
+        jobs: jobs.unwrap_or_default(),
     };
-    for key in ["modes", "triggers", "tiers", "jobs", "except"] {
-        if let Some(node) = fields.get(key).filter(|node| node.list().is_some_and(<[Node]>::is_empty)) {
-            mistakes.add_with_hint(node.place, format!("`{key}` is empty"), "leave it out, or name at least one");
-        }
-    }
-    let protected = fields.get("protected").and_then(|node| mistakes.flag(node, "protected")).unwrap_or(false);
-    if protected && *decision != Decision::Allow {
-        mistakes.add(node.place, "`protected` opens protected paths and stands only beside `allow`");
+    let mut said = said.into_iter().filter_map(|(decision, patterns)| Some((decision, patterns?)));
+    let (Some((decision, patterns)), None) = (said.next(), said.next()) else { return None };
+    let patterns: Vec<Written> = patterns.into_iter().map(Written::from).collect();
+    if protected && decision != Decision::Allow {
+        let told = Told::from("`protected` opens protected paths and stands only beside `allow`".to_owned());
+        section.wrong(section.place_of("protected"), told);
     }
     if protected && patterns.iter().any(|written| is_path_with_wildcard(&written.pattern)) {
-        mistakes.add(node.place, "a rule with `protected: true` names each path in full, without wildcards");
+        let told = Told::from("a rule with `protected: true` names each path in full, without wildcards".to_owned());
+        section.wrong(section.place_of("protected"), told);
     }
-    let reason = fields.get("reason").and_then(|node| mistakes.text(node, "reason"));
-    Some(Rule { decision: *decision, patterns, except, reason, narrowing, protected })
+    let except = except.unwrap_or_default().into_iter().map(Written::from).collect();
+    Some(Rule { decision, patterns, except, reason, narrowing, protected })
+}
+
+impl From<((Pattern, String), Place)> for Written {
+    fn from(((pattern, text), place): ((Pattern, String), Place)) -> Self {
+        Self { pattern, text, place }
+    }
 }
 
 fn is_path_with_wildcard(pattern: &Pattern) -> bool {

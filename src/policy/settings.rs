@@ -1,11 +1,10 @@
 //! Reads everything of a policy file but its rules: triggers, modes, commands, budget, publishing.
 //!
-//! In: the file's tree. Out: a `PolicySpec`; whatever is missing has its default; mistakes go to the collector.
+//! In: the opened file. Out: a `PolicySpec`; whatever is missing has its default. What is said of each key here is what
+//! `locum schema policy` says of it.
 
-use std::collections::BTreeMap;
-
-use crate::base::fields::{Fields, Mistakes};
-use crate::base::yaml::{Node, Place};
+use crate::base::section::{Group, Section};
+use crate::base::shape::{Bytes, Checked, Count, Flag, Many, Number, SmallCount, Span, Table, Text, Told, Word};
 use crate::policy::budget::Budget;
 use crate::policy::command::word;
 use crate::policy::glob::PathGlob;
@@ -16,170 +15,150 @@ use crate::policy::schema::{
     PublishAs, PublishRules, Sandbox, Switching, Triggers,
 };
 
-/// Every key a policy file may have at its top.
-pub const SECTIONS: &[&str] =
-    &["version", "triggers", "modes", "rules", "examples", "commands", "network", "budget", "on_hold", "questions", "publish"];
+const ANY_COUNT: SmallCount = SmallCount { least: 0, most: u32::MAX };
 
-/// Reads the settings of an opened policy file.
-pub fn read_settings(file: &Fields<'_>, mistakes: &mut Mistakes) -> PolicySpec {
+/// Reads the settings of a policy file.
+pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     let mut spec = PolicySpec::default();
-    if let Some(node) = file.get("triggers") {
-        spec.triggers = triggers(node, mistakes);
-    }
-    if let Some(node) = file.get("modes") {
-        spec.modes = modes(node, mistakes);
-    }
-    if let Some(node) = file.get("commands") {
-        spec.commands = commands(node, mistakes);
-    }
-    if let Some(node) = file.get("network") {
-        spec.network_hosts = network(node, mistakes);
-    }
-    if let Some(node) = file.get("budget") {
-        spec.budget = budget(node, mistakes);
-    }
-    let on_hold = [("pause", OnHold::Pause), ("refuse", OnHold::Refuse)];
-    set(&mut spec.on_hold, file.get("on_hold").and_then(|node| mistakes.word(node, "on_hold", &on_hold)));
-    let questions = [("comment", OnQuestion::Comment), ("first", OnQuestion::First), ("fail", OnQuestion::Fail)];
-    set(&mut spec.questions, file.get("questions").and_then(|node| mistakes.word(node, "questions", &questions)));
-    if let Some(node) = file.get("publish") {
-        spec.publish = publish(node, mistakes);
-    }
+    let triggers = file.key("triggers", "Who may start what; what is not named here starts nothing.", Group("triggers", triggers));
+    set(&mut spec.triggers, triggers);
+    set(&mut spec.modes, file.key("modes", "Which modes may run and how they follow each other.", Group("modes", modes)));
+    set(&mut spec.commands, file.key("commands", "How commands run.", Group("commands", commands)));
+    set(&mut spec.network_hosts, file.key("network", "Hosts on the network.", Group("network", network)));
+    set(&mut spec.budget, file.key("budget", "What a run may spend; every limit is a hard stop.", Group("budget", budget)));
+    let on_hold = Word(&[("pause", OnHold::Pause), ("refuse", OnHold::Refuse)]);
+    file.set("on_hold", "When a rule says hold: end the run as `on-hold`, or tell the model no and go on.", on_hold, &mut spec.on_hold);
+    let questions = Word(&[("comment", OnQuestion::Comment), ("first", OnQuestion::First), ("fail", OnQuestion::Fail)]);
+    let about = "When a model asks: end the run with the question, take the first suggestion, or end it as failed.";
+    file.set("questions", about, questions, &mut spec.questions);
+    set(&mut spec.publish, file.key("publish", "What is published and how.", Group("publish", publish)));
     spec
 }
 
-fn triggers(node: &Node, mistakes: &mut Mistakes) -> Triggers {
+fn triggers(section: &mut Section<'_>) -> Triggers {
     let mut found = Triggers { comment: None, ..Triggers::default() };
-    let Some(fields) = mistakes.fields(node, "triggers", &["comment", "label", "schedule", "dispatch", "bots", "forks"]) else {
-        return found;
-    };
-    if let Some(comment) = fields.get("comment").and_then(|node| mistakes.fields(node, "comment", &["prefix", "tiers"])) {
-        let prefix = comment.get("prefix").and_then(|node| prefix(node, mistakes)).unwrap_or_else(|| "/locum".to_owned());
-        let tiers = comment.get("tiers").map_or_else(Vec::new, |node| mistakes.words(node, "tiers", TIERS));
-        found.comment = Some(CommentTrigger { prefix, tiers });
-    }
-    if let Some(label) = fields.get("label").and_then(|node| mistakes.fields(node, "label", &["name", "tiers"])) {
-        let name = label.required(mistakes, "name").and_then(|node| mistakes.text(node, "name")).unwrap_or_default();
-        let tiers = label.get("tiers").map_or_else(Vec::new, |node| mistakes.words(node, "tiers", TIERS));
-        found.label = Some(LabelTrigger { name, tiers });
-    }
-    if let Some(schedule) = fields.get("schedule").and_then(|node| mistakes.fields(node, "schedule", &["jobs"])) {
-        found.schedule_jobs = schedule.get("jobs").map_or_else(Vec::new, |node| names(node, "jobs", mistakes));
-    }
-    if let Some(dispatch) = fields.get("dispatch").and_then(|node| mistakes.fields(node, "dispatch", &["tiers"])) {
-        found.dispatch_tiers = dispatch.get("tiers").map_or_else(Vec::new, |node| mistakes.words(node, "tiers", TIERS));
-    }
-    if let Some(bots) = fields.get("bots").and_then(|node| mistakes.fields(node, "bots", &["allow"])) {
-        let listed = bots.get("allow").map_or_else(Vec::new, |node| mistakes.texts(node, "allow"));
-        for (name, place) in listed {
-            if name.contains(['*', '?']) || name.is_empty() {
-                mistakes.add(place, format!("`{name}`: bots are listed by name, never by a wildcard"));
-            } else {
-                found.bots.push(name);
-            }
-        }
-    }
-    let forks = [("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)];
-    set(&mut found.forks, fields.get("forks").and_then(|node| mistakes.word(node, "forks", &forks)));
+    found.comment = section.key("comment", "Comments that start with a command.", Group("comment", comment));
+    found.label = section.key("label", "A label put on an issue or pull request.", Group("label", label));
+    let schedule = |section: &mut Section<'_>| section.key("jobs", "Jobs the clock may start, by name.", Many(Text));
+    found.schedule_jobs = section.key("schedule", "Runs started by the clock.", Group("schedule", schedule)).flatten().unwrap_or_default();
+    let dispatch = |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, Many(Word(TIERS)));
+    found.dispatch_tiers =
+        section.key("dispatch", "Runs started by `workflow_dispatch`.", Group("dispatch", dispatch)).flatten().unwrap_or_default();
+    let bots = |section: &mut Section<'_>| section.key("allow", "Logins of bots that may start runs, such as `renovate[bot]`.", Many(BOT));
+    found.bots = section.key("bots", "Bots that may start runs.", Group("bots", bots)).flatten().unwrap_or_default();
+    let forks = Word(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
+    section.set("forks", "What pull requests from forks may start.", forks, &mut found.forks);
     found
 }
 
-fn prefix(node: &Node, mistakes: &mut Mistakes) -> Option<String> {
-    let text = mistakes.text(node, "prefix")?;
-    let good = text.len() > 1 && text.len() <= 40 && text.starts_with(['/', '@', '!']) && !text.chars().any(char::is_whitespace);
-    if !good {
-        mistakes.add(node.place, "`prefix` is one word that starts with `/`, `@` or `!`, such as `/locum`");
-    }
-    good.then_some(text)
+const TIERS_ABOUT: &str = "Tiers of people that may start a run this way; nobody when absent.";
+
+fn comment(section: &mut Section<'_>) -> CommentTrigger {
+    let mut found = CommentTrigger { prefix: "/locum".to_owned(), tiers: Vec::new() };
+    section.set("prefix", "The word a command starts with.", PREFIX, &mut found.prefix);
+    set(&mut found.tiers, section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))));
+    found
 }
 
-fn modes(node: &Node, mistakes: &mut Mistakes) -> ModeRules {
+fn label(section: &mut Section<'_>) -> LabelTrigger {
+    let name = section.required("name", "The label's name.", Text).unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    LabelTrigger { name, tiers }
+}
+
+const PREFIX: Checked<String> = Checked {
+    parse: |text| {
+        let good = text.len() > 1 && text.len() <= 40 && text.starts_with(['/', '@', '!']) && !text.chars().any(char::is_whitespace);
+        let told = || Told::from("`prefix` is one word that starts with `/`, `@` or `!`, such as `/locum`".to_owned());
+        good.then(|| text.to_owned()).ok_or_else(told)
+    },
+    write: Some(String::clone),
+    pattern: r"^[/@!]\S{1,39}$",
+    example: "/locum",
+};
+
+const BOT: Checked<String> = Checked {
+    parse: |text| {
+        let good = !text.is_empty() && !text.contains(['*', '?']);
+        good.then(|| text.to_owned()).ok_or_else(|| Told::from(format!("`{text}`: bots are listed by name, never by a wildcard")))
+    },
+    write: Some(String::clone),
+    pattern: r"^[^*?]+$",
+    example: "renovate[bot]",
+};
+
+fn modes(section: &mut Section<'_>) -> ModeRules {
     let mut found = ModeRules::default();
-    let Some(fields) = mistakes.fields(node, "modes", &["default", "allow", "switching", "transitions", "delegation"]) else {
-        return found;
-    };
-    set(&mut found.default, fields.get("default").and_then(|node| mistakes.text(node, "default")));
-    set(&mut found.allow, fields.get("allow").map(|node| names(node, "allow", mistakes)));
+    section.set("default", "The mode of a run that names none; has to be allowed.", Text, &mut found.default);
+    section.set("allow", "Modes that may run at all, by slug.", Many(Text), &mut found.allow);
     if !found.allow.contains(&found.default) {
-        let place = fields.get("default").or(fields.get("allow")).map_or(node.place, |node| node.place);
-        mistakes.add_with_hint(
-            place,
-            format!("the default mode `{}` is not allowed", found.default),
-            "add it to `modes.allow`, or name another `default`",
-        );
+        let key = if section.has("default") { "default" } else { "allow" };
+        let told = Told::from(format!("the default mode `{}` is not allowed", found.default));
+        section.wrong(section.place_of(key), told.hint("add it to `modes.allow`, or name another `default`"));
     }
     let switching =
-        [("coordinator", Switching::Coordinator), ("direct", Switching::Direct), ("off", Switching::Off), ("false", Switching::Off)];
-    set(&mut found.switching, fields.get("switching").and_then(|node| mistakes.word(node, "switching", &switching)));
-    if let Some(node) = fields.get("transitions") {
-        found.transitions = transitions(node, mistakes);
-    }
-    if let Some(node) = fields.get("delegation") {
-        found.delegation = delegation(node, mistakes);
-    }
+        Word(&[("coordinator", Switching::Coordinator), ("direct", Switching::Direct), ("off", Switching::Off), ("false", Switching::Off)]);
+    section.set("switching", "Which modes may switch the mode of a task: the coordinator, all, none.", switching, &mut found.switching);
+    let about = "For a mode, the modes it may be followed by; any allowed mode for those not named here.";
+    set(&mut found.transitions, section.key("transitions", about, Table(Many(Text))));
+    set(&mut found.delegation, section.key("delegation", "Limits on sub-tasks.", Group("delegation", delegation)));
     found
 }
 
-fn transitions(node: &Node, mistakes: &mut Mistakes) -> BTreeMap<String, Vec<String>> {
-    let Some(entries) = node.entries() else {
-        mistakes.wanted(node, "transitions", "a mapping of modes to lists of modes");
-        return BTreeMap::new();
-    };
-    entries.iter().map(|entry| (entry.key.clone(), names(&entry.node, &entry.key, mistakes))).collect()
-}
-
-fn delegation(node: &Node, mistakes: &mut Mistakes) -> Delegation {
+fn delegation(section: &mut Section<'_>) -> Delegation {
     let mut found = Delegation::default();
-    let Some(fields) = mistakes.fields(node, "delegation", &["from", "depth", "tasks", "parallel"]) else { return found };
-    set(&mut found.from, fields.get("from").map(|node| names(node, "from", mistakes)));
-    set(&mut found.depth, fields.get("depth").and_then(|node| mistakes.small_count(node, "depth")));
-    set(&mut found.tasks, fields.get("tasks").and_then(|node| mistakes.small_count(node, "tasks")));
-    set(&mut found.parallel, fields.get("parallel").and_then(|node| mistakes.small_count(node, "parallel")));
+    section.set("from", "Modes that may start sub-tasks.", Many(Text), &mut found.from);
+    section.set("depth", "How deep sub-tasks nest.", ANY_COUNT, &mut found.depth);
+    section.set("tasks", "Sub-tasks of one run.", ANY_COUNT, &mut found.tasks);
+    section.set("parallel", "Sub-tasks at once.", ANY_COUNT, &mut found.parallel);
     found
 }
 
-fn commands(node: &Node, mistakes: &mut Mistakes) -> CommandLimits {
+fn commands(section: &mut Section<'_>) -> CommandLimits {
     let mut found = CommandLimits::default();
-    let known = ["timeout", "output", "network", "env", "max_complexity", "sandbox", "expansions", "edits", "reads"];
-    let Some(fields) = mistakes.fields(node, "commands", &known) else { return found };
-    set(&mut found.timeout, fields.get("timeout").and_then(|node| mistakes.duration(node, "timeout")));
-    set(&mut found.output_bytes, fields.get("output").and_then(|node| mistakes.bytes(node, "output")));
-    if let Some(node) = fields.get("network") {
-        let open = mistakes.word(node, "network", &[("off", Some(false)), ("false", Some(false)), ("open", Some(true)), ("policy", None)]);
-        if open == Some(None) {
-            let hint = "`off` holds them to none; `open` lets them reach every host";
-            mistakes.add_with_hint(
-                node.place,
-                "`network: policy` is not supported: commands cannot be held to the hosts of `network.allow`",
-                hint,
-            );
-        }
-        set(&mut found.network, open.flatten());
-    }
-    if let Some(node) = fields.get("env") {
-        found.env = variables(node, mistakes);
-    }
-    set(&mut found.max_complexity, fields.get("max_complexity").and_then(|node| mistakes.number(node, "max_complexity", 0.0, 1.0)));
-    let sandbox = [("required", Sandbox::Required), ("best-effort", Sandbox::BestEffort), ("off", Sandbox::Off), ("false", Sandbox::Off)];
-    set(&mut found.sandbox, fields.get("sandbox").and_then(|node| mistakes.word(node, "sandbox", &sandbox)));
-    let expansions = [("off", Expansions::Off), ("false", Expansions::Off), ("allow", Expansions::Allow)];
-    set(&mut found.expansions, fields.get("expansions").and_then(|node| mistakes.word(node, "expansions", &expansions)));
-    let edits = [("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)];
-    set(&mut found.edits, fields.get("edits").and_then(|node| mistakes.word(node, "edits", &edits)));
-    for (text, place) in fields.get("reads").map_or_else(Vec::new, |node| mistakes.texts(node, "reads")) {
-        let taken_out = text.strip_prefix('!').map(|text| match text.strip_prefix('/') {
-            Some(inner) => PathGlob::parse(inner),
-            None => Err(format!("`!{text}` is not an absolute path such as `!/etc/ssl/private/**`")),
-        });
-        match taken_out
-            .map_or_else(|| outside_glob(&text).map(|glob| (&mut found.reads, glob)), |glob| glob.map(|glob| (&mut found.unread, glob)))
-        {
-            Ok((list, glob)) => list.push(glob),
-            Err(message) => mistakes.add(place, message),
+    section.set("timeout", "Wall time of one command.", Span, &mut found.timeout);
+    section.set("output", "Bytes of output kept of one command.", Bytes, &mut found.output_bytes);
+    let network = Word(&[("off", false), ("false", false), ("open", true)]);
+    section.set("network", "Whether commands reach the network: nothing of it, or all.", network, &mut found.network);
+    section.set("env", "Environment variables passed on to commands, by name.", Many(VARIABLE), &mut found.env);
+    let about = "Scripts above it are held: a pipe counts 0.3, a redirection 0.2, an `if` 0.3, more than 100 bytes 0.1.";
+    section.set("max_complexity", about, Number { least: 0.0, most: 1.0 }, &mut found.max_complexity);
+    let sandbox =
+        Word(&[("required", Sandbox::Required), ("best-effort", Sandbox::BestEffort), ("off", Sandbox::Off), ("false", Sandbox::Off)]);
+    section.set("sandbox", "What has to be around commands.", sandbox, &mut found.sandbox);
+    let expansions = Word(&[("off", Expansions::Off), ("false", Expansions::Off), ("allow", Expansions::Allow)]);
+    section.set("expansions", "Whether scripts may hold variables, globs, substitutions and loops.", expansions, &mut found.expansions);
+    let edits = Word(&[("ruled", CommandEdits::Ruled), ("checkout", CommandEdits::Checkout)]);
+    section.set("edits", "Whether files that commands write are judged as edits.", edits, &mut found.edits);
+    let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
+    for outside in section.key("reads", about, Many(OUTSIDE)).unwrap_or_default() {
+        match outside {
+            Outside::Opened(glob) => found.reads.push(glob),
+            Outside::TakenOut(glob) => found.unread.push(glob),
         }
     }
     found
 }
+
+/// An entry of `commands.reads`.
+enum Outside {
+    Opened(PathGlob),
+    TakenOut(PathGlob),
+}
+
+const OUTSIDE: Checked<Outside> = Checked {
+    parse: |text| match text.strip_prefix('!') {
+        None => Ok(Outside::Opened(outside_glob(text)?)),
+        Some(taken_out) => {
+            let inner = taken_out.strip_prefix('/');
+            let inner = inner.ok_or_else(|| format!("`{text}` is not an absolute path such as `!/etc/ssl/private/**`"))?;
+            Ok(Outside::TakenOut(PathGlob::parse(inner)?))
+        }
+    },
+    write: None,
+    pattern: "^!?/.+",
+    example: "/etc/ssl/**",
+};
 
 /// A pattern of absolute paths. The kernel's own folders hold other processes' secrets and are never opened.
 fn outside_glob(text: &str) -> Result<PathGlob, String> {
@@ -191,108 +170,98 @@ fn outside_glob(text: &str) -> Result<PathGlob, String> {
     PathGlob::parse(inner)
 }
 
-/// Names that carry the runner's own credentials or files, or that make a program start another one.
-fn variables(node: &Node, mistakes: &mut Mistakes) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, place) in mistakes.texts(node, "env") {
+/// Names that carry the runner's own credentials or files, or that make a program start another one, are no choice.
+const VARIABLE: Checked<String> = Checked {
+    parse: |name| {
         let plain = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        let upper = name.to_ascii_uppercase();
-        let guarded = ["GITHUB_", "ACTIONS_", "INPUT_", "LD_", "DYLD_", "GIT_", "RUNNER_", "LOCUM_"]
-            .iter()
-            .any(|start| upper.starts_with(start))
-            || ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY"].iter().any(|word| upper.contains(word))
-            || matches!(upper.as_str(), "BASH_ENV" | "ENV" | "IFS" | "PS4" | "PROMPT_COMMAND" | "SHELLOPTS" | "BASHOPTS" | "SSH_AUTH_SOCK");
-        if !plain {
-            mistakes.add(place, format!("`{name}` is not the name of a variable; wildcards are not allowed here"));
-        } else if guarded {
-            mistakes.add(place, format!("`{name}` is never passed on to commands"));
-        } else {
-            found.push(name);
+        match name {
+            name if !plain => Err(Told::from(format!("`{name}` is not the name of a variable; wildcards are not allowed here"))),
+            name if is_guarded(name) => Err(Told::from(format!("`{name}` is never passed on to commands"))),
+            name => Ok(name.to_owned()),
         }
-    }
-    found
+    },
+    write: Some(String::clone),
+    pattern: "^[A-Za-z0-9_]+$",
+    example: "CARGO_HOME",
+};
+
+fn is_guarded(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    ["GITHUB_", "ACTIONS_", "INPUT_", "LD_", "DYLD_", "GIT_", "RUNNER_", "LOCUM_"].iter().any(|start| upper.starts_with(start))
+        || ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY"].iter().any(|word| upper.contains(word))
+        || matches!(upper.as_str(), "BASH_ENV" | "ENV" | "IFS" | "PS4" | "PROMPT_COMMAND" | "SHELLOPTS" | "BASHOPTS" | "SSH_AUTH_SOCK")
 }
 
-fn network(node: &Node, mistakes: &mut Mistakes) -> Vec<String> {
-    let Some(fields) = mistakes.fields(node, "network", &["allow"]) else { return Vec::new() };
-    let hosts = fields.get("allow").map_or_else(Vec::new, |node| mistakes.texts(node, "allow"));
-    hosts.into_iter().filter_map(|(host, place)| checked_host(host, place, mistakes)).collect()
+fn network(section: &mut Section<'_>) -> Vec<String> {
+    section.key("allow", "Hosts, such as `docs.rs` or `*.example.com`.", Many(HOST)).unwrap_or_default()
 }
 
-fn checked_host(host: String, place: Place, mistakes: &mut Mistakes) -> Option<String> {
-    let plain = host.strip_prefix("*.").unwrap_or(&host);
-    let good = plain.contains('.') && plain.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-'));
-    if !good {
-        mistakes.add(place, format!("`{host}` is not a host such as `docs.rs` or `*.example.com`"));
-    }
-    good.then_some(host)
-}
+const HOST: Checked<String> = Checked {
+    parse: |host| {
+        let plain = host.strip_prefix("*.").unwrap_or(host);
+        let good = plain.contains('.') && plain.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-'));
+        good.then(|| host.to_owned()).ok_or_else(|| Told::from(format!("`{host}` is not a host such as `docs.rs` or `*.example.com`")))
+    },
+    write: Some(String::clone),
+    pattern: r"^(\*\.)?[A-Za-z0-9.-]*\.[A-Za-z0-9.-]*$",
+    example: "docs.rs",
+};
 
-fn budget(node: &Node, mistakes: &mut Mistakes) -> Budget {
+fn budget(section: &mut Section<'_>) -> Budget {
     let mut found = Budget::default();
-    let known = ["turns", "tool_calls", "tokens", "cost_usd", "minutes", "files", "diff_lines"];
-    let Some(fields) = mistakes.fields(node, "budget", &known) else { return found };
-    set(&mut found.turns, fields.get("turns").and_then(|node| mistakes.small_count(node, "turns")));
-    set(&mut found.tool_calls, fields.get("tool_calls").and_then(|node| mistakes.small_count(node, "tool_calls")));
-    set(&mut found.tokens, fields.get("tokens").and_then(|node| mistakes.count(node, "tokens")));
-    set(&mut found.cost_usd, fields.get("cost_usd").and_then(|node| mistakes.number(node, "cost_usd", 0.0, 1_000_000.0)));
-    set(&mut found.minutes, fields.get("minutes").and_then(|node| mistakes.small_count(node, "minutes")));
-    set(&mut found.files, fields.get("files").and_then(|node| mistakes.small_count(node, "files")));
-    set(&mut found.diff_lines, fields.get("diff_lines").and_then(|node| mistakes.small_count(node, "diff_lines")));
+    section.set("turns", "Replies of models.", ANY_COUNT, &mut found.turns);
+    section.set("tool_calls", "Tool calls.", ANY_COUNT, &mut found.tool_calls);
+    section.set("tokens", "Tokens, input and output together.", Count { least: 0, most: u64::MAX }, &mut found.tokens);
+    section.set("cost_usd", "US dollars by the price table.", Number { least: 0.0, most: 1_000_000.0 }, &mut found.cost_usd);
+    section.set("minutes", "Minutes of wall time.", ANY_COUNT, &mut found.minutes);
+    section.set("files", "Changed files.", ANY_COUNT, &mut found.files);
+    section.set("diff_lines", "Added and removed lines together.", ANY_COUNT, &mut found.diff_lines);
     found
 }
 
-fn publish(node: &Node, mistakes: &mut Mistakes) -> PublishRules {
+fn publish(section: &mut Section<'_>) -> PublishRules {
     let mut found = PublishRules::default();
-    let known = ["allow", "as", "branch", "draft", "labels", "sign", "success", "close_issues"];
-    let Some(fields) = mistakes.fields(node, "publish", &known) else { return found };
-    set(&mut found.allow, fields.get("allow").map(|node| mistakes.words(node, "allow", PUBLICATIONS)));
-    let forms = [("pull-request", PublishAs::PullRequest), ("commit", PublishAs::Commit), ("comment", PublishAs::Comment)];
-    set(&mut found.publish_as, fields.get("as").and_then(|node| mistakes.word(node, "as", &forms)));
-    if let Some(node) = fields.get("branch") {
-        set(&mut found.branch, branch(node, mistakes));
-    }
-    set(&mut found.draft, fields.get("draft").and_then(|node| mistakes.flag(node, "draft")));
-    set(&mut found.labels, fields.get("labels").map(|node| names(node, "labels", mistakes)));
-    set(&mut found.close_issues, fields.get("close_issues").and_then(|node| mistakes.flag(node, "close_issues")));
-    if let Some(node) = fields.get("sign") {
-        let git = mistakes.word(node, "sign", &[("git", true), ("api", false)]);
-        if git == Some(false) {
-            mistakes.add_with_hint(node.place, "`sign: api` is not supported yet", "commits are made by git; leave `sign` out");
-        }
-    }
-    for (text, place) in fields.get("success").map_or_else(Vec::new, |node| mistakes.texts(node, "success")) {
-        match word::split(&text) {
-            Ok(words) if !words.is_empty() => found.success.push(text),
-            Ok(_) => mistakes.add(place, "a success command is empty"),
-            Err(message) => mistakes.add(place, message),
-        }
-    }
+    section.set("allow", "What may be published.", Many(Word(PUBLICATIONS)), &mut found.allow);
+    let forms = Word(&[("pull-request", PublishAs::PullRequest), ("commit", PublishAs::Commit), ("comment", PublishAs::Comment)]);
+    section.set("as", "What a change becomes.", forms, &mut found.publish_as);
+    section.set("branch", "Name of new branches; `{subject}` has to be in it, `{slug}` may be.", BRANCH, &mut found.branch);
+    section.set("draft", "Whether pull requests start as drafts.", Flag, &mut found.draft);
+    section.set("labels", "Labels put on pull requests.", Many(Text), &mut found.labels);
+    let about = "Whether the pull request of an issue says `Closes #N`.";
+    section.set("close_issues", about, Flag, &mut found.close_issues);
+    section.key("sign", "Who makes commits; git is what there is.", Word(&[("git", ())]));
+    let about = "Commands that must end with 0; else a pull request is a draft, and a commit is not made.";
+    section.set("success", about, Many(SUCCESS), &mut found.success);
     found
 }
 
-/// A branch template: `{subject}` and `{slug}` are filled in; it must not be able to name a branch of the project's own.
-fn branch(node: &Node, mistakes: &mut Mistakes) -> Option<String> {
-    let text = mistakes.text(node, "branch")?;
-    let filled = text.replace("{subject}", "s").replace("{slug}", "s");
-    let good = text.contains("{subject}")
-        && filled.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '-' | '_' | '.'));
-    let git_accepts =
-        !filled.contains("..") && !filled.contains("//") && !filled.starts_with(['/', '-', '.']) && !filled.ends_with(['/', '.']);
-    if !(good && git_accepts) {
-        mistakes.add_with_hint(
-            node.place,
-            format!("`{text}` is not a branch template"),
-            "for example `locum/{subject}-{slug}`; `{subject}` must be in it",
-        );
-        return None;
-    }
-    Some(text)
-}
+const SUCCESS: Checked<String> = Checked {
+    parse: |text| match word::split(text) {
+        Ok(words) if !words.is_empty() => Ok(text.to_owned()),
+        Ok(_) => Err(Told::from("a success command is empty".to_owned())),
+        Err(message) => Err(Told::from(message)),
+    },
+    write: Some(String::clone),
+    pattern: r"\S",
+    example: "cargo test --offline",
+};
 
-fn names(node: &Node, what: &str, mistakes: &mut Mistakes) -> Vec<String> {
-    mistakes.texts(node, what).into_iter().map(|(text, _)| text).collect()
-}
+/// A branch template must not be able to name a branch of the project's own.
+const BRANCH: Checked<String> = Checked {
+    parse: |text| {
+        let filled = text.replace("{subject}", "s").replace("{slug}", "s");
+        let good = text.contains("{subject}")
+            && filled.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '-' | '_' | '.'));
+        let git_accepts =
+            !filled.contains("..") && !filled.contains("//") && !filled.starts_with(['/', '-', '.']) && !filled.ends_with(['/', '.']);
+        let told = || Told::from(format!("`{text}` is not a branch template"));
+        let hint = "for example `locum/{subject}-{slug}`; `{subject}` must be in it";
+        (good && git_accepts).then(|| text.to_owned()).ok_or_else(|| told().hint(hint))
+    },
+    write: Some(String::clone),
+    pattern: r"^[A-Za-z0-9/._{}-]*\{subject\}[A-Za-z0-9/._{}-]*$",
+    example: "locum/{subject}-{slug}",
+};
 
 fn set<T>(place: &mut T, found: Option<T>) {
     if let Some(value) = found {

@@ -7,14 +7,14 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
-use crate::base::fields::{Fields, Mistakes};
+use crate::base::fields::Mistakes;
+use crate::base::section::{Group, Section};
+use crate::base::shape::{Checked, List, Object, Only, Text, Told, Word};
 use crate::base::tool::ToolName;
-use crate::base::yaml::{Document, Mistake, Node};
+use crate::base::yaml::{Document, Mistake};
 
 /// Most steps of one job.
 pub const STEPS_LIMIT: usize = 100;
-
-const KEYS: &[&str] = &["version", "description", "schedule", "mode", "steps", "task"];
 
 /// A maintenance task of the repository.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +125,12 @@ impl Job {
         }
     }
 
+    /// Returns the JSON Schema of a job file.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        Section::describe(|section| read("", section))
+    }
+
     /// Reads a job file.
     ///
     /// # Errors
@@ -132,7 +138,8 @@ impl Job {
     pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
         let document = Document::parse(text);
         let mut mistakes = Mistakes(document.mistakes);
-        let job = document.root.as_ref().and_then(|root| read(name, root, &mut mistakes));
+        let job =
+            document.root.as_ref().and_then(|root| Section::read(root, "job", &mut mistakes, |section| read(name, section)).flatten());
         match job {
             Some(job) if mistakes.0.is_empty() => Ok(job),
             _ => {
@@ -145,82 +152,50 @@ impl Job {
     }
 }
 
-fn read(name: &str, root: &Node, mistakes: &mut Mistakes) -> Option<Job> {
-    let fields = mistakes.fields(root, "job", KEYS)?;
-    let version = fields.required(mistakes, "version").and_then(|node| mistakes.count(node, "version").map(|version| (node, version)));
-    if let Some((node, version)) = version.filter(|(_, version)| *version != 1) {
-        mistakes.add(node.place, format!("`version` is {version}; this program reads version 1"));
-    }
-    let description = fields.get("description").and_then(|node| mistakes.text(node, "description"));
-    let mode = fields.get("mode").and_then(|node| mistakes.text(node, "mode"));
-    let schedule = fields.get("schedule").and_then(|node| read_schedule(node, mistakes));
-    let task = fields.get("task").and_then(|node| mistakes.text(node, "task"));
-    let steps = fields.get("steps").map(|node| read_steps(node, mistakes));
-    let work = read_work(fields, steps, task, mistakes)?;
+fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
+    section.required("version", "Version of this format.", Only(1));
+    let description = section.key("description", "What the job is for, in a line.", Text);
+    let schedule = section.key("schedule", "When it is due, as a cron expression of five fields, in UTC.", SCHEDULE);
+    let mode = section.key("mode", "Mode of the run; the policy's default when absent.", Text);
+    let about = "Fixed steps: no model is asked while they succeed.";
+    let steps = section.key("steps", about, List { item: Group("step", read_step), least: 1, most: STEPS_LIMIT });
+    let task = section.key("task", "Work for a model; beside `steps`, only when one of them fails.", Text);
+    section.at_least_one(&["steps", "task"], "with both, the task runs only when a step fails");
+    let work = match (steps, task) {
+        (Some(steps), Some(task)) => Work::StepsThenTask(steps.into_iter().flatten().collect(), task),
+        (Some(steps), None) => Work::Steps(steps.into_iter().flatten().collect()),
+        (None, Some(task)) => Work::Task(task),
+        (None, None) => return None,
+    };
     Some(Job { name: name.to_owned(), description, schedule, mode, work })
 }
 
-fn read_work(fields: Fields<'_>, steps: Option<Vec<Step>>, task: Option<String>, mistakes: &mut Mistakes) -> Option<Work> {
-    match (steps, task) {
-        (Some(steps), Some(task)) => Some(Work::StepsThenTask(steps, task)),
-        (Some(steps), None) => Some(Work::Steps(steps)),
-        (None, Some(task)) => Some(Work::Task(task)),
-        (None, None) => {
-            mistakes.add_with_hint(
-                fields.place(),
-                "a job needs `steps`, a `task`, or both",
-                "with both, the task runs only when a step fails",
-            );
-            None
-        }
-    }
-}
-
-fn read_schedule(node: &Node, mistakes: &mut Mistakes) -> Option<Schedule> {
-    let text = mistakes.text(node, "schedule")?;
-    match Schedule::parse(&text) {
-        Ok(schedule) => Some(schedule),
-        Err(message) => {
-            mistakes.add_with_hint(
-                node.place,
-                message,
-                "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`",
-            );
-            None
-        }
-    }
-}
-
-fn read_steps(node: &Node, mistakes: &mut Mistakes) -> Vec<Step> {
-    let Some(nodes) = node.list() else {
-        mistakes.wanted(node, "steps", "a list");
-        return Vec::new();
-    };
-    if nodes.is_empty() || nodes.len() > STEPS_LIMIT {
-        mistakes.add(node.place, format!("`steps` needs 1 to {STEPS_LIMIT} entries, not {}", nodes.len()));
-    }
-    nodes.iter().filter_map(|node| read_step(node, mistakes)).collect()
-}
+const SCHEDULE: Checked<Schedule> = Checked {
+    parse: |text| {
+        let hint = "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`";
+        Schedule::parse(text).map_err(|message| Told::from(message).hint(hint))
+    },
+    write: None,
+    pattern: r"^\s*(\S+\s+){4}\S+\s*$|^\s*@\w+\s*$",
+    example: "0 3 * * 1",
+};
 
 /// A step is `run: COMMAND`, or `tool` with `args`.
-fn read_step(node: &Node, mistakes: &mut Mistakes) -> Option<Step> {
-    let fields = mistakes.fields(node, "step", &["run", "tool", "args"])?;
-    if let Some(run) = fields.get("run") {
-        if let Some(other) = fields.get("tool").or_else(|| fields.get("args")) {
-            mistakes.add(other.place, "a step is either `run` or `tool` with `args`");
-        }
-        let command = mistakes.text(run, "run")?;
-        return Some(Step { tool: ToolName::ExecuteCommand, arguments: serde_json::json!({ "command": command }) });
-    }
+fn read_step(section: &mut Section<'_>) -> Option<Step> {
+    section.exactly_one(&["run", "tool"]);
+    let command = section.key("run", "A command line, judged as `command(...)`.", Text);
     let words: Vec<(&str, ToolName)> =
         ToolName::ALL.iter().filter(|tool| can_be_a_step(**tool)).map(|tool| (tool.as_str(), *tool)).collect();
-    let tool_node = fields.required(mistakes, "tool")?;
-    let tool = mistakes.word(tool_node, "tool", &words)?;
-    let arguments = fields.get("args").map_or_else(|| serde_json::json!({}), Node::to_json);
-    if !arguments.is_object() {
-        mistakes.add(tool_node.place, "`args` must be a mapping");
+    let tool = section.key("tool", "A tool that is called, in place of `run`.", Word(&words));
+    let arguments = section.key("args", "The tool's arguments.", Object);
+    if section.has("run") && section.has("args") {
+        section.wrong(section.place_of("args"), Told::from("`args` stands only beside `tool`".to_owned()));
     }
-    Some(Step { tool, arguments })
+    match (command, tool) {
+        (Some(command), None) => Some(Step { tool: ToolName::ExecuteCommand, arguments: serde_json::json!({ "command": command }) }),
+        (None, Some(tool)) => Some(Step { tool, arguments: arguments.unwrap_or_else(|| serde_json::json!({})) }),
+        (Some(_), Some(_)) | (None, None) => None,
+    }
 }
 
 /// Tools that steer a conversation make no sense in a fixed list.
@@ -268,7 +243,7 @@ mod tests {
     #[test]
     fn names_every_mistake_with_its_place() {
         assert_eq!(mistakes("version: 1\nschedule: every day\nstep: []\n").len(), 3);
-        assert_eq!(mistakes("version: 2\ntask: x\n"), ["1:10 `version` is 2; this program reads version 1"]);
+        assert_eq!(mistakes("version: 2\ntask: x\n"), ["1:10 `version` must be 1"]);
         assert_eq!(mistakes("version: 1\nsteps: []\n").len(), 1);
         assert_eq!(mistakes("version: 1\nsteps: [{ tool: new_task, args: {} }]\n").len(), 1);
         assert_eq!(mistakes(""), ["0:0 the file is empty"]);

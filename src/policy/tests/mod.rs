@@ -203,7 +203,7 @@ fn every_mistake_is_told_at_once_with_its_place() {
         "5:13 unknown kind of pattern `edti`; did you mean `edit`?",
         "5:24 `allow` must be text, not a number",
         "6:12 `modes` is empty",
-        "7:5 a rule with `protected: true` names each path in full, without wildcards",
+        "8:16 a rule with `protected: true` names each path in full, without wildcards",
         "9:18 `turns` must be a whole number such as `400`, `20k` or `2M`, not text",
         "9:36 unknown key `cost`",
         "10:22 `timeout` must be a duration such as `90s`, `10m` or `1h30m`, not a number",

@@ -1,0 +1,36 @@
+//! `locum schema NAME`: the JSON Schema of one of the files people write, for editors and checks.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::ExitStatus;
+use crate::cli::failure::Failure;
+use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
+use crate::cli::output::Output;
+use crate::config::schema;
+use crate::policy::Policy;
+use crate::run::job::Job;
+
+/// Prints a schema.
+///
+/// # Errors
+/// Never; the shape is that of every subcommand.
+pub fn run(args: &SchemaArgs, output: &mut Output) -> Result<ExitStatus, Failure> {
+    output.json(&whole(args.name));
+    Ok(ExitStatus::Done)
+}
+
+/// Returns a schema with what says that it is one.
+#[must_use]
+pub fn whole(name: SchemaWord) -> Json {
+    let (title, schema) = match name {
+        SchemaWord::Policy => ("A policy of locum, .locum/policy.yml", Policy::schema()),
+        SchemaWord::Job => ("A job of locum, .locum/jobs/NAME.yml", Job::schema()),
+        SchemaWord::Config => ("Settings of locum, .locum/config.yml", schema::schema()),
+    };
+    let mut whole =
+        Map::from_iter([("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")), ("title".to_owned(), json!(title))]);
+    if let Json::Object(keywords) = schema {
+        whole.extend(keywords);
+    }
+    Json::Object(whole)
+}

@@ -1,0 +1,52 @@
+//! The JSON Schema of a repository's configuration file, from the table of settings.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::base::shape::with;
+use crate::config::keys::{self, Scope};
+
+/// What groups of settings are for; settings themselves say it in their table.
+const GROUPS: &[(&str, &str)] = &[
+    ("models", "which models are used for what"),
+    ("models.pointers", "profile for each use"),
+    ("models.profiles", "models by names of your own"),
+    ("models.profiles.*.price", "what it costs, in place of the built-in price"),
+    ("budget", "limits below those of the policy"),
+    ("forge", "where work comes from and results go"),
+];
+
+/// Returns the schema of `.locum/config.yml`. What only one run may set, or never a repository, is not in it.
+#[must_use]
+pub fn schema() -> Json {
+    group(&mut Vec::new()).unwrap_or_default()
+}
+
+/// `None` where a repository may set nothing below.
+fn group(path: &mut Vec<&'static str>) -> Option<Json> {
+    let mut properties = Map::new();
+    let mut chosen = None;
+    for name in keys::below(path) {
+        path.push(name);
+        let below = match keys::find(path) {
+            Some(key) if key.scope != Scope::Everyone => None,
+            Some(key) => Some(with(key.kind.schema(), "description", json!(key.meaning))),
+            None => group(path).map(|schema| match GROUPS.iter().find(|(group, _)| *group == path.join(".")) {
+                Some((_, meaning)) => with(schema, "description", json!(meaning)),
+                None => schema,
+            }),
+        };
+        path.pop();
+        match (name, below) {
+            (_, None) => {}
+            ("*", below) => chosen = below,
+            (name, Some(schema)) => drop(properties.insert(name.to_owned(), schema)),
+        }
+    }
+    match (chosen, properties.is_empty()) {
+        (Some(schema), _) => {
+            Some(json!({ "type": "object", "propertyNames": { "pattern": keys::NAME_PATTERN }, "additionalProperties": schema }))
+        }
+        (None, false) => Some(json!({ "type": "object", "additionalProperties": false, "properties": properties })),
+        (None, true) => None,
+    }
+}
