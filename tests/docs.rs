@@ -112,7 +112,7 @@ fn check_example(kind: &str, text: &str) -> Result<(), String> {
         }
         "modes" => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
-            let file = loader::parse_with_warnings(text, &source).map_err(|errors| errors.to_string())?;
+            let file = loader::parse_file(text, &source, loader::Strictness::Strict).map_err(|errors| errors.to_string())?;
             if file.warnings.is_empty() && !file.modes.is_empty() { Ok(()) } else { Err(format!("{:?}", file.warnings)) }
         }
         "job" => Job::parse("example", text).map(drop).map_err(|mistakes| format!("{mistakes:?}")),

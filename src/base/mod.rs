@@ -3,6 +3,7 @@
 pub mod chat;
 pub mod clock;
 pub mod fields;
+pub mod front_matter;
 pub(crate) mod guard;
 pub mod id;
 pub mod path;

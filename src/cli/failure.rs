@@ -60,14 +60,20 @@ impl Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (index, mistake) in self.mistakes.iter().enumerate() {
-            let line_end = if index == 0 { "" } else { "\n" };
-            let colon = if mistake.place.is_empty() { "" } else { ": " };
-            write!(formatter, "{line_end}error: {}{colon}{}", mistake.place, mistake.what)?;
-            if let Some(hint) = &mistake.hint {
-                write!(formatter, "\nhint: {hint}")?;
-            }
+            write!(formatter, "{}error: {mistake}", if index == 0 { "" } else { "\n" })?;
         }
         Ok(())
+    }
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let colon = if self.place.is_empty() { "" } else { ": " };
+        write!(formatter, "{}{colon}{}", self.place, self.what)?;
+        match &self.hint {
+            Some(hint) => write!(formatter, "\nhint: {hint}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::base::id::SessionId;
 use crate::cli::args::{OutputFormat, RunOptions};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::place::{named_file, user_file};
+use crate::cli::place::{named_file, user_file, user_modes};
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::config::settings::Publish;
@@ -137,7 +137,7 @@ pub fn named(flag: &str, path: Option<&Path>, context: &Context) -> Result<Optio
 /// Every mistake found on the way.
 pub fn prepare(launch: &Launch, session: SessionId, workspace: &Workspace, context: &Context) -> Result<Prepared, Failure> {
     let environment = &context.environment;
-    let user = UserFiles { config: user_file(environment, "config.yml")?, modes: user_file(environment, "modes.yml")? };
+    let user = UserFiles { config: user_file(environment, "config.yml")?, modes: user_modes(environment)? };
     let order = Order {
         session,
         task: launch.task.clone(),

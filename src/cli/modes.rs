@@ -1,7 +1,7 @@
 //! `locum modes list|show`: the modes a run could use, and what each of them says and may do.
 
 use crate::base::fields::nearest;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, Mistake};
 use crate::cli::inspect_args::{InspectArgs, ModesArgs, ModesCommand, ShowModeArgs};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
@@ -21,7 +21,7 @@ pub fn run(args: &ModesArgs, context: &Context, output: &mut Output) -> Result<E
 }
 
 fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let views = views(args.at.as_deref(), context)?;
+    let views = views(args.at.as_deref(), context, output)?;
     if args.json {
         output.json(&views);
     } else {
@@ -37,7 +37,7 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
 }
 
 fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let views = views(args.inspect.at.as_deref(), context)?;
+    let views = views(args.inspect.at.as_deref(), context, output)?;
     let Some(view) = views.iter().find(|view| view.record.slug == args.slug) else {
         let slugs: Vec<&str> = views.iter().map(|view| view.record.slug.as_str()).collect();
         let hint = nearest(&args.slug, &slugs)
@@ -65,8 +65,12 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
     Ok(ExitStatus::Done)
 }
 
-fn views(at: Option<&str>, context: &Context) -> Result<Vec<ModeView>, Failure> {
-    Ok(Place::open(context, at)?.modes(&context.environment)?.iter().map(ModeView::from).collect())
+fn views(at: Option<&str>, context: &Context, output: &mut Output) -> Result<Vec<ModeView>, Failure> {
+    let merged = Place::open(context, at)?.merged_modes(&context.environment)?;
+    for warning in &merged.warnings {
+        output.talk(format!("warning: {}", Mistake::from(warning.clone())));
+    }
+    Ok(merged.modes.iter().map(ModeView::from).collect())
 }
 
 fn origin(view: &ModeView) -> String {

@@ -10,11 +10,13 @@ use crate::config::files::{self, FileFault};
 use crate::config::load::{ConfigFile, FlagValue, Layers, load};
 use crate::config::settings::Settings;
 use crate::config::source::ConfigErrors;
-use crate::modes::loader::{self, ModeErrors};
-use crate::modes::{ModeSet, ModeSource, builtin};
+use crate::modes::loader::{ModeError, ModeErrors};
+use crate::modes::merge::{self, Merged, ModeText};
+use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define};
+use crate::modes::{ModeSet, ModeSource};
 use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use crate::run::fault::Fault;
-use crate::run::trusted::{CONFIG_FILE, Trusted};
+use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
 use crate::workspace::repo::{CommitId, Repo};
 
 /// Where files are read.
@@ -84,21 +86,56 @@ impl Place {
     /// # Errors
     /// Every mistake of every file.
     pub fn modes(&self, environment: &Environment) -> Result<ModeSet, Failure> {
-        let mut files: Vec<(ConfigFile, ModeSource)> = Vec::new();
-        files.extend(user_file(environment, "modes.yml")?.map(|file| (file.clone(), ModeSource::Global { file: file.origin })));
-        for path in loader::PROJECT_FILES {
-            files.extend(self.file(path)?.map(|file| (file.clone(), ModeSource::Project { file: file.origin })));
-        }
-        let mut layers = vec![builtin::modes()];
-        let mut mistakes = Vec::new();
-        for (file, source) in &files {
-            match loader::parse(&file.text, source) {
-                Ok(modes) => layers.push(modes),
-                Err(errors) => mistakes.extend(Failure::from(errors).mistakes),
+        Ok(self.merged_modes(environment)?.modes)
+    }
+
+    /// Returns the text of every file that may define modes: the user's, the repository's.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn mode_texts(&self, environment: &Environment) -> Result<Vec<ModeText>, Failure> {
+        let mut texts = user_modes(environment)?;
+        match self {
+            Self::Commit(repo, commit) => texts.extend(Trusted { repo, commit }.mode_files()?),
+            Self::WorkingTree(root) => {
+                let mut paths: Vec<String> = PROJECT_FILES.iter().map(|path| (*path).to_owned()).collect();
+                paths.push(AGENTS_FILE.to_owned());
+                for folder in AGENT_FOLDERS {
+                    let names = files::below(&root.join(folder.path), FILES_LIMIT).map_err(|fault| unreadable(folder.path, &fault))?;
+                    paths.extend(names.into_iter().map(|name| format!("{}/{name}", folder.path)).filter(|path| may_define(path)));
+                }
+                for path in paths {
+                    let text = |file: ConfigFile| ModeText { source: ModeSource::Project { file: file.origin }, text: file.text };
+                    texts.extend(self.file(&path)?.map(text));
+                }
             }
         }
-        if mistakes.is_empty() { Ok(ModeSet::merge(layers)) } else { Err(Failure { status: super::ExitStatus::Usage, mistakes }) }
+        Ok(texts)
     }
+
+    /// Returns every mode: built-in, the user's, the repository's; and what in their files should be told.
+    ///
+    /// # Errors
+    /// Every mistake of every file.
+    pub fn merged_modes(&self, environment: &Environment) -> Result<Merged, Failure> {
+        let strictness = self.settings(environment, &[])?.values.mode_files;
+        merge::merge(&self.mode_texts(environment)?, strictness).map_err(Failure::from)
+    }
+}
+
+/// Reads the mode files of the user's own configuration.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn user_modes(environment: &Environment) -> Result<Vec<ModeText>, Failure> {
+    let global = USER_FILES.iter().map(|name| (*name, false)).chain([(ORGANIZATION_FILE, true)]);
+    let mut texts = Vec::new();
+    for (name, of_organization) in global {
+        let Some(ConfigFile { origin: file, text }) = user_file(environment, name)? else { continue };
+        let source = if of_organization { ModeSource::Organization { file } } else { ModeSource::Global { file } };
+        texts.push(ModeText { source, text });
+    }
+    Ok(texts)
 }
 
 /// Returns the settings that no repository has a word in: the user's file, the environment, flags.
@@ -142,12 +179,14 @@ impl From<ConfigErrors> for Failure {
 
 impl From<ModeErrors> for Failure {
     fn from(errors: ModeErrors) -> Self {
-        let place = |origin: String, line: u32, column: u32| if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
-        let mistake = |error: loader::ModeError| Mistake {
-            place: place(error.origin, error.line, error.column),
-            what: if error.path.is_empty() { error.message } else { format!("`{}`: {}", error.path, error.message) },
-            hint: error.hint,
-        };
-        Self { status: super::ExitStatus::Usage, mistakes: errors.0.into_iter().map(mistake).collect() }
+        Self { status: super::ExitStatus::Usage, mistakes: errors.0.into_iter().map(Mistake::from).collect() }
+    }
+}
+
+impl From<ModeError> for Mistake {
+    fn from(error: ModeError) -> Self {
+        let ModeError { origin, line, column, path, message, hint } = error;
+        let place = if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
+        Self { place, what: if path.is_empty() { message } else { format!("`{path}`: {message}") }, hint }
     }
 }

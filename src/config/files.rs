@@ -21,6 +21,9 @@ pub enum FileFault {
     /// It is larger than [`FILE_LIMIT_BYTES`].
     #[error("has {0} bytes, more than the {FILE_LIMIT_BYTES} that are read")]
     TooLarge(u64),
+    /// It is a folder with more files than are read.
+    #[error("holds more than {0} files")]
+    TooMany(usize),
     /// It holds bytes that are not UTF-8.
     #[error("is not UTF-8 text")]
     NotText,
@@ -47,6 +50,37 @@ pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
         return Err(FileFault::TooLarge(found.len()));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| FileFault::NotText)
+}
+
+/// Returns the paths of the files below a folder, relative to it, in order; none when it is not there. Links are left out, so that the
+/// walk ends.
+///
+/// # Errors
+/// When a folder cannot be read, or holds more than `limit` files.
+pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
+    let mut found = Vec::new();
+    let mut open = vec![String::new()];
+    while let Some(prefix) = open.pop() {
+        let entries = match std::fs::read_dir(folder.join(&prefix)) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let (path, kind) = (format!("{prefix}{name}"), entry.file_type()?);
+            if kind.is_dir() {
+                open.push(format!("{path}/"));
+            } else if kind.is_file() {
+                found.push(path);
+            }
+            if found.len() + open.len() > limit {
+                return Err(FileFault::TooMany(limit));
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 #[cfg(test)]

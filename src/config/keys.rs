@@ -63,6 +63,7 @@ const USD: Kind = Kind::Number { least: 0.0, most: 1_000_000.0 };
 /// Every setting, in the order they are shown.
 pub const KEYS: &[Key] = &[
     key("mode", Kind::Text, Scope::Everyone, &["INPUT_MODE"], "mode of a run that names none"),
+    key("mode_files", Kind::Word(&["strict", "lenient"]), Scope::Everyone, &[], "what one broken mode does to its file"),
     key("model", Kind::Text, Scope::OneRun, &["INPUT_MODEL"], "profile or model of the root task"),
     key("models.pointers.main", Kind::Text, Scope::Everyone, &[], "profile of the root task"),
     key("models.pointers.task", Kind::Text, Scope::Everyone, &[], "profile of sub-tasks"),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::config::keys::{self, Kind};
 use crate::config::source::{ConfigError, Layer, Source};
 use crate::models::profile::ModelSettings;
+use crate::modes::loader::Strictness;
 use crate::policy::budget::Budget;
 use crate::session::outcome::OutcomeWord;
 
@@ -40,6 +41,8 @@ pub struct SetValue {
 pub struct Values {
     /// Mode of a run that names none.
     pub mode: Option<String>,
+    /// What becomes of a mode file with a mistake in one of its modes.
+    pub mode_files: Strictness,
     /// Profile or model of the root task, asked for by flag, input or variable.
     pub model: Option<String>,
     /// Profiles and pointers.

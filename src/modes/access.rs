@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::base::path::{PathError, RepoPath};
 use crate::base::tool::ToolName;
 use crate::modes::file_regex::FileRegex;
-use crate::modes::{Group, Mode, ModeSet};
+use crate::modes::permissions::{Permission, PermissionRule};
+use crate::modes::{FileLimits, Group, Mode, ModeSet};
+use crate::policy::intent::Intent;
 use crate::policy::schema::Switching;
 
 /// The slug of the mode that switches modes under `switching: coordinator`.
@@ -81,20 +83,79 @@ pub enum AccessError {
     FileRestriction(#[from] FileRestrictionError),
 }
 
+/// Why a mode may not do what one use of a tool it has would do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UseError {
+    /// Not for this file.
+    #[error(transparent)]
+    FileRestriction(#[from] FileRestrictionError),
+    /// The mode changes no files, and this would.
+    #[error("Tool '{tool}' in mode '{mode}' cannot change files: the mode has no tools that edit. Got: {path}")]
+    NoEdits {
+        /// The tool.
+        tool: String,
+        /// The mode's name for people.
+        mode: String,
+        /// The path that would change.
+        path: String,
+    },
+    /// Its permission map is against it.
+    #[error("Tool '{tool}' in mode '{mode}' is denied for `{pattern}`. {}", said_left(.left))]
+    Denied {
+        /// The tool.
+        tool: String,
+        /// The mode's name for people.
+        mode: String,
+        /// The pattern that denies it.
+        pattern: String,
+        /// Patterns that are not denied.
+        left: Vec<String>,
+    },
+}
+
+fn said_left(left: &[String]) -> String {
+    let patterns: Vec<String> = left.iter().map(|pattern| format!("`{pattern}`")).collect();
+    if patterns.is_empty() {
+        "Nothing like it is allowed in this mode.".to_owned()
+    } else {
+        format!("Allowed here: {}.", patterns.join(", "))
+    }
+}
+
 /// A file a mode may not edit. The message names mode, pattern, description and path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Tool '{tool}' in mode '{mode}' can only edit files matching pattern: {pattern}{}. Got: {path}", description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default())]
+#[error("Tool '{tool}' in mode '{mode}' {limit} files matching pattern: {pattern}{}. Got: {path}", description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default())]
 pub struct FileRestrictionError {
     /// The tool.
-    pub tool: String,
+    pub tool: Box<str>,
     /// The mode's name for people.
     pub mode: String,
     /// The pattern.
-    pub pattern: String,
+    pub pattern: Box<str>,
+    /// What it is to match the pattern.
+    pub limit: FileLimit,
     /// What the pattern means.
     pub description: Option<String>,
     /// The path asked for.
     pub path: String,
+}
+
+/// What it is for a file to match a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileLimit {
+    /// Only such files.
+    Only,
+    /// Never such files.
+    Never,
+}
+
+impl std::fmt::Display for FileLimit {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Only => "can only edit",
+            Self::Never => "cannot edit",
+        })
+    }
 }
 
 /// Returns the tools of a mode that this program has, before the policy and the run take some away; in the order shown to models.
@@ -142,6 +203,47 @@ pub fn check_edit(mode: &Mode, tool: ToolName, path: &RepoPath) -> Result<(), Fi
     check_path(mode, tool.as_str(), path.as_str())
 }
 
+/// Asks whether a mode may do what a call of a tool it has would do, as far as that shows before it is done: the files it edits or reads,
+/// the commands it runs, the MCP tools it calls, the modes it hands work to.
+///
+/// # Errors
+/// When a restriction of the mode, or the permission map of its agent file, is against it.
+pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), UseError> {
+    let denied = |permission: Permission, rule: Option<&PermissionRule>| match rule {
+        None => Ok(()),
+        Some(rule) => Err(UseError::Denied {
+            tool: tool.to_string(),
+            mode: mode.name.clone(),
+            pattern: rule.pattern.clone(),
+            left: mode.permissions.left(permission).into_iter().map(str::to_owned).collect(),
+        }),
+    };
+    let of = |permission: Permission, subject: &str| denied(permission, mode.permissions.denying(permission, subject));
+    match intent {
+        Intent::Edit(path) if mode.groups.iter().any(|entry| entry.group == Group::Edit) => Ok(check_edit(mode, tool, path)?),
+        Intent::Edit(path) => Err(UseError::NoEdits { tool: tool.to_string(), mode: mode.name.clone(), path: path.as_str().to_owned() }),
+        Intent::Read(path) => of(Permission::Read, path.as_str()),
+        Intent::Command(script) => denied(Permission::Command, mode.permissions.denying_script(script)),
+        Intent::Mcp { server, tool } => of(Permission::Mcp, &format!("{server}/{tool}")),
+        Intent::Delegate(slug) => of(Permission::Delegate, slug),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Session => Ok(()),
+    }
+}
+
+/// Returns which files a mode may edit, for its prompt: what it is to match a pattern, the pattern, what that means.
+#[must_use]
+pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
+    let edit = mode.groups.iter().filter(|entry| entry.group == Group::Edit);
+    let mut limits: Vec<(FileLimit, String, Option<&str>)> = edit
+        .filter_map(|entry| Some((FileLimit::Only, entry.file_regex.as_ref()?.source().to_owned(), entry.description.as_deref())))
+        .collect();
+    let joined = |patterns: &[FileRegex]| patterns.iter().map(FileRegex::source).collect::<Vec<_>>().join(" or ");
+    let FileLimits { allowed, disallowed } = &mode.file_limits;
+    limits.extend((!allowed.is_empty()).then(|| (FileLimit::Only, joined(allowed), None)));
+    limits.extend((!disallowed.is_empty()).then(|| (FileLimit::Never, joined(disallowed), None)));
+    limits
+}
+
 /// Decides on a call as the model wrote it, by any tool name a mode file can give: unknown tools, aliases, tools of MCP servers
 /// (`mcp--server--tool`), and every path a patch names. A mode that does not exist has only the tools every mode has.
 ///
@@ -166,6 +268,14 @@ pub fn decide_access(modes: &ModeSet, slug: &str, tool: &str, params: &Value, ch
     Ok(())
 }
 
+/// Returns the group that gives a tool; `None` for one that every mode has.
+#[must_use]
+pub fn group_of(tool: ToolName) -> Option<Group> {
+    let name = tool.as_str();
+    let row = GROUPS.iter().find(|row| row.tools.contains(&name) || row.opt_in.contains(&name));
+    row.filter(|_| !ALWAYS.contains(&name)).map(|row| row.group)
+}
+
 /// Brings a name to the one the table has: `write_file` to `write_to_file`.
 #[must_use]
 pub fn resolve(tool: &str) -> &str {
@@ -182,8 +292,11 @@ fn is_known(name: &str) -> bool {
 fn has_tool(mode: Option<&Mode>, name: &str, included: &[String]) -> bool {
     let opted_in = || included.iter().any(|included| resolve(included) == name);
     let has_group = |group: Group| mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group));
+    let is_left = || ToolName::find(name).is_none_or(|tool| mode.is_none_or(|mode| mode.tool_limits.leave(tool)));
     ALWAYS.contains(&name)
-        || GROUPS.iter().any(|row| (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in())) && has_group(row.group))
+        || GROUPS
+            .iter()
+            .any(|row| (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in())) && has_group(row.group) && is_left())
 }
 
 /// Returns every path a call of an edit tool would change.
@@ -199,24 +312,43 @@ fn edited_paths(params: &Value) -> Vec<&str> {
     paths
 }
 
-fn restriction(mode: &Mode) -> Option<(&FileRegex, Option<&String>)> {
-    let entry = mode.groups.iter().find(|entry| entry.group == Group::Edit)?;
-    Some((entry.file_regex.as_ref()?, entry.description.as_ref()))
-}
-
-/// Refuses a path that the mode's restriction does not match in its plain form, or that has none.
+/// Refuses a path that the mode's restrictions do not let it edit in its plain form, or that has none.
 fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestrictionError> {
-    let Some((regex, description)) = restriction(mode) else { return Ok(()) };
-    if plain_form(path).is_some_and(|plain| regex.matches(&plain)) {
-        return Ok(());
-    }
-    Err(FileRestrictionError {
-        tool: tool.to_owned(),
+    let refused = |pattern: &str, limit: FileLimit, description: Option<&String>| FileRestrictionError {
+        tool: tool.into(),
         mode: mode.name.clone(),
-        pattern: regex.source().to_owned(),
+        pattern: pattern.into(),
+        limit,
         description: description.cloned(),
         path: path.to_owned(),
-    })
+    };
+    let plain = plain_form(path);
+    let is_in = |regex: &FileRegex| plain.as_ref().is_some_and(|plain| regex.matches(plain));
+    let edit = mode.groups.iter().find(|entry| entry.group == Group::Edit);
+    if let Some((regex, entry)) = edit.and_then(|entry| Some((entry.file_regex.as_ref()?, entry)))
+        && !is_in(regex)
+    {
+        return Err(refused(regex.source(), FileLimit::Only, entry.description.as_ref()));
+    }
+    let FileLimits { allowed, disallowed } = &mode.file_limits;
+    if !allowed.is_empty() && !allowed.iter().any(is_in) {
+        let patterns: Vec<&str> = allowed.iter().map(FileRegex::source).collect();
+        return Err(refused(&patterns.join(" or "), FileLimit::Only, None));
+    }
+    // NOTE: a search that was given up counts as no match, so it must not be what lets a path through.
+    let may_be_in = |regex: &&FileRegex| plain.as_ref().is_none_or(|plain| regex.may_match(plain));
+    if let Some(regex) = disallowed.iter().find(may_be_in) {
+        return Err(refused(regex.source(), FileLimit::Never, None));
+    }
+    let denying = |subject: &str| mode.permissions.denying(Permission::Edit, subject);
+    match denying(plain.as_deref().unwrap_or(path)) {
+        Some(rule) if rule.pattern == "*" => {
+            let left = mode.permissions.left(Permission::Edit).join(" or ");
+            Err(refused(&left, FileLimit::Only, None))
+        }
+        Some(rule) => Err(refused(&rule.pattern, FileLimit::Never, None)),
+        None => Ok(()),
+    }
 }
 
 /// Returns a path without `.`, `..` and double slashes. Whether an absolute one may be used at all is for whoever opens it to say.
@@ -232,10 +364,12 @@ fn plain_form(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccessError, Offer, ToolChoice, check_edit, decide_access, offered};
+    use super::{AccessError, Offer, ToolChoice, check_edit, check_intent, decide_access, edit_limits, offered};
     use crate::base::path::RepoPath;
     use crate::base::tool::ToolName;
     use crate::modes::{ModeSet, ModeSource, builtin, loader};
+    use crate::policy::command::Script;
+    use crate::policy::intent::Intent;
     use crate::policy::schema::Switching;
     use pretty_assertions::assert_eq;
     use serde_json::json;
@@ -304,6 +438,59 @@ mod tests {
             r"Tool 'apply_diff' in mode '🏗️ Architect' can only edit files matching pattern: \.md$ (Markdown files only). Got: src/lib.rs"
         );
         assert_eq!(check_edit(modes.find("code").unwrap(), ToolName::ApplyDiff, &path("src/lib.rs")), Ok(()));
+    }
+
+    #[test]
+    fn what_a_command_would_write_is_held_to_the_mode_too() {
+        let modes = modes();
+        let said = |slug: &str, path: &str| {
+            let mode = modes.find(slug).unwrap();
+            let intent = Intent::Edit(RepoPath::parse(path).unwrap());
+            check_intent(mode, ToolName::ExecuteCommand, &intent).err().map(|error| error.to_string())
+        };
+        assert_eq!(said("tests", "tests/a"), None);
+        assert_eq!(
+            said("tests", "src/a").as_deref(),
+            Some("Tool 'execute_command' in mode 'Tests' can only edit files matching pattern: ^tests/. Got: src/a")
+        );
+        assert_eq!(said("free", "src/a"), None);
+        assert!(said("ask", "src/a").unwrap().contains("cannot change files"));
+    }
+
+    #[test]
+    fn a_mode_may_only_lose_files_to_its_lists() {
+        let text = "customModes:\n  - {slug: x, name: X, roleDefinition: R, groups: [[edit, {fileRegex: '\\.rs$'}]], allowedFilePaths: ['^src/', '^lib/'], disallowedFilePaths: ['gen']}\n";
+        let mode = loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() }).unwrap().remove(0);
+        let said = |path: &str| {
+            let path = RepoPath::parse(path).unwrap();
+            check_edit(&mode, ToolName::WriteToFile, &path).err().map(|error| format!("{} {}", error.limit, error.pattern))
+        };
+        assert_eq!(said("src/a.rs"), None);
+        assert_eq!(said("lib/a.rs"), None);
+        assert_eq!(said("src/a.md").as_deref(), Some(r"can only edit \.rs$"));
+        assert_eq!(said("tests/a.rs").as_deref(), Some("can only edit ^src/ or ^lib/"));
+        assert_eq!(said("src/gen/a.rs").as_deref(), Some("cannot edit gen"));
+        assert_eq!(edit_limits(&mode).len(), 3);
+    }
+
+    #[test]
+    fn a_permission_map_names_what_is_left() {
+        let text = "---\nname: x\npermission:\n  bash:\n    '*': deny\n    'git diff *': allow\n  edit:\n    '*': deny\n    'docs/*': ask\n  read:\n    'secret*': deny\n  task:\n    '*': deny\n---\nP";
+        let source = ModeSource::Project { file: ".kilo/agent/x.md".to_owned() };
+        let mode = crate::modes::agent::parse(text, "x", &source).unwrap().modes.remove(0);
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let said = |tool: ToolName, intent: Intent| check_intent(&mode, tool, &intent).err().map(|error| error.to_string());
+        let command = |text: &str| said(ToolName::ExecuteCommand, Intent::Command(Script::parse(text)));
+        assert_eq!(command("git diff --stat"), None);
+        assert_eq!(command("rm x").as_deref(), Some("Tool 'execute_command' in mode 'x' is denied for `*`. Allowed here: `git diff *`."));
+        assert_eq!(said(ToolName::ApplyDiff, Intent::Edit(path("docs/a"))), None);
+        assert_eq!(
+            said(ToolName::ApplyDiff, Intent::Edit(path("src/a"))).as_deref(),
+            Some("Tool 'apply_diff' in mode 'x' can only edit files matching pattern: docs/*. Got: src/a")
+        );
+        assert_eq!(said(ToolName::ReadFile, Intent::Read(path("src/a"))), None);
+        assert!(said(ToolName::ReadFile, Intent::Read(path("secret/a"))).unwrap().contains("`secret*`"));
+        assert!(said(ToolName::NewTask, Intent::Delegate("code".into())).unwrap().contains("Nothing like it"));
     }
 
     #[test]

@@ -70,6 +70,12 @@ impl FileRegex {
     pub fn matches(&self, path: &str) -> bool {
         self.compiled.is_match(path).unwrap_or(false)
     }
+
+    /// Returns true when the pattern is found in a path, or the search took too long to say.
+    #[must_use]
+    pub fn may_match(&self, path: &str) -> bool {
+        self.compiled.is_match(path).unwrap_or(true)
+    }
 }
 
 #[cfg(test)]

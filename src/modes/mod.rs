@@ -1,13 +1,20 @@
 //! Floor 2: modes. Who the agent is, which tools it has and which files it may touch. Pure: files' texts come in as text.
 
 pub mod access;
+pub mod agent;
 pub mod builtin;
 pub mod file_regex;
 mod js_regex;
 pub mod loader;
+pub mod merge;
+pub mod permissions;
+pub mod places;
 pub mod schema;
 
+use std::collections::BTreeMap;
+
 use crate::base::tool::ToolName;
+use crate::modes::permissions::Permissions;
 
 /// A role with its tools and restrictions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +33,81 @@ pub struct Mode {
     pub custom_instructions: Option<String>,
     /// Tool groups, each at most once.
     pub groups: Vec<GroupEntry>,
+    /// Which tools of its groups it has.
+    pub tool_limits: ToolLimits,
+    /// Which files it may edit, beside the restriction of its edit group.
+    pub file_limits: FileLimits,
+    /// What an agent file lets it do, in that file's own words.
+    pub permissions: Permissions,
+    /// Instructions that stand right after the role.
+    pub system_prompt: Option<String>,
+    /// Rules of its own, shown with those of the repository.
+    pub rules: Vec<String>,
+    /// What `{{name}}` stands for in its texts.
+    pub variables: BTreeMap<String, String>,
+    /// The model it runs on, where that is not the run's.
+    pub model: Option<ModeModel>,
+    /// The heading it is listed under, and its sign; for people only.
+    pub looks: Looks,
     /// Where it was defined.
     pub source: ModeSource,
+}
+
+/// Which tools of its groups a mode has. Tools every mode has are not limited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolLimits {
+    /// Only these; all when `None`.
+    pub only: Option<Vec<ToolName>>,
+    /// Never these.
+    pub never: Vec<ToolName>,
+}
+
+impl ToolLimits {
+    /// Returns true when a tool is not taken away.
+    #[must_use]
+    pub fn leave(&self, tool: ToolName) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.never.contains(&tool)
+    }
+}
+
+/// Which files a mode may edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileLimits {
+    /// Where there are any, a file has to match one of them.
+    pub allowed: Vec<file_regex::FileRegex>,
+    /// A file that matches one of them is never edited.
+    pub disallowed: Vec<file_regex::FileRegex>,
+}
+
+/// The model a mode asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeModel {
+    /// A profile of the settings, or a model's name at its provider.
+    pub name: String,
+    /// Whose protocol it speaks.
+    pub provider: Option<String>,
+    /// Where its provider's API starts.
+    pub base_url: Option<String>,
+    /// What becomes of the mode when there is no such model.
+    pub need: ModelNeed,
+}
+
+/// How much a mode needs the model it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelNeed {
+    /// The mode cannot run without it.
+    Required,
+    /// Another program's name for a model: where no profile is called so, the run's own model is used.
+    Preferred,
+}
+
+/// How a mode is shown to people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// The heading it is listed under.
+    pub group: Option<String>,
+    /// The name of its sign.
+    pub icon: Option<String>,
 }
 
 /// A tool group of a mode and its restriction.
@@ -95,16 +175,31 @@ pub enum ModeSource {
         /// The file, relative to the repository root.
         file: String,
     },
+    /// By the organisation, for all of its repositories.
+    Organization {
+        /// The file.
+        file: String,
+    },
 }
 
 impl ModeSource {
-    /// Returns where this is in one word: `builtin`, `global`, `project`.
+    /// Returns where this is in one word: `builtin`, `global`, `project`, `organization`.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::Builtin => "builtin",
             Self::Global { .. } => "global",
             Self::Project { .. } => "project",
+            Self::Organization { .. } => "organization",
+        }
+    }
+
+    /// Returns the file; `None` for a built-in mode.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Builtin => None,
+            Self::Global { file } | Self::Project { file } | Self::Organization { file } => Some(file),
         }
     }
 }
@@ -142,6 +237,52 @@ impl ModeSet {
 }
 
 impl Mode {
+    /// Returns a mode that has no tools of its own and says nothing but who it is.
+    #[must_use]
+    pub fn new(slug: impl Into<String>, name: impl Into<String>, role_definition: impl Into<String>, source: ModeSource) -> Self {
+        Self {
+            slug: slug.into(),
+            name: name.into(),
+            role_definition: role_definition.into(),
+            when_to_use: None,
+            description: None,
+            custom_instructions: None,
+            groups: Vec::new(),
+            tool_limits: ToolLimits::default(),
+            file_limits: FileLimits::default(),
+            permissions: Permissions::default(),
+            system_prompt: None,
+            rules: Vec::new(),
+            variables: BTreeMap::new(),
+            model: None,
+            looks: Looks::default(),
+            source,
+        }
+    }
+
+    /// Returns a text of this mode with its variables filled in: `{{name}}`, blanks inside allowed. A name it does not have stays
+    /// as it is written.
+    #[must_use]
+    pub fn filled(&self, text: &str) -> String {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            filled.push_str(before);
+            let value = after.split_once("}}").and_then(|(name, after)| Some((self.variables.get(name.trim())?, after)));
+            match value {
+                Some((value, after)) => {
+                    filled.push_str(value);
+                    rest = after;
+                }
+                None => {
+                    filled.push_str("{{");
+                    rest = after;
+                }
+            }
+        }
+        filled + rest
+    }
+
     /// Returns the tools this mode gives, before the policy and the run take some away; in the order shown to models.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolName> {

@@ -4,13 +4,40 @@
 use serde::Serialize;
 
 use crate::base::tool::ToolName;
-use crate::modes::{Group, GroupEntry, Mode, ModeSource};
+use crate::modes::{Group, GroupEntry, Mode};
 
 /// The key of a mode file that holds its modes.
 pub(crate) const TOP_KEY: &str = "customModes";
 
 /// The keys of a mode.
-pub(crate) const MODE_KEYS: &[&str] = &["slug", "name", "roleDefinition", "whenToUse", "description", "customInstructions", "groups"];
+pub(crate) const MODE_KEYS: &[&str] = &[
+    "slug",
+    "name",
+    "roleDefinition",
+    "whenToUse",
+    "description",
+    "customInstructions",
+    "groups",
+    "iconName",
+    "source",
+    "role",
+    "tools",
+    "groupName",
+    "icon",
+    "isCustom",
+    "systemPrompt",
+    "allowedFilePaths",
+    "disallowedFilePaths",
+    "customRules",
+    "variables",
+    "apiProvider",
+    "apiModel",
+    "apiBase",
+    "preferredModelId",
+    "preferredProviderId",
+    "experimentalFeatures",
+    "highlightRange",
+];
 
 /// The keys of a group's options.
 pub(crate) const OPTION_KEYS: &[&str] = &["fileRegex", "description"];
@@ -101,10 +128,7 @@ impl From<&GroupEntry> for GroupRecord {
 
 impl From<&Mode> for ModeView {
     fn from(mode: &Mode) -> Self {
-        let file = match &mode.source {
-            ModeSource::Builtin => None,
-            ModeSource::Global { file } | ModeSource::Project { file } => Some(file.clone()),
-        };
+        let file = mode.source.file().map(str::to_owned);
         Self { record: ModeRecord::from(mode), source: mode.source.word(), file, tools: mode.tools() }
     }
 }

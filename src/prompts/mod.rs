@@ -43,7 +43,7 @@ fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         ("system", sections::system(facts)),
         ("finish", sections::finish(facts)),
         ("instructions", sections::instructions(facts)),
-        ("rules", sections::rules(facts.rules)),
+        ("rules", sections::rules(facts)),
     ];
     parts.into_iter().map(|(name, text)| (name, text.trim().to_owned())).filter(|(_, text)| !text.is_empty()).collect()
 }

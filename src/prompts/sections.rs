@@ -2,13 +2,17 @@
 //! is added here. A section with nothing to say is empty and left out.
 
 use crate::base::tool::ToolName;
-use crate::modes::{Group, Mode};
+use crate::modes::Mode;
+use crate::modes::access::{self, FileLimit};
+use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
 use crate::prompts::rules::RuleFile;
 
 /// Returns who the model is.
 pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
-    facts.mode.role_definition.trim().to_owned()
+    let mode = facts.mode;
+    let more = mode.system_prompt.as_deref().map(|text| format!("\n\n{}", text.trim())).unwrap_or_default();
+    mode.filled(&format!("{}{more}", mode.role_definition.trim()))
 }
 
 /// Returns how a run goes without a person.
@@ -41,18 +45,45 @@ pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
 pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
     let mut lines: Vec<String> = Vec::new();
     if has(facts, ToolName::WriteToFile) {
-        lines.extend(facts.mode.groups.iter().filter(|entry| entry.group == Group::Edit).filter_map(|entry| {
-            let regex = entry.file_regex.as_ref()?;
-            let meaning = entry.description.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
-            Some(format!("- This mode edits only files whose path matches `{}`{meaning}.\n", regex.source()))
+        lines.extend(access::edit_limits(facts.mode).into_iter().map(|(limit, pattern, meaning)| {
+            let meaning = meaning.map(|text| format!(" ({text})")).unwrap_or_default();
+            let edits = match limit {
+                FileLimit::Only => "edits only",
+                FileLimit::Never => "edits no",
+            };
+            format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
         }));
     }
+    lines.extend(permission_lines(&facts.mode.permissions));
     lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
     if lines.is_empty() {
         return String::new();
     }
     let rest = if facts.policy_lines.is_empty() { "" } else { "\nWhatever is not listed is refused.\n" };
     format!("## What is allowed\n\n{}{rest}", lines.concat())
+}
+
+/// Returns what the permission map of an agent file takes away.
+fn permission_lines(permissions: &Permissions) -> Vec<String> {
+    let line = |rule: &PermissionRule| {
+        let what = match rule.permission {
+            Permission::Read => "reads",
+            Permission::Edit => "edits of",
+            Permission::Command => "commands",
+            Permission::Mcp => "MCP tools",
+            Permission::Delegate => "sub-tasks in",
+        };
+        let word = match rule.action {
+            Action::Allow | Action::Ask => "may be allowed",
+            Action::Deny => "denied",
+        };
+        format!("{what} `{}`: {word}", rule.pattern)
+    };
+    if permissions.0.iter().all(|rule| rule.action != Action::Deny) {
+        return Vec::new();
+    }
+    let rules: Vec<String> = permissions.0.iter().map(line).collect();
+    vec![format!("- In this mode, where the last match counts: {}.\n", rules.join("; "))]
 }
 
 /// Returns the modes that sub-tasks may run in, or that the task may go on in.
@@ -93,13 +124,21 @@ pub(crate) fn finish(facts: &PromptFacts<'_>) -> String {
 /// Returns the mode's own instructions.
 pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
     match facts.mode.custom_instructions.as_deref().map(str::trim) {
-        Some(text) if !text.is_empty() => format!("## Instructions for this mode\n\n{text}\n"),
+        Some(text) if !text.is_empty() => format!("## Instructions for this mode\n\n{}\n", facts.mode.filled(text)),
         Some(_) | None => String::new(),
     }
 }
 
-/// Returns the repository's standing instructions.
-pub(crate) fn rules(files: &[RuleFile]) -> String {
+/// Returns the mode's own rules and the repository's standing instructions.
+pub(crate) fn rules(facts: &PromptFacts<'_>) -> String {
+    let own: String = facts.mode.rules.iter().map(|rule| format!("- {}\n", facts.mode.filled(rule.trim()))).collect();
+    let own = if own.is_empty() { own } else { format!("## Rules of this mode\n\n{own}") };
+    let files = rules_files(facts.rules);
+    let gap = if own.is_empty() || files.is_empty() { "" } else { "\n" };
+    format!("{own}{gap}{files}")
+}
+
+fn rules_files(files: &[RuleFile]) -> String {
     if files.is_empty() {
         return String::new();
     }

@@ -19,7 +19,9 @@ use crate::models::retry::RetryLimits;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
 use crate::modes::access::{self, Offer};
-use crate::modes::{Mode, ModeSet, ModeSource, builtin, loader};
+use crate::modes::loader::{ModeError, Strictness};
+use crate::modes::merge::{self, ModeText};
+use crate::modes::{Mode, ModeSet};
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
@@ -160,29 +162,21 @@ fn rules(named: Option<&NamedFile>, settings: &Settings, trusted: Trusted<'_>) -
 ///
 /// # Errors
 /// Every mistake of every file.
-pub fn modes(user: Option<&ConfigFile>, trusted: Trusted<'_>) -> Result<ModeSet, Fault> {
-    let mut layers = vec![builtin::modes()];
-    let mut notes = Vec::new();
-    let mut read = |text: &str, source: ModeSource| match loader::parse_with_warnings(text, &source) {
-        Ok(file) => {
-            for warning in file.warnings {
-                tracing::warn!(%warning, "part of a mode file has no effect");
-            }
-            layers.push(file.modes);
-        }
-        Err(errors) => notes.extend(errors.0.into_iter().map(|error| Note {
+pub fn modes(user: &[ModeText], trusted: Trusted<'_>, strictness: Strictness) -> Result<ModeSet, Fault> {
+    let mut texts = user.to_vec();
+    texts.extend(trusted.mode_files()?);
+    let merged = merge::merge(&texts, strictness).map_err(|errors| {
+        let note = |error: ModeError| Note {
             place: format!("{}:{}:{}", error.origin, error.line, error.column),
             what: if error.path.is_empty() { error.message } else { format!("{}: {}", error.path, error.message) },
             hint: error.hint,
-        })),
-    };
-    if let Some(file) = user {
-        read(&file.text, ModeSource::Global { file: file.origin.clone() });
+        };
+        Fault { kind: FaultKind::Setup, notes: errors.0.into_iter().map(note).collect() }
+    })?;
+    for warning in merged.warnings {
+        tracing::warn!(%warning, "part of a mode file has no effect");
     }
-    for file in trusted.mode_files()? {
-        read(&file.text, ModeSource::Project { file: file.path.as_str().to_owned() });
-    }
-    if notes.is_empty() { Ok(ModeSet::merge(layers)) } else { Err(Fault { kind: FaultKind::Setup, notes }) }
+    Ok(merged.modes)
 }
 
 /// The user's own files, read by the caller.
@@ -190,8 +184,8 @@ pub fn modes(user: Option<&ConfigFile>, trusted: Trusted<'_>) -> Result<ModeSet,
 pub struct UserFiles {
     /// `config.yml` of the user's configuration folder.
     pub config: Option<ConfigFile>,
-    /// `modes.yml` of the user's configuration folder.
-    pub modes: Option<ConfigFile>,
+    /// The mode files of the user's configuration folder.
+    pub modes: Vec<ModeText>,
 }
 
 /// Looks everything up that a run needs.
@@ -202,7 +196,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let trusted = Trusted { repo: &workspace.repo, commit: &order.trusted };
     let settings = settings(user.config.as_ref(), trusted, environment, &order.flags)?;
     let (policy, origin) = policy(order.policy.as_ref(), &settings, trusted)?;
-    let modes = modes(user.modes.as_ref(), trusted)?;
+    let modes = modes(&user.modes, trusted, settings.values.mode_files)?;
     let slug = order.mode.clone().or_else(|| settings.values.mode.clone()).unwrap_or_else(|| policy.settings().modes.default.clone());
     let mode = find_mode(&modes, &slug)?;
     let runnable: Vec<String> =

@@ -4,7 +4,9 @@
 //! trusted ones, the caller is told, because people wonder why their edit had no effect.
 
 use crate::base::path::RepoPath;
-use crate::modes::loader::PROJECT_FILES;
+use crate::modes::ModeSource;
+use crate::modes::merge::ModeText;
+use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
 use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
@@ -42,12 +44,20 @@ impl Trusted<'_> {
         self.repo.file_at(self.commit, &path, FILE_LIMIT_BYTES).map_err(|error| Fault::setup(path.as_str(), error.to_string()))
     }
 
-    /// Reads the mode files that are there, in order of precedence.
+    /// Reads every file that may define modes.
     ///
     /// # Errors
     /// As [`Trusted::file`].
-    pub fn mode_files(&self) -> Result<Vec<TreeFile>, Fault> {
-        PROJECT_FILES.iter().filter_map(|path| self.file(path).transpose()).collect()
+    pub fn mode_files(&self) -> Result<Vec<ModeText>, Fault> {
+        let mut files: Vec<TreeFile> = Vec::new();
+        for path in PROJECT_FILES.iter().copied().chain([AGENTS_FILE]) {
+            files.extend(self.file(path)?);
+        }
+        for folder in AGENT_FOLDERS {
+            files.extend(self.below(folder.path, &may_define)?);
+        }
+        let text = |file: TreeFile| ModeText { source: ModeSource::Project { file: file.path.as_str().to_owned() }, text: file.text };
+        Ok(files.into_iter().map(text).collect())
     }
 
     /// Reads the rules files of every mode that may run.
@@ -58,9 +68,7 @@ impl Trusted<'_> {
         let places = rules::places(slugs);
         let mut files = Vec::new();
         for folder in &places.folders {
-            files.extend(
-                self.below(folder)?.into_iter().filter(|file| slugs.iter().any(|slug| rules::is_rules_file(file.path.as_str(), slug))),
-            );
+            files.extend(self.below(folder, &|path| slugs.iter().any(|slug| rules::is_rules_file(path, slug)))?);
         }
         for file in &places.files {
             files.extend(self.file(file)?);
@@ -91,13 +99,13 @@ impl Trusted<'_> {
             let name = file.path.name()?.strip_suffix(".yml")?.to_owned();
             Some(Job::parse(&name, &file.text).map_err(|mistakes| Fault::file(file.path.as_str(), mistakes)))
         };
-        self.below(JOBS_FOLDER)?.into_iter().filter_map(read).collect()
+        self.below(JOBS_FOLDER, &|_| true)?.into_iter().filter_map(read).collect()
     }
 
-    fn below(&self, folder: &str) -> Result<Vec<TreeFile>, Fault> {
+    fn below(&self, folder: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<TreeFile>, Fault> {
         let root = RepoPath::parse(folder).map_err(|error| Fault::setup(folder, error.to_string()))?;
         let paths = self.repo.list_at(self.commit, &root, FILES_LIMIT).map_err(|error| Fault::setup(folder, error.to_string()))?;
-        paths.iter().filter_map(|path| self.file(path.as_str()).transpose()).collect()
+        paths.iter().map(RepoPath::as_str).filter(|path| wanted(path)).filter_map(|path| self.file(path).transpose()).collect()
     }
 }
 

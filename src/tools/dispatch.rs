@@ -167,6 +167,15 @@ fn spec(tool: ToolName) -> ToolSpec {
 pub fn parse(call: &ToolCall, offered: &[ToolName], context: ToolContext<'_>) -> Result<Call, CallError> {
     let tool = find(call.name.trim(), offered, context)?;
     let arguments = Arguments::parse(tool, &call.arguments)?;
+    let call = parse_arguments(tool, arguments, context)?;
+    call.intents()
+        .iter()
+        .try_for_each(|intent| access::check_intent(context.mode, tool, intent))
+        .map_err(|error| CallError(error.to_string()))?;
+    Ok(call)
+}
+
+fn parse_arguments(tool: ToolName, arguments: Arguments, context: ToolContext<'_>) -> Result<Call, CallError> {
     Ok(match tool {
         ToolName::ReadFile => Call::ReadFile(ReadFile::parse(arguments, context)?),
         ToolName::ListFiles => Call::ListFiles(ListFiles::parse(arguments, context)?),

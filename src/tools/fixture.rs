@@ -104,13 +104,7 @@ impl Fixture {
 fn mode() -> Mode {
     let groups = [Group::Read, Group::Edit, Group::Command, Group::Modes];
     Mode {
-        slug: "code".into(),
-        name: "Code".into(),
-        role_definition: "You write code".into(),
-        when_to_use: None,
-        description: None,
-        custom_instructions: None,
         groups: groups.map(|group| GroupEntry { group, file_regex: None, description: None }).to_vec(),
-        source: ModeSource::Builtin,
+        ..Mode::new("code", "Code", "You write code", ModeSource::Builtin)
     }
 }

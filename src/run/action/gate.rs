@@ -62,7 +62,7 @@ pub(super) async fn admit(arrival: &Arrival<'_>, found: &Found) -> Result<Result
     let Some((policy, settings)) = read(arrival, trusted)? else {
         return Ok(Err((silent("policy", "the trusted ref holds no policy"), None)));
     };
-    let modes = prepare::modes(None, trusted)?;
+    let modes = prepare::modes(&[], trusted, settings.values.mode_files)?;
     let slugs: Vec<String> =
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
     let profiles: Vec<String> = settings.values.models.profiles.keys().cloned().collect();

@@ -1,0 +1,223 @@
+//! Reads agent files: Markdown whose head says what an agent may do and whose body is its prompt. In: a file's text and where it stands;
+//! out: the modes it comes to, or every mistake. What another program would do with an agent and this one cannot is said in a warning.
+//!
+//! One reader for the files of Claude Code and Kode (`tools: Read, Bash(git diff:*)`), of Kilo Code and OpenCode (`permission:` maps,
+//! `tools: { bash: false }`) and for plain ones with the sections Instructions, Tools and Context.
+
+mod rights;
+mod sections;
+pub mod tools;
+
+use crate::base::front_matter;
+use crate::base::yaml::{Mistake, Node, Place, Value};
+use crate::modes::loader::{ModeError, ModeErrors};
+use crate::modes::places::AGENTS_FILE;
+use crate::modes::{Mode, ModeModel, ModeSource, ModelNeed};
+
+/// What an agent file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentFile {
+    /// Its modes: one; none when it is switched off, or when `AGENTS.md` describes no agent; several only in `AGENTS.md`.
+    pub modes: Vec<Mode>,
+    /// Slugs it switches off, wherever they are defined.
+    pub disabled: Vec<String>,
+    /// What it says without effect.
+    pub warnings: Vec<ModeError>,
+}
+
+/// Keys of a head that mean something to another program only.
+const PASSED_OVER: &[&str] = &[
+    "color",
+    "hidden",
+    "effort",
+    "maxTurns",
+    "steps",
+    "maxSteps",
+    "temperature",
+    "top_p",
+    "variant",
+    "forkContext",
+    "permissionMode",
+    "disable-model-invocation",
+    "source",
+    "options",
+    "requirements",
+    "skills",
+    "memory",
+    "hooks",
+    "version",
+    "author",
+    "mode",
+];
+
+/// Keys of a head that are read.
+const KEYS: &[&str] = &[
+    "name",
+    "displayName",
+    "description",
+    "whenToUse",
+    "model",
+    "model_name",
+    "tools",
+    "disallowedTools",
+    "permission",
+    "disable",
+    "prompt",
+];
+
+/// Returns the slug of an agent with this name, or whose file has this path below its folder, without its ending. A name that is a slug
+/// stays as it is; any other is brought to small letters, digits and `-`.
+#[must_use]
+pub fn slug_of(name: &str) -> String {
+    let name = name.strip_suffix(".agent").unwrap_or(name);
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    if !name.is_empty() && name.chars().all(fits) {
+        return name.to_owned();
+    }
+    let plain: String = name.chars().map(|letter| if fits(letter) { letter.to_ascii_lowercase() } else { '-' }).collect();
+    let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
+    parts.join("-")
+}
+
+/// Reads an agent file. `below` is its path below the folder of agents, without its ending.
+///
+/// # Errors
+/// Every mistake at once.
+pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, ModeErrors> {
+    let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
+    match front_matter::parse(text) {
+        Ok(Some(found)) => {
+            if let Some(mistake) = &found.mistake {
+                let hint = Some("put texts with `: ` into quotes".to_owned());
+                reader.warn(mistake.place, "", format!("the head is no YAML and is read line by line: {}", mistake.message), hint);
+            }
+            reader.agent(&found.head, found.body, below);
+        }
+        Ok(None) => match sections::agents(text).into_iter().next() {
+            Some(described) => reader.described(&described, below),
+            None => {
+                let hint = Some("begin it with `---`, keys such as `name` and `description`, and `---`".to_owned());
+                reader.wrong(Place::default(), "", "no head and no section `Instructions`, so this describes no agent".to_owned(), hint);
+            }
+        },
+        Err(mistake) => reader.mistake(mistake),
+    }
+    reader.done()
+}
+
+/// Reads the agents that sections of `AGENTS.md` describe: a title, and below it `Instructions` and `Tools`.
+///
+/// # Errors
+/// Every mistake at once.
+pub fn parse_agents_file(text: &str, source: &ModeSource) -> Result<AgentFile, ModeErrors> {
+    let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
+    for described in sections::agents(text).iter().filter(|described| described.tools.is_some()) {
+        reader.described(described, &described.title);
+    }
+    reader.done()
+}
+
+struct AgentReader<'a> {
+    source: &'a ModeSource,
+    errors: Vec<ModeError>,
+    file: AgentFile,
+}
+
+impl AgentReader<'_> {
+    fn done(mut self) -> Result<AgentFile, ModeErrors> {
+        if self.errors.is_empty() {
+            return Ok(self.file);
+        }
+        self.errors.sort_by_key(|error| (error.line, error.column));
+        Err(ModeErrors(self.errors))
+    }
+
+    fn agent(&mut self, head: &Node, body: &str, below: &str) {
+        for entry in head.entries().unwrap_or_default() {
+            if !KEYS.contains(&entry.key.as_str()) && !PASSED_OVER.contains(&entry.key.as_str()) {
+                self.warn(entry.key_place, &entry.key, format!("key `{}` has no effect", entry.key), None);
+            }
+        }
+        let name = self.text(head, "name");
+        let slug = slug_of(name.as_deref().unwrap_or(below));
+        if slug.is_empty() {
+            let place = head.get("name").map_or(head.place, |node| node.place);
+            let hint = Some("use the letters a to z, digits and `-`".to_owned());
+            self.wrong(place, "name", "the name has no letter or digit that a slug may have".to_owned(), hint);
+            return;
+        }
+        if head.get("disable").is_some_and(|node| node.value == Value::Bool(true)) {
+            self.file.disabled.push(slug);
+            return;
+        }
+        let prompt = if body.trim().is_empty() { self.text(head, "prompt").unwrap_or_default() } else { body.trim().to_owned() };
+        if prompt.is_empty() {
+            self.wrong(head.place, "", "no text stands below the head: an agent needs a prompt".to_owned(), None);
+        }
+        let rights = self.rights(head);
+        let description = self.text(head, "whenToUse").or_else(|| self.text(head, "description"));
+        let shown = self.text(head, "displayName").or(name).unwrap_or_else(|| slug.clone());
+        let mode = Mode {
+            when_to_use: description.map(|text| text.replace("\\n", "\n")),
+            model: self.model(head),
+            ..Mode::new(slug, shown, prompt, self.source.clone())
+        };
+        self.file.modes.push(rights.give(mode));
+    }
+
+    fn described(&mut self, described: &sections::Described<'_>, name: &str) {
+        let slug = slug_of(name);
+        if slug.is_empty() {
+            let message = format!("`{name}` has no letter or digit that a slug may have");
+            self.wrong(described.place, "", message, Some("give it a title with such letters".to_owned()));
+            return;
+        }
+        let words: Vec<(String, Place)> = described.tools.clone().unwrap_or_default();
+        let rights = if described.tools.is_some() { self.rights_of_words(&words) } else { rights::Rights::all() };
+        let context = described.context.map(|text| format!("\n\n## Context\n\n{text}")).unwrap_or_default();
+        let title = if described.title.is_empty() { slug.clone() } else { described.title.clone() };
+        let mode = Mode::new(slug, title, format!("{}{context}", described.instructions), self.source.clone());
+        self.file.modes.push(rights.give(mode));
+    }
+
+    /// Reads the model; another program's word for one is only a wish.
+    fn model(&mut self, head: &Node) -> Option<ModeModel> {
+        let name = self.text(head, "model").or_else(|| self.text(head, "model_name"))?;
+        let wish = ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };
+        (wish.name != "inherit").then_some(wish)
+    }
+
+    fn text(&mut self, head: &Node, key: &str) -> Option<String> {
+        let node = head.get(key)?;
+        match &node.value {
+            Value::Text(text) | Value::Number(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned),
+            Value::Null => None,
+            Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+                self.wrong(node.place, key, format!("expected text, found {}", node.kind()), None);
+                None
+            }
+        }
+    }
+
+    fn mistake(&mut self, mistake: Mistake) {
+        self.wrong(mistake.place, "", mistake.message, mistake.hint);
+    }
+
+    fn wrong(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+        let error = self.said(place, path, message, hint);
+        self.errors.push(error);
+    }
+
+    fn warn(&mut self, place: Place, path: &str, message: String, hint: Option<String>) {
+        let warning = self.said(place, path, message, hint);
+        self.file.warnings.push(warning);
+    }
+
+    fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
+        let origin = self.source.file().unwrap_or(AGENTS_FILE).to_owned();
+        ModeError { origin, line: place.line, column: place.column, path: path.to_owned(), message, hint }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,329 @@
+//! What an agent may do, from its `tools`, `disallowedTools` and `permission`. In: the head of its file; out: [`Rights`], put into the
+//! mode's groups, its limits on tools and its permission map.
+
+use crate::base::tool::ToolName;
+use crate::base::yaml::{Node, Place, Value};
+use crate::modes::agent::AgentReader;
+use crate::modes::agent::tools::{self, Granted};
+use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions, RULES_LIMIT};
+use crate::modes::{Group, GroupEntry, Mode, ToolLimits};
+
+/// Groups of an agent that limits nothing.
+const ALL: &[Group] = &[Group::Read, Group::Edit, Group::Command, Group::Mcp];
+
+/// Permissions of the peers' maps and what they are about here; `*` is about everything.
+const PERMISSIONS: &[(&str, Permission)] = &[
+    ("read", Permission::Read),
+    ("edit", Permission::Edit),
+    ("write", Permission::Edit),
+    ("patch", Permission::Edit),
+    ("apply_patch", Permission::Edit),
+    ("bash", Permission::Command),
+    ("task", Permission::Delegate),
+    ("mcp", Permission::Mcp),
+];
+
+/// Permissions that are about one tool as a whole.
+const TOOLS: &[(&str, &str)] = &[("list", "list_files"), ("glob", "list_files"), ("grep", "search_files"), ("webfetch", "web_fetch")];
+
+/// Permissions for what this program does not do, or does by itself.
+const NOT_HERE: &[&str] = &[
+    "external_directory",
+    "doom_loop",
+    "skill",
+    "question",
+    "plan_enter",
+    "plan_exit",
+    "todowrite",
+    "todoread",
+    "websearch",
+    "codesearch",
+    "lsp",
+];
+
+/// What an agent may do.
+pub(super) struct Rights {
+    groups: Vec<Group>,
+    limits: ToolLimits,
+    permissions: Vec<PermissionRule>,
+}
+
+impl Rights {
+    pub(super) fn all() -> Self {
+        Self { groups: ALL.to_vec(), limits: ToolLimits::default(), permissions: Vec::new() }
+    }
+
+    /// Puts the rights into a mode; a group whose every use is denied is left out.
+    pub(super) fn give(self, mode: Mode) -> Mode {
+        let permissions = Permissions(self.permissions);
+        let is_left = |group: &Group| {
+            let about = match group {
+                Group::Read => Permission::Read,
+                Group::Edit => Permission::Edit,
+                Group::Command => Permission::Command,
+                Group::Mcp => Permission::Mcp,
+                Group::Modes => Permission::Delegate,
+            };
+            !permissions.deny_all(about)
+        };
+        let groups = self.groups.into_iter().filter(is_left).map(|group| GroupEntry { group, file_regex: None, description: None });
+        Mode { groups: groups.collect(), tool_limits: self.limits, permissions, ..mode }
+    }
+}
+
+/// A word of a list of tools: the tool, and what stands in its parentheses.
+struct ToolWord<'w> {
+    name: &'w str,
+    content: Option<&'w str>,
+}
+
+impl AgentReader<'_> {
+    /// Reads everything a head says about rights.
+    pub(super) fn rights(&mut self, head: &Node) -> Rights {
+        let mut rights = match head.get("tools").map(|node| (node, &node.value)) {
+            None | Some((_, Value::Null)) => Rights::all(),
+            Some((_, Value::Map(_))) => self.rights_of_switches(head),
+            Some((node, _)) => {
+                let words = self.words(node, "tools");
+                if words.iter().any(|(word, _)| word == "*") { Rights::all() } else { self.rights_of_words(&words) }
+            }
+        };
+        if let Some(node) = head.get("disallowedTools").filter(|node| node.value != Value::Null) {
+            for (word, place) in self.words(node, "disallowedTools") {
+                self.forbid(&word, place, &mut rights);
+            }
+        }
+        if let Some(node) = head.get("permission").filter(|node| node.value != Value::Null) {
+            self.permissions(node, &mut rights);
+        }
+        if rights.permissions.len() > RULES_LIMIT {
+            self.wrong(head.place, "permission", format!("more than {RULES_LIMIT} permissions"), None);
+        }
+        rights
+    }
+
+    /// Reads a list of tools: only these.
+    pub(super) fn rights_of_words(&mut self, words: &[(String, Place)]) -> Rights {
+        let mut rights = Rights { groups: Vec::new(), limits: ToolLimits::default(), permissions: Vec::new() };
+        let mut only: Vec<ToolName> = Vec::new();
+        let mut limited: Vec<Permission> = Vec::new();
+        let mut whole: Vec<Permission> = Vec::new();
+        let mut allowed: Vec<PermissionRule> = Vec::new();
+        for (word, place) in words {
+            let parsed = split(word);
+            let group = match tools::granted(parsed.name) {
+                Granted::Group(group) => {
+                    only.extend(tools::of_group(group));
+                    group
+                }
+                Granted::Tools(group, tools) => {
+                    only.extend(tools);
+                    group
+                }
+                Granted::Always => continue,
+                Granted::Unknown => {
+                    self.warn(*place, "tools", format!("there is no tool like `{word}`; it is left out"), None);
+                    continue;
+                }
+            };
+            if !rights.groups.contains(&group) {
+                rights.groups.push(group);
+            }
+            match narrowed(&parsed) {
+                Some(rule) => {
+                    limited.push(rule.permission);
+                    allowed.push(rule);
+                }
+                None => whole.extend(permission_of(group)),
+            }
+        }
+        rights.groups.sort_unstable();
+        rights.limits.only = Some(only);
+        let deny = |permission| PermissionRule { permission, pattern: "*".to_owned(), action: Action::Deny };
+        for permission in limited.into_iter().filter(|permission| !whole.contains(permission)) {
+            if !rights.permissions.iter().any(|rule| rule.permission == permission) {
+                rights.permissions.push(deny(permission));
+            }
+        }
+        rights.permissions.extend(allowed.into_iter().filter(|rule| !whole.contains(&rule.permission)));
+        rights
+    }
+
+    /// Reads `tools: { bash: false }`: all tools but those switched off; `"*": false` switches off all that are not switched on.
+    fn rights_of_switches(&mut self, head: &Node) -> Rights {
+        let mut rights = Rights::all();
+        let entries = head.get("tools").and_then(Node::entries).unwrap_or_default();
+        let is = |value: &Value, wanted: bool| *value == Value::Bool(wanted);
+        if entries.iter().any(|entry| entry.key == "*" && is(&entry.node.value, false)) {
+            let on = entries.iter().filter(|entry| entry.key != "*" && is(&entry.node.value, true));
+            let words: Vec<(String, Place)> = on.map(|entry| (entry.key.clone(), entry.key_place)).collect();
+            return self.rights_of_words(&words);
+        }
+        for entry in entries {
+            if is(&entry.node.value, false) {
+                self.forbid(&entry.key, entry.key_place, &mut rights);
+            } else if !is(&entry.node.value, true) {
+                let message = format!("expected true or false, found {}", entry.node.kind());
+                self.wrong(entry.node.place, &format!("tools.{}", entry.key), message, None);
+            }
+        }
+        rights
+    }
+
+    fn forbid(&mut self, word: &str, place: Place, rights: &mut Rights) {
+        let parsed = split(word);
+        if let Some(rule) = narrowed(&parsed) {
+            rights.permissions.push(PermissionRule { action: Action::Deny, ..rule });
+            return;
+        }
+        match tools::granted(parsed.name) {
+            Granted::Group(group) => rights.groups.retain(|other| *other != group),
+            Granted::Tools(group, tools) => {
+                rights.limits.never.extend(tools);
+                let left = tools::of_group(group).into_iter().any(|tool| rights.limits.leave(tool));
+                rights.groups.retain(|other| *other != group || left);
+            }
+            Granted::Always => {}
+            Granted::Unknown => self.warn(place, "", format!("there is no tool like `{word}`"), None),
+        }
+    }
+
+    fn permissions(&mut self, node: &Node, rights: &mut Rights) {
+        if let Some(word) = node.text() {
+            self.permission("*", node.place, "*", word, rights);
+            return;
+        }
+        let Some(entries) = node.entries() else {
+            self.wrong(node.place, "permission", format!("expected a mapping, found {}", node.kind()), None);
+            return;
+        };
+        for entry in entries {
+            let path = format!("permission.{}", entry.key);
+            match (&entry.node.value, entry.node.entries()) {
+                (Value::Text(action), _) => self.permission(&entry.key, entry.node.place, "*", action, rights),
+                (_, Some(patterns)) => {
+                    for pattern in patterns {
+                        match pattern.node.text() {
+                            Some(action) => self.permission(&entry.key, pattern.node.place, &pattern.key, action, rights),
+                            None => self.no_action(pattern.node.place, &path, pattern.node.kind()),
+                        }
+                    }
+                }
+                (_, None) => self.no_action(entry.node.place, &path, entry.node.kind()),
+            }
+        }
+    }
+
+    fn permission(&mut self, name: &str, place: Place, pattern: &str, word: &str, rights: &mut Rights) {
+        let action = match word {
+            "allow" => Action::Allow,
+            "ask" => Action::Ask,
+            "deny" => Action::Deny,
+            other => return self.no_action(place, &format!("permission.{name}"), &format!("`{other}`")),
+        };
+        let about: Vec<Permission> = match PERMISSIONS.iter().find(|(known, _)| *known == name) {
+            Some((_, permission)) => vec![*permission],
+            None if name == "*" => PERMISSIONS.iter().map(|(_, permission)| *permission).collect(),
+            None => {
+                let tool = TOOLS.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
+                match tool.map(ToolName::find) {
+                    Some(Some(tool)) if action == Action::Deny => rights.limits.never.push(tool),
+                    Some(_) => {}
+                    None if NOT_HERE.contains(&name) => {}
+                    None => self.warn(place, &format!("permission.{name}"), format!("permission `{name}` has no effect"), None),
+                }
+                return;
+            }
+        };
+        let rule = |permission| PermissionRule { permission, pattern: pattern.to_owned(), action };
+        rights.permissions.extend(about.into_iter().map(rule));
+    }
+
+    fn no_action(&mut self, place: Place, path: &str, found: &str) {
+        let hint = Some("say `allow`, `ask` or `deny`".to_owned());
+        self.wrong(place, path, format!("expected what is allowed, found {found}"), hint);
+    }
+
+    /// Reads a list of words: a list, or one text with commas or blanks between them.
+    fn words(&mut self, node: &Node, path: &str) -> Vec<(String, Place)> {
+        match &node.value {
+            Value::Text(text) => {
+                let inside = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+                separate(inside).into_iter().map(|word| (word, node.place)).collect()
+            }
+            Value::List(nodes) => {
+                let mut words = Vec::new();
+                for node in nodes {
+                    match node.text() {
+                        Some(word) => words.push((word.trim().to_owned(), node.place)),
+                        None => self.wrong(node.place, path, format!("expected the name of a tool, found {}", node.kind()), None),
+                    }
+                }
+                words
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+                self.wrong(node.place, path, format!("expected names of tools, found {}", node.kind()), None);
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// Cuts a text at commas and blanks outside parentheses.
+fn separate(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut depth = 0_usize;
+    for letter in text.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (letter == ',' || letter.is_whitespace()) {
+            words.push(String::new());
+        } else if let Some(word) = words.last_mut() {
+            word.push(letter);
+        }
+    }
+    let plain = |word: String| word.trim_matches(|letter| matches!(letter, '"' | '\'' | '`')).to_owned();
+    words.into_iter().map(plain).filter(|word| !word.is_empty()).collect()
+}
+
+fn split(word: &str) -> ToolWord<'_> {
+    match word.split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?))) {
+        Some((name, content)) => ToolWord { name: name.trim(), content: Some(content.trim()) },
+        None => ToolWord { name: word, content: None },
+    }
+}
+
+/// Returns what parentheses narrow a tool to: `Bash(git diff:*)`, `Edit(docs/**)`, and the server and tool in `mcp__server__tool`.
+fn narrowed(word: &ToolWord<'_>) -> Option<PermissionRule> {
+    let rule = |permission, pattern: String| Some(PermissionRule { permission, pattern, action: Action::Allow });
+    if let Some(name) = word.name.strip_prefix("mcp__") {
+        let (server, tool) = name.split_once("__").unwrap_or((name, "*"));
+        return rule(Permission::Mcp, format!("{server}/{tool}"));
+    }
+    let content = word.content.filter(|content| !matches!(*content, "" | "*" | "**"))?;
+    let group = match tools::granted(word.name) {
+        Granted::Group(group) | Granted::Tools(group, _) => group,
+        Granted::Always | Granted::Unknown => return None,
+    };
+    match permission_of(group)? {
+        Permission::Command => {
+            rule(Permission::Command, content.strip_suffix(":*").map_or_else(|| content.to_owned(), |start| format!("{start} *")))
+        }
+        Permission::Edit => rule(Permission::Edit, content.trim_start_matches("./").to_owned()),
+        Permission::Read => rule(Permission::Read, content.trim_start_matches("./").to_owned()),
+        Permission::Mcp | Permission::Delegate => None,
+    }
+}
+
+fn permission_of(group: Group) -> Option<Permission> {
+    match group {
+        Group::Read => Some(Permission::Read),
+        Group::Edit => Some(Permission::Edit),
+        Group::Command => Some(Permission::Command),
+        Group::Mcp => Some(Permission::Mcp),
+        Group::Modes => None,
+    }
+}

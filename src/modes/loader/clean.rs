@@ -1,0 +1,41 @@
+//! Texts as the peers' programs read them. In: a file's text; out: the same text with plain characters, or strict JSON as a tree that
+//! knows its places where YAML does.
+
+use crate::base::yaml::{Document, Entry, Node, Place, TEXT_LIMIT_BYTES, Value};
+
+/// Replaces the characters that editors and chat windows put in place of plain ones.
+pub(super) fn clean(text: &str) -> String {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let plain = |char| match char {
+        '\u{200b}'..='\u{200d}' => None,
+        '\u{a0}' => Some(' '),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => Some('-'),
+        '\u{2018}' | '\u{2019}' => Some('\''),
+        '\u{201c}' | '\u{201d}' => Some('"'),
+        other => Some(other),
+    };
+    text.chars().filter_map(plain).collect()
+}
+
+/// Reads strict JSON. Where YAML only stumbles over tabs, every value still knows its place.
+pub(super) fn json(text: &str) -> Option<Node> {
+    if text.len() > TEXT_LIMIT_BYTES {
+        return None;
+    }
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    let placed = Document::parse(&text.replace('\t', " "));
+    if placed.mistakes.is_empty() && placed.root.is_some() { placed.root } else { Some(without_places(value)) }
+}
+
+fn without_places(value: serde_json::Value) -> Node {
+    let entry = |(key, value)| Entry { key, key_place: Place::default(), node: without_places(value) };
+    let value = match value {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(flag) => Value::Bool(flag),
+        serde_json::Value::Number(number) => Value::Number(number.to_string()),
+        serde_json::Value::String(text) => Value::Text(text),
+        serde_json::Value::Array(values) => Value::List(values.into_iter().map(without_places).collect()),
+        serde_json::Value::Object(entries) => Value::Map(entries.into_iter().map(entry).collect()),
+    };
+    Node { place: Place::default(), value }
+}

@@ -1,0 +1,243 @@
+//! From the texts of every file that defines modes to the modes of a run. In: texts with their paths, and how strictly they are read; out:
+//! one mode a slug and what should be told, or every mistake of every file.
+//!
+//! Precedence, whole modes by slug: built-in, the user's, the repository's (agent files, then mode files), the organisation's. Two things
+//! keep a mode from slipping through to a weaker definition: a mode with mistakes takes its slug with it, and an agent that is no mode in
+//! its own program never takes the place of a built-in mode.
+
+use crate::modes::agent::{self, AgentFile};
+use crate::modes::loader::{self, ModeError, ModeErrors, ModeFile, Strictness};
+use crate::modes::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
+use crate::modes::{Mode, ModeSet, ModeSource, builtin};
+
+/// A file that may define modes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeText {
+    /// Where it stands; its path says what kind of file it is.
+    pub source: ModeSource,
+    /// Its text.
+    pub text: String,
+}
+
+/// The modes of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    /// One mode a slug.
+    pub modes: ModeSet,
+    /// What is said without effect, and mistakes that were put up with.
+    pub warnings: Vec<ModeError>,
+}
+
+/// What one file defines.
+#[derive(Debug, Default)]
+pub struct Definitions {
+    /// Its modes.
+    pub modes: Vec<Mode>,
+    /// Slugs that name no mode because of this file.
+    pub lost: Vec<String>,
+    /// What should be told.
+    pub warnings: Vec<ModeError>,
+}
+
+/// Reads every file and brings the modes together.
+///
+/// # Errors
+/// Every mistake of every file that may not have any.
+pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeErrors> {
+    let mut layers: Vec<((u8, usize), Definitions)> = Vec::new();
+    let mut errors: Vec<ModeError> = Vec::new();
+    for text in texts {
+        match definitions(text, strictness) {
+            Ok(definitions) => layers.extend(by_rank(definitions, &text.source)),
+            Err(found) => errors.extend(found.0),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(ModeErrors(errors));
+    }
+    layers.sort_by_key(|(rank, _)| *rank);
+    let mut modes = builtin::modes();
+    let mut warnings = Vec::new();
+    for (_, definitions) in layers {
+        modes.retain(|mode| !definitions.lost.contains(&mode.slug));
+        warnings.extend(definitions.warnings);
+        modes.extend(definitions.modes);
+    }
+    Ok(Merged { modes: ModeSet::merge([modes]), warnings })
+}
+
+/// Reads one file by the rules of its kind.
+///
+/// # Errors
+/// Every mistake, where this kind of file may have none.
+pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<Definitions, ModeErrors> {
+    let path = file.source.file().unwrap_or_default();
+    let is_project = matches!(file.source, ModeSource::Project { .. });
+    if is_project && path == AGENTS_FILE {
+        return Ok(of_agents_file(agent::parse_agents_file(&file.text, &file.source)));
+    }
+    let Some((_, folder, below)) = places::agent_folder(path).filter(|_| is_project) else {
+        return loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file);
+    };
+    let read = agent::parse(&file.text, below, &file.source);
+    match (read, folder.kind, strictness) {
+        (Err(errors), AgentKind::Locum, Strictness::Strict) => Err(errors),
+        (Err(errors), AgentKind::Claude, _) => Ok(Definitions { warnings: errors.0, ..Definitions::default() }),
+        (Err(errors), AgentKind::Kilo | AgentKind::Locum, _) => {
+            Ok(Definitions { lost: vec![agent::slug_of(below)], warnings: errors.0, ..Definitions::default() })
+        }
+        (Ok(file), AgentKind::Claude, _) => Ok(without_builtin_names(of_agent_file(file))),
+        (Ok(file), AgentKind::Kilo | AgentKind::Locum, _) => Ok(of_agent_file(file)),
+    }
+}
+
+fn of_mode_file(file: ModeFile) -> Definitions {
+    let warnings = file.dropped.into_iter().chain(file.warnings).collect();
+    Definitions { modes: file.modes, lost: file.lost, warnings }
+}
+
+fn of_agent_file(file: AgentFile) -> Definitions {
+    Definitions { modes: file.modes, lost: file.disabled, warnings: file.warnings }
+}
+
+/// `AGENTS.md` is written for people and models: what is odd in it is no mistake of a mode file.
+fn of_agents_file(read: Result<AgentFile, ModeErrors>) -> Definitions {
+    match read {
+        Ok(file) => without_builtin_names(of_agent_file(file)),
+        Err(errors) => Definitions { warnings: errors.0, ..Definitions::default() },
+    }
+}
+
+fn without_builtin_names(definitions: Definitions) -> Definitions {
+    let builtin = builtin::modes();
+    let is_taken = |mode: &Mode| builtin.iter().any(|known| known.slug == mode.slug);
+    let (taken, modes): (Vec<Mode>, Vec<Mode>) = definitions.modes.into_iter().partition(is_taken);
+    let kept_back = taken.into_iter().map(|mode| ModeError {
+        origin: mode.source.file().unwrap_or_default().to_owned(),
+        line: 0,
+        column: 0,
+        path: String::new(),
+        message: format!("the built-in mode `{}` keeps its name, so this agent has none", mode.slug),
+        hint: Some("give it another name, or put it into `.locum/agents/`, where it takes the mode's place".to_owned()),
+    });
+    Definitions { modes, lost: Vec::new(), warnings: definitions.warnings.into_iter().chain(kept_back).collect() }
+}
+
+/// Splits what a file defines by who wins: a file may hold modes of several owners.
+fn by_rank(definitions: Definitions, source: &ModeSource) -> Vec<((u8, usize), Definitions)> {
+    let Definitions { modes, lost, warnings } = definitions;
+    let mut parts = vec![(rank(source), Definitions { lost, warnings, ..Definitions::default() })];
+    for mode in modes {
+        let rank = rank(&mode.source);
+        match parts.iter_mut().find(|(known, _)| *known == rank) {
+            Some((_, part)) => part.modes.push(mode),
+            None => parts.push((rank, Definitions { modes: vec![mode], ..Definitions::default() })),
+        }
+    }
+    parts
+}
+
+fn rank(source: &ModeSource) -> (u8, usize) {
+    let file = source.file().unwrap_or_default();
+    let index = PROJECT_FILES.iter().position(|path| *path == file);
+    match source {
+        ModeSource::Builtin => (0, 0),
+        ModeSource::Global { file } => (1, usize::from(!file.ends_with(".kilocodemodes")) + usize::from(file.ends_with("/modes.yml"))),
+        ModeSource::Project { .. } => match (index, places::agent_folder(file)) {
+            (Some(index), _) => (4, index),
+            (None, Some((index, _, _))) => (3, index),
+            (None, None) => (2, 0),
+        },
+        ModeSource::Organization { .. } => (5, index.map_or(usize::MAX, |index| index)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModeText, merge};
+    use crate::modes::loader::Strictness;
+    use crate::modes::{ModeSource, builtin};
+    use pretty_assertions::assert_eq;
+
+    fn project(path: &str, text: &str) -> ModeText {
+        ModeText { source: ModeSource::Project { file: path.to_owned() }, text: text.to_owned() }
+    }
+
+    fn modes(list: &[(&str, &str)]) -> String {
+        let mode = |(slug, name): &(&str, &str)| format!("  - {{slug: {slug}, name: {name}, roleDefinition: R, groups: [read]}}\n");
+        format!("customModes:\n{}", list.iter().map(mode).collect::<String>())
+    }
+
+    /// Returns `slug=name` of every mode that is not as built in.
+    fn own(texts: &[ModeText], strictness: Strictness) -> Vec<String> {
+        let merged = merge(texts, strictness).unwrap_or_else(|errors| panic!("{errors}"));
+        let builtin = builtin::modes();
+        let changed = merged.modes.iter().filter(|mode| !builtin.contains(mode));
+        changed.map(|mode| format!("{}={}", mode.slug, mode.name)).collect()
+    }
+
+    #[test]
+    fn later_places_win_by_slug_whatever_the_order_of_reading() {
+        let user = ModeText { source: ModeSource::Global { file: "/u/modes.yml".into() }, text: modes(&[("a", "user"), ("u", "user")]) };
+        let organization =
+            ModeText { source: ModeSource::Organization { file: "/u/organization-modes.yml".into() }, text: modes(&[("o", "org")]) };
+        let texts = [
+            organization,
+            project(".locum/modes.yml", &modes(&[("a", "locum"), ("o", "locum")])),
+            project(".roomodes", &modes(&[("a", "roo"), ("b", "roo"), ("x", "roo")])),
+            project(".kilocodemodes", &modes(&[("b", "kilo"), ("c", "kilo")])),
+            project(".locum/agents/c.md", "---\nname: c\n---\nP"),
+            project(".claude/agents/d.md", "---\nname: d\n---\nP"),
+            project(".kilo/agent/d.md", "---\ndisplayName: kilo-d\n---\nP"),
+            user,
+        ];
+        let expected = ["a=locum", "u=user", "d=kilo-d", "c=kilo", "b=roo", "x=roo", "o=org"];
+        assert_eq!(own(&texts, Strictness::Strict), expected);
+        let backwards: Vec<ModeText> = texts.iter().rev().cloned().collect();
+        assert_eq!(own(&backwards, Strictness::Strict), expected);
+    }
+
+    #[test]
+    fn a_kilo_file_says_whose_its_modes_are() {
+        let mode = |slug: &str, source: &str| format!("- {{slug: {slug}, name: kilo, roleDefinition: R, groups: [], source: {source}}}\n");
+        let kilo = [("a", "organization"), ("b", "project"), ("c", "global")].map(|(slug, source)| mode(slug, source)).concat();
+        let roo = modes(&[("a", "roo"), ("b", "roo"), ("c", "roo")]);
+        let texts = [project(".kilocodemodes", &kilo), project(".roomodes", &roo)];
+        assert_eq!(own(&texts, Strictness::Strict), ["c=roo", "b=roo", "a=kilo"]);
+        let user = ModeText { source: ModeSource::Global { file: "/u/modes.yml".into() }, text: modes(&[("c", "user")]) };
+        assert_eq!(own(&[project(".kilocodemodes", &kilo), user], Strictness::Strict), ["c=user", "b=kilo", "a=kilo"]);
+    }
+
+    #[test]
+    fn a_broken_mode_uncovers_no_weaker_one() {
+        let text =
+            format!("{}  - {{slug: code, name: C, roleDefinition: R, groups: [[edit, {{fileRegex: '['}}]]}}\n", modes(&[("a", "A")]));
+        let texts = [project(".locum/modes.yml", &text)];
+        assert!(merge(&texts, Strictness::Strict).is_err());
+        let merged = merge(&texts, Strictness::Lenient).unwrap();
+        assert!(merged.modes.find("a").is_some());
+        assert_eq!(merged.modes.find("code"), None);
+        assert_eq!(merged.warnings.iter().map(|warning| warning.path.as_str()).collect::<Vec<_>>(), ["customModes.1.groups.0.1.fileRegex"]);
+        assert!(merge(&[project(".roomodes", "customModes: [")], Strictness::Lenient).is_err(), "no YAML at all");
+    }
+
+    #[test]
+    fn a_broken_agent_stops_only_what_is_ours() {
+        let broken = "---\nname: x\n---\n";
+        assert!(merge(&[project(".locum/agents/code.md", broken)], Strictness::Strict).is_err());
+        for (path, code_is_left) in [(".claude/agents/code.md", true), (".kilo/agent/code.md", false)] {
+            let merged = merge(&[project(path, broken)], Strictness::Strict).unwrap();
+            assert_eq!((merged.modes.find("code").is_some(), merged.warnings.len()), (code_is_left, 1), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_no_mode_replaces_no_built_in_mode() {
+        let agent = "---\nname: debug\n---\nP";
+        for (path, expected) in
+            [(".claude/agents/x.md", vec![]), (".kilo/agent/x.md", vec!["debug=debug"]), (".locum/agents/x.md", vec!["debug=debug"])]
+        {
+            assert_eq!(own(&[project(path, agent)], Strictness::Strict), expected, "{path}");
+        }
+    }
+}
