@@ -21,6 +21,8 @@ struct Findings {
     sandbox: Level,
     /// What the kernel does not give; empty when it gives everything.
     sandbox_missing: String,
+    /// Why commands get no namespaces of their own.
+    namespaces_refused: Option<String>,
     git: Option<String>,
     /// Label of the root task's model.
     model: Option<String>,
@@ -56,11 +58,12 @@ fn look(context: &Context) -> Result<Findings, Failure> {
     let facts =
         ModelFacts { env: context.environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
     let resolved = resolve(&settings.values.models, &facts);
-    let sandbox = Level::obtained();
+    let (sandbox, namespaces_refused) = Level::tried();
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
+        namespaces_refused,
         git: git_version(context)?,
         model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
         model_has_key: resolved.as_ref().is_ok_and(|found| found.main.key.is_some()),
@@ -79,6 +82,10 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
     let held = |held: bool| if held { "held" } else { "not held" };
     let level = findings.sandbox;
     let kernel = format!("Landlock version {}", level.landlock);
+    let namespaces = findings.namespaces_refused.as_ref().map_or_else(
+        || "commands have processes, a loopback network and a view of files of their own".to_owned(),
+        |why| format!("{why}; the rest of the sandbox does not need them"),
+    );
     let row = |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
     let key = if findings.model_has_key { "its key is set" } else { "no key" };
     vec![
@@ -86,6 +93,7 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         row("files", held(level.files), &kernel),
         row("network", held(level.network), ""),
         row("system calls", held(level.syscalls), &findings.sandbox_missing),
+        row("namespaces", if level.namespaces { "own" } else { "shared" }, &namespaces),
         row("git", findings.git.as_deref().unwrap_or("not found"), ""),
         match &findings.model {
             Some(model) => row("model", model, key),

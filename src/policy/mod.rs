@@ -28,6 +28,7 @@ use sha2::{Digest, Sha256};
 
 use crate::base::fields::Mistakes;
 use crate::base::guard::{self, Guard};
+use crate::base::path::RepoPath;
 use crate::base::section::{Group, Section};
 use crate::base::shape::{List, Only};
 use crate::base::yaml::{Document, Mistake, Place};
@@ -91,6 +92,12 @@ impl Policy {
             judge: Judge::new(Vec::new(), BUILTIN_ORIGIN),
             hash: hash_of(BUILTIN_TEXT),
         })
+    }
+
+    /// Returns true for a path that an ignore file hides, or that names what is hidden.
+    #[must_use]
+    pub fn hides(&self, path: &RepoPath) -> bool {
+        self.judge.hides(path)
     }
 
     /// Returns the same policy with everything hidden that ignore files name: for reading, editing and what commands name alike.

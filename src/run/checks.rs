@@ -72,7 +72,8 @@ fn runs_commands(mode: &Mode) -> bool {
 
 async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, command: &str) -> Result<Exit, String> {
     let facts = Facts { mode: mode.slug.clone(), ..prepared.plan.facts.clone() };
-    let visible = |path: &RepoPath| prepared.policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow;
+    let policy = &prepared.policy;
+    let visible = |path: &RepoPath| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow;
     let context = ToolContext {
         checkout: &workspace.checkout,
         repo: &workspace.repo,
@@ -82,6 +83,7 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         sandbox: &prepared.sandbox,
         redactor: &prepared.redactor,
         visible: &visible,
+        policy,
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };

@@ -130,6 +130,7 @@ impl Explainer {
             sandbox: &self.sandbox,
             redactor: &self.redactor,
             visible: &|_| false,
+            policy: &self.policy,
         }
     }
 

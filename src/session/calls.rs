@@ -169,6 +169,7 @@ impl Session<'_> {
             sandbox: self.parts.sandbox,
             redactor: self.parts.redactor,
             visible,
+            policy: self.parts.policy,
         })
     }
 

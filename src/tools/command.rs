@@ -148,7 +148,13 @@ impl ExecuteCommand {
         };
         let text = &output.output.text;
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
-        format!("{end}\nWorking directory: {}\nOutput:\n{body}", self.folder.asked)
+        let removed: Vec<String> = output.removed.iter().map(|path| format!("`{path}`")).collect();
+        let removed = if removed.is_empty() {
+            String::new()
+        } else {
+            format!("\nMade and removed again, for it is protected: {}", removed.join(", "))
+        };
+        format!("{end}\nWorking directory: {}{removed}\nOutput:\n{body}", self.folder.asked)
     }
 }
 
@@ -238,7 +244,12 @@ mod tests {
                 "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking directory: .\nOutput:\nx",
             ),
         ] {
-            let output = CommandOutput { exit, output: Clipped { text: text.into(), omitted_bytes: 0 }, elapsed: Duration::ZERO };
+            let output = CommandOutput {
+                exit,
+                output: Clipped { text: text.into(), omitted_bytes: 0 },
+                removed: Vec::new(),
+                elapsed: Duration::ZERO,
+            };
             assert_eq!(command.render(&output), expected);
         }
     }

@@ -97,6 +97,7 @@ impl Fixture {
             sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
             redactor: &redactor,
             visible: &visible,
+            policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
         })
     }
 }

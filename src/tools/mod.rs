@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::modes::Mode;
+use crate::policy::Policy;
 use crate::policy::schema::CommandLimits;
 use crate::workspace::checkout::Checkout;
 use crate::workspace::repo::Repo;
@@ -41,6 +42,8 @@ pub struct ToolContext<'a> {
     pub redactor: &'a Redactor,
     /// Whether the policy lets this real path be read: asked for everything a list or a search would show. Called from threads.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    /// What decides; here it is asked what ignore files hide.
+    pub policy: &'a Policy,
 }
 
 /// A call that cannot become an act: a sentence for the model that says what to do instead.

@@ -30,7 +30,14 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
         Writes::Entries
     };
     let judged = |(simple, examined): &(&Simple, Examination)| examined.only_reads || program(simple) == Some("git");
-    Reach { root: context.checkout.root(), git, writes, git_settings: understood && examined.iter().all(judged), visible: context.visible }
+    Reach {
+        root: context.checkout.root(),
+        git,
+        writes,
+        git_settings: understood && examined.iter().all(judged),
+        visible: context.visible,
+        policy: Some(context.policy),
+    }
 }
 
 /// Whether everything the script writes is known, nothing of it protected, and some of it lies directly in the root.

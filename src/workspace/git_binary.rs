@@ -238,7 +238,7 @@ impl Use<'_> {
         command.args(&self.arguments).current_dir(self.folder).env_clear().envs(env).envs(self.neutral());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| failed(format!("`git` does not start: {error}")))?;
-        let mut tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), Mark::fresh());
+        let mut tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), Mark::fresh(), None);
         let (output, messages) = (child.stdout.take(), child.stderr.take());
         let talk = async { tokio::join!(read_whole(output), read_ends(messages), child.wait()) };
         let ended = tokio::time::timeout(self.timeout, talk).await;

@@ -168,6 +168,7 @@ impl Operation<'_> {
             sandbox: &Sandbox::around_nothing(),
             redactor: &Redactor::default(),
             visible: &visible,
+            policy: &policy,
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

@@ -87,6 +87,7 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         sandbox: &locum::workspace::sandbox::Sandbox::around_nothing(),
         redactor: &Redactor::default(),
         visible: &|_: &RepoPath| true,
+        policy: &Policy::builtin(),
     };
     let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
     let call = ToolCall { id: "1".into(), name: "read_file".into(), arguments: json!({ "path": path }).to_string() };

@@ -126,6 +126,11 @@ impl Judge {
         self.guard(intent.to_string(), format!("protected from {what}: {why}"))
     }
 
+    /// Returns true for what an ignore file names.
+    pub(super) fn hides(&self, path: &RepoPath) -> bool {
+        !self.ignored.is_empty() && self.hidden(path, String::new()).is_some()
+    }
+
     /// What an ignore file names is hidden whatever the rules say.
     fn hidden(&self, path: &RepoPath, shown: String) -> Option<Verdict> {
         let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));

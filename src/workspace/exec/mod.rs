@@ -5,8 +5,9 @@
 //! it ended and both ends of what it printed. It decides nothing about the script and builds no environment (`env` does).
 
 pub(super) mod output;
-mod spawn;
+pub(super) mod spawn;
 pub(super) mod tree;
+mod warden;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe;
 
+use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::base::text::Clipped;
 use crate::policy::Permit;
@@ -23,6 +25,7 @@ use crate::policy::command::{Execution, Script};
 use crate::policy::intent::{Act, Intent};
 use crate::workspace::exec::output::BothEnds;
 use crate::workspace::exec::spawn::Started;
+use crate::workspace::sandbox::swept::Swept;
 use crate::workspace::sandbox::{Reach, Sandbox, SandboxError};
 
 /// Time a command has to end by itself once it was told to, before it is killed.
@@ -62,6 +65,8 @@ pub struct CommandOutput {
     pub exit: Exit,
     /// Both streams as they came, bounded; bytes that are no UTF-8 are replaced.
     pub output: Clipped,
+    /// Protected names it made in the root of the checkout; they were removed.
+    pub removed: Vec<RepoPath>,
     /// Wall time.
     pub elapsed: Duration,
 }
@@ -135,7 +140,8 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     };
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
-    Ok(CommandOutput { exit, output: output.finish_redacted(command.redactor), elapsed: begin.elapsed() })
+    let removed = started.swept.as_ref().map(Swept::sweep).unwrap_or_default();
+    Ok(CommandOutput { exit, output: output.finish_redacted(command.redactor), removed, elapsed: begin.elapsed() })
 }
 
 /// Reads output until the command itself ends.
@@ -147,7 +153,7 @@ async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<
                 Some(bytes) => output.push(bytes),
                 None => started.output = None,
             },
-            status = started.child.wait() => return status,
+            status = started.child.wait() => return status.map(|status| started.told(status)),
         }
     }
 }
@@ -223,7 +229,7 @@ mod tests {
     }
 
     fn reach(root: &Path) -> Reach<'_> {
-        Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true }
+        Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None }
     }
 
     async fn sh(text: &str, timeout: Duration) -> CommandOutput {

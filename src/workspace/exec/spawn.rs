@@ -1,25 +1,37 @@
-//! Starts a command as the leader of a session of its own, with one pipe for both streams.
+//! Starts a command as the leader of a session of its own, with one pipe for both streams, in namespaces of its own where it gets a view.
 //!
-//! The one file of the crate with `unsafe`: what a child does between fork and exec can only be said through `pre_exec`.
+//! The one file of the crate with `unsafe`: what a child does between fork and exec can only be said through `pre_exec`, and a first
+//! process of namespaces only be made by forking once more. What these processes do afterwards is told in `warden`.
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
 use std::collections::BTreeMap;
-use std::io;
+use std::ffi::CString;
+use std::io::{self, PipeReader, PipeWriter, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 
-use rustix::process::{Signal, setsid};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, setsid};
+use rustix::thread::UnshareFlags;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use crate::policy::command::Execution;
 use crate::workspace::exec::ExecError;
 use crate::workspace::exec::tree::{Mark, Tree};
+use crate::workspace::exec::warden;
 use crate::workspace::sandbox::outputs::Outputs;
+use crate::workspace::sandbox::swept::Swept;
+use crate::workspace::sandbox::view::{Stage, View};
 use crate::workspace::sandbox::{Fence, Lock};
 
 /// The shell that runs rendered scripts.
 const SHELL: &str = "/bin/sh";
+
+/// What a trial ends with when nothing was refused: no kernel says so of any of its parts.
+const ALL_WELL: Errno = Errno::OWNERDEAD;
 
 /// A command that runs.
 pub(super) struct Started {
@@ -29,10 +41,25 @@ pub(super) struct Started {
     pub(super) output: Option<pipe::Receiver>,
     /// Every process of it; killed when dropped.
     pub(super) tree: Tree,
-    /// The process itself.
+    /// The process itself, or the one that waits for it outside its namespaces.
     pub(super) child: Child,
+    /// How it ended, where the child does not tell.
+    told: Option<PipeReader>,
+    /// What of the root it may not add to.
+    pub(super) swept: Option<Swept>,
     /// Files it needed; removed after it when they were not used.
-    _outputs: Option<Outputs>,
+    _outputs: Outputs,
+}
+
+impl Started {
+    /// Returns how the command ended, by how the child did.
+    pub(super) fn told(&mut self, child: ExitStatus) -> ExitStatus {
+        use std::os::unix::process::ExitStatusExt as _;
+        let Some(told) = &mut self.told else { return child };
+        let mut raw = [0; 4];
+        // Nothing was told: it was killed from outside.
+        told.read_exact(&mut raw).map_or(ExitStatus::from_raw(libc::SIGKILL), |()| ExitStatus::from_raw(i32::from_ne_bytes(raw)))
+    }
 }
 
 /// Starts a command.
@@ -69,21 +96,87 @@ fn spawn(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().envs(env);
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    let (lock, outputs) = match fence {
+    let mut wires = None;
+    let (mut outputs, mut swept) = (Outputs::default(), None);
+    match fence {
         Some(fence) => {
             command.envs(fence.variables);
-            (Some(fence.lock), Some(fence.outputs))
+            (outputs, swept) = (fence.outputs, fence.swept);
+            match fence.view {
+                Some(view) => {
+                    let (ours, theirs) = Wires::pair()?;
+                    wires = Some(ours);
+                    before_exec_inside(&mut command, mark, view, theirs, c_string(folder)?, Some(fence.lock));
+                }
+                None => before_exec(&mut command, mark, Some(fence.lock)),
+            }
         }
-        None => (None, None),
-    };
-    before_exec(&mut command, mark, lock);
+        None => before_exec(&mut command, mark, None),
+    }
     Tree::adopt_orphans();
-    let child = command.spawn()?;
-    // The command holds our ends for writing; the pipe would never close.
+    let spawned = command.spawn();
+    // The command holds our ends for writing; the pipes would never close.
     drop(command);
-    let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark);
+    let (child, told, control) = match (spawned, wires) {
+        (Ok(child), Some(wires)) => (child, Some(wires.told), Some(wires.control)),
+        (Ok(child), None) => (child, None, None),
+        (Err(error), wires) => return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error)),
+    };
+    let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
-    Ok(Started { program: program.to_owned(), output, tree, child, _outputs: outputs })
+    Ok(Started { program: program.to_owned(), output, tree, child, told, swept, _outputs: outputs })
+}
+
+fn c_string(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Our ends of the pipes to and from the processes around a command.
+struct Wires {
+    control: PipeWriter,
+    told: PipeReader,
+}
+
+/// Their ends.
+struct TheirWires {
+    control: OwnedFd,
+    told: OwnedFd,
+}
+
+impl Wires {
+    fn pair() -> io::Result<(Self, TheirWires)> {
+        let ((control_in, control), (told, told_out)) = (io::pipe()?, io::pipe()?);
+        Ok((Self { control, told }, TheirWires { control: control_in.into(), told: told_out.into() }))
+    }
+
+    /// Returns which part of the view could not be had, if it was that.
+    fn reason(mut self, error: &io::Error) -> Option<io::Error> {
+        let mut stage = [0];
+        self.told.read_exact(&mut stage).ok()?;
+        let words = Stage::numbered(stage.first().copied()?)?.words();
+        Some(io::Error::new(error.kind(), format!("{words} for the sandbox: {error}")))
+    }
+}
+
+/// Makes namespaces and takes a view as a command would, and runs nothing.
+///
+/// # Errors
+/// What was refused.
+pub(in crate::workspace) fn try_view(view: View) -> io::Result<()> {
+    let (ours, theirs) = Wires::pair()?;
+    let mut command = std::process::Command::new("true");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    before_exec_std(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
+    let outcome = command.spawn();
+    drop(command);
+    match outcome {
+        Err(error) if error.raw_os_error() == Some(ALL_WELL.raw_os_error()) => Ok(()),
+        Err(error) => Err(ours.reason(&error).unwrap_or(error)),
+        Ok(mut child) => {
+            child.wait()?;
+            Err(io::ErrorKind::Other.into())
+        }
+    }
 }
 
 /// What the child does before it becomes the program: a session of its own (no terminal to ask at), death when this program
@@ -97,7 +190,123 @@ fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>) {
             setsid()?;
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             mark.put_on_this_process();
-            lock.as_mut().map_or(Ok(()), Lock::close)
+            lock.as_mut().map_or(Ok(()), Lock::close)?;
+            close_others_at_exec()
         });
     }
+}
+
+/// The same in namespaces of its own: the child stays outside and waits, its child is the first process inside and waits as well, and
+/// only the child of that becomes the program.
+#[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
+fn before_exec_inside(command: &mut Command, mark: Mark, view: View, wires: TheirWires, folder: CString, mut lock: Option<Lock>) {
+    // SAFETY: as above; the processes forked on the way do nothing else either and never return from here.
+    unsafe {
+        command.pre_exec(move || {
+            setsid()?;
+            mark.put_on_this_process();
+            enter(&view, &wires)?;
+            rustix::process::chdir(&folder)?;
+            lock.as_mut().map_or(Ok(()), Lock::close)?;
+            close_others_at_exec()
+        });
+    }
+}
+
+#[expect(unsafe_code, reason = "a trial takes the same way as a command")]
+fn before_exec_std(command: &mut std::process::Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: as above.
+    unsafe {
+        command.pre_exec(step);
+    }
+}
+
+/// Makes the namespaces and their first process, and takes the view. Returns in the process that becomes the program.
+fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
+    let tell = |stage: Stage, error: io::Error| {
+        // Whoever started this learns of the error itself another way.
+        let _ = rustix::io::write(&wires.told, &[stage as u8]);
+        error
+    };
+    unshare(view.namespaces()).map_err(|error| tell(Stage::Namespaces, error))?;
+    view.take_user().map_err(|error| tell(Stage::User, error))?;
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if let Some(first) = fork().map_err(|error| tell(Stage::Processes, error))? {
+        keep_only(&wires.control);
+        warden::wait_outside(first);
+        exit();
+    }
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    setsid()?;
+    view.take().map_err(|(stage, errno)| tell(stage, errno.into()))?;
+    if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
+        block_signals();
+        keep_only(&wires.told);
+        warden::wait_inside(program);
+        exit();
+    }
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "namespaces are made by a child that has one thread")]
+fn unshare(namespaces: i32) -> io::Result<()> {
+    let flags = UnshareFlags::from_bits_retain(namespaces.cast_unsigned());
+    // SAFETY: descriptors are not among what is unshared, and there are no other threads.
+    Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
+}
+
+/// Forks; returns the child's number in the parent and nothing in the child.
+#[expect(unsafe_code, reason = "the first process of namespaces can only be forked into them")]
+fn fork() -> io::Result<Option<Pid>> {
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: a plain fork, without a stack of its own. It is asked of the kernel itself so that no handler of a library runs; the
+    // caller has one thread and only makes system calls.
+    let number = unsafe { libc::syscall(libc::SYS_clone, libc::c_long::from(libc::SIGCHLD), none, none, none, none) };
+    match i32::try_from(number) {
+        Ok(0) => Ok(None),
+        Ok(number) if number > 0 => Ok(Pid::from_raw(number)),
+        Ok(_) | Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Puts one descriptor where input is, and closes every other.
+fn keep_only(kept: &OwnedFd) {
+    // Both fail only where there is no such descriptor.
+    let _ = rustix::stdio::dup2_stdin(kept);
+    let _ = close_range(1, 0);
+}
+
+/// Sees to it that the program gets its three streams and no other descriptor.
+fn close_others_at_exec() -> io::Result<()> {
+    close_range(3, libc::CLOSE_RANGE_CLOEXEC)
+}
+
+#[expect(unsafe_code, reason = "descriptors of others are closed in processes that never use them")]
+fn close_range(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: either only a flag is set, or the process uses no descriptor afterwards but its input.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
+    match closed {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Keeps handlers that this program has for signals from running in a process that only waits.
+#[expect(unsafe_code, reason = "signals are blocked in a process with one thread")]
+fn block_signals() {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigfillset` fills what the next call reads.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
+    }
+}
+
+/// Ends the process without anything else being done.
+#[expect(unsafe_code, reason = "a forked process must not run what the program does when it ends")]
+fn exit() -> ! {
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(0) }
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "the kernel's tables of processes are read here")]
 
 use std::fs;
+use std::io::{PipeWriter, Write as _};
 use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions};
@@ -48,6 +49,8 @@ impl Mark {
 pub(in crate::workspace) struct Tree {
     leader: Option<Pid>,
     mark: Mark,
+    /// Where to ask a command to end that has namespaces of its own.
+    control: Option<PipeWriter>,
     ended: bool,
 }
 
@@ -58,13 +61,17 @@ impl Tree {
     }
 
     /// Takes care of the processes of a command by its first process.
-    pub(in crate::workspace) fn of(leader: Option<i32>, mark: Mark) -> Self {
-        Self { leader: leader.and_then(Pid::from_raw), mark, ended: false }
+    pub(in crate::workspace) fn of(leader: Option<i32>, mark: Mark, control: Option<PipeWriter>) -> Self {
+        Self { leader: leader.and_then(Pid::from_raw), mark, control, ended: false }
     }
 
     /// Asks the command's group to end by itself.
-    pub(in crate::workspace) fn ask_to_end(&self) {
-        self.signal(Signal::TERM);
+    pub(in crate::workspace) fn ask_to_end(&mut self) {
+        match &mut self.control {
+            // Fails only when nobody is left to be asked.
+            Some(control) => drop(control.write_all(b"e")),
+            None => self.signal(Signal::TERM),
+        }
     }
 
     /// Kills every process of the command.

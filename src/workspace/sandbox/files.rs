@@ -4,12 +4,14 @@
 //! exceptions below a granted folder, so the checkout is granted entry by entry and what is protected is left out.
 #![expect(clippy::disallowed_methods, reason = "the checkout's own git settings are looked at for credentials")]
 
+use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
@@ -17,6 +19,7 @@ use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 use crate::base::path::RepoPath;
 use crate::policy::paths::Protection;
 use crate::workspace::sandbox::places::Use;
+use crate::workspace::sandbox::view::Cover;
 use crate::workspace::sandbox::{Network, Reach, Writes};
 
 /// The oldest version of the kernel's interface that can keep a file from being cut short.
@@ -40,6 +43,15 @@ pub(super) struct Granted {
     access: BitFlags<AccessFs>,
 }
 
+/// How what is protected in a checkout is kept from commands that write there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    /// It is covered: the root itself may be open.
+    Covered,
+    /// It is left out of what is granted.
+    EntryByEntry,
+}
+
 /// Opens places; those that do not exist are left out.
 pub(super) fn open_places(places: &[(PathBuf, Use)]) -> Vec<Granted> {
     places.iter().filter_map(|(path, usage)| grant(CWD, path, Links::Followed, *usage)).collect()
@@ -54,19 +66,23 @@ pub(super) fn rules(
     protection: &Protection,
     reach: &Reach<'_>,
     network: Network,
+    split: &Split,
 ) -> Result<RulesetCreated, RulesFault> {
     let mut rules = empty(network)?;
     for place in system {
         rules = rules.add_rule(PathBeneath::new(&place.fd, place.access))?;
     }
-    let root = rustix::fs::open(reach.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let top = rustix::fs::open(reach.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let whole = match reach.writes {
         Writes::Everything => allowed(Use::Write),
+        Writes::Entries if !split.folders.contains(reach.root) => allowed(Use::Write),
         Writes::Nothing | Writes::Entries => BitFlags::from(AccessFs::ReadDir),
     };
-    rules = rules.add_rule(PathBeneath::new(&root, whole))?;
-    for granted in entries(&root, protection, reach)? {
-        rules = rules.add_rule(PathBeneath::new(&granted.fd, granted.access))?;
+    rules = rules.add_rule(PathBeneath::new(&top, whole))?;
+    if split.folders.contains(reach.root) {
+        for granted in entries(&top, &RepoPath::root(), protection, reach, split)? {
+            rules = rules.add_rule(PathBeneath::new(&granted.fd, granted.access))?;
+        }
     }
     for folder in reach.git {
         for granted in git_entries(folder, reach)? {
@@ -93,47 +109,97 @@ pub(super) fn empty(network: Network) -> Result<RulesetCreated, RulesetError> {
     let held = held.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;
     match network {
         Network::Off => held.handle_access(AccessNet::from_all(NEWEST))?.create(),
-        Network::Open => held.create(),
+        Network::Own | Network::Open => held.create(),
     }
 }
 
 /// Returns the version of the kernel's interface, 0 for none.
-pub(super) fn version() -> u8 {
-    let known = [ABI::V1, ABI::V2, ABI::V3, ABI::V4, ABI::V5, ABI::V6, ABI::V7, ABI::V8, ABI::V9];
-    let has = |abi: &ABI| {
-        let fits = |set: Ruleset| set.create().is_ok();
-        let hard = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-        let files = hard.handle_access(AccessFs::from_all(*abi));
-        let network = |set: Ruleset| if *abi >= ABI::V4 { set.handle_access(AccessNet::from_all(*abi)) } else { Ok(set) };
-        let scope = |set: Ruleset| if *abi >= ABI::V6 { set.scope(Scope::from_all(*abi)) } else { Ok(set) };
-        files.and_then(network).and_then(scope).is_ok_and(fits)
+pub(super) fn version(status: &LandlockStatus) -> u8 {
+    let number = match status {
+        LandlockStatus::Available { kernel_abi: Some(newer), .. } => *newer,
+        LandlockStatus::Available { effective_abi, kernel_abi: None } => *effective_abi as i32,
+        LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
     };
-    u8::try_from(known.iter().take_while(|abi| has(abi)).count()).unwrap_or(u8::MAX)
+    u8::try_from(number).unwrap_or(u8::MAX)
 }
 
-/// The entries of the checkout's top folder, each with what may be done below it.
-fn entries(root: &OwnedFd, protection: &Protection, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesFault> {
+/// What of a checkout cannot be granted whole.
+#[derive(Debug, Default)]
+pub(super) struct Split {
+    /// Folders: the root where nothing covers what is protected there, and those above hidden files where nothing covers these.
+    pub(super) folders: BTreeSet<PathBuf>,
+    hidden: BTreeSet<PathBuf>,
+}
+
+impl Split {
+    /// Finds out what it is for one command.
+    pub(super) fn of(reach: &Reach<'_>, covers: &[Cover], root: Root) -> Self {
+        let mut split = Self::default();
+        for cover in covers {
+            match (cover, root) {
+                (Cover::Hidden(path), Root::EntryByEntry) => {
+                    let above = path.ancestors().skip(1).filter(|above| above.starts_with(reach.root));
+                    split.folders.extend(above.map(Path::to_owned));
+                    split.hidden.insert(path.clone());
+                }
+                (Cover::Hidden(_), Root::Covered) | (Cover::ReadOnly(_), _) => {}
+            }
+        }
+        if root == Root::EntryByEntry || reach.writes != Writes::Entries {
+            split.folders.insert(reach.root.to_owned());
+        }
+        split
+    }
+}
+
+/// The entries of a folder of the checkout, each with what may be done below it. Those that cannot be granted whole are granted entry
+/// by entry in turn.
+fn entries(folder: &OwnedFd, at: &RepoPath, protection: &Protection, reach: &Reach<'_>, split: &Split) -> Result<Vec<Granted>, RulesFault> {
     let mut found = Vec::new();
-    for entry in Dir::read_from(root)?.take(ENTRIES_LIMIT) {
+    for entry in Dir::read_from(folder)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
-        let Some(path) = entry.file_name().to_str().ok().and_then(|name| RepoPath::parse(name).ok()) else { continue };
-        if path == RepoPath::root() || path.as_str() == ".git" {
+        let name = entry.file_name();
+        let Some(path) = name.to_str().ok().filter(|name| !matches!(*name, "." | "..")).and_then(|name| at.join(name).ok()) else {
+            continue;
+        };
+        let absolute = reach.root.join(path.as_str());
+        if path.as_str() == ".git" || split.hidden.contains(&absolute) || reach.hides(protection, &path) {
             continue;
         }
-        if protection.of_read(&path).is_some() && !(reach.visible)(&path) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        if split.folders.contains(&absolute)
+            && let Ok(inner) = rustix::fs::openat(folder, name, flags, Mode::empty())
+        {
+            found.extend(entries(&inner, &path, protection, reach, split)?);
+            found.push(Granted { fd: inner, access: BitFlags::from(AccessFs::ReadDir) });
             continue;
         }
-        let writes = reach.writes != Writes::Nothing && !is_protected(protection, &path);
-        let usage = if writes { Use::Write } else { Use::Read };
-        found.extend(grant(root, Path::new(path.as_str()), Links::Refused, usage));
+        let Some(opened) = open(folder, Path::new(path.name().unwrap_or_default()), Links::Refused) else { continue };
+        let kind = rustix::fs::fstat(&opened).map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode));
+        let writes = reach.writes != Writes::Nothing && !is_protected(protection, &path, Kind::of(kind));
+        found.extend(granted(opened, kind, if writes { Use::Write } else { Use::Read }));
     }
     Ok(found)
 }
 
-/// Whether an entry, or anything in it if it is a folder, may not be changed.
-fn is_protected(protection: &Protection, path: &RepoPath) -> bool {
-    let inside = RepoPath::parse(&format!("{path}/x")).ok();
-    protection.of_edit(path).is_some() || inside.is_none_or(|inside| protection.of_edit(&inside).is_some())
+/// What an entry is, as far as its protection goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+}
+
+impl Kind {
+    /// A file's, unless it is known to be a folder.
+    pub(super) fn of(kind: FileType) -> Self {
+        if kind == FileType::Directory { Self::Folder } else { Self::File }
+    }
+}
+
+/// Whether an entry may not be changed; of a folder, anything in it.
+pub(super) fn is_protected(protection: &Protection, path: &RepoPath, kind: Kind) -> bool {
+    let inside = || RepoPath::parse(&format!("{path}/x")).ok();
+    protection.of_edit(path).is_some() || (kind == Kind::Folder && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
 /// What of git's own folder may be read: all of it but settings with credentials.
@@ -144,13 +210,42 @@ fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesFa
     for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
         let Ok(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
-        let guarded = name.starts_with("config") || name.starts_with("credential") || name == "modules" || name == "worktrees";
-        let fine = !guarded || reach.git_settings || (name.starts_with("config") && is_free_of_credentials(&folder.join(&name)));
-        if !matches!(name.as_str(), "." | "..") && fine {
+        if !matches!(name.as_str(), "." | "..") && !is_guarded(folder, &name, reach) {
             found.extend(grant(&root, Path::new(&name), Links::Refused, Use::Read));
         }
     }
     Ok(found)
+}
+
+/// Returns the entries of a git folder that may hold credentials.
+///
+/// # Errors
+/// When it cannot be listed.
+pub(super) fn guarded_git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<PathBuf>, rustix::io::Errno> {
+    let root = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut found = Vec::new();
+    for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy();
+        if is_guarded(folder, &name, reach) {
+            found.push(folder.join(name.as_ref()));
+        }
+    }
+    Ok(found)
+}
+
+fn is_guarded(folder: &Path, name: &str, reach: &Reach<'_>) -> bool {
+    let guarded = name.starts_with("config") || name.starts_with("credential") || name == "modules" || name == "worktrees";
+    guarded && !reach.git_settings && !(name.starts_with("config") && is_free_of_credentials(&folder.join(name)))
+}
+
+/// Opens a place that is there only once the process has a view of its own. Takes no memory.
+///
+/// # Errors
+/// When it is not there, or the kernel refuses.
+pub(super) fn add_late(rules: RulesetCreated, path: &CStr, usage: Use) -> std::io::Result<RulesetCreated> {
+    let fd = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    rules.add_rule(PathBeneath::new(&fd, allowed(usage))).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
 }
 
 fn is_free_of_credentials(config: &Path) -> bool {
@@ -167,10 +262,19 @@ enum Links {
     Refused,
 }
 
-fn grant(folder: impl std::os::fd::AsFd, path: &Path, links: Links, usage: Use) -> Option<Granted> {
+fn grant(folder: impl AsFd, path: &Path, links: Links, usage: Use) -> Option<Granted> {
+    let opened = open(folder, path, links)?;
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened).ok()?.st_mode);
+    granted(opened, kind, usage)
+}
+
+fn open(folder: impl AsFd, path: &Path, links: Links) -> Option<OwnedFd> {
     let follow = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
-    let fd = rustix::fs::openat(folder, path, OFlags::PATH | OFlags::CLOEXEC | follow, Mode::empty()).ok()?;
-    let access = match FileType::from_raw_mode(rustix::fs::fstat(&fd).ok()?.st_mode) {
+    rustix::fs::openat(folder, path, OFlags::PATH | OFlags::CLOEXEC | follow, Mode::empty()).ok()
+}
+
+fn granted(fd: OwnedFd, kind: FileType, usage: Use) -> Option<Granted> {
+    let access = match kind {
         FileType::Directory => allowed(usage),
         FileType::RegularFile | FileType::CharacterDevice => allowed(usage) & AccessFs::from_file(NEWEST),
         FileType::Symlink | FileType::Fifo | FileType::Socket | FileType::BlockDevice | FileType::Unknown => return None,

@@ -5,12 +5,17 @@
 //! becomes the program, or why there is none. It needs no rights and no set-up, and changes nothing on the machine. Whether a
 //! command may run at all is the policy's business.
 
+mod covers;
 mod files;
 pub(super) mod outputs;
 mod places;
+pub(super) mod swept;
 mod syscalls;
+pub(super) mod view;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,11 +26,17 @@ use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
 use crate::base::path::RepoPath;
+use crate::policy::Policy;
 use crate::policy::paths::Protection;
 use crate::policy::schema::{self, CommandLimits};
-use crate::workspace::sandbox::files::Granted;
+use crate::workspace::exec::spawn;
+use crate::workspace::sandbox::covers::Seen;
+use crate::workspace::sandbox::files::{Granted, Root, Split};
 use crate::workspace::sandbox::outputs::Outputs;
-use crate::workspace::sandbox::syscalls::{Filters, Sockets};
+use crate::workspace::sandbox::places::Use;
+use crate::workspace::sandbox::swept::Swept;
+use crate::workspace::sandbox::syscalls::{Filters, Processes, Sockets};
+use crate::workspace::sandbox::view::{Cover, Scene, View};
 
 /// Processes of this user, those outside included, above which a command cannot start another one. A limit for fork bombs.
 const PROCESSES_LIMIT: u64 = 4096;
@@ -58,24 +69,35 @@ pub struct Level {
     pub syscalls: bool,
     /// Version of the kernel's interface for files; 0 for none.
     pub landlock: u8,
+    /// Commands get namespaces of their own: processes, network, and a view of files without what they must not see.
+    pub namespaces: bool,
 }
 
 impl Level {
-    /// Tries on a thread of its own what this kernel gives.
+    /// Tries on a thread of its own, and in a child process, what this kernel gives.
     #[must_use]
     pub fn obtained() -> Self {
-        let landlock = files::version();
-        let files = || {
-            files::empty(Network::Off)
-                .is_ok_and(|rules| rules.restrict_self().is_ok_and(|status| status.ruleset != RulesetStatus::NotEnforced))
-        };
-        let syscalls = || syscalls::filters(Sockets::None).is_ok_and(|filters| load(&filters).is_ok());
-        let files = std::thread::spawn(files).join().unwrap_or(false);
-        let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
-        Self { files, network: syscalls, syscalls, landlock }
+        Self::tried().0
     }
 
-    /// Returns true when everything is held.
+    /// The same, with the reason why there are no namespaces.
+    #[must_use]
+    pub fn tried() -> (Self, Option<String>) {
+        let refused = try_namespaces().err().map(|error| error.to_string());
+        (Self { namespaces: refused.is_none(), ..Self::without_namespaces() }, refused)
+    }
+
+    fn without_namespaces() -> Self {
+        let files = || files::empty(Network::Off).ok().and_then(|rules| rules.restrict_self().ok());
+        let syscalls = || syscalls::filters(Sockets::None, Processes::Shared).is_ok_and(|filters| load(&filters).is_ok());
+        let status = std::thread::spawn(files).join().ok().flatten();
+        let files = status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
+        let landlock = status.map_or(0, |status| files::version(&status.landlock));
+        let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
+        Self { files, network: syscalls, syscalls, landlock, namespaces: false }
+    }
+
+    /// Returns true when everything is held that a policy can require. Namespaces hold the same a second time.
     #[must_use]
     pub fn is_full(self) -> bool {
         self.files && self.network && self.syscalls
@@ -93,11 +115,22 @@ impl Level {
     }
 }
 
+/// Makes namespaces once, as a command would get them.
+fn try_namespaces() -> io::Result<()> {
+    let own = tempfile::tempdir()?;
+    let path = own.path().canonicalize()?;
+    view::prepare(&path)?;
+    let scene = Scene { own: &path, places: &[PathBuf::from("/usr")], roots: &[], covers: &[], own_network: true };
+    spawn::try_view(View::of(&scene)?)
+}
+
 /// What of the network commands reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
     /// Nothing.
     Off,
+    /// A network of their own, which ends at `127.0.0.1`.
+    Own,
     /// Everything.
     Open,
 }
@@ -113,8 +146,10 @@ pub struct Reach<'a> {
     pub writes: Writes,
     /// Whether git's settings may be read even when they hold credentials. Only for commands whose every effect is known.
     pub git_settings: bool,
-    /// Whether the policy lets a path be read that may hold credentials.
+    /// Whether the policy lets a path be read that may hold credentials or that an ignore file names.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    /// Whose ignore files hide paths; `None` where there are none.
+    pub policy: Option<&'a Policy>,
 }
 
 /// What a command may write in a checkout.
@@ -140,10 +175,14 @@ pub struct Sandbox {
 /// What all commands have in common.
 struct Inside {
     system: Vec<Granted>,
+    places: Vec<PathBuf>,
     filters: Filters,
     protection: Protection,
     variables: BTreeMap<String, String>,
-    /// Their home and temporary folder; removed with it.
+    seen: RefCell<Seen>,
+    /// Real path of their home and temporary folder.
+    path: PathBuf,
+    /// The folder itself; removed with it.
     _own: TempDir,
 }
 
@@ -180,18 +219,34 @@ impl Sandbox {
     }
 
     fn on(limits: &CommandLimits, env: &BTreeMap<String, String>, level: Level) -> Result<Self, SandboxError> {
-        let network = if limits.network { Network::Open } else { Network::Off };
+        let network = match (limits.network, level.namespaces) {
+            (true, _) => Network::Open,
+            (false, true) => Network::Own,
+            (false, false) => Network::Off,
+        };
         let own = tempfile::Builder::new().prefix("locum-commands-").tempdir()?;
         // The kernel grants real folders; a temporary folder may lie behind a link.
         let path = own.path().canonicalize()?;
         std::fs::create_dir(places::home_in(&path))?;
         std::fs::create_dir(places::temporary_in(&path))?;
-        let system = if level.files { files::open_places(&places::places(env, &path, network == Network::Open)) } else { Vec::new() };
-        let sockets = if network == Network::Open { Sockets::Internet } else { Sockets::None };
-        let filters =
-            if level.syscalls { syscalls::filters(sockets).map_err(|error| SandboxError::Rules(error.to_string()))? } else { Vec::new() };
+        view::prepare(&path)?;
+        let places = places::places(env, &path, network == Network::Open);
+        let system = if level.files { files::open_places(&places) } else { Vec::new() };
+        let sockets = match network {
+            Network::Off => Sockets::None,
+            Network::Own => Sockets::Own,
+            Network::Open => Sockets::Internet,
+        };
+        let view = if level.namespaces { Processes::Own } else { Processes::Shared };
+        let filters = if level.syscalls {
+            syscalls::filters(sockets, view).map_err(|error| SandboxError::Rules(error.to_string()))?
+        } else {
+            Vec::new()
+        };
         let variables = places::variables(env, &path);
-        let inside = Inside { system, filters, protection: Protection::default(), variables, _own: own };
+        let places = places.into_iter().map(|(place, _)| place).collect();
+        let (protection, seen) = (Protection::default(), RefCell::default());
+        let inside = Inside { system, places, filters, protection, variables, seen, path, _own: own };
         Ok(Self { wanted: limits.sandbox, level, network, timeout: limits.timeout, inside: Some(inside) })
     }
 
@@ -210,20 +265,56 @@ impl Sandbox {
         if self.wanted == schema::Sandbox::Required && !self.level.is_full() {
             return Err(SandboxError::Below(self.level.missing()));
         }
-        let outputs = if self.level.files && reach.writes == Writes::Entries { Outputs::make(reach.root) } else { Outputs::default() };
+        let fault = |error: &dyn std::fmt::Display| SandboxError::Rules(error.to_string());
+        let covers = inside.seen.borrow_mut().covers(&inside.protection, reach).map_err(|error| fault(&error))?;
+        let root = if self.level.namespaces && reach.git_stays() { Root::Covered } else { Root::EntryByEntry };
+        let split = Split::of(reach, &covers, root);
+        let outputs = if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
         let rules = if self.level.files {
-            let rules = files::rules(&inside.system, &inside.protection, reach, self.network);
-            Some(rules.map_err(|error| SandboxError::Rules(error.to_string()))?)
+            let rules = files::rules(&inside.system, &inside.protection, reach, self.network, &split);
+            Some(rules.map_err(|error| fault(&error))?)
         } else {
             None
         };
+        let view = self.level.namespaces.then(|| inside.view(reach, &covers, self.network)).transpose().map_err(|error| fault(&error))?;
+        let swept = (root == Root::Covered && reach.writes == Writes::Entries).then(|| Swept::before(reach.root)).transpose()?;
         let mut variables = inside.variables.clone();
         // Git does not work in a folder of somebody else, as a container's often is, unless told that it may.
         let own = [("GIT_CONFIG_COUNT", "1".to_owned()), ("GIT_CONFIG_KEY_0", "safe.directory".to_owned())];
         variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
         variables.insert("GIT_CONFIG_VALUE_0".to_owned(), reach.root.to_string_lossy().into_owned());
         let limits = limits(self.timeout);
-        Ok(Some(Fence { lock: Lock { rules, filters: inside.filters.clone(), limits }, variables, outputs }))
+        let kept = if view.as_ref().is_some_and(View::has_own_user) { CapabilitySet::empty() } else { KEPT_CAPABILITIES };
+        let late = view.iter().flat_map(|view| view.late()).collect();
+        let lock = Lock { rules, late, filters: inside.filters.clone(), limits, kept };
+        Ok(Some(Fence { lock, view, variables, outputs, swept }))
+    }
+}
+
+impl Inside {
+    fn view(&self, reach: &Reach<'_>, covers: &[Cover], network: Network) -> io::Result<View> {
+        let mut roots = vec![reach.root.to_owned()];
+        for folder in reach.git {
+            roots.push(folder.canonicalize()?);
+        }
+        let own_network = network != Network::Open;
+        View::of(&Scene { own: &self.path, places: &self.places, roots: &roots, covers, own_network })
+    }
+}
+
+impl Reach<'_> {
+    /// Whether a path is hidden from commands: an ignore file names it, or it may hold credentials, and the policy does not let it be read.
+    fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
+        self.is_sensitive(protection, path) && !(self.visible)(path)
+    }
+
+    fn is_sensitive(&self, protection: &Protection, path: &RepoPath) -> bool {
+        protection.of_read(path).is_some() || self.policy.is_some_and(|policy| policy.hides(path))
+    }
+
+    /// Whether `.git` is there and can be covered, so that nothing else can be put in its place.
+    fn git_stays(&self) -> bool {
+        std::fs::symlink_metadata(self.root.join(".git")).is_ok_and(|facts| facts.is_dir() || facts.is_file())
     }
 }
 
@@ -231,17 +322,25 @@ impl Sandbox {
 pub struct Fence {
     /// What the child puts on itself.
     pub(in crate::workspace) lock: Lock,
+    /// What it sees; `None` for what everybody sees.
+    pub(in crate::workspace) view: Option<View>,
     /// Variables it gets besides its own.
     pub(in crate::workspace) variables: BTreeMap<String, String>,
     /// Files that had to be there; removed with it when they were not used.
     pub(in crate::workspace) outputs: Outputs,
+    /// What of the root it may not add to.
+    pub(in crate::workspace) swept: Option<Swept>,
 }
 
 /// What a child puts on itself before it becomes the program. It cannot be taken off again.
 pub(in crate::workspace) struct Lock {
     rules: Option<RulesetCreated>,
+    /// Places that are there only in the view.
+    late: Vec<(CString, Use)>,
     filters: Filters,
     limits: Vec<(Resource, u64)>,
+    /// What is left of an administrator's rights.
+    kept: CapabilitySet,
 }
 
 impl Lock {
@@ -253,22 +352,26 @@ impl Lock {
         for (resource, limit) in &self.limits {
             lower(*resource, *limit)?;
         }
-        if let Some(rules) = self.rules.take() {
+        if let Some(mut rules) = self.rules.take() {
+            for (path, usage) in &self.late {
+                rules = files::add_late(rules, path, *usage)?;
+            }
             let status = rules.restrict_self().map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
             if status.ruleset == RulesetStatus::NotEnforced {
                 return Err(io::ErrorKind::Unsupported.into());
             }
         }
-        drop_capabilities()?;
+        rustix::thread::set_no_new_privs(true)?;
+        drop_capabilities(self.kept)?;
         load(&self.filters)
     }
 }
 
 /// Gives up what an administrator may and a build does not need; an ordinary user has nothing to give up. No program started later gets
 /// it back: the rules, or the filters, made sure of that.
-fn drop_capabilities() -> io::Result<()> {
+fn drop_capabilities(kept: CapabilitySet) -> io::Result<()> {
     let mut sets = rustix::thread::capabilities(None)?;
-    let kept = |set: CapabilitySet| set & KEPT_CAPABILITIES;
+    let kept = |set: CapabilitySet| set & kept;
     (sets.effective, sets.permitted, sets.inheritable) = (kept(sets.effective), kept(sets.permitted), CapabilitySet::empty());
     Ok(rustix::thread::set_capabilities(None, sets)?)
 }

@@ -1,8 +1,9 @@
-//! What build tools make directly in a checkout's root: in the sandbox nothing new can be made there, so it is made before.
+//! What build tools make directly in a checkout's root: where nothing new can be made there in the sandbox, it is made before.
 //!
-//! In: the root. Out: empty folders and files at the names tools are known to use; whatever is still empty in the end is removed.
+//! In: the root, and other folders that are closed alike. Out: empty folders and files at the names tools are known to use; whatever is still empty in the end is removed.
 #![expect(clippy::disallowed_methods, reason = "an empty file or folder that was made here and not used is removed")]
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -34,22 +35,26 @@ pub(in crate::workspace) struct Outputs {
 }
 
 impl Outputs {
-    /// Makes what the tools known by their files in `root` need. What cannot be made the tool will complain about.
-    pub(super) fn make(root: &Path) -> Self {
+    /// Makes what the tools known by their files in `folders` need there. What cannot be made the tool will complain about.
+    pub(super) fn make(folders: &BTreeSet<PathBuf>) -> Self {
         let mut made = Self::default();
+        folders.iter().for_each(|folder| made.make_in(folder));
+        made
+    }
+
+    fn make_in(&mut self, root: &Path) {
         for tool in TOOLS.iter().filter(|tool| root.join(tool.known_by).is_file()) {
             for folder in tool.folders.iter().map(|name| root.join(name)) {
                 if fs::create_dir(&folder).is_ok() {
-                    made.folders.push(folder);
+                    self.folders.push(folder);
                 }
             }
             for file in tool.files.iter().map(|name| root.join(name)) {
                 if OpenOptions::new().write(true).create_new(true).open(&file).is_ok() {
-                    made.files.push(file);
+                    self.files.push(file);
                 }
             }
         }
-        made
     }
 }
 
@@ -76,14 +81,14 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("Cargo.toml"), "").unwrap();
         std::fs::write(root.path().join("go.mod"), "").unwrap();
-        let made = Outputs::make(root.path());
+        let made = Outputs::make(&[root.path().to_owned()].into());
         assert!(root.path().join("target").is_dir() && root.path().join("go.sum").is_file());
         assert!(!root.path().join("node_modules").exists());
         std::fs::write(root.path().join("Cargo.lock"), "used").unwrap();
         drop(made);
         assert!(!root.path().join("target").exists() && !root.path().join("go.sum").exists());
         assert!(root.path().join("Cargo.lock").exists());
-        drop(Outputs::make(root.path()));
+        drop(Outputs::make(&[root.path().to_owned()].into()));
         assert!(root.path().join("Cargo.lock").exists());
     }
 }

@@ -20,6 +20,17 @@ pub(super) enum Sockets {
     None,
     /// The internet protocols.
     Internet,
+    /// The internet protocols and sockets with names, where names and addresses are those of namespaces of its own.
+    Own,
+}
+
+/// Whose processes commands see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Processes {
+    /// Everybody's.
+    Shared,
+    /// Their own, under numbers of their own.
+    Own,
 }
 
 /// System calls that are refused whatever their arguments are.
@@ -100,6 +111,18 @@ const NAMESPACES: &[i32] = &[
 /// Families of sockets the internet needs: the protocols, and the kernel's own table of addresses.
 const INTERNET: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
+/// The same with sockets that have names.
+const OWN: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK, libc::AF_UNIX];
+
+/// Kinds of sockets that are made by hand what the kernel makes otherwise. The table of addresses is asked over one of them.
+const BY_HAND: &[i32] = &[libc::SOCK_RAW, OLD_PACKET];
+
+/// What raw packets were asked for by before they had a family.
+const OLD_PACKET: i32 = 10;
+
+/// The part of a socket's kind that is no flag.
+const KIND_MASK: u64 = 0xf;
+
 /// Requests that put characters into the input of a terminal.
 const TERMINAL_INPUT: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
@@ -110,7 +133,7 @@ const SECOND_NUMBERING: u32 = 0x4000_0000;
 ///
 /// # Errors
 /// On a machine whose system calls are not known, or when a filter cannot be made.
-pub(super) fn filters(sockets: Sockets) -> Result<Filters, seccompiler::Error> {
+pub(super) fn filters(sockets: Sockets, processes: Processes) -> Result<Filters, seccompiler::Error> {
     let refused = errno(libc::EPERM);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().chain(REFUSED_HERE).map(|number| (*number, Vec::new())).collect();
     match sockets {
@@ -118,8 +141,10 @@ pub(super) fn filters(sockets: Sockets) -> Result<Filters, seccompiler::Error> {
             rules.insert(libc::SYS_socket, Vec::new());
         }
         Sockets::Internet => {
-            let other: Result<Vec<_>, _> = INTERNET.iter().map(|family| when(0, SeccompCmpOp::Ne, word(*family))).collect();
-            rules.insert(libc::SYS_socket, vec![SeccompRule::new(other?)?]);
+            rules.insert(libc::SYS_socket, all_but(INTERNET)?);
+        }
+        Sockets::Own => {
+            rules.insert(libc::SYS_socket, all_but(OWN)?);
         }
     }
     let namespaces: Result<Vec<_>, seccompiler::Error> =
@@ -128,7 +153,12 @@ pub(super) fn filters(sockets: Sockets) -> Result<Filters, seccompiler::Error> {
     let terminal: Result<Vec<_>, seccompiler::Error> =
         TERMINAL_INPUT.iter().map(|request| Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *request)?])?)).collect();
     rules.insert(libc::SYS_ioctl, terminal?);
-    rules.extend(aimed_at_us()?);
+    rules.extend(limits_of_others()?);
+    match processes {
+        Processes::Shared => rules.extend(aimed_at_us()?),
+        // The number of this program is somebody else's there.
+        Processes::Own => {}
+    }
     let target: TargetArch = std::env::consts::ARCH.try_into()?;
     let main: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, refused, target)?.try_into()?;
     // The flags of `clone3` cannot be seen; libraries fall back to `clone` where it does not exist.
@@ -137,7 +167,20 @@ pub(super) fn filters(sockets: Sockets) -> Result<Filters, seccompiler::Error> {
     Ok(vec![one_numbering(main), unseen])
 }
 
-/// What would end or starve this program: signals to it or to everyone, and limits of others.
+/// Sockets of other families, those made by hand, and the kernel's tables besides the one of addresses.
+fn all_but(families: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::Error> {
+    let other: Result<Vec<_>, _> = families.iter().map(|family| when(0, SeccompCmpOp::Ne, word(*family))).collect();
+    let mut rules = vec![SeccompRule::new(other?)?];
+    for kind in BY_HAND {
+        let internet = when(0, SeccompCmpOp::Ne, word(libc::AF_NETLINK))?;
+        rules.push(SeccompRule::new(vec![internet, when(1, SeccompCmpOp::MaskedEq(KIND_MASK), word(*kind))?])?);
+    }
+    let table = when(2, SeccompCmpOp::Ne, word(libc::NETLINK_ROUTE))?;
+    rules.push(SeccompRule::new(vec![when(0, SeccompCmpOp::Eq, word(libc::AF_NETLINK))?, table])?);
+    Ok(rules)
+}
+
+/// What would end this program: signals to it or to everyone.
 fn aimed_at_us() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
     let is = |argument: u8, value: i32| -> Result<SeccompRule, seccompiler::Error> {
@@ -151,18 +194,20 @@ fn aimed_at_us() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> 
         (libc::SYS_rt_tgsigqueueinfo, vec![is(0, own)?]),
         (libc::SYS_pidfd_open, vec![is(0, own)?]),
     ];
+    Ok(BTreeMap::from(signals))
+}
+
+/// What would starve others, and what would take off the mark by which descendants are found.
+fn limits_of_others() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> {
     let sets =
         || -> Result<SeccompCondition, seccompiler::Error> { Ok(SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?) };
     let mark = i32::try_from(libc::RLIMIT_RTTIME).unwrap_or(15);
     let limits = vec![
         SeccompRule::new(vec![when(0, SeccompCmpOp::Ne, 0)?, sets()?])?,
-        // The mark by which descendants are found.
         SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(mark))?, sets()?])?,
     ];
-    let mut rules = BTreeMap::from(signals);
-    rules.insert(libc::SYS_prlimit64, limits);
-    rules.insert(libc::SYS_setrlimit, vec![is(0, mark)?]);
-    Ok(rules)
+    let own = SeccompRule::new(vec![when(0, SeccompCmpOp::Eq, word(mark))?])?;
+    Ok(BTreeMap::from([(libc::SYS_prlimit64, limits), (libc::SYS_setrlimit, vec![own])]))
 }
 
 fn when(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::Error> {

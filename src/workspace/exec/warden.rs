@@ -1,0 +1,93 @@
+//! The two processes around a command in namespaces of its own: one waits outside them, one is the first inside.
+//!
+//! When the first process inside ends, the kernel kills every other one there: nothing that the command started outlives it, in
+//! whatever session or group it hides. Both only make system calls and take no memory; whoever calls them ends the process afterwards.
+
+use std::mem::MaybeUninit;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd as _;
+use rustix::fs::{CWD, Mode, OFlags, RawDir};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+
+/// Processes that a command may have at once, where the kernel does not count them: an administrator's.
+const PROCESSES_LIMIT: usize = 4096;
+
+/// Time between two counts of processes.
+const COUNT_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Waits outside until the first process inside has ended. On every byte that comes in, all inside are asked to end; when the input
+/// closes, whoever started the command is gone and they are killed.
+pub(super) fn wait_outside(first: Pid) {
+    let Ok(watch) = rustix::process::pidfd_open(first, PidfdFlags::empty()) else {
+        return kill_and_reap(first);
+    };
+    let input = rustix::stdio::stdin();
+    loop {
+        let mut ready = [PollFd::new(&watch, PollFlags::IN), PollFd::new(&input, PollFlags::IN)];
+        if !matches!(poll(&mut ready, None), Ok(_) | Err(Errno::INTR)) {
+            return kill_and_reap(first);
+        }
+        let [ended, asked] = ready.map(|one| !one.revents().is_empty());
+        if ended {
+            return reap(first);
+        }
+        if asked {
+            match rustix::io::read(input, &mut [0_u8]) {
+                // The first process has a group of its own, which the command is in; it does not heed the signal itself.
+                Ok(1) => drop(rustix::process::kill_process_group(first, Signal::TERM)),
+                Ok(_) | Err(_) => return kill_and_reap(first),
+            }
+        }
+    }
+}
+
+fn kill_and_reap(first: Pid) {
+    // Fails only when it is gone.
+    let _ = rustix::process::kill_process(first, Signal::KILL);
+    reap(first);
+}
+
+fn reap(process: Pid) {
+    while matches!(rustix::process::waitpid(Some(process), WaitOptions::empty()), Err(Errno::INTR)) {}
+}
+
+/// Waits inside until the command itself has ended and tells how over what is put in the place of the input; reaps what
+/// lost its parent meanwhile.
+pub(super) fn wait_inside(program: Pid) {
+    let out = rustix::stdio::stdin();
+    let counts = rustix::process::geteuid().is_root();
+    let Ok(watch) = rustix::process::pidfd_open(program, PidfdFlags::empty()) else { return };
+    loop {
+        match rustix::process::waitpid(None, if counts { WaitOptions::NOHANG } else { WaitOptions::empty() }) {
+            Ok(Some((process, status))) if process == program => {
+                // Nobody listens when whoever started the command is gone.
+                let _ = rustix::io::write(out, &status.as_raw().to_ne_bytes());
+                return;
+            }
+            Ok(None) => {
+                let mut ready = [PollFd::new(&watch, PollFlags::IN)];
+                let _ = poll(&mut ready, Some(&COUNT_PAUSE));
+                if processes() > PROCESSES_LIMIT {
+                    return;
+                }
+            }
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Counts the processes inside; none when they cannot be counted.
+fn processes() -> usize {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(folder) = rustix::fs::openat(CWD, c"/proc", flags, Mode::empty()) else { return 0 };
+    let mut buffer = [MaybeUninit::uninit(); 8192];
+    let mut entries = RawDir::new(folder.as_fd(), &mut buffer);
+    let mut count = 0;
+    while let Some(Ok(entry)) = entries.next() {
+        count += usize::from(entry.file_name().to_bytes().iter().all(u8::is_ascii_digit));
+    }
+    count
+}
