@@ -22,6 +22,7 @@ use locum::models::scripted::script::Script;
 use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
 use locum::policy::budget::Budget;
+use locum::policy::cases::read_cases;
 use locum::policy::command::word;
 use locum::policy::pattern::PUBLICATIONS;
 use locum::policy::rule::{TIERS, TRIGGERS};
@@ -34,6 +35,7 @@ use support::stage::Stage;
 /// Files below `config/examples`, and where they stand in a repository.
 const EXAMPLES: &[(&str, &str)] = &[
     ("policy.yml", ".locum/policy.yml"),
+    ("policy-tests.yml", ".locum/policy-tests.yml"),
     ("modes.yml", ".locum/modes.yml"),
     ("config.yml", ".locum/config.yml"),
     ("jobs/update-dependencies.yml", ".locum/jobs/update-dependencies.yml"),
@@ -110,6 +112,7 @@ fn check_example(kind: &str, text: &str) -> Result<(), String> {
             let whole = if text.contains("version:") { text.to_owned() } else { format!("version: 1\n{text}") };
             Policy::parse(&whole, "policy").map(drop).map_err(|errors| errors.to_string())
         }
+        "policy-tests" => read_cases(text, "tests").map(drop).map_err(|errors| errors.to_string()),
         "modes" => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
             let file = loader::parse_file(text, &source, loader::Strictness::Strict).map_err(|errors| errors.to_string())?;

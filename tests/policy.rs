@@ -122,3 +122,66 @@ fn a_line_is_answered_before_the_next_one_comes() {
     writeln!(input, "edit(src/a.rs)").unwrap();
     assert!(child.wait().unwrap().code().is_some());
 }
+
+#[test]
+fn a_policys_tests_pass_or_say_what_came_out_instead() {
+    let stage = questioned();
+    let policy = |examples: &str| format!("version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n    modes: [code]\n{examples}");
+    stage.write("checkout/.locum/policy.yml", &policy(""));
+    let ran = stage.run(&["policy", "test"]);
+    assert!(ran.code == Some(2) && ran.err.contains("nothing to try"), "{ran:?}");
+
+    let policy_of_every_mode = |examples: &str| policy(examples).replace("\n    modes: [code]", "");
+    stage.write(
+        "checkout/.locum/policy.yml",
+        &policy_of_every_mode("examples: { allow: [\"edit(src/a)\"], deny: [\"read(../x)\", \"edit(src/b)\"] }\n"),
+    );
+    let ran = stage.run(&["policy", "test"]);
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (
+            Some(3),
+            "pass  .locum/policy.yml:4 allow edit(src/a) (.locum/policy.yml:3 edit(src/**))\n\
+             pass  .locum/policy.yml:4 deny read(../x)\n\
+             FAIL  .locum/policy.yml:4 deny edit(src/b): it is `allow`, allowed by `edit(src/**)` (.locum/policy.yml:3 edit(src/**))\n\
+             .locum/policy.yml: 2 cases passed, 1 failed\n"
+        )
+    );
+
+    stage.write("checkout/.locum/policy.yml", &policy(""));
+    let cases = "- name: code writes\n  allow: { name: write_to_file, arguments: { path: src/a.rs, content: [1] } }\n  deny: [\"edit(src/../../x)\", \"read(hidden/a)\"]\n  mode: code\n\
+                 - deny: \"edit(src/a.rs)\"\n  mode: ask\n";
+    stage.write("checkout/.locum/policy-tests.yml", cases);
+    let ran = stage.run(&["policy", "test"]);
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(3), 5), "a list is no content: {}", ran.out);
+    stage.write("checkout/.locum/policy-tests.yml", &cases.replace("content: [1]", "content: x"));
+    let ran = stage.run(&["policy", "test", "--json"]);
+    let found = ran.json();
+    assert_eq!((ran.code, &found["passed"], &found["cases"][0]["name"]), (Some(0), &4.into(), &"code writes".into()));
+    assert_eq!((&found["cases"][2]["rule_file"], &found["cases"][3]["line"]), (&".locumignore".into(), &5.into()));
+}
+
+#[test]
+fn mistakes_in_tests_are_told_all_at_once_with_their_places() {
+    let stage = questioned();
+    stage.write(
+        "checkout/cases.yml",
+        "- alow: [\"edit(a)\"]\n- allow: [\"edti(a)\"]\n  teir: bot\n- deny: []\n- allow: [{ name: read_file, mode: code }]\n- {}\n",
+    );
+    stage.write("checkout/modes.yml", "- allow: \"edit(a)\"\n  mode: cod\n");
+    for (file, told) in [
+        (
+            "cases.yml",
+            "cases.yml:1:3: unknown key `alow`;did you mean `allow`?;cases.yml:2:11: unknown kind of pattern `edti`;cases.yml:3:3: unknown key `teir`;\
+             cases.yml:4:3: the entry tries nothing;cases.yml:5:11: circumstances stand beside the list;cases.yml:6:3: the entry tries nothing",
+        ),
+        ("modes.yml", "modes.yml:1:10: there is no mode `cod`; did you mean `code`?"),
+        ("none.yml", "there is no file `none.yml`"),
+    ] {
+        let ran = stage.run(&["policy", "test", file]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""));
+        for part in told.split("; ").flat_map(|part| part.split(';')) {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::policy_args::{PolicyExplainArgs, PolicyImportArgs};
+use crate::cli::policy_args::{PolicyExplainArgs, PolicyImportArgs, PolicyTestArgs};
 
 /// How the inspecting subcommands look and answer.
 #[derive(Clone, Debug, Args)]
@@ -60,6 +60,9 @@ pub enum PolicyCommand {
     /// Say what the policy decides on intents and tool calls, by which rule, and why. Nothing is done. Ends with 0 (all allowed), 4
     /// (something denied), 5 (something held) or 2 (something could not be read).
     Explain(PolicyExplainArgs),
+    /// Try the policy's own examples and files of cases. Ends with 0 when each comes out as it must, 3 when one does not, 2 when there is
+    /// nothing to try.
+    Test(PolicyTestArgs),
     /// Turn the allowed and denied commands of another tool's settings into a policy; what is lost is told on stderr.
     Import(PolicyImportArgs),
 }

@@ -23,6 +23,7 @@ pub mod place;
 pub mod policy;
 pub mod policy_args;
 pub mod policy_explain;
+pub mod policy_test;
 pub mod resume;
 pub mod run;
 pub mod schema;

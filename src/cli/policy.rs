@@ -7,8 +7,8 @@ use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::policy_args::PolicyImportArgs;
-use crate::cli::policy_explain;
 use crate::cli::{Context, ExitStatus};
+use crate::cli::{policy_explain, policy_test};
 use crate::config::load::ConfigFile;
 use crate::policy::Policy;
 use crate::policy::explain::Warning;
@@ -27,6 +27,7 @@ pub fn run(args: &PolicyArgs, context: &Context, output: &mut Output) -> Result<
     match &args.command {
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
+        PolicyCommand::Test(args) => policy_test::run(args, context, output),
         PolicyCommand::Import(args) => imported(args, context, output),
     }
 }

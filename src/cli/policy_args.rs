@@ -75,6 +75,20 @@ pub struct PolicyExplainArgs {
     pub inspect: InspectArgs,
 }
 
+/// `locum policy test`.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyTestArgs {
+    /// Files of cases; the repository's `.locum/policy-tests.yml`, if there is one, when absent. The policy's own examples are tried as well.
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// This policy file instead of the repository's.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
+    pub policy: Option<PathBuf>,
+    /// Where to read and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
+}
+
 /// How a run is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TriggerWord {

@@ -261,7 +261,8 @@ fn lines(explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-fn word(decision: Decision) -> &'static str {
+/// Returns a decision in one word.
+pub(super) fn word(decision: Decision) -> &'static str {
     match decision {
         Decision::Allow => "allow",
         Decision::Hold => "hold",

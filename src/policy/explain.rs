@@ -6,11 +6,7 @@
 use serde::Serialize;
 use url::Url;
 
-use crate::base::fields::Mistakes;
 use crate::base::path::RepoPath;
-use crate::base::section::Section;
-use crate::base::shape::{At, Checked, Many, Told};
-use crate::base::yaml::Place;
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::intent::{Facts, Intent};
@@ -26,37 +22,6 @@ pub struct Explanation {
     pub verdict: Verdict,
     /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not do.
     pub nearest: Option<Nearest>,
-}
-
-/// What a policy says of itself: this intent is allowed, held or denied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Example {
-    text: String,
-    place: Place,
-    expected: Decision,
-}
-
-/// What an intent is and comes to is seen later, when the rules are there.
-const EXAMPLE: Checked<String> = Checked {
-    parse: |text| {
-        let good = text.contains('(') && text.trim_end().ends_with(')');
-        good.then(|| text.to_owned())
-            .ok_or_else(|| Told::from(format!("`{text}` is not of the form `kind(...)`, for example `edit(src/x.rs)`")))
-    },
-    write: None,
-    pattern: r"^[^]*\([^]*\)\s*$",
-    example: "edit(src/lib.rs)",
-};
-
-/// Reads `examples`.
-pub(crate) fn read_examples(section: &mut Section<'_>) -> Vec<Example> {
-    let mut examples = Vec::new();
-    for (key, expected) in [("allow", Decision::Allow), ("hold", Decision::Hold), ("deny", Decision::Deny)] {
-        let about = format!("Intents, such as `edit(src/lib.rs)`, that come out as `{key}`.");
-        let found = section.key(key, &about, Many(At(EXAMPLE))).unwrap_or_default();
-        examples.extend(found.into_iter().map(|(text, place)| Example { text, place, expected }));
-    }
-    examples
 }
 
 /// A rule that cannot do what it says.
@@ -183,54 +148,6 @@ impl Policy {
         let kind = kind_word(intent);
         let allowed = self.inner_texts(kind, Decision::Allow, &facts.mode);
         if allowed.is_empty() { None } else { Some(format!("allowed here: {kind} {}", allowed.join(", "))) }
-    }
-
-    pub(crate) fn check_examples(&self, examples: Vec<Example>, mistakes: &mut Mistakes) {
-        for Example { text, place, expected } in examples {
-            self.check_example(&text, place, expected, mistakes);
-        }
-    }
-
-    /// An example must hold for some narrowing that the rules name, so that narrowed rules can be exampled too.
-    fn check_example(&self, text: &str, place: Place, expected: Decision, mistakes: &mut Mistakes) {
-        let intent = match parse_intent(text) {
-            Ok(intent) => intent,
-            Err(_) if expected == Decision::Deny && (text.starts_with("read(") || text.starts_with("edit(")) => return,
-            Err(message) => return mistakes.add(place, message),
-        };
-        let facts = self.example_facts();
-        if facts.iter().any(|facts| self.decide(&intent, facts).decision == expected) {
-            return;
-        }
-        let Some(verdict) = facts.first().map(|facts| self.decide(&intent, facts)) else { return };
-        let line = verdict.rule.as_ref().map(|rule| format!(" (`{}`, line {})", rule.pattern, rule.line)).unwrap_or_default();
-        let was = format!("{:?}", verdict.decision).to_lowercase();
-        let wanted = format!("{expected:?}").to_lowercase();
-        mistakes.add_with_hint(
-            place,
-            format!("example `{text}` is not `{wanted}` but `{was}`: {}{line}", verdict.reason),
-            "change the rules or the example",
-        );
-    }
-
-    /// Facts under which examples are tried: every mode allowed, as a maintainer on the command line, in a sandbox.
-    fn example_facts(&self) -> Vec<Facts> {
-        let spec = self.settings();
-        let modes =
-            std::iter::once(spec.modes.default.clone()).chain(spec.modes.allow.iter().filter(|mode| **mode != spec.modes.default).cloned());
-        let mut all: Vec<Facts> = modes.map(|mode| Facts { mode, sandboxed: true, ..Facts::default() }).collect();
-        for rule in self.judge.rules().iter().filter(|rule| !rule.narrowing.is_empty()) {
-            let narrowing = &rule.narrowing;
-            all.push(Facts {
-                mode: narrowing.modes.first().unwrap_or(&spec.modes.default).clone(),
-                trigger: narrowing.triggers.first().copied().unwrap_or_default(),
-                tier: narrowing.tiers.first().copied().unwrap_or_default(),
-                job: narrowing.jobs.first().cloned(),
-                sandboxed: true,
-                ..Facts::default()
-            });
-        }
-        all
     }
 
     fn inner_texts(&self, kind: &str, decision: Decision, mode: &str) -> Vec<String> {

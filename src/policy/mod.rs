@@ -5,6 +5,7 @@
 
 pub mod actors;
 pub mod budget;
+pub mod cases;
 pub mod command;
 pub mod explain;
 pub mod glob;
@@ -32,7 +33,7 @@ use crate::base::path::RepoPath;
 use crate::base::section::{Group, Section};
 use crate::base::shape::{List, Only};
 use crate::base::yaml::{Document, Mistake, Place};
-use crate::policy::explain::{Example, read_examples};
+use crate::policy::cases::{Example, read_examples};
 use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::judge::Judge;
@@ -50,6 +51,7 @@ pub const BUILTIN_TEXT: &str = include_str!("../../config/policy.yml");
 pub struct Policy {
     spec: PolicySpec,
     judge: Judge,
+    examples: Vec<Example>,
     hash: String,
 }
 
@@ -59,22 +61,29 @@ impl Policy {
     /// # Errors
     /// Every mistake of the file at once, each with line and column; a failing `examples` entry is such a mistake.
     pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
+        let (policy, mut mistakes) = Self::read(text, origin);
+        policy.examples.iter().for_each(|example| policy.check_example(example, &mut mistakes));
+        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.0, origin)) }
+    }
+
+    fn read(text: &str, origin: &str) -> (Self, Mistakes) {
         let document = Document::parse(text);
         let mut mistakes = Mistakes(document.mistakes);
-        let mut policy = Self { spec: PolicySpec::default(), judge: Judge::new(Vec::new(), origin), hash: hash_of(text) };
+        let mut policy =
+            Self { spec: PolicySpec::default(), judge: Judge::new(Vec::new(), origin), examples: Vec::new(), hash: hash_of(text) };
         match document.root {
             Some(root) => {
                 let read = Section::read(&root, "policy", &mut mistakes, read_file);
                 if let Some((spec, rules, examples)) = read {
                     policy.spec = spec;
                     policy.judge = Judge::new(rules, origin);
-                    policy.check_examples(examples, &mut mistakes);
+                    policy.examples = examples;
                 }
             }
             None if mistakes.0.is_empty() => mistakes.add_with_hint(Place::default(), "the file is empty", "start with `version: 1`"),
             None => {}
         }
-        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.0, origin)) }
+        (policy, mistakes)
     }
 
     /// Returns the JSON Schema of a policy file.
@@ -90,6 +99,7 @@ impl Policy {
         Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN).unwrap_or_else(|_| Self {
             spec: PolicySpec::default(),
             judge: Judge::new(Vec::new(), BUILTIN_ORIGIN),
+            examples: Vec::new(),
             hash: hash_of(BUILTIN_TEXT),
         })
     }

@@ -91,6 +91,12 @@ impl Question {
         }
     }
 
+    /// Returns true when it brings no circumstances of its own.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.mode.is_none() && self.trigger.is_none() && self.tier.is_none() && self.job.is_none()
+    }
+
     fn about(asked: Asked) -> Self {
         Self { asked, id: None, mode: None, trigger: None, tier: None, job: None }
     }

@@ -37,8 +37,14 @@ use locum::workspace::repo::Repo;
 const TARGET_DECISION: Figure = Figure::Time(Duration::from_micros(50));
 
 fn main() {
-    let parts: [(&str, fn()); 5] =
-        [("decisions", decisions), ("search", search), ("checkpoints", checkpoints), ("journal", journal), ("secrets", secrets)];
+    let parts: [(&str, fn()); 6] = [
+        ("decisions", decisions),
+        ("explain", explain),
+        ("search", search),
+        ("checkpoints", checkpoints),
+        ("journal", journal),
+        ("secrets", secrets),
+    ];
     parts.iter().filter(|(name, _)| figures::wanted(name)).for_each(|(_, measure)| measure());
 }
 
@@ -68,6 +74,49 @@ fn decide(what: &str, policy: &Policy, intent: impl Fn() -> Intent) {
     assert_eq!(verdict.decision, Decision::Allow, "{what}: {}", verdict.reason);
     // Reading a command is a part of deciding on it.
     against(what, Figure::Time(timed(2000, || policy.decide(&intent(), &facts))), TARGET_DECISION);
+}
+
+/// Questions about intents and tool calls, allowed and denied, asked of the binary.
+fn explain() {
+    heading("10,000 lines for `policy explain -`, a policy of 100 rules: median of 5, the start included");
+    let folder = tempfile::tempdir().unwrap();
+    let checkout = folder.path().join("checkout");
+    repository::small(&checkout);
+    std::fs::create_dir(checkout.join(".locum")).unwrap();
+    std::fs::write(checkout.join(".locum/policy.yml"), policy_text(50, true)).unwrap();
+    let call =
+        |name: &str, arguments: serde_json::Value| serde_json::json!({ "name": name, "arguments": arguments, "mode": "code" }).to_string();
+    let kinds: [(&str, &dyn Fn(usize) -> String); 6] = [
+        ("intents on paths, half of them denied", &|n| format!("edit(src/part{}/a/file{n}.rs)", n % 100)),
+        ("commands, half of them denied", &|n| {
+            format!("command({} test -p part{n} && cargo test)", if n % 2 == 0 { "cargo" } else { "make" })
+        }),
+        ("calls that read a file", &|n| call("read_file", serde_json::json!({ "path": format!("src/file{}.txt", n % 50) }))),
+        ("calls that write a file", &|n| {
+            call(
+                "write_to_file",
+                serde_json::json!({ "path": format!("src/part{}/new.rs", n % 50), "content": "fn new() {}\n".repeat(20) }),
+            )
+        }),
+        ("calls that run a command", &|n| call("execute_command", serde_json::json!({ "command": format!("cargo test -p part{n}") }))),
+        ("calls that run a command of a folder", &|n| {
+            call("execute_command", serde_json::json!({ "command": format!("git log -{n} | head"), "cwd": "src" }))
+        }),
+    ];
+    let ask = |what: &str, lines: &dyn Fn(usize) -> String| {
+        let input = folder.path().join("questions");
+        std::fs::write(&input, (0..10_000).map(|number| lines(number) + "\n").collect::<String>()).unwrap();
+        let time = timed(5, || {
+            let mut asked = Command::new(env!("CARGO_BIN_EXE_locum"));
+            asked.args(["policy", "explain", "--mode", "code", "-"]).current_dir(&checkout).stdin(std::fs::File::open(&input).unwrap());
+            let answers = asked.output().unwrap().stdout;
+            assert_eq!(answers.iter().filter(|byte| **byte == b'\n').count(), 10_000, "{what}");
+            assert!(!String::from_utf8_lossy(&answers).contains("\"error\""), "{what}");
+        });
+        against(what, Figure::Time(time), Figure::Time(Duration::from_secs(1)));
+    };
+    ask("all of these in turn", &|number| kinds[number % kinds.len()].1(number));
+    kinds.iter().for_each(|(what, lines)| ask(what, lines));
 }
 
 fn command(text: &str) -> Intent {

@@ -1,0 +1,161 @@
+//! `locum policy test`: tries a policy's own examples and files of cases, and says of each whether it came out as it must.
+//!
+//! In: a policy and files of cases. Out: a line a case, a summary, and an exit code for CI. Cases are answered as `policy explain` answers,
+//! in a sandbox whether this machine has one or not, so that they come out alike everywhere.
+
+use serde::Serialize;
+
+use crate::cli::failure::{Failure, Mistake};
+use crate::cli::output::Output;
+use crate::cli::place::Place;
+use crate::cli::policy::{given, repository_file};
+use crate::cli::policy_args::PolicyTestArgs;
+use crate::cli::policy_explain::word;
+use crate::cli::{Context, ExitStatus, launch};
+use crate::config::load::ConfigFile;
+use crate::policy::cases::{CASES_FILE, Case, Example, read_cases};
+use crate::policy::intent::Facts;
+use crate::policy::verdict::{Decision, Verdict};
+use crate::policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
+use crate::report::figures;
+use crate::report::markdown::visible;
+use crate::run::explain::Explainer;
+
+/// What came of one case.
+#[derive(Serialize)]
+struct Row {
+    file: String,
+    line: u32,
+    /// What the maintainer calls it.
+    name: Option<String>,
+    /// What was tried, as written.
+    case: String,
+    expected: Decision,
+    passed: bool,
+    /// What came out.
+    decision: Decision,
+    reason: String,
+    rule: Option<String>,
+    rule_file: Option<String>,
+    rule_line: Option<u32>,
+}
+
+/// The result for programs.
+#[derive(Serialize)]
+struct Tested<'a> {
+    policy: &'a str,
+    passed: usize,
+    failed: usize,
+    cases: &'a [Row],
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Every mistake of the policy file and of the files of cases; and when there is nothing to try.
+pub(super) fn run(args: &PolicyTestArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let file = match &args.policy {
+        Some(path) => Some(given(context, path, "--policy")?),
+        None => repository_file(context, args.inspect.at.as_deref())?,
+    };
+    let from = Place::open(context, args.inspect.at.as_deref())?;
+    let policy = file
+        .as_ref()
+        .map_or_else(|| Policy::parse_untried(BUILTIN_TEXT, BUILTIN_ORIGIN), |file| Policy::parse_untried(&file.text, &file.origin))?;
+    let mut rows: Vec<Row> = policy.examples().iter().map(|example| of_example(&policy, example)).collect::<Result<_, _>>()?;
+    let facts = Facts { mode: policy.settings().modes.default.clone(), sandboxed: true, ..Facts::default() };
+    let policy = policy.with_ignored(from.ignored()?);
+    let explainer = Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts);
+    rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
+    if rows.is_empty() {
+        let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");
+        return Err(Failure::usage(explainer.policy().origin(), "there is nothing to try").hint(hint));
+    }
+    show(&rows, args, explainer.policy().origin(), output);
+    Ok(if rows.iter().all(|row| row.passed) { ExitStatus::Done } else { ExitStatus::Failed })
+}
+
+fn case_files(args: &PolicyTestArgs, context: &Context, from: &Place) -> Result<Vec<ConfigFile>, Failure> {
+    if args.files.is_empty() {
+        return Ok(from.file(CASES_FILE)?.into_iter().collect());
+    }
+    args.files.iter().map(|path| given(context, path, "FILE")).collect()
+}
+
+fn of_example(policy: &Policy, example: &Example) -> Result<Row, Failure> {
+    let tried = policy.try_example(example).map_err(|what| Failure::usage(format!("{}:{}", policy.origin(), example.place), what))?;
+    let verdict = tried.verdict.unwrap_or_else(|| no_path(&example.text));
+    let case = Case { place: example.place, name: None, expected: example.expected, text: example.text.clone(), question: None };
+    Ok(row(policy.origin(), &case, verdict))
+}
+
+fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    let mut mistakes = Vec::new();
+    for file in files {
+        let cases = match read_cases(&file.text, &file.origin) {
+            Ok(cases) => cases,
+            Err(errors) => {
+                mistakes.extend(Failure::from(errors).mistakes);
+                continue;
+            }
+        };
+        for case in cases {
+            let answered = case.question.as_ref().map(|question| explainer.answer(question)).transpose();
+            match answered {
+                Ok(answer) => {
+                    let verdict = answer.and_then(|answer| answer.worst().map(|worst| worst.verdict.clone()));
+                    rows.push(row(&file.origin, &case, verdict.unwrap_or_else(|| no_path(&case.text))));
+                }
+                Err(what) => mistakes.push(Mistake { place: format!("{}:{}", file.origin, case.place), what, hint: None }),
+            }
+        }
+    }
+    if mistakes.is_empty() { Ok(rows) } else { Err(Failure { status: ExitStatus::Usage, mistakes }) }
+}
+
+/// What leads out of the repository is no path, and denied.
+fn no_path(text: &str) -> Verdict {
+    Verdict { decision: Decision::Deny, intent: text.to_owned(), rule: None, reason: "it is no path inside the repository".to_owned() }
+}
+
+fn row(file: &str, case: &Case, verdict: Verdict) -> Row {
+    let rule = verdict.rule;
+    Row {
+        file: file.to_owned(),
+        line: case.place.line,
+        name: case.name.clone(),
+        case: case.text.clone(),
+        expected: case.expected,
+        passed: verdict.decision == case.expected,
+        decision: verdict.decision,
+        reason: verdict.reason,
+        rule_file: rule.as_ref().map(|rule| rule.origin.clone()),
+        rule_line: rule.as_ref().map(|rule| rule.line),
+        rule: rule.map(|rule| rule.pattern),
+    }
+}
+
+fn show(rows: &[Row], args: &PolicyTestArgs, policy: &str, output: &mut Output) {
+    let passed = rows.iter().filter(|row| row.passed).count();
+    let failed = rows.len() - passed;
+    if args.inspect.json {
+        return output.json(&Tested { policy, passed, failed, cases: rows });
+    }
+    rows.iter().for_each(|row| output.line(visible(&line(row))));
+    let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
+    output.line(format!("{policy}: {} passed{failures}", figures::count(passed, "case")));
+}
+
+/// `pass  file:3 deny edit(x) (.locum/policy.yml:4 edit(**))`
+fn line(row: &Row) -> String {
+    let mark = if row.passed { "pass" } else { "FAIL" };
+    let name = row.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let rule = match (&row.rule, &row.rule_file, row.rule_line) {
+        (Some(rule), Some(file), Some(0)) => format!(" ({file} {rule})"),
+        (Some(rule), Some(file), Some(line)) => format!(" ({file}:{line} {rule})"),
+        (_, _, _) => String::new(),
+    };
+    let got = if row.passed { String::new() } else { format!(": it is `{}`, {}", word(row.decision), row.reason) };
+    format!("{mark}  {}:{} {name}{} {}{got}{rule}", row.file, row.line, word(row.expected), row.case)
+}
