@@ -182,12 +182,6 @@ pub fn read_cases(text: &str, origin: &str) -> Result<Vec<Case>, PolicyErrors> {
     if mistakes.0.is_empty() { Ok(cases) } else { Err(errors(mistakes.0, origin)) }
 }
 
-/// Returns the JSON Schema of a file of cases.
-#[must_use]
-pub fn cases_schema() -> serde_json::Value {
-    serde_json::json!({ "type": "array", "items": Section::describe(read_entry) })
-}
-
 fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {
     let name = entry.key("name", "What the entry is about, shown with each of its cases.", Text);
     let mode = entry.key("mode", "The mode it is done in; the policy's default when absent.", Text);
