@@ -33,6 +33,12 @@ pub(crate) enum Guard {
     FinalTree,
     /// Nothing is published that holds a secret.
     SecretInPatch,
+    /// What is shown or logged is looked at once more for secrets.
+    LastLook,
+    /// Git starts nothing that a repository's settings name.
+    GitNeutral,
+    /// What git says is redacted before anyone reads it.
+    GitMessages,
     /// A command gets the environment the policy lists, less what names a secret.
     CleanEnvironment,
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 
 use crate::base::clock::Clock;
-use crate::base::secret::{Redactor, Secret};
+use crate::base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use crate::cli::args::ActionArgs;
 use crate::cli::failure::Failure;
 use crate::cli::launch::{open, stop_signal};
@@ -32,7 +32,6 @@ use crate::run::publish::Landed;
 use crate::session::event::JournalLine;
 use crate::session::outcome::OutcomeWord;
 use crate::session::state::State;
-use crate::workspace::env::holds_a_secret;
 use crate::workspace::git_binary::GitBinary;
 use crate::workspace::remote::Remote;
 
@@ -45,14 +44,9 @@ pub fn run(_args: &ActionArgs, context: &Context, output: &mut Output) -> Result
     let job = ActionContext::from_environment(environment).map_err(|missing| {
         Failure::usage(missing.variable, "not set").hint("`locum action` runs as a step of GitHub Actions; elsewhere use `locum run`")
     })?;
-    let secrets: Vec<Secret> = environment
-        .variables()
-        .iter()
-        .filter(|(name, value)| holds_a_secret(name) && value.len() > 5)
-        .map(|(_, value)| Secret::new(value.clone()))
-        .collect();
-    for secret in &secrets {
-        actions::masks(secret.expose()).into_iter().for_each(|mask| output.line(mask));
+    let secrets = environment.secrets();
+    for secret in secrets.iter().filter(|secret| secret.expose().len() >= SHORTEST_VALUE_BYTES) {
+        actions::masks(secret.expose()).into_iter().for_each(|mask| output.line_as_it_is(mask));
     }
     let redactor = Redactor::new(secrets);
     let ended = carry_out(&job, &redactor, context, output);

@@ -5,6 +5,7 @@ use std::io;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::base::secret::plain::PlainValues;
 use crate::cli::args::{GlobalArgs, LogFormat};
 use crate::cli::failure::Failure;
 use crate::config::environment::Environment;
@@ -16,15 +17,32 @@ const VARIABLE: &str = "LOCUM_LOG";
 ///
 /// # Errors
 /// When `LOCUM_LOG` is no filter.
-pub fn start(global: &GlobalArgs, environment: &Environment) -> Result<(), Failure> {
+pub fn start(global: &GlobalArgs, environment: &Environment, hidden: PlainValues) -> Result<(), Failure> {
     let filter = filter(global, environment)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(move || Lines { hidden: hidden.clone() }).with_ansi(false);
     // NOTE: fails only where a test has started logging before.
     let _ = match global.log_format {
         LogFormat::Text => lines.without_time().with_target(false).finish().try_init(),
         LogFormat::Json => lines.json().flatten_event(true).finish().try_init(),
     };
     Ok(())
+}
+
+/// Writes each line to stderr without secrets, whatever the crates below say at their most talkative.
+struct Lines {
+    hidden: PlainValues,
+}
+
+impl io::Write for Lines {
+    /// Takes a whole line at once, as the formatter gives it.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        io::stderr().write_all(&self.hidden.hide_bytes(line))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// Flags win over `LOCUM_LOG`, that over `RUNNER_DEBUG` (set when a job is run again with debug logging).

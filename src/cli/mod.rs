@@ -35,6 +35,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::base::secret::plain::PlainValues;
 use crate::cli::args::{Cli, Command, GlobalArgs};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -113,7 +114,9 @@ pub fn main() -> ExitCode {
 
 fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
     let environment = Environment::snapshot();
-    logs::start(&cli.global, &environment)?;
+    let hidden = PlainValues::new(environment.secrets());
+    output.hide(hidden.clone());
+    logs::start(&cli.global, &environment, hidden)?;
     if let Err(error) = sandbox::close_own_process() {
         tracing::warn!(%error, "other processes of this user can look into this one");
     }

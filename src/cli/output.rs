@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
+use crate::base::secret::plain::PlainValues;
 use crate::cli::failure::Failure;
 
 /// Where a command's result and its talk go.
@@ -14,6 +15,7 @@ pub struct Output {
     results: Box<dyn Write>,
     talk: Box<dyn Write>,
     fault: Option<io::Error>,
+    hidden: PlainValues,
 }
 
 impl Output {
@@ -26,20 +28,28 @@ impl Output {
     /// Returns an output that writes to given places.
     #[must_use]
     pub fn to(results: Box<dyn Write>, talk: Box<dyn Write>) -> Self {
-        Self { results, talk, fault: None }
+        Self { results, talk, fault: None, hidden: PlainValues::default() }
+    }
+
+    /// Takes these values out of everything that is written from now on.
+    pub fn hide(&mut self, hidden: PlainValues) {
+        self.hidden = hidden;
     }
 
     /// Writes a line of the result.
     pub fn line(&mut self, text: impl std::fmt::Display) {
+        let text = self.hidden.hide(&text.to_string()).into_owned();
+        self.line_as_it_is(text);
+    }
+
+    /// Writes a line that may name a secret: what tells the runner to mask it.
+    pub fn line_as_it_is(&mut self, text: impl std::fmt::Display) {
         self.write(|results| writeln!(results, "{text}"));
     }
 
     /// Writes a value as indented JSON and a line end.
     pub fn json(&mut self, value: &impl Serialize) {
-        self.write(|results| {
-            serde_json::to_writer_pretty(&mut *results, value).map_err(io::Error::from)?;
-            results.write_all(b"\n")
-        });
+        self.json_text(serde_json::to_string_pretty(value));
     }
 
     /// Writes a value as one line of JSON and hands it on at once, for readers that follow along.
@@ -50,10 +60,7 @@ impl Output {
 
     /// Writes a value as one line of JSON, to be handed on with [`Output::hand_on`].
     pub fn json_record(&mut self, value: &impl Serialize) {
-        self.write(|results| {
-            serde_json::to_writer(&mut *results, value).map_err(io::Error::from)?;
-            results.write_all(b"\n")
-        });
+        self.json_text(serde_json::to_string(value));
     }
 
     /// Hands on what was written. Returns false when nobody takes it any more.
@@ -64,7 +71,8 @@ impl Output {
 
     /// Writes bytes of the result as they are.
     pub fn raw(&mut self, bytes: &[u8]) {
-        self.write(|results| results.write_all(bytes));
+        let bytes = self.hidden.hide_bytes(bytes).into_owned();
+        self.write(|results| results.write_all(&bytes));
     }
 
     /// Says a line to the person beside the result. What was written before it is shown first.
@@ -83,6 +91,13 @@ impl Output {
         match self.fault.take() {
             Some(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(Failure::internal(format!("stdout: {fault}"))),
             Some(_) | None => Ok(()),
+        }
+    }
+
+    fn json_text(&mut self, text: serde_json::Result<String>) {
+        match text {
+            Ok(text) => self.line(text),
+            Err(error) => self.write(|_| Err(error.into())),
         }
     }
 

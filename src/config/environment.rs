@@ -8,6 +8,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::base::secret::Secret;
+use crate::workspace::env::holds_a_secret;
+
 /// Inputs of the Action that stand in for a variable: (input, variable). An input that is filled wins.
 const STAND_INS: &[(&str, &str)] =
     &[("INPUT_API_KEY", "OPENAI_API_KEY"), ("INPUT_BASE_URL", "OPENAI_BASE_URL"), ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN")];
@@ -16,6 +19,8 @@ const STAND_INS: &[(&str, &str)] =
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
+    /// Secrets that an input took the place of.
+    replaced: Vec<Secret>,
 }
 
 impl Environment {
@@ -30,6 +35,7 @@ impl Environment {
     #[must_use]
     pub fn from_pairs(pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         let mut variables: BTreeMap<String, String> = BTreeMap::new();
+        let mut replaced = Vec::new();
         for (name, value) in pairs {
             let (name, value) = (name.into(), value.into());
             let name = if name.starts_with("INPUT_") { name.to_ascii_uppercase().replace(['-', ' '], "_") } else { name };
@@ -39,10 +45,10 @@ impl Environment {
         }
         for (input, variable) in STAND_INS {
             if let Some(value) = variables.remove(*input).filter(|value| !value.is_empty()) {
-                variables.insert((*variable).to_owned(), value);
+                replaced.extend(variables.insert((*variable).to_owned(), value).map(Secret::new));
             }
         }
-        Self { variables }
+        Self { variables, replaced }
     }
 
     /// Returns a variable's value; an empty one counts as not set.
@@ -55,6 +61,13 @@ impl Environment {
     #[must_use]
     pub fn variables(&self) -> &BTreeMap<String, String> {
         &self.variables
+    }
+
+    /// Returns the values of variables whose names say that they are secret: none of them may leave.
+    #[must_use]
+    pub fn secrets(&self) -> Vec<Secret> {
+        let named = self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
+        named.map(|(_, value)| Secret::new(value.clone())).chain(self.replaced.clone()).collect()
     }
 
     /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else `~/.config/locum`.
@@ -104,6 +117,15 @@ mod tests {
         assert_eq!((filled.get("OPENAI_API_KEY"), filled.get("INPUT_API_KEY")), (Some("given"), None));
         let empty = Environment::from_pairs([("INPUT_API_KEY", ""), ("OPENAI_API_KEY", "ambient")]);
         assert_eq!(empty.get("OPENAI_API_KEY"), Some("ambient"));
+    }
+
+    #[test]
+    fn secrets_are_known_by_name_and_none_is_forgotten_for_an_input() {
+        let pairs =
+            [("INPUT_GITHUB_TOKEN", "given"), ("GITHUB_TOKEN", "ambient"), ("MY_PASSWORD", "p"), ("LANG", "C"), ("EMPTY_TOKEN", "")];
+        let mut secrets: Vec<String> = Environment::from_pairs(pairs).secrets().iter().map(|secret| secret.expose().to_owned()).collect();
+        secrets.sort();
+        assert_eq!(secrets, ["ambient", "given", "p"]);
     }
 
     #[test]

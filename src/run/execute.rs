@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::base::clock::Clock;
@@ -117,7 +118,7 @@ async fn run<'a>(
         base: plan.base.clone(),
         policy_hash: plan.policy.hash.clone(),
         models: plan.models.clone(),
-        caller: execution.caller.clone(),
+        caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
     let parts = SessionParts {
         start,
@@ -136,6 +137,16 @@ async fn run<'a>(
         watch: Box::new(watch),
     };
     Ok(session::run(parts, journal).await)
+}
+
+/// Takes secrets out of every text of a value: a task, a script.
+fn redacted(value: Value, redactor: &Redactor) -> Value {
+    match value {
+        Value::String(text) => Value::String(redactor.redact(&text)),
+        Value::Array(items) => items.into_iter().map(|item| redacted(item, redactor)).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, member)| (name, redacted(member, redactor))).collect(),
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
+    }
 }
 
 /// Writes the changes of a run as a patch into its folder; `None` when there are none, or one holds a secret.

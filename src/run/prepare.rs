@@ -35,7 +35,7 @@ use crate::run::steps::FixedSteps;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
 use crate::session::TaskModel;
 use crate::workspace::Workspace;
-use crate::workspace::env::{clean_env, holds_a_secret};
+use crate::workspace::env::clean_env;
 use crate::workspace::repo::CommitId;
 use crate::workspace::sandbox::Sandbox;
 
@@ -238,7 +238,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         task: models.task,
         command_env,
         sandbox,
-        redactor: Redactor::new(models.keys.into_iter().chain(secrets_of(environment))),
+        redactor: Redactor::new(models.keys.into_iter().chain(environment.secrets())),
         policy,
     })
 }
@@ -250,11 +250,6 @@ fn find_mode<'a>(modes: &'a ModeSet, slug: &str) -> Result<&'a Mode, Fault> {
             .map_or_else(|| format!("known: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
         Fault::setup("--mode", format!("there is no mode `{slug}`")).hint(near)
     })
-}
-
-/// Returns the values of variables whose names say that they are secret: none of them may leave.
-fn secrets_of(environment: &Environment) -> Vec<Secret> {
-    environment.variables().iter().filter(|(name, _)| holds_a_secret(name)).map(|(_, value)| Secret::new(value.clone())).collect()
 }
 
 /// A model that is ready to be asked.

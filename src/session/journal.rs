@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::base::secret::plain::PlainValues;
 use crate::session::event::{Event, JOURNAL_VERSION, JournalLine};
 
 /// The journal's name in the folder of its session.
@@ -30,6 +31,7 @@ pub struct Journal {
     file: File,
     length_bytes: u64,
     lines: Vec<JournalLine>,
+    hidden: PlainValues,
 }
 
 /// Why a journal could not be written or read.
@@ -79,7 +81,7 @@ impl Journal {
         std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
         let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(|source| failed(&path, source))?;
         lock(&file, &path)?;
-        Ok(Self { folder: folder.to_owned(), file, length_bytes: 0, lines: Vec::new() })
+        Ok(Self { folder: folder.to_owned(), file, length_bytes: 0, lines: Vec::new(), hidden: PlainValues::default() })
     }
 
     /// Opens the journal in `folder` to continue it; a cut last line is dropped.
@@ -92,7 +94,7 @@ impl Journal {
         lock(&file, &path)?;
         let (lines, length_bytes) = parse_lines(&mut file, &path)?;
         file.set_len(length_bytes).map_err(|source| failed(&path, source))?;
-        Ok(Self { folder: folder.to_owned(), file, length_bytes, lines })
+        Ok(Self { folder: folder.to_owned(), file, length_bytes, lines, hidden: PlainValues::default() })
     }
 
     /// Reads a journal without opening it for writing.
@@ -103,6 +105,11 @@ impl Journal {
         let path = folder.join(JOURNAL_FILE);
         let mut file = File::open(&path).map_err(|source| failed(&path, source))?;
         Ok(parse_lines(&mut file, &path)?.0)
+    }
+
+    /// Takes these values out of every line that is written from now on.
+    pub fn hide(&mut self, hidden: PlainValues) {
+        self.hidden = hidden;
     }
 
     /// Returns the lines that were there when it was opened.
@@ -116,7 +123,8 @@ impl Journal {
     /// # Errors
     /// When the disk is full or gone; the file then ends with a whole line.
     pub fn append(&mut self, line: &JournalLine) -> Result<(), JournalError> {
-        let mut bytes = serde_json::to_vec(line).map_err(|error| self.failed(error.into()))?;
+        let text = serde_json::to_string(line).map_err(|error| self.failed(error.into()))?;
+        let mut bytes = self.hidden.hide(&text).into_owned().into_bytes();
         bytes.push(b'\n');
         if let Err(source) = self.file.write_all(&bytes) {
             // Shortening needs no room on a full disk; should it fail as well, reading drops the cut line.

@@ -103,7 +103,8 @@ pub struct SessionParts<'a> {
 
 /// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the session continues where it
 /// stopped, from its own first line and not from `parts.start`.
-pub async fn run(mut parts: SessionParts<'_>, journal: Journal) -> Outcome {
+pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
+    journal.hide(parts.redactor.plain_values());
     let state = State::of(journal.past());
     if let Some(outcome) = state.outcome {
         return *outcome;

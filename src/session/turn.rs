@@ -55,9 +55,16 @@ impl Session<'_> {
     fn without_secrets(&self, reply: Reply) -> (Reply, Vec<String>) {
         let redactor = self.parts.redactor;
         let redact = |text: String| if redactor.finds_secret(&text) { redactor.redact(&text) } else { text };
-        let holds = |call: &&ToolCall| redactor.finds_secret(&call.arguments);
-        let withheld = reply.calls.iter().filter(holds).map(|call| call.id.clone()).collect();
-        let calls = reply.calls.into_iter().map(|call| ToolCall { arguments: redact(call.arguments), ..call }).collect();
+        let holds = |call: &ToolCall| redactor.finds_secret(&call.arguments);
+        let (mut calls, mut withheld) = (Vec::with_capacity(reply.calls.len()), Vec::new());
+        for (index, call) in reply.calls.into_iter().enumerate() {
+            // A name that held a secret still has to tell calls apart.
+            let id = if redactor.finds_secret(&call.id) { format!("call-{index}") } else { call.id.clone() };
+            if holds(&call) {
+                withheld.push(id.clone());
+            }
+            calls.push(ToolCall { id, name: redact(call.name), arguments: redact(call.arguments) });
+        }
         (Reply { text: redact(reply.text), reasoning: redact(reply.reasoning), calls, ..reply }, withheld)
     }
 }

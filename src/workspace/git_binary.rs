@@ -2,7 +2,8 @@
 //!
 //! In: where, and a remote with its token. Out: what changed in the checkout; refs fetched or pushed, or why not. It always runs
 //! with neutralised configuration: no system or user settings, no hook, monitor, pager, filter or credential helper of the
-//! repository starts, no prompt waits. A token is handed over in the environment, never as an argument or in a file.
+//! repository starts, no prompt waits. A token is handed over in memory that only git has open: it is no argument, no variable and no
+//! file. What git says is redacted.
 //! Time and output are bounded.
 #![expect(clippy::disallowed_types, reason = "one of the two owners of child processes")]
 #![expect(clippy::disallowed_methods, reason = "the empty repository that is pushed from is made here")]
@@ -10,6 +11,8 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -19,8 +22,11 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
+use crate::base::guard::{self, Guard};
+use crate::base::secret::{Redactor, Secret};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
+use crate::workspace::env::holds_a_secret;
 use crate::workspace::exec::output::BothEnds;
 use crate::workspace::exec::tree::{Mark, Tree};
 use crate::workspace::remote::Remote;
@@ -77,6 +83,7 @@ pub struct GitBinary {
     folder: PathBuf,
     common: PathBuf,
     env: BTreeMap<String, String>,
+    secrets: Vec<Secret>,
 }
 
 /// How much of a history is fetched.
@@ -107,7 +114,7 @@ impl GitBinary {
     /// Prepares the binary for a checkout; of `env`, the whole environment, it takes `PATH` and how to reach the network.
     #[must_use]
     pub fn new(repo: &Repo, env: &BTreeMap<String, String>) -> Self {
-        Self { folder: repo.root().to_owned(), common: repo.git.commondir().to_owned(), env: passed_on(env) }
+        Self { folder: repo.root().to_owned(), common: repo.git.commondir().to_owned(), env: passed_on(env), secrets: secrets_in(env) }
     }
 
     /// Clones a remote into a folder, which must be empty or missing, without submodules and templates.
@@ -121,7 +128,7 @@ impl GitBinary {
         arguments.push(folder.as_os_str().to_owned());
         let above = folder.parent().unwrap_or(folder);
         let clone = Use { name: "clone", arguments, folder: above, remote: Some(remote), timeout: NETWORK_TIMEOUT };
-        clone.succeed(passed_on(env)).await.map(drop)
+        clone.succeed(passed_on(env), &secrets_in(env)).await.map(drop)
     }
 
     /// Returns what `git status` says in its second porcelain format, entries closed by NUL: the commit, changed and untracked
@@ -145,7 +152,7 @@ impl GitBinary {
         let arguments = words(&arguments);
         let status = Use { name: "status", arguments, folder: &self.folder, remote: None, timeout: STATUS_TIMEOUT };
         let env = BTreeMap::from([("GIT_ATTR_SOURCE".to_owned(), EMPTY_TREE.to_owned())]);
-        status.succeed(self.env.clone().into_iter().chain(env).collect()).await.map(|answer| answer.output)
+        status.succeed(self.env.clone().into_iter().chain(env).collect(), &self.secrets).await.map(|answer| answer.output)
     }
 
     /// Fetches what a refspec names (`+refs/pull/7/head:refs/locum/pull/7`); tags and `FETCH_HEAD` are left alone.
@@ -157,7 +164,7 @@ impl GitBinary {
         arguments.extend(depth.argument());
         arguments.extend(words(&["--", remote.url(), refspec]));
         let fetch = Use { name: "fetch", arguments, folder: &self.folder, remote: Some(remote), timeout: NETWORK_TIMEOUT };
-        fetch.succeed(self.env.clone()).await.map(drop)
+        fetch.succeed(self.env.clone(), &self.secrets).await.map(drop)
     }
 
     /// Pushes a commit to a branch of the remote. Never with force: a branch that moved meanwhile is a refusal.
@@ -190,11 +197,12 @@ impl GitBinary {
         let mut env = self.env.clone();
         env.insert("GIT_DIR".to_owned(), borrowed.path().display().to_string());
         let push = Use { name: "push", arguments, folder: borrowed.path(), remote: Some(remote), timeout: NETWORK_TIMEOUT };
-        let answer = push.run(env).await?;
+        let answer = push.run(env, &self.secrets).await?;
         if answer.status.success() {
             return Ok(());
         }
-        match refusal(&String::from_utf8_lossy(&answer.output), &answer.messages) {
+        let said = push.redacted(&String::from_utf8_lossy(&answer.output), &self.secrets);
+        match refusal(&said, &answer.messages) {
             Some(reason) => Err(RepoError::PushRefused(reason)),
             None => Err(failed("push", answer.told())),
         }
@@ -222,22 +230,26 @@ impl GitBinary {
 /// When there is no such program or it fails.
 pub async fn version(folder: &Path, env: &BTreeMap<String, String>) -> Result<String, RepoError> {
     let ask = Use { name: "ask for the version", arguments: vec!["--version".into()], folder, remote: None, timeout: STATUS_TIMEOUT };
-    let answer = ask.succeed(passed_on(env)).await?;
+    let answer = ask.succeed(passed_on(env), &[]).await?;
     Ok(String::from_utf8_lossy(&answer.output).trim().trim_start_matches("git version ").to_owned())
 }
 
 impl Use<'_> {
-    async fn succeed(&self, env: BTreeMap<String, String>) -> Result<Answer, RepoError> {
-        let answer = self.run(env).await?;
+    async fn succeed(&self, env: BTreeMap<String, String>, secrets: &[Secret]) -> Result<Answer, RepoError> {
+        let answer = self.run(env, secrets).await?;
         if answer.status.success() { Ok(answer) } else { Err(failed(self.name, answer.told())) }
     }
 
-    async fn run(&self, env: BTreeMap<String, String>) -> Result<Answer, RepoError> {
+    async fn run(&self, env: BTreeMap<String, String>, secrets: &[Secret]) -> Result<Answer, RepoError> {
         let failed = |message: String| failed(self.name, message);
+        let token = self.remote.and_then(Remote::authorization).map(|settings| in_memory(&settings)).transpose();
+        let token = token.map_err(|error| failed(format!("no memory to hand the token over in: {error}")))?;
         let mut command = Command::new("git");
-        command.args(&self.arguments).current_dir(self.folder).env_clear().envs(env).envs(self.neutral());
+        command.args(&self.arguments).current_dir(self.folder).env_clear().envs(env).envs(self.neutral(token.as_ref()));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| failed(format!("`git` does not start: {error}")))?;
+        // Nothing else is started while it is open: a child started later does not get it.
+        drop(token);
         let mut tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), Mark::fresh(), None);
         let (output, messages) = (child.stdout.take(), child.stderr.take());
         let talk = async { tokio::join!(read_whole(output), read_ends(messages), child.wait()) };
@@ -246,16 +258,26 @@ impl Use<'_> {
         let (output, messages, status) = ended.map_err(|_| failed(format!("no end after {} s", self.timeout.as_secs())))?;
         let output = output.ok_or_else(|| failed(format!("more than {ANSWER_LIMIT_BYTES} bytes of output")))?;
         let status = status.map_err(|error| failed(error.to_string()))?;
-        let messages = self.remote.map_or(messages.clone(), |remote| remote.without_token(&messages));
+        // Messages of a success are read by nobody.
+        let messages = if status.success() { String::new() } else { self.redacted(&messages, secrets) };
         Ok(Answer { status, output, messages })
     }
 
+    /// Takes out of what git said whatever a remote, a proxy or a hook may have made it repeat.
+    fn redacted(&self, messages: &str, secrets: &[Secret]) -> String {
+        if !guard::on(Guard::GitMessages) {
+            return messages.to_owned();
+        }
+        let token = self.remote.map(Remote::secrets).unwrap_or_default();
+        Redactor::new(secrets.iter().cloned().chain(token)).redact(messages)
+    }
+
     /// The part of the environment that makes git neutral, and lets it reach the one remote.
-    fn neutral(&self) -> BTreeMap<String, String> {
+    fn neutral(&self, token: Option<&fs::File>) -> BTreeMap<String, String> {
         let own = [("safe.directory".to_owned(), self.folder.display().to_string())];
-        let neutral = NEUTRAL.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let authorization = self.remote.map(Remote::authorization).unwrap_or_default();
-        let settings: Vec<(String, String)> = neutral.chain(own).chain(authorization).collect();
+        let neutral = NEUTRAL.iter().filter(|_| guard::on(Guard::GitNeutral)).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let token = token.map(|file| ("include.path".to_owned(), format!("/proc/self/fd/{}", file.as_raw_fd())));
+        let settings: Vec<(String, String)> = neutral.chain(own).chain(token).collect();
         let protocol = self.remote.map_or("none", Remote::protocol);
         let plain = [
             ("GIT_ALLOW_PROTOCOL", protocol),
@@ -300,6 +322,17 @@ fn words(words: &[&str]) -> Vec<OsString> {
 fn passed_on(env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let passed = PASSED_ON.iter().filter_map(|name| env.get_key_value(*name));
     passed.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Puts a text into memory that children started while it is open can read as a file.
+fn in_memory(text: &str) -> std::io::Result<fs::File> {
+    let mut file = fs::File::from(rustix::fs::memfd_create(c"settings", rustix::fs::MemfdFlags::empty())?);
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
+fn secrets_in(env: &BTreeMap<String, String>) -> Vec<Secret> {
+    env.iter().filter(|(name, _)| holds_a_secret(name)).map(|(_, value)| Secret::new(value.clone())).collect()
 }
 
 fn failed(command: &str, message: String) -> RepoError {
@@ -361,6 +394,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Depth, GitBinary, refusal};
+    use crate::base::guard::{Guard, stops};
     use crate::base::secret::Secret;
     use crate::policy::intent::{Intent, Publication};
     use crate::workspace::fixture::{Fixture, paths, permit};
@@ -433,6 +467,37 @@ mod tests {
         assert_eq!(error.to_string(), "the remote refused the push: pre-receive hook declined: only on Mondays");
     }
 
+    #[test]
+    fn what_a_remote_makes_git_say_is_redacted() {
+        let fixture = Fixture::new();
+        let (folder, _, remote) = bare(&fixture, "remote.git");
+        script(&folder.join("hooks/pre-receive"), "echo the value is unseen-secret-value >&2; exit 1");
+        let mut env = env();
+        env.insert("DEPLOY_TOKEN".to_owned(), "unseen-secret-value".to_owned());
+        let git = GitBinary::new(&fixture.repo, &env);
+        stops(Guard::GitMessages, || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let error = runtime.block_on(git.push_permitted(&remote, &fixture.base, "x")).unwrap_err().to_string();
+            assert!(error.contains("the value is"), "{error}");
+            error.contains("unseen-secret-value")
+        });
+    }
+
+    #[test]
+    fn git_starts_no_program_a_repository_names() {
+        let fixture = Fixture::new();
+        let planted = fixture.root.parent().unwrap().join("PLANTED");
+        let program = fixture.root.parent().unwrap().join("program");
+        script(&program, &format!("touch {}; exit 1", planted.display()));
+        fixture.repo.git.config().unwrap().set_str("core.fsmonitor", program.to_str().unwrap()).unwrap();
+        let git = GitBinary::new(&fixture.repo, &env());
+        stops(Guard::GitNeutral, || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let _ = runtime.block_on(git.status());
+            planted.exists().then(|| fs::remove_file(&planted).unwrap()).is_some()
+        });
+    }
+
     #[tokio::test]
     async fn says_when_there_is_no_remote_or_no_such_name() {
         let fixture = Fixture::new();
@@ -471,7 +536,9 @@ mod tests {
         let mut config = fixture.repo.git.config().unwrap();
         config.set_str(&format!("http.{origin}.extraheader"), "Authorization: Basic theirs").unwrap();
         let remote = Remote::parse(&url, Some(Secret::new("t0ken-value"))).unwrap();
-        let git = GitBinary::new(&fixture.repo, &env());
+        let (bin, seen) = (fixture.root.parent().unwrap().join("bin"), fixture.root.parent().unwrap().join("seen"));
+        script(&bin.join("git"), &format!("{{ echo \"$@\"; env; }} >> {}; exec /usr/bin/git \"$@\"", seen.display()));
+        let git = GitBinary::new(&fixture.repo, &BTreeMap::from([("PATH".to_owned(), format!("{}:/usr/bin:/bin", bin.display()))]));
         let error = git.push_permitted(&remote, &fixture.base, "x").await.unwrap_err();
         assert!(error.to_string().starts_with("the remote refused the push: the token is missing, wrong"), "{error}");
         let ours = ["Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4tdmFsdWU="];
@@ -480,6 +547,9 @@ mod tests {
         while let Ok(given) = received.try_recv() {
             assert_eq!(given, ours);
         }
+        let seen = fs::read_to_string(seen).unwrap();
+        assert!(seen.contains("push --porcelain") && seen.contains("GIT_CONFIG_COUNT"), "{seen}");
+        assert!(!seen.contains("t0ken") && !seen.contains("eC1hY2Nlc3"), "neither an argument nor a variable: {seen}");
     }
 
     #[tokio::test]

@@ -68,21 +68,17 @@ impl Remote {
         self.protocol
     }
 
-    /// Returns the settings that make git send the token, to this host only, in place of any a repository has for it.
-    pub(super) fn authorization(&self) -> Vec<(String, String)> {
+    /// Returns a configuration file that makes git send the token, to this host only, in place of any a repository has for it.
+    pub(super) fn authorization(&self) -> Option<String> {
         let origin = url::Url::parse(&self.url).map(|url| url.origin().ascii_serialization());
-        let (Some(token), Ok(origin)) = (&self.token, origin) else { return Vec::new() };
-        let key = format!("http.{origin}/.extraHeader");
+        let (Some(token), Ok(origin)) = (&self.token, origin) else { return None };
         // An empty value takes back what was set before: two such headers are refused.
-        vec![(key.clone(), String::new()), (key, format!("Authorization: Basic {}", basic(token)))]
+        Some(format!("[http \"{origin}/\"]\n\textraHeader =\n\textraHeader = \"Authorization: Basic {}\"\n", basic(token)))
     }
 
-    /// Takes the token out of what git said; it should never be in there.
-    pub(super) fn without_token(&self, messages: &str) -> String {
-        match &self.token {
-            Some(token) => messages.replace(token.expose(), "***").replace(&basic(token), "***"),
-            None => messages.to_owned(),
-        }
+    /// Returns the token, and what of it stands in the header.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        self.token.iter().flat_map(|token| [token.clone(), Secret::new(basic(token))]).collect()
     }
 }
 
@@ -137,13 +133,10 @@ mod tests {
         let token = || Some(Secret::new("t0ken-value"));
         let remote = Remote::parse("https://example.org:8443/a/b.git", token()).unwrap();
         let header = "Authorization: Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4tdmFsdWU=";
-        assert_eq!(
-            remote.authorization(),
-            [("http.https://example.org:8443/.extraHeader", ""), ("http.https://example.org:8443/.extraHeader", header)]
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        );
-        assert_eq!(remote.without_token(&format!("fatal: t0ken-value {header}")), "fatal: *** Authorization: Basic ***");
+        let settings = format!("[http \"https://example.org:8443/\"]\n\textraHeader =\n\textraHeader = \"{header}\"\n");
+        assert_eq!(remote.authorization(), Some(settings));
+        assert!(remote.secrets().iter().any(|secret| header.ends_with(secret.expose())));
         assert!(!format!("{remote:?}").contains("t0ken"));
-        assert_eq!(Remote::parse("/srv/a", token()).unwrap().authorization(), []);
+        assert_eq!(Remote::parse("/srv/a", token()).unwrap().authorization(), None);
     }
 }

@@ -5,6 +5,7 @@
 //! whether a text may leave.
 
 pub mod formats;
+pub mod plain;
 pub mod runs;
 pub mod view;
 
@@ -12,6 +13,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::base::secret::formats::Formats;
+use crate::base::secret::plain::PlainValues;
 use crate::base::secret::runs::Runs;
 use crate::base::secret::view::View;
 
@@ -84,6 +86,12 @@ impl Redactor {
         values.dedup();
         let runs = Runs::new(values.iter().map(Secret::expose));
         Self { values, runs, formats: Formats::new() }
+    }
+
+    /// Returns the registered values, to look for as they are written.
+    #[must_use]
+    pub fn plain_values(&self) -> PlainValues {
+        PlainValues::new(self.values.iter().cloned())
     }
 
     /// Returns the text with every secret replaced by [`MASK`]. Redacting twice changes nothing more.
