@@ -308,8 +308,55 @@ pub enum SessionCommand {
     List(SessionListArgs),
     /// Show what happened in a session.
     Show(SessionShowArgs),
-    /// Go on with a session that was killed.
+    /// Go on with a session that was killed, or that a person has decided on.
     Resume(SessionResumeArgs),
+    /// Say yes to the call a session is held at: it may be performed once, when the session is resumed.
+    Approve(SessionApproveArgs),
+    /// Say no to the call a session is held at: the model is told, when the session is resumed.
+    Deny(SessionDenyArgs),
+    /// Answer the question a session stopped at.
+    Answer(SessionAnswerArgs),
+}
+
+/// `locum session approve`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionApproveArgs {
+    /// The session's name, or how it begins.
+    pub id: String,
+    /// The hold's name, as the outcome shows it.
+    pub hold: String,
+    /// Look below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+}
+
+/// `locum session deny`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionDenyArgs {
+    /// The session's name, or how it begins.
+    pub id: String,
+    /// The hold's name, as the outcome shows it.
+    pub hold: String,
+    /// Why; the model is told.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub reason: String,
+    /// Look below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+}
+
+/// `locum session answer`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionAnswerArgs {
+    /// The session's name, or how it begins.
+    pub id: String,
+    /// The question's name, as the outcome shows it.
+    pub question: String,
+    /// The answer.
+    pub text: String,
+    /// Look below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
 }
 
 /// `locum session list`.

@@ -60,6 +60,7 @@ fn play(folder: &Path, own: &Path, context: &Context, output: &mut Output) -> Re
         subject: Subject::Issue { number: 1, title: "The tests fail".to_owned() },
         work: None,
         base: launch::base(&workspace, None)?,
+        base_revision: None,
         flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
         policy: None,
         script: Some(NamedFile { name: "config/demo/script.yml".to_owned(), text: SCRIPT.to_owned() }),

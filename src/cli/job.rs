@@ -74,6 +74,7 @@ fn run_job(args: &JobRunArgs, context: &Context, output: &mut Output) -> Result<
         subject: Subject::Job { name: job.name.clone() },
         work: Some(job.work.clone()),
         base,
+        base_revision: args.base.clone(),
         flags: args.options.settings(),
         policy: launch::named("--policy", args.options.policy.as_deref(), context)?,
         script: launch::named("--script", args.options.script.as_deref(), context)?,

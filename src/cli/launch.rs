@@ -19,6 +19,7 @@ use crate::config::load::FlagValue;
 use crate::config::settings::Publish;
 use crate::forge::local::Local;
 use crate::policy::intent::Facts;
+use crate::report::comment::Decide;
 use crate::report::summary::{self, Diff};
 use crate::report::{json, live, markdown};
 use crate::run::clock::SystemClock;
@@ -52,6 +53,9 @@ pub struct Launch {
     pub work: Option<Work>,
     /// Commit that is trusted and that changes are counted from.
     pub base: CommitId,
+    /// The revision it was named by; `None` for the checkout's own commit.
+    #[serde(default)]
+    pub base_revision: Option<String>,
     /// Settings by flag.
     pub flags: Vec<FlagValue>,
     /// A policy instead of the repository's.
@@ -211,6 +215,7 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
         branch_template: None,
         requested_by: None,
         run_url: None,
+        decide: Decide::CommandLine,
     });
     let publisher = destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
     let caller = serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;

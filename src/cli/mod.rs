@@ -9,6 +9,7 @@ pub mod action;
 pub mod args;
 pub mod completions;
 pub mod config;
+pub mod decide;
 pub mod demo;
 pub mod doctor;
 pub mod failure;

@@ -1,14 +1,18 @@
-//! `locum session resume`: goes on with a session that was killed, from its journal alone.
+//! `locum session resume`: goes on with a session that was killed or that a person has decided on, from its journal alone.
 
 use crate::cli::args::SessionResumeArgs;
 use crate::cli::failure::Failure;
 use crate::cli::launch::{self, Launch, Live, Ready, Show};
 use crate::cli::output::Output;
+use crate::cli::place::{named_file, user_file};
 use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
 use crate::run::execute::Beginning;
+use crate::run::prepare::{self, NamedFile};
+use crate::run::trusted::Trusted;
 use crate::session::event::{Event, SessionStart};
 use crate::session::journal::Journal;
+use crate::workspace::Workspace;
 
 /// Runs the subcommand.
 ///
@@ -25,10 +29,29 @@ pub fn run(args: &SessionResumeArgs, context: &Context, output: &mut Output) -> 
     let workspace = launch::open(&launch.folder)?;
     let prepared = launch::prepare(&launch, start.id.clone(), &workspace, context)?;
     check_policy(start, &prepared.plan.policy.hash)?;
+    check_policy(start, &hash_now(&launch, &workspace, context)?)?;
     let show = Show { format: args.output_format, live: if context.global.quiet { Live::Off } else { Live::Beside } };
     let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &folder, beginning: Beginning::Resumed, show };
     let ended = launch::carry_out(ready, context, output)?;
     Ok(launch::show_end(&ended, show, output))
+}
+
+/// Returns the hash of the policy that would judge the same run if it were started now.
+fn hash_now(launch: &Launch, workspace: &Workspace, context: &Context) -> Result<String, Failure> {
+    let named = match &launch.policy {
+        // A file that is gone says nothing new.
+        Some(file) => Some(
+            named_file(&context.folder.join(&file.name))?
+                .map_or_else(|| file.clone(), |now| NamedFile { name: file.name.clone(), text: now.text }),
+        ),
+        None => None,
+    };
+    let commit = launch::base(workspace, launch.base_revision.as_deref())?;
+    let trusted = Trusted { repo: &workspace.repo, commit: &commit };
+    let user = user_file(&context.environment, "config.yml")?;
+    let settings = prepare::settings(user.as_ref(), trusted, &context.environment, &launch.flags)?;
+    let (policy, _) = prepare::policy(named.as_ref(), &settings, trusted)?;
+    Ok(policy.hash().to_owned())
 }
 
 /// A session is judged by one policy from its beginning to its end.
@@ -37,5 +60,5 @@ fn check_policy(start: &SessionStart, hash: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage("ID", format!("the session was judged by policy {}, now there is {hash}", start.policy_hash))
-        .hint("the built-in policy changed with the program: start the task anew"))
+        .hint("the policy or an ignore file is another one than at its start: start the task anew"))
 }

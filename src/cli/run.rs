@@ -30,6 +30,7 @@ pub fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Result<Exi
         subject: Subject::Prompt,
         work: None,
         base: launch::base(&workspace, args.base.as_deref())?,
+        base_revision: args.base.clone(),
         flags: args.settings(),
         policy: launch::named("--policy", args.options.policy.as_deref(), context)?,
         script: launch::named("--script", args.options.script.as_deref(), context)?,

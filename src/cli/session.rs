@@ -1,4 +1,4 @@
-//! `locum session list|show`: what ran before, from its journals. Reads only; `resume` is its own file.
+//! `locum session list|show`: what ran before, from its journals. Reads only; `resume` and `decide` are their own files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::cli::args::{SessionArgs, SessionCommand, SessionListArgs, SessionShow
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::place::own_settings;
-use crate::cli::{Context, ExitStatus, resume, table};
+use crate::cli::{Context, ExitStatus, decide, resume, table};
 use crate::config::load::FlagValue;
 use crate::report::markdown::visible;
 use crate::report::{figures, json, summary};
@@ -27,6 +27,9 @@ pub fn run(args: &SessionArgs, context: &Context, output: &mut Output) -> Result
         SessionCommand::List(args) => list(args, context, output),
         SessionCommand::Show(args) => show(args, context, output),
         SessionCommand::Resume(args) => resume::run(args, context, output),
+        SessionCommand::Approve(args) => decide::approve(args, context, output),
+        SessionCommand::Deny(args) => decide::deny(args, context, output),
+        SessionCommand::Answer(args) => decide::answer(args, context, output),
     }
 }
 

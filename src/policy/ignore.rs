@@ -43,6 +43,11 @@ impl IgnoreFiles {
         self.files.is_empty()
     }
 
+    /// Returns the name and text of every file that says something.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|file| (file.name.as_str(), file.text.as_str()))
+    }
+
     /// Returns the line that hides a path, or `None`.
     #[must_use]
     pub fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
@@ -60,6 +65,7 @@ impl IgnoreFiles {
 #[derive(Clone, Debug)]
 struct IgnoreFile {
     name: String,
+    text: String,
     matcher: Gitignore,
     /// The last line that says a pattern.
     lines: HashMap<String, Line>,
@@ -94,7 +100,7 @@ impl IgnoreFile {
             }
         }
         match builder.build() {
-            Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), matcher, lines }),
+            Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, lines }),
             Ok(_) => Err(mistakes),
             Err(error) => Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))]),
         }

@@ -4,6 +4,7 @@
 //! [`Policy::admit`] makes a [`Permit`], and every effect in the program takes one.
 
 pub mod actors;
+pub mod approval;
 pub mod budget;
 pub mod cases;
 pub mod command;
@@ -33,6 +34,7 @@ use crate::base::path::RepoPath;
 use crate::base::section::{Group, Section};
 use crate::base::shape::{List, Only};
 use crate::base::yaml::{Document, Mistake, Place};
+use crate::policy::approval::Approval;
 use crate::policy::cases::{Example, read_examples};
 use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Act, Facts, Intent};
@@ -110,10 +112,17 @@ impl Policy {
         self.judge.hides(path)
     }
 
-    /// Returns the same policy with everything hidden that ignore files name: for reading, editing and what commands name alike.
+    /// Returns the same policy with everything hidden that ignore files name: for reading, editing and what commands name alike. They
+    /// shape what is decided, so the hash covers them.
     #[must_use]
     pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
-        Self { judge: self.judge.with_ignored(ignored), ..self }
+        let hash = if ignored.is_empty() {
+            self.hash
+        } else {
+            let files = ignored.texts().map(|(name, text)| format!("{name} {}\n", hash_of(text)));
+            hash_of(&format!("{}\n{}", self.hash, files.collect::<String>()))
+        };
+        Self { judge: self.judge.with_ignored(ignored), hash, ..self }
     }
 
     /// Returns the checked settings (budget, commands, publish, ...).
@@ -128,7 +137,8 @@ impl Policy {
         self.judge.origin()
     }
 
-    /// Returns the SHA-256 of the policy's text in hexadecimal, as recorded in every journal.
+    /// Returns a SHA-256 in hexadecimal, as recorded in every journal: of the policy's text; where ignore files hide something, of that and
+    /// their texts.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
@@ -151,18 +161,31 @@ impl Policy {
     /// # Errors
     /// A refusal with the worst decision and every verdict that led to it. An act with no intents is denied.
     pub fn admit<A: Act>(&self, act: A, facts: &Facts) -> Result<Permit<A>, Box<Refusal>> {
+        self.weigh(act, facts, None)
+    }
+
+    /// As [`Policy::admit`], for an act a person has approved: what was held and shown to them is allowed, what is denied stays denied.
+    ///
+    /// # Errors
+    /// As [`Policy::admit`].
+    pub fn admit_approved<A: Act>(&self, act: A, facts: &Facts, approval: Approval) -> Result<Permit<A>, Box<Refusal>> {
+        self.weigh(act, facts, Some(approval))
+    }
+
+    fn weigh<A: Act>(&self, act: A, facts: &Facts, approval: Option<Approval>) -> Result<Permit<A>, Box<Refusal>> {
         let intents = act.intents();
         let verdicts: Vec<Verdict> = intents.iter().map(|intent| self.decide(intent, facts)).collect();
-        let worst = verdicts.iter().map(|verdict| verdict.decision).max();
+        let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
+        let worst = verdicts.iter().map(decision_on).max();
         match worst {
-            Some(Decision::Allow) => Ok(Permit { act, verdicts }),
+            Some(Decision::Allow) => Ok(Permit { act, verdicts, approval }),
             Some(decision) => {
                 let hint = intents
                     .iter()
                     .zip(&verdicts)
-                    .find(|(_, verdict)| verdict.decision == decision)
+                    .find(|(_, verdict)| decision_on(verdict) == decision)
                     .and_then(|(intent, _)| self.hint(intent, facts));
-                let verdicts = verdicts.into_iter().filter(|verdict| verdict.decision != Decision::Allow).collect();
+                let verdicts = verdicts.into_iter().filter(|verdict| decision_on(verdict) != Decision::Allow).collect();
                 Err(Box::new(Refusal { decision, verdicts, hint }))
             }
             None => {
@@ -179,6 +202,7 @@ impl Policy {
 pub struct Permit<A> {
     act: A,
     verdicts: Vec<Verdict>,
+    approval: Option<Approval>,
 }
 
 impl<A: Act> Permit<A> {
@@ -190,6 +214,11 @@ impl<A: Act> Permit<A> {
     /// Returns why it was allowed.
     pub fn verdicts(&self) -> &[Verdict] {
         &self.verdicts
+    }
+
+    /// Returns the person's yes it rests on; `None` when the rules alone allowed it.
+    pub fn approval(&self) -> Option<&Approval> {
+        self.approval.as_ref()
     }
 
     /// Returns true when this permit was given for exactly this intent: effects ask it before they happen.

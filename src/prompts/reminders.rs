@@ -49,6 +49,21 @@ pub fn refused(reasons: &str, hint: Option<&str>) -> String {
     )
 }
 
+/// Answers a held call that a person said no to.
+#[must_use]
+pub fn denied_by_person(by: &str, reason: &str) -> String {
+    let reason = if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
+    format!(
+        "This call needed a person's yes, and {by} said no{reason}. Do the task another way, or say in your result what could not be done."
+    )
+}
+
+/// Gives a model the answer to its question.
+#[must_use]
+pub fn answered_by_person(by: &str, text: &str) -> String {
+    format!("{by} answered:\n\n{}", text.trim())
+}
+
 /// Answers a call that was under way when the run was killed and that is not performed again.
 #[must_use]
 pub fn interrupted() -> &'static str {

@@ -30,6 +30,24 @@ pub struct CommentFacts<'a> {
     pub run_url: Option<&'a str>,
     /// What may be spent.
     pub budget: &'a Budget,
+    /// How people decide on what a run stopped for.
+    pub decide: Decide<'a>,
+}
+
+/// How people decide on what a run stopped for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decide<'a> {
+    /// By a comment on the thread.
+    Comment {
+        /// The word a command starts with.
+        prefix: &'a str,
+        /// The hidden line that says where the session waits.
+        marker: &'a str,
+    },
+    /// At the command line, where the session is kept.
+    CommandLine,
+    /// Not at all. Says why.
+    Nowhere(&'a str),
 }
 
 /// How far a run is.
@@ -101,12 +119,16 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
 pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) -> String {
     let state =
         sections::state(figures::word(outcome.word), facts.mode, &outcome.spent, facts.budget, outcome.spent_is_estimate, facts.run_url);
-    let mut paragraphs = vec![format!("{}\n{state}", facts.marker), asked(facts), sections::reason(outcome)];
+    let hidden = match facts.decide {
+        Decide::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
+        Decide::CommandLine | Decide::Nowhere(_) => facts.marker.to_owned(),
+    };
+    let mut paragraphs = vec![format!("{hidden}\n{state}"), asked(facts), sections::reason(outcome), sections::held(outcome)];
+    paragraphs.push(how_to_go_on(facts, outcome));
     paragraphs.push(sections::tasks(&outcome.tasks));
     paragraphs.push(sections::todos(&outcome.todos));
     paragraphs.push(sections::result(&outcome.summary));
     paragraphs.push(landed(outcome, landing));
-    paragraphs.push(how_to_go_on(outcome.word).to_owned());
     let folds = sections::folds(outcome);
     let used: usize = paragraphs.iter().chain(&folds).map(|text| figures::width(text) + 2).sum();
     if let Landing::Diff(_) = landing {
@@ -138,23 +160,48 @@ fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
 }
 
 /// What a person can do next, where the word alone does not say it.
-fn how_to_go_on(word: OutcomeWord) -> &'static str {
-    match word {
-        OutcomeWord::NeedsInput => "Answer in a new comment that starts the run again with what was asked for.",
-        OutcomeWord::OnHold => "A rule of the policy says that a person decides this: allow it in the policy file, or do it by hand.",
-        OutcomeWord::BudgetExhausted => "The limits are in the policy's `budget`; what was done so far is kept as shown here.",
+fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
+    match outcome.word {
+        OutcomeWord::NeedsInput => decide(facts, outcome.question.as_ref().map(|question| (question.id.as_str(), false)), outcome),
+        OutcomeWord::OnHold => decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome),
+        OutcomeWord::BudgetExhausted => "The limits are in the policy's `budget`; what was done so far is kept as shown here.".to_owned(),
         OutcomeWord::Done
         | OutcomeWord::NothingToDo
         | OutcomeWord::Refused
         | OutcomeWord::TimedOut
         | OutcomeWord::Failed
-        | OutcomeWord::Cancelled => "",
+        | OutcomeWord::Cancelled => String::new(),
+    }
+}
+
+/// Says how a person decides; `waits` is the name of what waits, and whether it is a call.
+fn decide(facts: &CommentFacts<'_>, waits: Option<(&str, bool)>, outcome: &Outcome) -> String {
+    let session = &outcome.session;
+    match (facts.decide, waits) {
+        (Decide::Nowhere(why), _) => format!("The run cannot go on here: {}.", inline(why)),
+        (_, None) => String::new(),
+        (Decide::Comment { prefix, .. }, Some((id, true))) => format!(
+            "A comment decides: {} performs exactly this call, once, and the run goes on; {} tells the model no.",
+            code(&format!("{prefix} approve {id}")),
+            code(&format!("{prefix} deny {id} reason"))
+        ),
+        (Decide::Comment { prefix, .. }, Some((id, false))) => {
+            format!("Answer by a comment, and the run goes on: {}.", code(&format!("{prefix} answer {id} your words")))
+        }
+        (Decide::CommandLine, Some((id, true))) => {
+            format!(
+                "Decide with `locum session approve {session} {id}` or `locum session deny {session} {id}`, then `locum session resume {session}`."
+            )
+        }
+        (Decide::CommandLine, Some((id, false))) => {
+            format!("Answer with `locum session answer {session} {id} TEXT`, then `locum session resume {session}`.")
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CommentFacts, Landing, Progress, ended, progress};
+    use super::{CommentFacts, Decide, Landing, Progress, ended, progress};
     use crate::base::secret::Redactor;
     use crate::forge::sanitise::{self, TextRules};
     use crate::policy::budget::Budget;
@@ -166,7 +213,8 @@ mod tests {
         let marker = marker("progress", &[("comment", "7")]);
         let budget = Budget::default();
         let run_url = Some("https://github.com/octo/repo/actions/runs/1");
-        check(&CommentFacts { marker: &marker, mode: "orchestrator", requested_by: Some("octocat"), run_url, budget: &budget });
+        let decide = Decide::Comment { prefix: "/locum", marker: "<!-- locum:v1 kind=session commit=1 -->" };
+        check(&CommentFacts { marker: &marker, mode: "orchestrator", requested_by: Some("octocat"), run_url, budget: &budget, decide });
     }
 
     #[test]
@@ -189,6 +237,7 @@ mod tests {
                 ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"))
             );
             insta::assert_snapshot!("ended_with_question", ended(facts, &sample::question(), Landing::Nowhere("")));
+            insta::assert_snapshot!("ended_on_hold", ended(facts, &sample::held(), Landing::Nowhere("")));
         });
     }
 
@@ -196,11 +245,12 @@ mod tests {
     fn hostile_text_neither_breaks_the_structure_nor_the_limit() {
         with_facts(|facts| {
             for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- locum:v1 kind=progress comment=7 -->\n", "🦀"] {
-                let outcome = sample::filled_with(filler, 40_000);
-                let body = ended(facts, &outcome, Landing::Diff(""));
-                assert!(figures::width(&body) <= 60_000, "{filler:?}: {}", figures::width(&body));
-                assert!(body.starts_with(facts.marker), "{filler:?}");
-                assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
+                for outcome in [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)] {
+                    let body = ended(facts, &outcome, Landing::Diff(""));
+                    assert!(figures::width(&body) <= 60_000, "{filler:?}: {}", figures::width(&body));
+                    assert!(body.starts_with(facts.marker), "{filler:?}");
+                    assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
+                }
             }
         });
     }
@@ -208,15 +258,20 @@ mod tests {
     #[test]
     fn the_sanitiser_leaves_the_structure_alone() {
         with_facts(|facts| {
-            let rules = TextRules { markers: vec![facts.marker.to_owned()], prefix: "/locum".to_owned(), ..TextRules::default() };
+            let rules = TextRules {
+                markers: vec![facts.marker.to_owned(), "<!-- locum:v1 kind=session commit=1 -->".to_owned()],
+                prefix: "/locum".to_owned(),
+                ..TextRules::default()
+            };
             let body = ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"));
             assert_eq!(sanitise::markdown(&body, &rules, &Redactor::default()), body);
             for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- x -->\n", "@octocat ", "closes #1\n", "/locum code x\n"] {
-                let body = ended(facts, &sample::filled_with(filler, 40_000), Landing::Diff(""));
-                let published = sanitise::markdown(&body, &rules, &Redactor::default());
-                assert!(figures::width(&published) <= sanitise::BODY_LIMIT_CHARS, "{filler:?}");
-                assert!(published.starts_with(facts.marker), "{filler:?}");
-                assert_eq!(open_folds_after(&published), 0, "{filler:?}\n{published}");
+                for outcome in [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)] {
+                    let published = sanitise::markdown(&ended(facts, &outcome, Landing::Diff("")), &rules, &Redactor::default());
+                    assert!(figures::width(&published) <= sanitise::BODY_LIMIT_CHARS, "{filler:?}");
+                    assert!(published.starts_with(facts.marker), "{filler:?}");
+                    assert_eq!(open_folds_after(&published), 0, "{filler:?}\n{published}");
+                }
             }
         });
     }
@@ -258,7 +313,7 @@ mod tests {
                 None if ticks.len() >= 3 && !line[ticks.len()..].contains('`') => fence = Some(ticks),
                 None if line.starts_with("<details>") => open += 1,
                 None if line == "</details>" => open -= 1,
-                None => assert!(!line.starts_with('<') || line.starts_with("<!-- locum:v1 kind=progress comment=7 -->"), "{line}"),
+                None => assert!(!line.starts_with('<') || line.starts_with("<!-- locum:v1 kind="), "{line}"),
             }
         }
         if fence.is_some() { 99 } else { open }

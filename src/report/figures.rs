@@ -3,7 +3,7 @@
 use crate::base::chat::Usage;
 use crate::policy::budget::Spent;
 use crate::policy::verdict::{Decision, Verdict};
-use crate::session::outcome::{CommandReport, OutcomeWord, RefusedCall};
+use crate::session::outcome::{CommandReport, Outcome, OutcomeWord, RefusedCall};
 use crate::workspace::diff::{ChangeKind, FileChange};
 use crate::workspace::exec::Exit;
 use crate::workspace::repo::CommitId;
@@ -163,6 +163,62 @@ pub fn refusals(refusals: &[RefusedCall]) -> String {
         (0, held) => format!("{held} held"),
         (denied, held) => format!("{denied} denied, {held} held"),
     }
+}
+
+/// How often one rule, or one guard, refused or held something in a run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RefusedRule<'a> {
+    /// `hold` or `deny`.
+    pub decision: Decision,
+    /// The pattern; `null` when no rule spoke.
+    pub rule: Option<&'a str>,
+    /// The file of the rule.
+    pub file: Option<&'a str>,
+    /// The line of the rule.
+    pub line: Option<u32>,
+    /// The reason given the first time.
+    pub reason: &'a str,
+    /// How often.
+    pub count: usize,
+}
+
+impl RefusedRule<'_> {
+    /// Returns `file:line`; empty when no rule spoke.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (self.file, self.line) {
+            (Some(file), Some(line)) if line > 0 => format!("{file}:{line}"),
+            (Some(file), _) => file.to_owned(),
+            (None, _) => String::new(),
+        }
+    }
+}
+
+/// Counts what refused and held calls of a run, the one that waits included: by rule; where no rule spoke, by reason. In order of the first time.
+#[must_use]
+pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
+    let refused = outcome.refusals.iter().flat_map(|call| &call.refusal.verdicts);
+    let mut rows: Vec<RefusedRule<'_>> = Vec::new();
+    for verdict in refused.chain(outcome.held.iter().flat_map(|held| &held.verdicts)) {
+        let rule = verdict.rule.as_ref();
+        let row = RefusedRule {
+            decision: verdict.decision,
+            rule: rule.map(|rule| rule.pattern.as_str()),
+            file: rule.map(|rule| rule.origin.as_str()),
+            line: rule.map(|rule| rule.line),
+            reason: &verdict.reason,
+            count: 1,
+        };
+        let same = |known: &&mut RefusedRule<'_>| {
+            let by_rule = (known.decision, known.rule, known.file, known.line) == (row.decision, row.rule, row.file, row.line);
+            by_rule && (row.rule.is_some() || known.reason == row.reason)
+        };
+        match rows.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => rows.push(row),
+        }
+    }
+    rows
 }
 
 /// Returns a text's length as the forge counts it: in UTF-16 units.

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::forge::posts::Receipt;
 use crate::policy::verdict::{Decision, Verdict};
-use crate::session::outcome::{CommandReport, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::report::figures::{self, RefusedRule};
+use crate::session::outcome::{ApprovedCall, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
 use crate::tools::Todo;
 use crate::workspace::diff::{ChangeKind, FileChange};
 use crate::workspace::exec::Exit;
@@ -31,12 +32,20 @@ pub struct Report<'a> {
     pub reason: Option<&'a str>,
     /// The question, for `needs-input`.
     pub question: Option<&'a Question>,
+    /// The call that waits for a person, for `on-hold`.
+    pub held: Option<&'a HeldCall>,
+    /// Held calls that people approved.
+    pub approved: &'a [ApprovedCall],
+    /// SHA-256 of the policy that judged it, ignore files included.
+    pub policy_hash: &'a str,
     /// Every task, in order of creation.
     pub tasks: &'a [TaskReport],
     /// The root task's checklist.
     pub todos: &'a [Todo],
     /// Every refusal.
     pub refusals: Vec<RefusalReport<'a>>,
+    /// How often each rule or guard refused or held something.
+    pub refused_rules: Vec<RefusedRule<'a>>,
     /// Every command.
     pub commands: Vec<CommandEnd<'a>>,
     /// Changed files.
@@ -149,9 +158,13 @@ impl<'a> Report<'a> {
             summary: &outcome.summary,
             reason: outcome.reason.as_deref(),
             question: outcome.question.as_ref(),
+            held: outcome.held.as_deref(),
+            approved: &outcome.approved,
+            policy_hash: &outcome.policy_hash,
             tasks: &outcome.tasks,
             todos: &outcome.todos,
             refusals: outcome.refusals.iter().map(RefusalReport::new).collect(),
+            refused_rules: figures::refused_rules(outcome),
             commands: outcome.commands.iter().map(CommandEnd::new).collect(),
             changes: outcome.changes.iter().map(ChangeReport::new).collect(),
             spent: SpentReport::new(outcome),

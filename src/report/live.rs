@@ -7,6 +7,7 @@ use crate::policy::verdict::{Decision, Verdict};
 use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::session::event::Event;
+use crate::session::history;
 use crate::workspace::exec::Exit;
 
 /// Longest line shown, in characters.
@@ -22,6 +23,10 @@ pub fn lines(event: &Event) -> Vec<String> {
         Event::Resumed => vec!["resumed".to_owned()],
         Event::TaskStarted { task, mode, message, .. } => vec![format!("task {task} · {mode} · {}", one_line(message))],
         Event::Replied { reply, .. } if !reply.text.trim().is_empty() => vec![format!("  says    {}", one_line(&reply.text))],
+        Event::Judged { approval: Some(yes), verdicts, .. } => {
+            verdicts.iter().map(verdict_line).chain([one_line(&format!("  yes     {} approved hold {}", yes.by, yes.hold))]).collect()
+        }
+        Event::Decided { decision, .. } => vec![one_line(&history::decided(decision))],
         Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect(),
         Event::Answered { observation, refusal, .. } => {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
@@ -120,6 +125,7 @@ mod tests {
             headline: "run x".into(),
             command: None,
             verdicts: vec![verdict(decision)],
+            approval: None,
         };
         assert_eq!(lines(&judged(Decision::Allow)).len(), 1);
         assert_eq!(lines(&judged(Decision::Deny)).len(), 0);

@@ -5,7 +5,7 @@ use crate::base::id::{SessionId, TaskId};
 use crate::base::path::RepoPath;
 use crate::policy::budget::Spent;
 use crate::policy::verdict::{Decision, Refusal, RuleRef, Verdict};
-use crate::session::outcome::{CommandReport, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
 use crate::tools::{Todo, TodoState};
 use crate::workspace::diff::{ChangeKind, FileChange};
 use crate::workspace::exec::Exit;
@@ -19,6 +19,9 @@ pub(crate) fn outcome() -> Outcome {
         summary: "Fixed the rounding in `total<T>`.\n\n- tests pass".to_owned(),
         reason: None,
         question: None,
+        held: None,
+        approved: Vec::new(),
+        policy_hash: "5".repeat(64),
         tasks: vec![
             task(0, None, "orchestrator", "Fix the failing test", Some(true)),
             task(1, Some(0), "code", "Fix rounding", Some(true)),
@@ -51,7 +54,12 @@ pub(crate) fn outcome() -> Outcome {
 
 /// A run that stopped with a question.
 pub(crate) fn question() -> Outcome {
-    let question = Question { text: "Which rounding?".to_owned(), suggestions: vec!["half up".to_owned(), "half even".to_owned()] };
+    let question = Question {
+        id: "0123456789abcdef".to_owned(),
+        text: "Which rounding?".to_owned(),
+        suggestions: vec!["half up".to_owned(), "half even".to_owned()],
+        ..Question::default()
+    };
     Outcome {
         word: OutcomeWord::NeedsInput,
         summary: String::new(),
@@ -73,13 +81,60 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
     Outcome {
         summary: text.clone(),
         reason: Some(text.clone()),
-        question: Some(Question { text: text.clone(), suggestions: many(20).map(|_| text.clone()).collect() }),
+        question: Some(Question { text: text.clone(), suggestions: many(20).map(|_| text.clone()).collect(), ..Question::default() }),
         tasks: many(60).map(|index| task(index as u32, (index > 0).then_some(0), &text, &text, None)).collect(),
         refusals: many(60).map(|_| refusal(&text, &text)).collect(),
         commands: many(60).map(|_| CommandReport { command: text.clone(), exit: Exit::TimedOut }).collect(),
         todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),
         changes: vec![change("a", &text, 1, 0)],
         ..outcome()
+    }
+}
+
+/// The same for a run that stopped at a call a person has to decide on.
+pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
+    let outcome = filled_with(filler, length);
+    let held = HeldCall {
+        verdicts: outcome.refusals.iter().flat_map(|call| call.refusal.verdicts.clone()).collect(),
+        ..held_with(&outcome.summary)
+    };
+    Outcome { word: OutcomeWord::OnHold, question: None, held: Some(Box::new(held)), ..outcome }
+}
+
+/// A run that stopped at a call a person has to decide on.
+pub(crate) fn held() -> Outcome {
+    let rule = RuleRef { pattern: "command(cargo add:*)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 21 };
+    let verdict = Verdict {
+        decision: Decision::Hold,
+        intent: "command(cargo add regex)".to_owned(),
+        rule: Some(rule),
+        reason: "new dependencies need a person".to_owned(),
+    };
+    let held = HeldCall {
+        headline: "run cargo add regex".to_owned(),
+        arguments: r#"{"command":"cargo add regex"}"#.to_owned(),
+        verdicts: vec![verdict],
+        ..held_with("execute_command")
+    };
+    Outcome {
+        word: OutcomeWord::OnHold,
+        reason: Some("`run cargo add regex` needs a person".to_owned()),
+        held: Some(Box::new(held)),
+        ..question()
+    }
+}
+
+fn held_with(text: &str) -> HeldCall {
+    HeldCall {
+        id: "0123456789abcdef".to_owned(),
+        task: TaskId(0),
+        call: "c-1".to_owned(),
+        mode: "code".to_owned(),
+        tool: text.to_owned(),
+        headline: text.to_owned(),
+        arguments: text.to_owned(),
+        verdicts: Vec::new(),
+        diff: Some(text.to_owned()).filter(|text| text.len() > 100),
     }
 }
 

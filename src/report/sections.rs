@@ -2,6 +2,7 @@
 //! all of them together fit a comment; the diff takes what room is left.
 
 use crate::policy::budget::{Budget, Spent};
+use crate::policy::verdict::Verdict;
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
 use crate::session::outcome::{CommandReport, Outcome, Question, RefusedCall, TaskReport};
@@ -24,6 +25,12 @@ const REFUSAL_LIMIT: usize = 12;
 const COMMAND_LIMIT: usize = 25;
 /// Most verdicts of one refusal.
 const VERDICT_LIMIT: usize = 3;
+/// Most rows of the table of refusals.
+const ROW_LIMIT: usize = 30;
+/// Most characters of a held call's arguments.
+const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
+/// Most characters of a held edit's diff.
+const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
 /// Most characters of one foreign phrase in an entry of a list.
 const PHRASE_LIMIT_CHARS: usize = 160;
 
@@ -106,6 +113,50 @@ pub fn question(question: &Question) -> String {
     if suggestions.is_empty() { text } else { format!("{text}\n\n{suggestions}") }
 }
 
+/// Returns the call that waits for a person: what it would do, by which rule it is held, its arguments and, for an edit, the diff;
+/// empty when none does.
+#[must_use]
+pub fn held(outcome: &Outcome) -> String {
+    let Some(held) = &outcome.held else { return String::new() };
+    let mut lines = vec![format!("**Waits for a person**: {} in mode {}", code_phrase(&held.headline), phrase(&held.mode)), String::new()];
+    lines.extend(verdict_lines(&held.verdicts, "- "));
+    let shown = bounded(&held.arguments, ARGUMENTS_LIMIT_CHARS, |text| fenced(text, "json"));
+    let arguments = fold(&format!("Arguments of {}", figures::clip(&held.tool, PHRASE_LIMIT_CHARS)), &shown);
+    let diff = held
+        .diff
+        .as_deref()
+        .map_or_else(String::new, |diff| fold("What it would change", &bounded(diff, HELD_DIFF_LIMIT_CHARS, |text| fenced(text, "diff"))));
+    join(&[lines.join("\n"), arguments, diff])
+}
+
+/// Returns the held calls that people approved, one entry each; empty when there are none.
+#[must_use]
+pub fn approved(outcome: &Outcome) -> String {
+    listed(&outcome.approved, REFUSAL_LIMIT, |call| {
+        format!("- {}, approved by {} (hold `{}`)", code_phrase(&call.headline), code_phrase(&call.approval.by), call.approval.hold)
+    })
+}
+
+/// Returns the refusals and holds as a table: decision, rule, place, how often; empty when there are none.
+#[must_use]
+pub fn refusal_table(outcome: &Outcome) -> String {
+    let rows = figures::refused_rules(outcome);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut lines = vec!["| | rule | place | times |".to_owned(), "|---|---|---|---:|".to_owned()];
+    let cell = |text: &str| if text.is_empty() { "none fits".to_owned() } else { code_phrase(text).replace('|', "\\|") };
+    for row in rows.iter().take(ROW_LIMIT) {
+        let place = row.place();
+        let place = if place.is_empty() { phrase(row.reason).replace('|', "\\|") } else { code_phrase(&place) };
+        lines.push(format!("| {} | {} | {place} | {} |", figures::decision(row.decision), cell(row.rule.unwrap_or_default()), row.count));
+    }
+    if rows.len() > ROW_LIMIT {
+        lines.push(format!("\nand {} more", rows.len() - ROW_LIMIT));
+    }
+    format!("**Refused and held**\n\n{}", lines.join("\n"))
+}
+
 /// Returns every refusal with rule and line, one entry a call.
 #[must_use]
 pub fn refusals(refusals: &[RefusedCall]) -> String {
@@ -124,6 +175,9 @@ pub fn folds(outcome: &Outcome) -> Vec<String> {
     let mut folds = Vec::new();
     if !outcome.refusals.is_empty() {
         folds.push(fold(&format!("Refused by the policy: {}", figures::refusals(&outcome.refusals)), &refusals(&outcome.refusals)));
+    }
+    if !outcome.approved.is_empty() {
+        folds.push(fold(&format!("Approved by people: {}", figures::count(outcome.approved.len(), "call")), &approved(outcome)));
     }
     if !outcome.commands.is_empty() {
         let failed = outcome.commands.iter().filter(|command| !figures::succeeded(command)).count();
@@ -187,16 +241,22 @@ pub fn join(paragraphs: &[String]) -> String {
 
 fn refusal(call: &RefusedCall) -> String {
     let mut lines = vec![format!("- {} in mode {}", code_phrase(&call.headline), phrase(&call.mode))];
-    for verdict in call.refusal.verdicts.iter().take(VERDICT_LIMIT) {
-        let place = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", code_phrase(&rule)));
-        let decision = figures::decision(verdict.decision);
-        lines.push(format!("  - {decision} {}: {} ({place})", code_phrase(&verdict.intent), phrase(&verdict.reason)));
-    }
-    if call.refusal.verdicts.len() > VERDICT_LIMIT {
-        lines.push(format!("  - and {} more", call.refusal.verdicts.len() - VERDICT_LIMIT));
-    }
+    lines.extend(verdict_lines(&call.refusal.verdicts, "  - "));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  - instead: {}", phrase(hint))));
     lines.join("\n")
+}
+
+fn verdict_lines(verdicts: &[Verdict], bullet: &str) -> Vec<String> {
+    let line = |verdict: &Verdict| {
+        let place = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", code_phrase(&rule)));
+        let decision = figures::decision(verdict.decision);
+        format!("{bullet}{decision} {}: {} ({place})", code_phrase(&verdict.intent), phrase(&verdict.reason))
+    };
+    let mut lines: Vec<String> = verdicts.iter().take(VERDICT_LIMIT).map(line).collect();
+    if verdicts.len() > VERDICT_LIMIT {
+        lines.push(format!("{bullet}and {} more", verdicts.len() - VERDICT_LIMIT));
+    }
+    lines
 }
 
 fn phrase(text: &str) -> String {

@@ -3,9 +3,10 @@
 //! In: an outcome. Out: plain text without control characters, or Markdown of at most a mebibyte.
 
 use crate::policy::budget::Budget;
+use crate::policy::verdict::Verdict;
 use crate::report::markdown::visible;
 use crate::report::{figures, sections};
-use crate::session::outcome::{Outcome, RefusedCall, TaskReport};
+use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
 use crate::tools::TodoState;
 
 /// GitHub drops a job summary of more bytes than this ("Job summary isolation and limits",
@@ -20,8 +21,14 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
     blocks.extend(outcome.question.as_ref().map(|question| {
         let suggestions: String = question.suggestions.iter().map(|suggestion| format!("\n  - {}", line(suggestion))).collect();
-        format!("question: {}{suggestions}", visible(&question.text))
+        format!(
+            "question: {}{suggestions}\nanswer it: locum session answer {} {} TEXT",
+            visible(&question.text),
+            outcome.session,
+            question.id
+        )
     }));
+    blocks.extend(outcome.held.as_deref().map(|held| waits(outcome, held)));
     blocks.push(block("tasks", &tasks(&outcome.tasks)));
     blocks.push(block(
         "checklist",
@@ -30,6 +37,10 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     if !outcome.summary.trim().is_empty() {
         blocks.push(block("result", &visible(outcome.summary.trim()).lines().map(str::to_owned).collect::<Vec<_>>()));
     }
+    let approved = outcome.approved.iter();
+    let approved =
+        approved.map(|call| format!("{}: approved by {} (hold {})", line(&call.headline), line(&call.approval.by), call.approval.hold));
+    blocks.push(block("approved", &approved.collect::<Vec<_>>()));
     blocks.push(block("refused by the policy", &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>()));
     let commands = outcome.commands.iter().map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
     blocks.push(block("commands", &commands.collect::<Vec<_>>()));
@@ -59,9 +70,11 @@ pub enum Diff {
 #[must_use]
 pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
     let state = sections::state(figures::word(outcome.word), mode, &outcome.spent, budget, outcome.spent_is_estimate, None);
-    let mut paragraphs = vec![state, sections::reason(outcome), sections::tasks(&outcome.tasks), sections::todos(&outcome.todos)];
+    let mut paragraphs = vec![state, sections::reason(outcome), sections::held(outcome)];
+    paragraphs.extend([sections::tasks(&outcome.tasks), sections::todos(&outcome.todos)]);
     paragraphs.push(sections::result(&outcome.summary));
     paragraphs.push(landing.to_owned());
+    paragraphs.push(sections::refusal_table(outcome));
     paragraphs.extend(sections::folds(outcome));
     let used_bytes: usize = paragraphs.iter().map(|text| text.len() + 2).sum();
     // A character has at most four bytes.
@@ -84,12 +97,25 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
     tasks.iter().map(entry).collect()
 }
 
+/// What a person has to decide, and how.
+fn waits(outcome: &Outcome, held: &HeldCall) -> String {
+    let mut lines = vec![format!("{} (mode {})", line(&held.headline), line(&held.mode))];
+    lines.extend(held.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
+    lines.push(format!("arguments: {}", line(&held.arguments)));
+    lines.extend(held.diff.iter().flat_map(|diff| visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()));
+    lines.push(format!("decide: locum session approve {0} {1}, or locum session deny {0} {1}", outcome.session, held.id));
+    lines.push(format!("then:   locum session resume {}", outcome.session));
+    block("waits for a person", &lines)
+}
+
+fn said(verdict: &Verdict) -> String {
+    let rule = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", line(&rule)));
+    format!("{} {}: {} ({rule})", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason))
+}
+
 fn refusal(call: &RefusedCall) -> Vec<String> {
     let mut lines = vec![format!("{} (mode {})", line(&call.headline), line(&call.mode))];
-    for verdict in &call.refusal.verdicts {
-        let rule = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", line(&rule)));
-        lines.push(format!("  {} {}: {} ({rule})", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason)));
-    }
+    lines.extend(call.refusal.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
     lines
 }
@@ -124,6 +150,7 @@ mod tests {
     fn shows_everything_on_a_terminal() {
         insta::assert_snapshot!("terminal", terminal(&sample::outcome(), Diff::Shown));
         insta::assert_snapshot!("terminal_question", terminal(&sample::question(), Diff::LeftOut));
+        insta::assert_snapshot!("terminal_held", terminal(&sample::held(), Diff::LeftOut));
     }
 
     #[test]
@@ -132,6 +159,7 @@ mod tests {
             "job_summary",
             job_summary(&sample::outcome(), &Budget::default(), "orchestrator", "Published as pull request #12.")
         );
+        insta::assert_snapshot!("job_summary_held", job_summary(&sample::held(), &Budget::default(), "code", ""));
     }
 
     #[test]

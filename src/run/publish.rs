@@ -10,7 +10,7 @@ use crate::forge::sanitise::{self, TextRules};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
 use crate::policy::schema::PublishAs;
-use crate::report::comment::{self, CommentFacts, Landing};
+use crate::report::comment::{self, CommentFacts, Decide, Landing};
 use crate::report::{branch, commit, pull_request};
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
@@ -48,6 +48,8 @@ pub struct Destination<'a> {
     pub requested_by: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// How people decide on what the run stops for.
+    pub decide: Decide<'a>,
 }
 
 /// What was published.
@@ -158,6 +160,7 @@ impl Publisher<'_> {
             requested_by: self.destination.requested_by,
             run_url: self.destination.run_url,
             budget: &plan.budget,
+            decide: self.destination.decide,
         }
     }
 
@@ -236,6 +239,7 @@ impl Publisher<'_> {
             budget: &plan.budget,
             redactor: &self.prepared.redactor,
             base: &plan.base,
+            approved: &outcome.approved,
         };
         let committed = self.workspace.repo.committed(&plan.base, commit).map_err(|error| format!("the commit cannot be read: {error}"))?;
         let objections = judge.objections(&committed);

@@ -10,10 +10,12 @@ use crate::base::secret::Redactor;
 use crate::base::tool::ToolName;
 use crate::modes::{Group, Mode, access};
 use crate::policy::Policy;
+use crate::policy::approval::Approval;
 use crate::policy::budget::{Budget, Spent};
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::paths::protected;
 use crate::policy::verdict::{Decision, Verdict};
+use crate::session::outcome::ApprovedCall;
 use crate::workspace::committed::{Committed, CommittedPath, Kept, PATHS_LIMIT};
 use crate::workspace::repo::CommitId;
 
@@ -41,6 +43,8 @@ pub struct Judge<'a> {
     pub redactor: &'a Redactor,
     /// The commit the run started from.
     pub base: &'a CommitId,
+    /// Calls that people approved: what was held of them may stay.
+    pub approved: &'a [ApprovedCall],
 }
 
 impl Judge<'_> {
@@ -156,7 +160,9 @@ impl Judge<'_> {
         access::check_edit(mode, ToolName::WriteToFile, path).map_err(|restriction| restriction.to_string())?;
         let facts = Facts { mode: mode.slug.clone(), ..self.facts.clone() };
         let verdict = self.policy.decide(&Intent::Edit(path.clone()), &facts);
-        if verdict.decision == Decision::Allow { Ok(()) } else { Err(said(&verdict)) }
+        let allowed = |approval: Option<&Approval>| Approval::applied(approval, &verdict) == Decision::Allow;
+        let approvals = self.approved.iter().map(|call| Some(&call.approval));
+        if std::iter::once(None).chain(approvals).any(allowed) { Ok(()) } else { Err(said(&verdict)) }
     }
 
     /// Says where a secret would be published, never which.
@@ -230,6 +236,7 @@ mod tests {
             budget: &Budget { files: 9, diff_lines: 90, ..Budget::default() },
             redactor: &Redactor::new([Secret::new("unseen-secret-value")]),
             base: &CommitId("base".to_owned()),
+            approved: &[],
         };
         judge.objections(committed)
     }

@@ -17,7 +17,6 @@ use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::brief::Brief;
 use crate::session::event::Event;
-use crate::session::outcome::OutcomeWord;
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
@@ -92,31 +91,66 @@ impl Session<'_> {
         let parsed = self.with_context(&mode, |context| dispatch::parse(&waiting.call, &brief.offered, context))?;
         let call = match parsed {
             Ok(call) => call,
-            Err(error) => return self.answer_not(id, &waiting, NotPerformed { text: error.0, refusal: None, mistake: true }),
+            Err(error) => {
+                let refusal = self.restriction(&mode, &waiting)?;
+                return self.answer_not(id, &waiting, NotPerformed { text: error.0, refusal, mistake: true });
+            }
         };
         let (headline, command) = (self.parts.redactor.redact(&call.headline()), script_of(&call));
-        let judged = |verdicts: &[Verdict]| Event::Judged {
-            task: id,
-            call: waiting.call.id.clone(),
-            headline: headline.clone(),
-            command: command.clone(),
-            verdicts: verdicts.to_vec(),
+        let refusal = match self.parts.policy.admit(call.clone(), &self.facts(&mode)) {
+            Ok(permit) => return self.permitted(id, waiting, headline, command, permit),
+            Err(refusal) => refusal,
         };
-        match self.parts.policy.admit(call, &self.facts(&mode)) {
-            Ok(permit) => {
-                self.emit(judged(permit.verdicts()))?;
-                Ok(Some(Permitted { waiting, permit }))
+        let decided = self.decision_on(id, &waiting, &refusal);
+        if let Some(Ok(approval)) = decided {
+            return match self.parts.policy.admit_approved(call.clone(), &self.facts(&mode), approval) {
+                Ok(permit) => self.permitted(id, waiting, headline, command, permit),
+                Err(refusal) => self.refuse(id, &waiting, &headline, &call, refusal),
+            };
+        }
+        let (call_id, verdicts) = (waiting.call.id.clone(), refusal.verdicts.clone());
+        self.emit(Event::Judged { task: id, call: call_id, headline: headline.clone(), command, verdicts, approval: None })?;
+        match decided {
+            Some(Err(decided)) => {
+                let text = reminders::denied_by_person(&decided.by, decided.reason());
+                self.answer_not(id, &waiting, NotPerformed { text, refusal: Some(refusal), mistake: false })
             }
-            Err(refusal) => {
-                self.emit(judged(&refusal.verdicts))?;
-                self.refuse(id, &waiting, &headline, refusal)
-            }
+            Some(Ok(_)) | None => self.refuse(id, &waiting, &headline, &call, refusal),
         }
     }
 
-    fn refuse(&mut self, id: TaskId, waiting: &WaitingCall, headline: &str, refusal: Box<Refusal>) -> Result<Option<Permitted>, Stop> {
+    fn permitted(
+        &mut self,
+        id: TaskId,
+        waiting: WaitingCall,
+        headline: String,
+        command: Option<String>,
+        permit: Permit<Call>,
+    ) -> Result<Option<Permitted>, Stop> {
+        let (call, verdicts, approval) = (waiting.call.id.clone(), permit.verdicts().to_vec(), permit.approval().cloned());
+        self.emit(Event::Judged { task: id, call, headline, command, verdicts, approval })?;
+        Ok(Some(Permitted { waiting, permit }))
+    }
+
+    /// Returns the refusal of an edit that the mode's own restriction forbids; `None` where something else was wrong with the call.
+    fn restriction(&self, mode: &str, waiting: &WaitingCall) -> Result<Option<Box<Refusal>>, Stop> {
+        let Some((intent, reason)) = self.with_context(mode, |context| dispatch::restricted(&waiting.call, context))? else {
+            return Ok(None);
+        };
+        let verdict = Verdict { decision: Decision::Deny, intent: intent.to_string(), rule: None, reason };
+        Ok(Some(Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None })))
+    }
+
+    fn refuse(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        headline: &str,
+        call: &Call,
+        refusal: Box<Refusal>,
+    ) -> Result<Option<Permitted>, Stop> {
         if refusal.decision == Decision::Hold && self.parts.policy.settings().on_hold == OnHold::Pause {
-            return Err(Stop::session(OutcomeWord::OnHold, format!("`{headline}` needs a person: {}", reasons(&refusal))));
+            return Err(self.hold(id, waiting, headline, call, &refusal)?);
         }
         let text = reminders::refused(&reasons(&refusal), refusal.hint.as_deref());
         self.answer_not(id, waiting, NotPerformed { text, refusal: Some(refusal), mistake: false })

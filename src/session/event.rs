@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::chat::{Reply, Usage};
 use crate::base::id::{SessionId, TaskId};
 use crate::base::path::RepoPath;
+use crate::policy::approval::Approval;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
 use crate::policy::verdict::{Refusal, Verdict};
@@ -109,6 +110,18 @@ pub enum Event {
         command: Option<String>,
         /// Every verdict.
         verdicts: Vec<Verdict>,
+        /// The person's yes that let held intents pass.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<Approval>,
+    },
+    /// A person said something to what the session had stopped for; it goes on there.
+    Decided {
+        /// In which task.
+        task: TaskId,
+        /// The call that waited.
+        call: String,
+        /// What they said.
+        decision: Decided,
     },
     /// A permitted call with effects is about to be performed. Flushed before the effect.
     Performing {
@@ -176,6 +189,46 @@ pub enum Event {
     },
     /// The session ended.
     Ended(Box<Outcome>),
+}
+
+/// What a person said to a hold or a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The hold or question it is about.
+    pub id: String,
+    /// Who: a login, or the person at the command line.
+    pub by: String,
+    /// Yes, no, or words.
+    pub word: PersonsWord,
+}
+
+impl Decided {
+    /// Returns the reason of a no; empty for anything else.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match &self.word {
+            PersonsWord::Deny { reason } => reason,
+            PersonsWord::Approve | PersonsWord::Answer { .. } => "",
+        }
+    }
+}
+
+/// Yes, no, or words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonsWord {
+    /// The held call may be performed, once.
+    Approve,
+    /// It may not.
+    Deny {
+        /// Why, in their words; may be empty.
+        reason: String,
+    },
+    /// The answer to a question.
+    Answer {
+        /// In their words.
+        text: String,
+    },
 }
 
 /// A path at a checkpoint.

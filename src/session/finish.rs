@@ -7,6 +7,7 @@ use crate::modes::Group;
 use crate::policy::budget::Spent;
 use crate::session::Session;
 use crate::session::event::Event;
+use crate::session::hold::Waiting;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
@@ -69,13 +70,21 @@ impl Session<'_> {
     fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
         let start = self.state.start.as_deref().unwrap_or(&self.parts.start);
         let root = self.state.root();
+        let (question, held) = match stop.waiting.map(|waiting| *waiting) {
+            Some(Waiting::Question(question)) => (Some(question), None),
+            Some(Waiting::Hold(held)) => (None, Some(held)),
+            None => (None, None),
+        };
         let idle = stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
         Outcome {
             session: start.id.clone(),
             word: if idle { OutcomeWord::NothingToDo } else { stop.word },
             summary: root.and_then(|root| root.ended.as_ref()).map(|end| end.result.clone()).unwrap_or_default(),
             reason: Some(self.parts.redactor.redact(&stop.reason)).filter(|reason| !reason.is_empty()),
-            question: stop.question,
+            question,
+            held,
+            approved: self.state.approved.clone(),
+            policy_hash: start.policy_hash.clone(),
             tasks: self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect(),
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),

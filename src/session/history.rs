@@ -8,7 +8,7 @@ use std::fmt::Write;
 use crate::base::chat::Message;
 use crate::base::id::TaskId;
 use crate::base::text;
-use crate::session::event::{Event, JournalLine};
+use crate::session::event::{Decided, Event, JournalLine, PersonsWord};
 use crate::session::state::State;
 
 /// Bytes of one text shown in a transcript.
@@ -48,13 +48,15 @@ fn paragraph(event: &Event) -> String {
             format!("task {task}: {}{calls}", shown(&reply.text))
         }
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
-        Event::Judged { headline, verdicts, .. } => {
+        Event::Judged { headline, verdicts, approval, .. } => {
             let verdict = |verdict: &crate::policy::verdict::Verdict| {
                 let rule = verdict.rule.as_ref().map(|rule| format!(" ({}:{})", rule.origin, rule.line)).unwrap_or_default();
                 format!("\n{:?} {}: {}{rule}", verdict.decision, verdict.intent, verdict.reason)
             };
-            format!("judged: {headline}{}", verdicts.iter().map(verdict).collect::<String>())
+            let approved = approval.as_ref().map(|yes| format!("\napproved by {} (hold {})", yes.by, yes.hold)).unwrap_or_default();
+            format!("judged: {headline}{}{approved}", verdicts.iter().map(verdict).collect::<String>())
         }
+        Event::Decided { decision, .. } => decided(decision),
         Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };
@@ -69,6 +71,18 @@ fn paragraph(event: &Event) -> String {
             let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             format!("ended: {}{reason}", outcome.word.as_str())
         }
+    }
+}
+
+/// Returns what a person said, as one sentence.
+#[must_use]
+pub fn decided(decision: &Decided) -> String {
+    let Decided { id, by, word } = decision;
+    match word {
+        PersonsWord::Approve => format!("{by} approved {id}"),
+        PersonsWord::Deny { reason } if reason.is_empty() => format!("{by} denied {id}"),
+        PersonsWord::Deny { reason } => format!("{by} denied {id}: {}", shown(reason)),
+        PersonsWord::Answer { text } => format!("{by} answered {id}: {}", shown(text)),
     }
 }
 

@@ -9,7 +9,8 @@
 //! again, so that it happens once. A command that may have written is never run a second time: its answer says that it was
 //! interrupted and may or may not have run, what it changed is found by comparing the checkout, and the model decides. So the
 //! outcome's word, tree, refusals and checkpoint are those of a run that was not killed; for a model that reacts to
-//! the interruption, the path there may differ. An ended session stays ended.
+//! the interruption, the path there may differ. An ended session stays ended, unless it had stopped for a person who has decided since
+//! (`hold`).
 
 mod brief;
 mod calls;
@@ -20,6 +21,7 @@ mod turn;
 
 pub mod event;
 pub mod history;
+pub mod hold;
 pub mod journal;
 pub mod outcome;
 pub mod repetition;

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{SessionId, TaskId};
+use crate::policy::approval::Approval;
 use crate::policy::budget::Spent;
-use crate::policy::verdict::Refusal;
+use crate::policy::verdict::{Refusal, Verdict};
 use crate::tools::Todo;
 use crate::workspace::diff::FileChange;
 use crate::workspace::exec::Exit;
@@ -23,6 +24,15 @@ pub struct Outcome {
     pub reason: Option<String>,
     /// The question, for `needs-input`.
     pub question: Option<Question>,
+    /// The call that waits for a person, for `on-hold`.
+    #[serde(default)]
+    pub held: Option<Box<HeldCall>>,
+    /// Held calls that a person approved and that were performed, in order.
+    #[serde(default)]
+    pub approved: Vec<ApprovedCall>,
+    /// Hash of the policy that judged it.
+    #[serde(default)]
+    pub policy_hash: String,
     /// Every task, in order of creation.
     pub tasks: Vec<TaskReport>,
     /// Every refusal, in order.
@@ -68,12 +78,55 @@ pub enum OutcomeWord {
 }
 
 /// A question to people.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
+    /// What an answer names: a hash of the call that asks.
+    #[serde(default)]
+    pub id: String,
+    /// The task that asks.
+    #[serde(default)]
+    pub task: TaskId,
+    /// The call that waits for the answer.
+    #[serde(default)]
+    pub call: String,
     /// The question.
     pub text: String,
     /// Suggested answers.
     pub suggestions: Vec<String>,
+}
+
+/// A call that waits for a person's yes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldCall {
+    /// What an approval names: a hash of the call, its arguments and what was held of it.
+    pub id: String,
+    /// The task that wants it.
+    pub task: TaskId,
+    /// The call.
+    pub call: String,
+    /// Mode of the task.
+    pub mode: String,
+    /// The tool as the model wrote it.
+    pub tool: String,
+    /// One line for people.
+    pub headline: String,
+    /// The arguments as the model wrote them, clipped.
+    pub arguments: String,
+    /// What was held, each with its rule.
+    pub verdicts: Vec<Verdict>,
+    /// What an edit would change, clipped; `None` for other calls and where it cannot be told.
+    pub diff: Option<String>,
+}
+
+/// A held call that a person approved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovedCall {
+    /// The task that wanted it.
+    pub task: TaskId,
+    /// One line for people.
+    pub headline: String,
+    /// The yes.
+    pub approval: Approval,
 }
 
 /// A task in a report.

@@ -144,8 +144,10 @@ impl Session<'_> {
         let unnamed = observation.touched.iter().filter(|path| !intents.contains(&Intent::Edit((*path).clone())));
         let verdicts: Vec<(RepoPath, Verdict)> =
             unnamed.map(|path| Ok((path.clone(), self.edit_verdict(&mode, path)?))).collect::<Result<_, Stop>>()?;
+        // A person's yes to a command is one to what it does: what would be held may stay, what is denied is put back.
+        let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
         let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
-            verdicts.into_iter().filter(|(_, verdict)| verdict.decision != Decision::Allow).unzip();
+            verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least).unzip();
         if undone.is_empty() {
             return self.answered(id, waiting, observation, None, false);
         }

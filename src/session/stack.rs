@@ -8,11 +8,11 @@ use crate::policy::budget::Budget;
 use crate::policy::intent::Intent;
 use crate::policy::schema::OnQuestion;
 use crate::policy::verdict::Decision;
-use crate::prompts::task;
+use crate::prompts::{reminders, task};
 use crate::session::Session;
 use crate::session::calls::NotPerformed;
 use crate::session::event::Event;
-use crate::session::outcome::{OutcomeWord, Question};
+use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
 use crate::tools::{Control, Observation, Todo, TodoState};
@@ -125,11 +125,12 @@ impl Session<'_> {
     }
 
     fn question(&mut self, id: TaskId, waiting: &WaitingCall, question: String, suggestions: Vec<String>) -> Result<(), Stop> {
+        if let Some((by, text)) = self.answer_to(id, waiting) {
+            let text = self.parts.redactor.redact(&reminders::answered_by_person(by, text));
+            return self.answered(id, waiting, Observation { text, ..Observation::default() }, None, false);
+        }
         match self.parts.policy.settings().questions {
-            OnQuestion::Comment => Err(Stop {
-                question: Some(Question { text: question, suggestions }),
-                ..Stop::session(OutcomeWord::NeedsInput, "a question has to be answered first")
-            }),
+            OnQuestion::Comment => Err(self.ask_people(id, waiting, question, suggestions)),
             OnQuestion::Fail => {
                 Err(Stop::session(OutcomeWord::Failed, format!("the model asked a question, which the policy does not allow: {question}")))
             }

@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use crate::base::chat::Usage;
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
+use crate::policy::intent::Intent;
 use crate::policy::verdict::Refusal;
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
-use crate::session::outcome::{CommandReport, Outcome, RefusedCall};
-use crate::session::task::{Performing, TaskEnd, TaskState};
+use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
+use crate::session::task::{Performing, TaskEnd, TaskState, WaitingCall};
 use crate::tools::{Observation, Todo};
 use crate::workspace::repo::CommitId;
 
@@ -29,6 +30,8 @@ pub struct State {
     pub running: Vec<TaskId>,
     /// Every refusal, in order.
     pub refusals: Vec<RefusedCall>,
+    /// Held calls that a person approved, in order.
+    pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
     /// Every path the run touched, with its lines changed since the base; `None` for those that are as they were there.
@@ -80,6 +83,18 @@ impl State {
         wall.saturating_add(self.last_at.map_or(Duration::ZERO, |since| passed(since, now)))
     }
 
+    /// Returns when the last thing happened.
+    #[must_use]
+    pub fn last_at(&self) -> Option<Timestamp> {
+        self.last_at
+    }
+
+    /// Returns true for a call that a person's yes let pass.
+    #[must_use]
+    pub fn is_approved(&self, waiting: &WaitingCall) -> bool {
+        waiting.decided.as_ref().is_some_and(|decided| self.approved.iter().any(|call| call.approval.hold == decided.id))
+    }
+
     /// Takes one more line in.
     pub fn apply(&mut self, line: &JournalLine) {
         self.pass_time(line);
@@ -96,12 +111,25 @@ impl State {
                 self.with_task(*task, |task| task.replied(reply.clone(), withheld));
             }
             Event::Reminded { task, text, mistake } => self.with_task(*task, |task| task.reminded(text.clone(), *mistake)),
-            Event::Judged { task, call, headline, command, verdicts: _ } => self.with_task(*task, |task| {
-                if let Some(waiting) = task.waiting_call_mut(call) {
-                    waiting.headline = Some(headline.clone());
-                    waiting.command.clone_from(command);
+            Event::Judged { task, call, headline, command, verdicts: _, approval } => {
+                if let Some(approval) = approval.as_ref().filter(|yes| self.approved.iter().all(|known| known.approval.hold != yes.hold)) {
+                    self.approved.push(ApprovedCall { task: *task, headline: headline.clone(), approval: approval.clone() });
                 }
-            }),
+                self.with_task(*task, |task| {
+                    if let Some(waiting) = task.waiting_call_mut(call) {
+                        waiting.headline = Some(headline.clone());
+                        waiting.command.clone_from(command);
+                    }
+                });
+            }
+            Event::Decided { task, call, decision } => {
+                self.outcome = None;
+                self.with_task(*task, |task| {
+                    if let Some(waiting) = task.waiting_call_mut(call) {
+                        waiting.decided = Some(decision.clone());
+                    }
+                });
+            }
             Event::Performing { task, call, before, snapshot } => self.with_task(*task, |task| {
                 if let Some(waiting) = task.waiting_call_mut(call) {
                     waiting.performing = Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
@@ -146,7 +174,7 @@ impl State {
     /// Counts the wall time between two lines; the time a session lay dead does not count.
     fn pass_time(&mut self, line: &JournalLine) {
         let since = self.last_at.replace(line.at);
-        if matches!(line.event, Event::Resumed) {
+        if matches!(line.event, Event::Resumed | Event::Decided { .. }) {
             return;
         }
         let passed = since.map_or(Duration::ZERO, |since| passed(since, line.at));
@@ -182,6 +210,7 @@ impl State {
     fn answer(&mut self, id: TaskId, call: &str, observation: &Observation, refusal: Option<&Refusal>) {
         let Some(task) = self.task(id) else { return };
         let Some(waiting) = task.waiting_call(call) else { return };
+        let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
         let mode = task.mode.clone();
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
@@ -190,6 +219,10 @@ impl State {
         }
         if let Some(refusal) = refusal {
             self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });
+        }
+        // What an approved call changed was held, or allowed anyway: anything else was undone.
+        if let Some(call) = self.approved.iter_mut().find(|call| hold.as_ref() == Some(&call.approval.hold)) {
+            call.approval.intents.extend(observation.touched.iter().map(|path| Intent::Edit(path.clone()).to_string()));
         }
         for path in &observation.touched {
             self.touched.entry(path.clone()).or_default();

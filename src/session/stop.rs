@@ -2,8 +2,9 @@
 
 use crate::models::ModelError;
 use crate::policy::budget::Exhausted;
+use crate::session::hold::Waiting;
 use crate::session::journal::JournalError;
-use crate::session::outcome::{OutcomeWord, Question};
+use crate::session::outcome::OutcomeWord;
 use crate::workspace::repo::RepoError;
 
 /// Why it stops.
@@ -15,8 +16,8 @@ pub struct Stop {
     pub word: OutcomeWord,
     /// Why, as a sentence without a full stop; empty for `done`.
     pub reason: String,
-    /// The question people have to answer first.
-    pub question: Option<Question>,
+    /// What a person has to decide first.
+    pub waiting: Option<Box<Waiting>>,
 }
 
 /// How far a stop reaches.
@@ -32,13 +33,13 @@ impl Stop {
     /// Ends the task at work.
     #[must_use]
     pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: Reach::Task, word, reason: reason.into(), question: None }
+        Self { reach: Reach::Task, word, reason: reason.into(), waiting: None }
     }
 
     /// Ends the session.
     #[must_use]
     pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
-        Self { reach: Reach::Session, word, reason: reason.into(), question: None }
+        Self { reach: Reach::Session, word, reason: reason.into(), waiting: None }
     }
 }
 

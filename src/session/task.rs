@@ -10,7 +10,7 @@ use crate::base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::policy::budget::{Budget, Spent};
-use crate::session::event::FileBefore;
+use crate::session::event::{Decided, FileBefore};
 use crate::session::repetition::Recent;
 use crate::tools::{Control, Observation, Todo};
 use crate::workspace::exec::Exit;
@@ -89,6 +89,8 @@ pub struct WaitingCall {
     pub headline: Option<String>,
     /// The script it would run, once it was judged.
     pub command: Option<String>,
+    /// What a person said to it.
+    pub decided: Option<Decided>,
     /// Set when its effect was announced.
     pub performing: Option<Performing>,
     /// The sub-task it started.
@@ -227,7 +229,7 @@ impl TaskState {
 
 impl WaitingCall {
     fn new(call: ToolCall, withheld: bool) -> Self {
-        Self { call, withheld, headline: None, command: None, performing: None, child: None, answer: None }
+        Self { call, withheld, headline: None, command: None, decided: None, performing: None, child: None, answer: None }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::base::tool::ToolName;
 use crate::modes::access;
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
-use crate::tools::arguments::{Arguments, quoted};
+use crate::tools::arguments::{Arguments, Place, quoted};
 use crate::tools::command::ExecuteCommand;
 use crate::tools::files::apply_diff::tool::ApplyDiff;
 use crate::tools::files::apply_patch::tool::ApplyPatch;
@@ -94,6 +94,26 @@ impl Call {
             | Self::AttemptCompletion(_)
             | Self::NewTask(_)
             | Self::SwitchMode(_) => false,
+        }
+    }
+
+    /// Returns what the one file a call edits would hold after it, given what it holds now; `None` for other calls, for a patch, which shows
+    /// itself, and where it would fail.
+    #[must_use]
+    pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        match self {
+            Self::WriteToFile(call) => Some(call.content().as_bytes().to_vec()),
+            Self::ApplyDiff(call) => call.content_after(before?),
+            Self::ReadFile(_)
+            | Self::ListFiles(_)
+            | Self::SearchFiles(_)
+            | Self::ApplyPatch(_)
+            | Self::ExecuteCommand(_)
+            | Self::UpdateTodoList(_)
+            | Self::AskFollowupQuestion(_)
+            | Self::AttemptCompletion(_)
+            | Self::NewTask(_)
+            | Self::SwitchMode(_) => None,
         }
     }
 
@@ -190,6 +210,34 @@ fn parse_arguments(tool: ToolName, arguments: Arguments, context: ToolContext<'_
         ToolName::NewTask => Call::NewTask(NewTask::parse(arguments)?),
         ToolName::SwitchMode => Call::SwitchMode(SwitchMode::parse(arguments)?),
     })
+}
+
+/// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words; for calls that [`parse`] refused.
+#[must_use]
+pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, String)> {
+    let tool = ToolName::find(access::resolve(call.name.trim()))?;
+    let arguments = Arguments::parse(tool, &call.arguments).ok()?;
+    edited(tool, arguments, context).into_iter().find_map(|place| {
+        let error = place.check_edit(tool, context).err()?;
+        Some((Intent::Edit(place.real), error.0))
+    })
+}
+
+/// Returns the files a call would edit by its arguments alone.
+fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
+    match tool {
+        ToolName::WriteToFile | ToolName::ApplyDiff => arguments.place("path", "the file", context).into_iter().collect(),
+        ToolName::ApplyPatch => arguments.text("patch", "the patch").map(|patch| ApplyPatch::named(&patch, context)).unwrap_or_default(),
+        ToolName::ReadFile
+        | ToolName::ListFiles
+        | ToolName::SearchFiles
+        | ToolName::ExecuteCommand
+        | ToolName::UpdateTodoList
+        | ToolName::AskFollowupQuestion
+        | ToolName::AttemptCompletion
+        | ToolName::NewTask
+        | ToolName::SwitchMode => Vec::new(),
+    }
 }
 
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {

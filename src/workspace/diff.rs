@@ -58,6 +58,13 @@ pub enum ChangeKind {
     Deleted,
 }
 
+/// Compares a plain file's content before and after; `None` when it is the same.
+#[must_use]
+pub fn between(path: &RepoPath, before: Option<&[u8]>, after: &[u8]) -> Option<FileChange> {
+    let file = |content: &[u8]| Stored::File { content: content.to_vec(), executable: false };
+    compare(path, before.map(file).as_ref(), Some(&file(after)))
+}
+
 /// Compares a path before and after; `None` when it is the same.
 pub(super) fn compare(path: &RepoPath, before: Option<&Stored>, after: Option<&Stored>) -> Option<FileChange> {
     if before == after {

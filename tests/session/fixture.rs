@@ -115,6 +115,11 @@ impl Fixture {
         self.run_until(usize::MAX, Journal::resume(&self.journal).unwrap(), None).expect("the run was not killed")
     }
 
+    /// Goes on and is killed right after the journal has `lines` lines; `None` when it was.
+    pub(crate) fn resume_killed_at(&self, lines: usize) -> Option<Ran> {
+        self.run_until(lines, Journal::resume(&self.journal).unwrap(), None)
+    }
+
     /// Runs and is killed right after the journal has `lines` lines; `None` when it was.
     pub(crate) fn run_killed_at(&self, lines: usize) -> Option<Ran> {
         self.run_until(lines, Journal::create(&self.journal).unwrap(), None)

@@ -10,6 +10,7 @@
 mod endings;
 mod fixture;
 mod hidden;
+mod holds;
 mod mistakes;
 mod resume;
 mod route;

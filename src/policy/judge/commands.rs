@@ -136,10 +136,10 @@ impl Judge {
                 }
             }
         }
+        if let Some(found) = refused {
+            return self.refused(&found, simple, examined, shown, facts, spec);
+        }
         let Some((allowing, exact)) = allowed else {
-            if let Some(found) = refused {
-                return self.verdict(shown.to_owned(), &found);
-            }
             return match uncovered {
                 Some((reason, rule)) => {
                     Verdict { decision: Decision::Deny, intent: shown.to_owned(), rule: Some(rule), reason: format!("`{told}`: {reason}") }
@@ -147,15 +147,8 @@ impl Judge {
                 None => self.guard(shown.to_owned(), format!("no rule allows `command({told})`")),
             };
         };
-        if let Some(found) = refused {
-            return self.verdict(shown.to_owned(), &found);
-        }
-        let unheld = !facts.sandboxed && spec.commands.sandbox == Sandbox::Required;
-        if examined.runs_code && unheld && guard::on(Guard::CodeInSandbox) {
-            let reason = format!(
-                "`{told}` runs code of the repository and there is no sandbox here; `commands: {{ sandbox: off }}` in the policy accepts that"
-            );
-            return self.guard(shown.to_owned(), reason);
+        if let Some(refusal) = no_sandbox(simple, examined, facts, spec) {
+            return self.guard(shown.to_owned(), refusal);
         }
         let mut verdict = self.verdict(shown.to_owned(), &allowing);
         if examined.runs_code {
@@ -168,6 +161,33 @@ impl Judge {
             }
         }
         verdict
+    }
+
+    /// Returns the verdict on a command that a rule refuses. A hold is a yes once a person has given it, so whatever would be denied
+    /// about the command denies it now; that nobody has allowed the files it writes is for the person to weigh.
+    fn refused(
+        &self,
+        found: &Match<'_>,
+        simple: &Simple,
+        examined: &Examination,
+        shown: &str,
+        facts: &Facts,
+        spec: &PolicySpec,
+    ) -> Verdict {
+        let verdict = self.verdict(shown.to_owned(), found);
+        if verdict.decision == Decision::Deny {
+            return verdict;
+        }
+        if let Some(refusal) = no_sandbox(simple, examined, facts, spec) {
+            return self.guard(shown.to_owned(), refusal);
+        }
+        let exact = coverage(&found.written.pattern, examined).1;
+        let uses = examined.reads.iter().map(|used| (used, false)).filter(|_| !exact).chain(examined.edits.iter().map(|used| (used, true)));
+        let said_no = |refusal: &Verdict| {
+            refusal.decision == Decision::Deny && (refusal.rule.is_some() || !refusal.reason.contains(": no rule allows"))
+        };
+        let mut refusals = uses.filter_map(|(used, edit)| self.used(used, edit, shown, facts, spec));
+        refusals.find(said_no).unwrap_or(verdict)
     }
 
     /// Judges a path that a command reads or writes; `None` when nothing is wrong with it.
@@ -238,6 +258,17 @@ fn taken_out(used: &PathUse, descends: bool, script: &Script, spec: &PolicySpec)
     let matches = |glob: &&PathGlob| glob.matches(&absolute, Case::Ignored) || (descends && glob.meets(&below));
     let found = spec.commands.unread.iter().find(matches)?;
     Some(format!("it reads `/{absolute}`, and `commands.reads` says `!/{}`", found.text()))
+}
+
+/// Returns why a command that runs code of the repository may not run here; `None` when it may.
+fn no_sandbox(simple: &Simple, examined: &Examination, facts: &Facts, spec: &PolicySpec) -> Option<String> {
+    let missing = !facts.sandboxed && spec.commands.sandbox == Sandbox::Required && guard::on(Guard::CodeInSandbox);
+    (examined.runs_code && missing).then(|| {
+        let told = simple.words.join(" ");
+        format!(
+            "`{told}` runs code of the repository and there is no sandbox here; `commands: {{ sandbox: off }}` in the policy accepts that"
+        )
+    })
 }
 
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command out.

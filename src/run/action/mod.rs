@@ -20,6 +20,7 @@ use crate::config::environment::Environment;
 use crate::forge::event::{self, EventError, EventKind, Trigger};
 use crate::forge::posts::{Posting, ReactionTarget};
 use crate::forge::{Forge, PullRequest};
+use crate::report::comment::Decide;
 use crate::report::markdown;
 use crate::run::action::gate::Admitted;
 use crate::run::execute::{self, Beginning, Execution};
@@ -177,6 +178,7 @@ async fn one(
         branch_template: arrival.inputs.branch_template.as_deref(),
         requested_by: (!found.trigger.actor.login.is_empty()).then_some(found.trigger.actor.login.as_str()),
         run_url: run_url.as_deref(),
+        decide: Decide::Nowhere("the session is not kept after this workflow run"),
     };
     let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
     let mut at_once = Published::default();

@@ -66,6 +66,12 @@ impl WriteToFile {
         &self.place
     }
 
+    /// Returns what it writes.
+    #[must_use]
+    pub fn content(&self) -> &str {
+        &self.content
+    }
+
     /// Writes the file.
     pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let Place { asked, real } = &self.place;

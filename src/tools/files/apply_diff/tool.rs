@@ -63,6 +63,14 @@ impl ApplyDiff {
         &self.place
     }
 
+    /// Returns what a file of this content would hold afterwards; `None` where the diff does not fit or the file is no text.
+    #[must_use]
+    pub fn content_after(&self, before: &[u8]) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(before).ok()?;
+        let (mark, text) = text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
+        apply_diff::apply(text, &self.diff).ok().map(|applied| format!("{mark}{}", applied.content).into_bytes())
+    }
+
     /// Applies the blocks that fit and writes the file when there is one.
     pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let Place { asked, real } = &self.place;

@@ -64,6 +64,13 @@ impl ApplyPatch {
         Ok(Self { hunks, places })
     }
 
+    /// Returns the files a patch names, those that can be found; none for a text that is no patch.
+    #[must_use]
+    pub fn named(patch: &str, context: ToolContext<'_>) -> Vec<Place> {
+        let hunks = parse(patch).unwrap_or_default();
+        hunks.iter().flat_map(Hunk::paths).filter_map(|path| Place::find(path, context).ok()).collect()
+    }
+
     /// Returns what it would do: edit every file it names, and read those whose content goes elsewhere.
     #[must_use]
     pub fn intents(&self) -> Vec<Intent> {
