@@ -52,7 +52,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("figment", &["src/config/"]),
     ("clap", &["src/cli/"]),
     ("brush_parser", &["src/policy/command/", "src/policy/command.rs"]),
-    ("rustls", &["src/cli/", "src/models/", "src/forge/"]),
+    ("rustls", &["src/cli/", "src/models/", "src/forge/", "src/workspace/network/"]),
+    ("hyper", &["src/workspace/network/"]),
+    ("hyper_util", &["src/workspace/network/"]),
+    ("http_body_util", &["src/workspace/network/"]),
     ("tracing_subscriber", &["src/cli/"]),
 ];
 

@@ -4,7 +4,6 @@
 //! In: intents, also as text (`edit(src/x.rs)`). Out: plain data; printing is done above.
 
 use serde::Serialize;
-use url::Url;
 
 use crate::base::path::RepoPath;
 use crate::policy::Policy;
@@ -13,6 +12,7 @@ use crate::policy::intent::{Facts, Intent};
 use crate::policy::nearest::Nearest;
 use crate::policy::pattern::{PUBLICATIONS, Pattern};
 use crate::policy::rule::Written;
+use crate::policy::urls::{Destination, WebUrl};
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
 
 /// A verdict and what would have changed it.
@@ -42,16 +42,14 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
     let (kind, rest) = text.trim().split_once('(').ok_or_else(wrong)?;
     let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
     let path = || RepoPath::parse(inner).map_err(|error| error.to_string());
-    let url = || {
-        let full = if inner.contains("://") { inner.to_owned() } else { format!("https://{inner}") };
-        Url::parse(&full).map_err(|error| format!("`{inner}` is not an address: {error}"))
-    };
+    let url = || if inner.contains("://") { WebUrl::parse(inner) } else { WebUrl::parse(&format!("https://{inner}")) };
     match kind {
         "read" => path().map(Intent::Read),
         "edit" => path().map(Intent::Edit),
         "command" => Ok(Intent::Command(Script::parse(inner))),
-        "fetch" => url().map(Intent::Fetch),
-        "browse" => url().map(Intent::Browse),
+        "fetch" => Ok(Intent::Fetch(url())),
+        "browse" => Ok(Intent::Browse(url())),
+        "connect" => Destination::parse(inner).map(Intent::Connect),
         "mcp" => match inner.split_once('/') {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
                 Ok(Intent::Mcp { server: server.to_owned(), tool: tool.to_owned() })
@@ -177,6 +175,7 @@ fn kind_word(intent: &Intent) -> &'static str {
         Intent::Command(_) => "command",
         Intent::Fetch(_) => "fetch",
         Intent::Browse(_) => "browse",
+        Intent::Connect(_) => "connect",
         Intent::Mcp { .. } => "mcp",
         Intent::Publish(_) => "publish",
         Intent::Delegate(_) => "delegate",

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use url::Url;
-
 use crate::base::path::RepoPath;
 use crate::policy::actors::Tier;
 use crate::policy::command::Script;
+use crate::policy::urls::{Destination, WebUrl};
 
 /// One thing an act would do to the world. Paths are real paths: links are resolved before an intent is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +17,11 @@ pub enum Intent {
     /// Runs a script of commands.
     Command(Script),
     /// Gets a page or file from the network.
-    Fetch(Url),
+    Fetch(WebUrl),
     /// Opens a page in a browser.
-    Browse(Url),
+    Browse(WebUrl),
+    /// Lets a command talk to a host.
+    Connect(Destination),
     /// Calls a tool of an MCP server.
     Mcp {
         /// The server's name in the settings.
@@ -48,6 +49,7 @@ impl fmt::Display for Intent {
             Self::Command(script) => write!(formatter, "command({})", script.text().trim()),
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Browse(url) => write!(formatter, "browse({url})"),
+            Self::Connect(destination) => write!(formatter, "connect({destination})"),
             Self::Mcp { server, tool } => write!(formatter, "mcp({server}/{tool})"),
             Self::Publish(publication) => write!(formatter, "publish({publication})"),
             Self::Delegate(mode) => write!(formatter, "delegate({mode})"),
@@ -89,6 +91,16 @@ impl fmt::Display for Publication {
 pub trait Act {
     /// Returns everything this act would do. An act without intents is never allowed.
     fn intents(&self) -> Vec<Intent>;
+}
+
+/// A connection that somebody asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection(pub Destination);
+
+impl Act for Connection {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Connect(self.0.clone())]
+    }
 }
 
 /// What a decision may depend on beside the intent: who asked, how, and in which mode the agent runs.

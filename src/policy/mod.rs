@@ -22,6 +22,7 @@ pub mod question;
 pub mod rule;
 pub mod schema;
 pub mod settings;
+pub mod urls;
 pub mod verdict;
 
 use std::fmt::Write as _;

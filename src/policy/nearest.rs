@@ -89,12 +89,16 @@ impl Policy {
             }
             Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => Some(("modes.allow", not_listed(slug))),
             Intent::Delegate(_) if verdict.rule.is_none() => Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode))),
+            Intent::Connect(destination) if verdict.rule.is_none() && destination.host.forbidden().is_none() => {
+                Some(("network.allow", format!("it does not list `{destination}`")))
+            }
             Intent::Publish(publication) if verdict.rule.is_none() => Some(("publish.allow", not_listed(&publication.to_string()))),
             Intent::Read(_)
             | Intent::Edit(_)
             | Intent::Command(_)
             | Intent::Fetch(_)
             | Intent::Browse(_)
+            | Intent::Connect(_)
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)
@@ -199,9 +203,10 @@ fn likeness(part: &Part, pattern: &Pattern) -> Option<(usize, usize)> {
             Some(like_path(path, glob.parts()))
         }
         (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern)) | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
-            let host = url.host_str().unwrap_or_default();
-            let same = host.rsplit('.').zip(pattern.host().rsplit('.')).take_while(|(one, two)| one == two).count();
-            Some((same, like(host, pattern.host())))
+            let host = url.destination().map(|destination| destination.host.to_string()).unwrap_or_default();
+            let wanted = pattern.host();
+            let same = host.rsplit('.').zip(wanted.rsplit('.')).take_while(|(one, two)| one == two).count();
+            Some((same, like(&host, &wanted)))
         }
         (Part::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
             let (wanted, inner) = name.split_once('/').unwrap_or((name, ""));

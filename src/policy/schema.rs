@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::base::yaml::Place;
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
 use crate::policy::glob::PathGlob;
 use crate::policy::intent::Publication;
+use crate::policy::urls::pattern::UrlPattern;
 
 /// A policy file's settings, checked; the rules beside them are private to the policy.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +19,8 @@ pub struct PolicySpec {
     pub modes: ModeRules,
     /// How commands run.
     pub commands: CommandLimits,
-    /// Hosts that commands may reach where `commands.network` is `policy`: `docs.rs`, `*.example.com`.
-    pub network_hosts: Vec<String>,
+    /// What commands may reach where `commands.network` is `policy`.
+    pub network: NetworkRules,
     /// What a run may spend.
     pub budget: Budget,
     /// What happens when a rule says hold.
@@ -189,6 +191,24 @@ impl Default for CommandLimits {
             unread: Vec::new(),
         }
     }
+}
+
+/// What commands may reach.
+#[derive(Clone, Debug, Default)]
+pub struct NetworkRules {
+    /// Hosts and ports: `docs.rs`, `*.example.com`, `http://example.com:8080`.
+    pub allow: Vec<Listed>,
+}
+
+/// A host in a list, and where it stands.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The host, as a pattern without a path.
+    pub pattern: UrlPattern,
+    /// The host as written.
+    pub text: String,
+    /// Where.
+    pub place: Place,
 }
 
 /// Whether scripts may hold what a shell works out when they run.

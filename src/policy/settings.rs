@@ -4,16 +4,17 @@
 //! `locum schema policy` says of it.
 
 use crate::base::section::{Group, Section};
-use crate::base::shape::{Bytes, Checked, Count, Flag, Many, Number, SmallCount, Span, Table, Text, Told, Word};
+use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, SmallCount, Span, Table, Text, Told, Word};
 use crate::policy::budget::Budget;
 use crate::policy::command::word;
 use crate::policy::glob::PathGlob;
 use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
-    CommandEdits, CommandLimits, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, ModeRules, OnHold, OnQuestion, PolicySpec,
-    PublishAs, PublishRules, Sandbox, Switching, Triggers,
+    CommandEdits, CommandLimits, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, Listed, ModeRules, NetworkRules, OnHold,
+    OnQuestion, PolicySpec, PublishAs, PublishRules, Sandbox, Switching, Triggers,
 };
+use crate::policy::urls::pattern::UrlPattern;
 
 const ANY_COUNT: SmallCount = SmallCount { least: 0, most: u32::MAX };
 
@@ -24,7 +25,8 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     set(&mut spec.triggers, triggers);
     set(&mut spec.modes, file.key("modes", "Which modes may run and how they follow each other.", Group("modes", modes)));
     set(&mut spec.commands, file.key("commands", "How commands run.", Group("commands", commands)));
-    set(&mut spec.network_hosts, file.key("network", "Hosts on the network.", Group("network", network)));
+    let about = "Hosts that commands may reach where `commands.network` is `policy`.";
+    set(&mut spec.network, file.key("network", about, Group("network", network)));
     set(&mut spec.budget, file.key("budget", "What a run may spend; every limit is a hard stop.", Group("budget", budget)));
     let on_hold = Word(&[("pause", OnHold::Pause), ("refuse", OnHold::Refuse)]);
     file.set("on_hold", "When a rule says hold: end the run as `on-hold`, or tell the model no and go on.", on_hold, &mut spec.on_hold);
@@ -192,20 +194,31 @@ fn is_guarded(name: &str) -> bool {
         || matches!(upper.as_str(), "BASH_ENV" | "ENV" | "IFS" | "PS4" | "PROMPT_COMMAND" | "SHELLOPTS" | "BASHOPTS" | "SSH_AUTH_SOCK")
 }
 
-fn network(section: &mut Section<'_>) -> Vec<String> {
-    section.key("allow", "Hosts, such as `docs.rs` or `*.example.com`.", Many(HOST)).unwrap_or_default()
+fn network(section: &mut Section<'_>) -> NetworkRules {
+    let about = "Hosts, with a port where it is not the usual one: `docs.rs`, `*.example.com:8443`, `http://example.com`.";
+    let listed = section.key("allow", about, Many(HOST)).unwrap_or_default();
+    NetworkRules { allow: listed.into_iter().map(|((pattern, text), place)| Listed { pattern, text, place }).collect() }
 }
 
-const HOST: Checked<String> = Checked {
-    parse: |host| {
-        let plain = host.strip_prefix("*.").unwrap_or(host);
-        let good = plain.contains('.') && plain.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-'));
-        good.then(|| host.to_owned()).ok_or_else(|| Told::from(format!("`{host}` is not a host such as `docs.rs` or `*.example.com`")))
+const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
+    parse: |text| {
+        let pattern = UrlPattern::parse(text)?;
+        if pattern.has_path() {
+            return Err(format!("`{text}`: commands are held to hosts and ports; leave the path out").into());
+        }
+        if pattern.is_any_host() {
+            let told = Told::from(format!("`{text}` lists no host"));
+            return Err(told.hint("`commands: { network: open }` means every host"));
+        }
+        match pattern.forbidden() {
+            Some(why) => Err(format!("`{text}` is never reached: {why}").into()),
+            None => Ok((pattern, text.to_owned())),
+        }
     },
-    write: Some(String::clone),
-    pattern: r"^(\*\.)?[A-Za-z0-9.-]*\.[A-Za-z0-9.-]*$",
+    write: None,
+    pattern: r"^(https?://)?[^/?#@\s]+/?(\*\*)?$",
     example: "docs.rs",
-};
+});
 
 fn budget(section: &mut Section<'_>) -> Budget {
     let mut found = Budget::default();

@@ -12,6 +12,7 @@ pub mod exec;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+pub mod network;
 pub mod remote;
 pub mod repo;
 pub mod sandbox;

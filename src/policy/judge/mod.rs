@@ -4,6 +4,7 @@
 //! commands, by program, so that the number of rules hardly matters.
 
 mod commands;
+mod network;
 
 use std::collections::HashMap;
 
@@ -105,7 +106,10 @@ impl Judge {
             Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
             Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
             Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
-            Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => self.by_rules(intent, facts),
+            Intent::Fetch(url) => self.fetch(intent, facts, url),
+            Intent::Browse(url) => self.browse(intent, facts, url),
+            Intent::Connect(destination) => self.connect(intent, facts, spec, destination),
+            Intent::Mcp { .. } => self.by_rules(intent, facts),
             Intent::Session => {
                 Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: None, reason: "stays within the session".to_owned() }
             }
@@ -193,6 +197,7 @@ impl Judge {
             Intent::Command(_)
             | Intent::Fetch(_)
             | Intent::Browse(_)
+            | Intent::Connect(_)
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)
@@ -251,7 +256,7 @@ fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
         Intent::Command(script) if !script.only_reads() => read_only(),
         Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Mcp { .. } => read_only(),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Mcp { .. } => read_only(),
         Intent::Read(_) | Intent::Command(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Delegate(_) | Intent::Session => None,
     }
 }

@@ -1,0 +1,164 @@
+//! The network: the one place that turns a permitted destination into a connection, and the proxy that holds commands to theirs.
+//!
+//! In: a permit and the destination it covers. Out: a connection to an address that was checked, or why there is none. A name is resolved
+//! here, every address it stands for has to be public, and exactly these are connected to: nobody resolves it a second time.
+
+#[cfg(test)]
+pub(crate) mod fixture;
+pub mod proxy;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::policy::Permit;
+use crate::policy::intent::{Act, Intent};
+use crate::policy::urls::Destination;
+use crate::policy::urls::address::special;
+use crate::policy::urls::host::Host;
+
+/// Longest wait for the addresses of a name.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Longest wait for a connection to one address.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Addresses of one name that are tried.
+const ADDRESSES_TRIED: usize = 4;
+
+/// How names become addresses and addresses connections. The machine's own in a run; tests watch what would be connected to.
+pub trait Wire: Send + Sync {
+    /// Returns every address of a name.
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
+
+    /// Connects to an address.
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>>;
+}
+
+/// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a proxy connects to nobody can check.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+impl Wire for Machine {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            // The dot at its end keeps the machine's search domains out of it.
+            let found = tokio::net::lookup_host((format!("{name}."), 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>> {
+        Box::pin(async move {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        })
+    }
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// The permit was given for something else.
+    #[error("`{0}` is not covered by the permit")]
+    NotPermitted(String),
+    /// The name stands for an address that is never connected to.
+    #[error("`{name}` stands for {address}, {what}")]
+    Forbidden {
+        /// The name, or the address as written.
+        name: String,
+        /// The address.
+        address: IpAddr,
+        /// What it is.
+        what: &'static str,
+    },
+    /// The name has no address.
+    #[error("the name `{name}` cannot be resolved: {message}")]
+    Unresolved {
+        /// The name.
+        name: String,
+        /// What the resolver said.
+        message: String,
+    },
+    /// Nothing answers there.
+    #[error("no connection to `{destination}`: {message}")]
+    Unreachable {
+        /// Who.
+        destination: String,
+        /// What the operating system said.
+        message: String,
+    },
+}
+
+/// Opens connections.
+#[derive(Clone)]
+pub struct Gate {
+    wire: Arc<dyn Wire>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self::new(Arc::new(Machine))
+    }
+}
+
+impl Gate {
+    /// Returns a gate that resolves and connects so.
+    #[must_use]
+    pub fn new(wire: Arc<dyn Wire>) -> Self {
+        Self { wire }
+    }
+
+    /// Connects to a destination that the permit covers, at an address that was checked.
+    ///
+    /// # Errors
+    /// When the permit covers something else, the name has an address that is not public, has none, or nothing answers.
+    pub async fn open(&self, permit: &Permit<impl Act>, destination: &Destination) -> Result<TcpStream, NetworkError> {
+        let covers = |intent: &Intent| match intent {
+            Intent::Connect(permitted) => permitted == destination,
+            Intent::Fetch(url) => url.destination() == Some(destination),
+            _ => false,
+        };
+        if !permit.act().intents().iter().any(covers) {
+            return Err(NetworkError::NotPermitted(destination.to_string()));
+        }
+        let addresses = self.checked(&destination.host).await?;
+        let mut message = "it has no address".to_owned();
+        for address in addresses.into_iter().take(ADDRESSES_TRIED) {
+            match timeout(CONNECT_TIMEOUT, self.wire.connect(SocketAddr::new(address, destination.port))).await {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => message = error.to_string(),
+                Err(_) => message = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()),
+            }
+        }
+        Err(NetworkError::Unreachable { destination: destination.to_string(), message })
+    }
+
+    /// Resolves a host. One address that is not public refuses them all: who answers so is not to be trusted with the others.
+    async fn checked(&self, host: &Host) -> Result<Vec<IpAddr>, NetworkError> {
+        let addresses = match host {
+            Host::Address(address) => vec![*address],
+            Host::Name(name) => {
+                let unresolved = |message: String| NetworkError::Unresolved { name: name.clone(), message };
+                match timeout(RESOLVE_TIMEOUT, self.wire.resolve(name)).await {
+                    Ok(Ok(addresses)) if addresses.is_empty() => return Err(unresolved("it has no address".to_owned())),
+                    Ok(Ok(addresses)) => addresses,
+                    Ok(Err(error)) => return Err(unresolved(error.to_string())),
+                    Err(_) => return Err(unresolved(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs()))),
+                }
+            }
+        };
+        for address in &addresses {
+            if let Some(what) = special(*address) {
+                return Err(NetworkError::Forbidden { name: host.to_string(), address: *address, what });
+            }
+        }
+        Ok(addresses)
+    }
+}
