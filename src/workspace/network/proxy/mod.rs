@@ -228,7 +228,8 @@ impl Desk {
             async move { Ok::<_, Infallible>(self.answer(request, &sender).await) }
         });
         let mut server = http1::Builder::new();
-        server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_LIMIT_BYTES);
+        // One request a connection: programs open another, and none waits for what never comes.
+        server.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_LIMIT_BYTES);
         let connection = server.serve_connection(TokioIo::new(stream), service).with_upgrades();
         // A client that breaks off, or speaks something else, has had its answer.
         let _ended = connection.await;
