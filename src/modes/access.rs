@@ -226,7 +226,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         Intent::Command(script) => denied(Permission::Command, mode.permissions.denying_script(script)),
         Intent::Mcp { server, tool } => of(Permission::Mcp, &format!("{server}/{tool}")),
         Intent::Delegate(slug) => of(Permission::Delegate, slug),
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Session => Ok(()),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Session => Ok(()),
     }
 }
 
