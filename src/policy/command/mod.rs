@@ -6,28 +6,41 @@
 pub mod examine;
 pub mod limits;
 pub mod loose;
+mod neutral;
 pub mod parse;
 mod sed;
 mod tables;
 pub mod tree;
 pub mod word;
 
+use std::sync::OnceLock;
+
 use crate::base::path::RepoPath;
 use crate::policy::command::examine::{Examination, PathUse, examine, path_use};
-use crate::policy::command::loose::{LooseCommand, examine_loose};
+use crate::policy::command::loose::{Loose, examine_loose};
+use crate::policy::command::neutral::Neutral;
 use crate::policy::command::tree::{List, Redirect, Simple};
+use crate::policy::glob::PathGlob;
 
 /// A script as the model wrote it together with its parsed tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Script {
     text: String,
     folder: RepoPath,
-    /// Where the repository lies, as an absolute path; empty where that is not known.
-    root: String,
+    neutral: Neutral,
     tree: Result<List, String>,
-    /// What the tree cannot hold, read for policies that let a shell work words out.
-    loose: Result<Vec<LooseCommand>, String>,
+    /// What the tree cannot hold, read once somebody asks: for policies that let a shell work words out.
+    loose: OnceLock<Result<Loose, String>>,
 }
+
+/// Scripts are the same when they are written alike and run in the same place: the rest follows from that.
+impl PartialEq for Script {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, &self.folder, &self.neutral) == (&other.text, &other.folder, &other.neutral)
+    }
+}
+
+impl Eq for Script {}
 
 /// How an allowed script is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +63,22 @@ impl Script {
     #[must_use]
     pub fn parse_in(text: &str, folder: &RepoPath) -> Self {
         let tree = parse::parse(text);
-        let loose = if tree.is_ok() { Err(String::new()) } else { loose::parse(&loose::plain(text)) };
-        Self { text: text.to_owned(), folder: folder.clone(), root: String::new(), tree, loose }
+        Self { text: text.to_owned(), folder: folder.clone(), neutral: Neutral::default(), tree, loose: OnceLock::new() }
     }
 
-    /// Says where the repository lies, so that a `cd` to where the script already is counts as nothing.
+    /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and git looks nowhere else.
     #[must_use]
     pub fn below(mut self, root: &str) -> Self {
-        root.trim_end_matches('/').clone_into(&mut self.root);
+        root.trim_end_matches('/').clone_into(&mut self.neutral.root);
+        self.loose = OnceLock::new();
+        self
+    }
+
+    /// Says what may not be seen: programs that go through folders are told to leave it out.
+    #[must_use]
+    pub fn leaving_out(mut self, unseen: Vec<PathGlob>) -> Self {
+        self.neutral.unseen = unseen;
+        self.loose = OnceLock::new();
         self
     }
 
@@ -70,7 +91,7 @@ impl Script {
     /// Returns where the repository lies, without the leading `/`; `None` where that is not known.
     #[must_use]
     pub fn root(&self) -> Option<RepoPath> {
-        RepoPath::parse(self.root.strip_prefix('/')?).ok()
+        RepoPath::parse(self.neutral.root.strip_prefix('/')?).ok()
     }
 
     /// Returns the folder it runs in.
@@ -109,13 +130,27 @@ impl Script {
     /// Returns how to run it; `None` when it was not understood.
     #[must_use]
     pub fn execution(&self) -> Option<Execution> {
-        let Ok(tree) = &self.tree else {
-            return self.loose.is_ok().then(|| Execution::Shell(format!("{NEUTRAL_GIT}{}", loose::plain(&self.text))));
-        };
+        let Ok(tree) = &self.tree else { return self.loose().ok().map(|loose| Execution::Shell(loose.text.clone())) };
         Some(match tree.only_command() {
-            Some(simple) => Execution::Words(neutral(simple)),
-            None => Execution::Shell(tree.render(&neutral)),
+            Some(simple) => Execution::Words(self.neutral.words(&simple.words)),
+            None => Execution::Shell(tree.render(&|simple| self.neutral.words(&simple.words))),
         })
+    }
+
+    /// Returns variables that are set while it runs: where it names git, those that keep git from starting other programs.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        let strict = self.simple_commands().into_iter();
+        let loose = self.loose().map(|loose| loose.commands.as_slice()).unwrap_or_default().iter().map(|command| &command.simple);
+        let names_git = strict.chain(loose).any(|simple| neutral::names_git(&simple.words));
+        if names_git { self.neutral.environment() } else { Vec::new() }
+    }
+
+    fn loose(&self) -> Result<&Loose, &str> {
+        if self.tree.is_ok() {
+            return Err("");
+        }
+        self.loose.get_or_init(|| loose::parse(&loose::plain(&self.text), &self.neutral)).as_ref().map_err(String::as_str)
     }
 
     /// Returns what each simple command would do, in order.
@@ -130,16 +165,17 @@ impl Script {
     /// # Errors
     /// Why such a script cannot be judged even so.
     pub fn loose_examinations(&self) -> Result<Vec<(&Simple, Examination)>, &str> {
-        let commands = self.loose.as_ref().map_err(String::as_str)?.iter();
+        let commands = self.loose()?.commands.iter();
         let commands = commands.filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
         Ok(commands.map(|command| (&command.simple, examine_loose(command, &self.folder))).collect())
     }
 
     /// Returns true for a `cd` to the folder the script runs in.
     fn stays(&self, simple: &Simple) -> bool {
-        let here = if self.folder.is_root() { self.root.clone() } else { format!("{}/{}", self.root, self.folder) };
+        let root = &self.neutral.root;
+        let here = if self.folder.is_root() { root.clone() } else { format!("{root}/{}", self.folder) };
         match simple.words.as_slice() {
-            [cd, target] if cd == "cd" => target == "." || (!self.root.is_empty() && target.trim_end_matches('/') == here),
+            [cd, target] if cd == "cd" => target == "." || (!root.is_empty() && target.trim_end_matches('/') == here),
             _ => false,
         }
     }
@@ -148,7 +184,9 @@ impl Script {
     #[must_use]
     pub fn redirected(&self) -> (Vec<PathUse>, Vec<PathUse>) {
         let (mut reads, mut edits) = (Vec::new(), Vec::new());
-        for redirect in self.redirects().into_iter().chain(loose::redirects(self.loose.as_deref().unwrap_or_default())) {
+        for redirect in
+            self.redirects().into_iter().chain(loose::redirects(self.loose().map(|loose| loose.commands.as_slice()).unwrap_or_default()))
+        {
             match redirect {
                 Redirect::Input { path, .. } => reads.extend(path_use(path, &self.folder)),
                 Redirect::Output { path, .. } => edits.extend(path_use(path, &self.folder)),
@@ -185,29 +223,6 @@ impl Script {
         let harmless = |examined: &Examination| examined.only_reads && examined.findings.is_empty() && examined.edits.is_empty();
         !examined.is_empty() && self.redirected().1.is_empty() && examined.iter().all(|(_, examined)| harmless(examined))
     }
-}
-
-/// Put before a script whose words a shell works out: git gets there what [`neutral`] gives it elsewhere.
-const NEUTRAL_GIT: &str = "git() { case \"$1\" in diff|log|show|diff-tree) locum_verb=$1; shift; set -- \"$locum_verb\" --no-ext-diff --no-textconv \"$@\";; esac; \
-command git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.pager=cat -c diff.external= -c protocol.ext.allow=never \"$@\"; }\n";
-
-/// Verbs of git that show differences, which attributes could hand to other programs.
-const GIT_SHOWS: &[&str] = &["diff", "log", "show", "diff-tree"];
-
-/// Returns the words as they are run: git gets options that keep a repository's configuration from starting programs.
-fn neutral(simple: &Simple) -> Vec<String> {
-    let Some((program, rest)) = simple.words.split_first().filter(|(program, _)| *program == "git") else { return simple.words.clone() };
-    let quiet = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "diff.external=", "protocol.ext.allow=never"];
-    let mut words = vec![program.clone(), "--no-pager".to_owned(), "--no-optional-locks".to_owned()];
-    words.extend(quiet.iter().flat_map(|setting| ["-c".to_owned(), (*setting).to_owned()]));
-    let verb = rest.iter().position(|word| !word.starts_with('-'));
-    for (index, word) in rest.iter().enumerate() {
-        words.push(word.clone());
-        if Some(index) == verb && GIT_SHOWS.contains(&word.as_str()) {
-            words.extend(["--no-ext-diff".to_owned(), "--no-textconv".to_owned()]);
-        }
-    }
-    words
 }
 
 #[cfg(test)]

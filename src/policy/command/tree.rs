@@ -140,8 +140,8 @@ impl List {
     /// Returns text for `sh -c`, every word quoted. `words` may rewrite a command's words.
     #[must_use]
     pub fn render(&self, words: &dyn Fn(&Simple) -> Vec<String>) -> String {
-        let mut out = Rendering { words, text: String::new(), waiting: Vec::new() };
-        out.list(self);
+        let mut out = Rendering::default();
+        render_list(self, words, &mut out);
         out.finish()
     }
 
@@ -171,98 +171,104 @@ impl Command {
 }
 
 /// Text in the making; here-documents wait for the end of their line.
-struct Rendering<'w> {
-    words: &'w dyn Fn(&Simple) -> Vec<String>,
+#[derive(Debug, Default)]
+pub(super) struct Rendering {
     text: String,
     waiting: Vec<(String, String)>,
 }
 
-impl Rendering<'_> {
-    fn list(&mut self, list: &List) {
-        for (index, and_or) in list.0.iter().enumerate() {
-            if index > 0 {
-                self.end_line();
-            }
-            self.pipeline(&and_or.first);
-            for (joint, pipeline) in &and_or.rest {
-                self.text.push_str(match joint {
-                    Joint::And => " && ",
-                    Joint::Or => " || ",
-                });
-                self.pipeline(pipeline);
-            }
+fn render_list(list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+    for (index, and_or) in list.0.iter().enumerate() {
+        if index > 0 {
+            out.end_line();
+        }
+        render_pipeline(&and_or.first, words, out);
+        for (joint, pipeline) in &and_or.rest {
+            out.push(match joint {
+                Joint::And => " && ",
+                Joint::Or => " || ",
+            });
+            render_pipeline(pipeline, words, out);
         }
     }
+}
 
-    fn pipeline(&mut self, pipeline: &Pipeline) {
-        if pipeline.negated {
-            self.text.push_str("! ");
+fn render_pipeline(pipeline: &Pipeline, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+    if pipeline.negated {
+        out.push("! ");
+    }
+    for (index, command) in pipeline.commands.iter().enumerate() {
+        if index > 0 {
+            out.push(" | ");
         }
-        for (index, command) in pipeline.commands.iter().enumerate() {
-            if index > 0 {
-                self.text.push_str(" | ");
+        render_command(command, words, out);
+    }
+}
+
+fn render_command(command: &Command, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+    match command {
+        Command::Simple(simple) => {
+            let words: Vec<String> = words(simple).iter().map(|word| quoted(word)).collect();
+            out.push(&words.join(" "));
+            out.redirects(&simple.redirects);
+        }
+        Command::Subshell(list, redirects) => {
+            render_part("(", list, words, out);
+            out.push(")");
+            out.redirects(redirects);
+        }
+        Command::Group(list, redirects) => {
+            render_part("{", list, words, out);
+            out.push("}");
+            out.redirects(redirects);
+        }
+        Command::If(arms, last, redirects) => {
+            for (index, (condition, body)) in arms.iter().enumerate() {
+                render_part(if index == 0 { "if" } else { "elif" }, condition, words, out);
+                render_part("then", body, words, out);
             }
-            self.command(command);
+            if let Some(body) = last {
+                render_part("else", body, words, out);
+            }
+            out.push("fi");
+            out.redirects(redirects);
         }
     }
+}
 
-    fn command(&mut self, command: &Command) {
-        match command {
-            Command::Simple(simple) => {
-                let words: Vec<String> = (self.words)(simple).iter().map(|word| quoted(word)).collect();
-                self.text.push_str(&words.join(" "));
-                self.redirects(&simple.redirects);
-            }
-            Command::Subshell(list, redirects) => self.enclosed("(", list, ")", redirects),
-            Command::Group(list, redirects) => self.enclosed("{", list, "}", redirects),
-            Command::If(arms, last, redirects) => {
-                for (index, (condition, body)) in arms.iter().enumerate() {
-                    self.part(if index == 0 { "if" } else { "elif" }, condition);
-                    self.part("then", body);
-                }
-                if let Some(body) = last {
-                    self.part("else", body);
-                }
-                self.text.push_str("fi");
-                self.redirects(redirects);
-            }
-        }
+fn render_part(keyword: &str, list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+    out.push(keyword);
+    out.push(" ");
+    render_list(list, words, out);
+    out.end_line();
+}
+
+impl Rendering {
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
     }
 
-    fn enclosed(&mut self, open: &str, list: &List, close: &str, redirects: &[Redirect]) {
-        self.part(open, list);
-        self.text.push_str(close);
-        self.redirects(redirects);
-    }
-
-    fn part(&mut self, word: &str, list: &List) {
-        self.text.push_str(word);
-        self.text.push(' ');
-        self.list(list);
-        self.end_line();
-    }
-
-    fn redirects(&mut self, redirects: &[Redirect]) {
+    pub(super) fn redirects(&mut self, redirects: &[Redirect]) {
         for redirect in redirects {
             match redirect {
-                Redirect::Input { fd, path } => self.text.push_str(&format!(" {fd}<{}", quoted(path))),
+                Redirect::Input { fd, path } => self.push(&format!(" {fd}<{}", quoted(path))),
                 Redirect::Output { fd, path, append } => {
-                    self.text.push_str(&format!(" {fd}{}{}", if *append { ">>" } else { ">" }, quoted(path)));
+                    self.push(&format!(" {fd}{}{}", if *append { ">>" } else { ">" }, quoted(path)));
                 }
-                Redirect::Duplicate { fd, to } => self.text.push_str(&format!(" {fd}>&{to}")),
+                Redirect::Duplicate { fd, to } => self.push(&format!(" {fd}>&{to}")),
                 Redirect::Text(body) => {
                     let mut mark = "LOCUM_TEXT".to_owned();
                     while body.lines().any(|line| line == mark) {
                         mark.push('_');
                     }
-                    self.text.push_str(&format!(" <<'{mark}'"));
+                    self.push(&format!(" <<'{mark}'"));
                     self.waiting.push((mark, body.clone()));
                 }
             }
         }
     }
 
-    fn end_line(&mut self) {
+    pub(super) fn end_line(&mut self) {
         self.text.push('\n');
         for (mark, body) in std::mem::take(&mut self.waiting) {
             let newline = if body.is_empty() || body.ends_with('\n') { "" } else { "\n" };
@@ -271,7 +277,7 @@ impl Rendering<'_> {
         }
     }
 
-    fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> String {
         if !self.waiting.is_empty() {
             self.end_line();
         }

@@ -67,13 +67,13 @@ impl Judge {
     fn commands(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
         let shown = intent.to_string();
         let expands = spec.commands.expansions == Expansions::Allow || !guard::on(Guard::Expansions);
-        let examinations = match (script.problem(), script.loose_examinations()) {
-            (None, _) => script.examinations(),
-            (Some(_), Ok(examinations)) if expands => examinations,
-            (Some(_), _) if expands && script.text().trim().is_empty() => return self.plain_allow(&shown, "it runs nothing"),
-            (Some(problem), _) => {
-                return self.denied_in_text(script, &shown, facts).unwrap_or_else(|| self.guard(shown, problem.to_owned()));
-            }
+        let examinations = match script.problem() {
+            None => script.examinations(),
+            Some(_) if expands && script.text().trim().is_empty() => return self.plain_allow(&shown, "it runs nothing"),
+            Some(problem) => match expands.then(|| script.loose_examinations()).and_then(Result::ok) {
+                Some(examinations) => examinations,
+                None => return self.denied_in_text(script, &shown, facts).unwrap_or_else(|| self.guard(shown, problem.to_owned())),
+            },
         };
         if script.problem().is_none() && examinations.is_empty() {
             return self.plain_allow(&shown, "it stays where it is");

@@ -127,7 +127,9 @@ pub async fn run(permit: &Permit<impl Act>, command: CommandRun<'_>) -> Result<C
 async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
     let fence = command.sandbox.fence(&command.reach)?;
-    let mut started = spawn::start(execution, &command.folder, command.env, fence)?;
+    let mut env = command.env.clone();
+    env.extend(command.script.environment());
+    let mut started = spawn::start(execution, &command.folder, &env, fence)?;
     let mut output = BothEnds::with_margin(command.output_bytes);
     let exit = match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
         Ok(status) => exit_of(status.map_err(|source| ExecError::Start { program: started.program.clone(), source })?),

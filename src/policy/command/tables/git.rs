@@ -18,6 +18,20 @@ const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decora
     --full-history --ancestry-path=? --min-parents= --max-parents= --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
     --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
 
+/// Returns true for an option of `git log` after which it shows files or what is in them.
+pub(super) fn is_about_files(word: &str) -> bool {
+    let option = word.split('=').next().unwrap_or_default();
+    let listed = |option: &str| {
+        GIT_DIFF
+            .split_ascii_whitespace()
+            .any(|entry| entry.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+    };
+    if option.starts_with("--") {
+        return listed(option);
+    }
+    option.chars().skip(1).any(|letter| listed(&format!("-{letter}")))
+}
+
 /// The tables.
 pub(super) const TABLES: &[Table] = &[
     reads(

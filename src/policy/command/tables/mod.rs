@@ -99,6 +99,23 @@ pub(super) fn descends(words: &[String]) -> bool {
     letters.is_empty() || rest.iter().any(asked)
 }
 
+/// Returns true when a verb of git that can leave files out shows any that no word names. Some options allow no such patterns.
+pub(super) fn git_shows_files(verb: &str, words: &[String]) -> bool {
+    let options = || words.iter().take_while(|word| *word != "--").filter(|word| word.len() > 1 && word.starts_with('-'));
+    let named = |wanted: &str| options().any(|word| word == wanted || word.split('=').next() == Some(wanted));
+    match verb {
+        "log" => !named("--follow") && !options().any(|word| word.starts_with("-L")) && options().any(|word| git::is_about_files(word)),
+        "ls-files" => !named("--error-unmatch"),
+        "diff" => !named("--no-index"),
+        _ => true,
+    }
+}
+
+/// Returns the index of the word before which a last option can be added.
+pub(super) fn end_of_options(words: &[String]) -> usize {
+    words.iter().position(|word| word == "--").unwrap_or(words.len())
+}
+
 /// Programs whose first word after the name is a verb with its own table; a verb without one takes no options under `:*`.
 pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet"];
 

@@ -1,0 +1,136 @@
+//! Scripts with words that only a shell can work out: variables, globs, substitutions, loops. Used where a policy says
+//! `commands: { expansions: allow }`, and to say which rule a refused script runs into.
+//!
+//! In: a script that `parse` refused. Out: every simple command in it at any depth, substitutions included, each word known or
+//! marked as unknown. Functions, arithmetic conditions, coprocesses and expansions that could hold code are refused here too.
+
+mod reading;
+mod word;
+
+use crate::base::path::RepoPath;
+use crate::policy::command::examine::{Examination, Finding, examine};
+use crate::policy::command::limits;
+use crate::policy::command::loose::reading::Reading;
+use crate::policy::command::neutral::Neutral;
+use crate::policy::command::tables::{self, ANY_WORD, RUN_OTHERS};
+use crate::policy::command::tree::{Redirect, Simple};
+
+/// Stands for a word that is not known; no pattern can hold it.
+pub const UNKNOWN: &str = "\0";
+/// Longest script of this kind, in bytes.
+pub const LOOSE_LIMIT_BYTES: usize = 4 * 1024;
+/// Most characters and keywords that open a level; the grammar may look at each of them twice.
+const OPENERS_LIMIT: usize = 10;
+
+/// What is known of a word that a shell works out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// Nothing.
+    Value,
+    /// It names files like this one: the glob with its wildcards filled in.
+    Files(String),
+    /// It is the end of a pipe (`<(...)`).
+    Pipe,
+}
+
+/// One simple command; unknown words hold [`UNKNOWN`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LooseCommand {
+    /// Words and redirections; assignments come first, as words.
+    pub simple: Simple,
+    /// How many words are assignments.
+    pub assignments: usize,
+    /// What is known of the unknown words, by index.
+    pub unknown: Vec<(usize, Unknown)>,
+}
+
+/// Returns the script as it would run: line ends as the shell wants them, without separators at its start.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n").trim_start_matches([';', ' ', '\t', '\n']).trim_end().to_owned()
+}
+
+/// A script with expansions, judged and ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loose {
+    /// Every simple command, substitutions included.
+    pub commands: Vec<LooseCommand>,
+    /// What a shell is given.
+    pub text: String,
+}
+
+/// Reads a script, already brought to its [`plain`] form.
+///
+/// # Errors
+/// Names what cannot be judged even so.
+pub fn parse(text: &str, neutral: &Neutral) -> Result<Loose, String> {
+    limits::check_letters(text)?;
+    let keywords = text.split_whitespace().filter(|word| matches!(*word, "if" | "for" | "while" | "until" | "case" | "!" | "{")).count();
+    if text.len() > LOOSE_LIMIT_BYTES || keywords + text.matches(['(', '`', '{']).count() > OPENERS_LIMIT {
+        return Err("the script is too long or too deeply nested for a script with expansions".to_owned());
+    }
+    let mut reading = Reading::new(neutral);
+    let text = reading.script(text)?;
+    let commands = reading.found;
+    if commands.is_empty() { Err("the script runs nothing".to_owned()) } else { Ok(Loose { commands, text }) }
+}
+
+/// Looks at a command some of whose words are not known before it runs.
+#[must_use]
+pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
+    let before = command.assignments;
+    let mut words: Vec<String> = command.simple.words.iter().skip(before).cloned().collect();
+    let program = words.first().cloned().unwrap_or_default();
+    let tolerant = ANY_WORD.contains(&program.as_str());
+    let known = tables::all().any(|table| table.words.first() == Some(&program.as_str()))
+        || matches!(program.as_str(), "find" | "sed")
+        || RUN_OTHERS.contains(&program.as_str());
+    let mut findings = Vec::new();
+    let mut never = None;
+    for (index, unknown) in &command.unknown {
+        let Some(at) = index.checked_sub(before) else { continue };
+        let Some(word) = words.get_mut(at) else { continue };
+        *word = match unknown {
+            Unknown::Files(like) => like.clone(),
+            Unknown::Pipe => "-".to_owned(),
+            Unknown::Value => "x".to_owned(),
+        };
+        if at == 0 {
+            never = Some("the name of the program is not known before it runs".to_owned());
+        } else if *unknown == Unknown::Value && known && !tolerant {
+            findings.push(Finding {
+                unfamiliar: false,
+                index: *index,
+                reason: format!("what a shell makes of this word may mean anything to `{program}`"),
+            });
+        }
+    }
+    let mut found = examine(&words, folder);
+    for finding in &mut found.findings {
+        finding.index = finding.index.saturating_add(before);
+    }
+    found.findings.extend(findings);
+    let guessed = command.unknown.iter().find(|(_, unknown)| matches!(unknown, Unknown::Files(_)));
+    if let Some((index, _)) = guessed.filter(|_| !found.edits.is_empty()) {
+        let reason = format!("which files `{program}` would change is not known before it runs");
+        found.findings.push(Finding { unfamiliar: false, index: *index, reason });
+    }
+    found.never = never.or(found.never);
+    found
+}
+
+/// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or any ending at all says nothing.
+fn files_like(raw: &str) -> Unknown {
+    let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    let plain = |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./*?".contains(letter));
+    if ending.is_empty() || ending.contains(['*', '?']) || folder.contains(['*', '?']) || name.starts_with('.') || !plain(raw) {
+        return Unknown::Value;
+    }
+    Unknown::Files(raw.replace(['*', '?'], "x"))
+}
+
+/// Returns the redirections of all commands.
+pub(super) fn redirects(commands: &[LooseCommand]) -> impl Iterator<Item = &Redirect> {
+    commands.iter().flat_map(|command| &command.simple.redirects)
+}

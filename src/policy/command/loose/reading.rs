@@ -1,0 +1,355 @@
+//! Walks the tree of a script with expansions: collects its simple commands at any depth and renders, from that same walk, the
+//! text a shell is given. What is not judged is not rendered.
+//!
+//! In: a script. Out: its commands, and text in which words that are known are quoted. It weighs nothing.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use brush_parser::word::{WordPiece, WordPieceWithSource};
+use brush_parser::{Parser, ParserOptions, ast};
+
+use crate::policy::command::loose::word::{self, check_arithmetic, check_parameter, escaped, has_expansion};
+use crate::policy::command::loose::{LooseCommand, UNKNOWN, Unknown, files_like};
+use crate::policy::command::neutral;
+use crate::policy::command::tree::{Rendering, quoted};
+use crate::policy::command::{parse, word as plain_word};
+
+/// Deepest nesting of substitutions.
+const DEPTH_LIMIT: usize = 3;
+
+/// Commands found so far, and the text rendered so far.
+pub(super) struct Reading<'r> {
+    pub(super) found: Vec<LooseCommand>,
+    pub(super) neutral: &'r neutral::Neutral,
+    out: Rendering,
+    depth: usize,
+}
+
+impl<'r> Reading<'r> {
+    pub(super) fn new(neutral: &'r neutral::Neutral) -> Self {
+        Self { found: Vec::new(), neutral, out: Rendering::default(), depth: 0 }
+    }
+
+    /// Reads a script and returns how it is rendered.
+    pub(super) fn script(&mut self, text: &str) -> Result<String, String> {
+        if self.depth > DEPTH_LIMIT {
+            return Err("the script nests substitutions too deeply".to_owned());
+        }
+        let options = ParserOptions::default();
+        let program = catch_unwind(AssertUnwindSafe(|| Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()));
+        let Ok(Ok(program)) = program else { return Err("the script is not complete shell syntax".to_owned()) };
+        self.aside(|reading| {
+            for (index, list) in program.complete_commands.iter().enumerate() {
+                if index > 0 {
+                    reading.out.end_line();
+                }
+                reading.list(list)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Renders something that stands inside a word or between brackets; its here-documents end inside.
+    fn aside(&mut self, walk: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<String, String> {
+        let outer = std::mem::take(&mut self.out);
+        self.depth += 1;
+        walk(self)?;
+        self.depth -= 1;
+        Ok(std::mem::replace(&mut self.out, outer).finish())
+    }
+
+    fn list(&mut self, list: &ast::CompoundList) -> Result<(), String> {
+        for (index, ast::CompoundListItem(and_or, separator)) in list.0.iter().enumerate() {
+            if index > 0 {
+                self.out.end_line();
+            }
+            self.pipeline(&and_or.first)?;
+            for next in &and_or.additional {
+                let (joint, pipeline) = match next {
+                    ast::AndOr::And(pipeline) => (" && ", pipeline),
+                    ast::AndOr::Or(pipeline) => (" || ", pipeline),
+                };
+                self.out.push(joint);
+                self.pipeline(pipeline)?;
+            }
+            match separator {
+                ast::SeparatorOperator::Sequence => {}
+                ast::SeparatorOperator::Async => self.out.push(" &"),
+            }
+        }
+        Ok(())
+    }
+
+    fn pipeline(&mut self, pipeline: &ast::Pipeline) -> Result<(), String> {
+        if pipeline.timed.is_some() {
+            return Err("the script uses `time`".to_owned());
+        }
+        if pipeline.bang {
+            self.out.push("! ");
+        }
+        for (index, command) in pipeline.seq.iter().enumerate() {
+            if index > 0 {
+                self.out.push(" | ");
+            }
+            self.command(command)?;
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, command: &ast::Command) -> Result<(), String> {
+        match command {
+            ast::Command::Simple(simple) => self.simple(simple),
+            ast::Command::Compound(compound, redirects) => {
+                let mut command = LooseCommand::default();
+                for redirect in redirects.iter().flat_map(|list| &list.0) {
+                    parse::add_redirect(redirect, &mut command.simple.redirects)?;
+                }
+                self.compound(compound)?;
+                self.out.redirects(&command.simple.redirects);
+                if !command.simple.redirects.is_empty() {
+                    self.found.push(command);
+                }
+                Ok(())
+            }
+            ast::Command::Function(_) => Err("the script defines a function".to_owned()),
+            ast::Command::ExtendedTest(..) => Err("the script uses `[[ ... ]]`".to_owned()),
+        }
+    }
+
+    /// A keyword counts as a command of its own, so that a rule has to name it.
+    fn compound(&mut self, compound: &ast::CompoundCommand) -> Result<(), String> {
+        match compound {
+            ast::CompoundCommand::Subshell(inner) => self.enclosed("(", &inner.list, ")"),
+            ast::CompoundCommand::BraceGroup(inner) => self.enclosed("{", &inner.list, "}"),
+            ast::CompoundCommand::ForClause(found) => {
+                check_variable(&found.variable_name)?;
+                let values = self.keyword("for", found.values.iter().flatten())?;
+                let values = if found.values.is_some() { format!(" in {}", values.join(" ")) } else { String::new() };
+                self.out.push(&format!("for {}{values}", found.variable_name));
+                self.out.end_line();
+                self.enclosed("do", &found.body.list, "done")
+            }
+            ast::CompoundCommand::WhileClause(found) => self.repeated("while", found),
+            ast::CompoundCommand::UntilClause(found) => self.repeated("until", found),
+            ast::CompoundCommand::IfClause(found) => self.condition(found),
+            ast::CompoundCommand::CaseClause(found) => self.case(found),
+            ast::CompoundCommand::Arithmetic(_) | ast::CompoundCommand::ArithmeticForClause(_) => {
+                Err("the script uses arithmetic (`((...))`)".to_owned())
+            }
+            ast::CompoundCommand::Coprocess(_) => Err("the script uses a coprocess".to_owned()),
+        }
+    }
+
+    fn enclosed(&mut self, open: &str, list: &ast::CompoundList, close: &str) -> Result<(), String> {
+        self.part(open, list)?;
+        self.out.push(close);
+        Ok(())
+    }
+
+    fn part(&mut self, keyword: &str, list: &ast::CompoundList) -> Result<(), String> {
+        self.out.push(keyword);
+        self.out.push(" ");
+        self.list(list)?;
+        self.out.end_line();
+        Ok(())
+    }
+
+    fn repeated(&mut self, keyword: &str, found: &ast::WhileOrUntilClauseCommand) -> Result<(), String> {
+        self.keyword(keyword, std::iter::empty())?;
+        self.part(keyword, &found.0)?;
+        self.enclosed("do", &found.1.list, "done")
+    }
+
+    fn condition(&mut self, found: &ast::IfClauseCommand) -> Result<(), String> {
+        self.keyword("if", std::iter::empty())?;
+        self.part("if", &found.condition)?;
+        self.part("then", &found.then)?;
+        for clause in found.elses.iter().flatten() {
+            match &clause.condition {
+                Some(condition) => {
+                    self.part("elif", condition)?;
+                    self.part("then", &clause.body)?;
+                }
+                None => self.part("else", &clause.body)?,
+            }
+        }
+        self.out.push("fi");
+        Ok(())
+    }
+
+    fn case(&mut self, found: &ast::CaseClauseCommand) -> Result<(), String> {
+        let words = self.keyword("case", std::iter::once(&found.value).chain(found.cases.iter().flat_map(|case| &case.patterns)))?;
+        let mut words = words.into_iter();
+        self.out.push(&format!("case {} in", words.next().unwrap_or_default()));
+        for case in &found.cases {
+            match case.post_action {
+                ast::CaseItemPostAction::ExitCase => {}
+                ast::CaseItemPostAction::UnconditionallyExecuteNextCaseItem | ast::CaseItemPostAction::ContinueEvaluatingCases => {
+                    return Err("the script goes on from one case to the next".to_owned());
+                }
+            }
+            let patterns: Vec<String> = words.by_ref().take(case.patterns.len()).collect();
+            self.out.end_line();
+            self.out.push(&format!("({}) ", patterns.join("|")));
+            if let Some(list) = &case.cmd {
+                self.list(list)?;
+            }
+            self.out.end_line();
+            self.out.push(";;");
+        }
+        self.out.end_line();
+        self.out.push("esac");
+        Ok(())
+    }
+
+    /// Notes a keyword with its words; returns how those are rendered.
+    fn keyword<'w>(&mut self, keyword: &str, words: impl Iterator<Item = &'w ast::Word>) -> Result<Vec<String>, String> {
+        let mut command = LooseCommand::default();
+        command.simple.words.push(keyword.to_owned());
+        let rendered = words.map(|word| self.word(&word.value, &mut command)).collect::<Result<_, _>>()?;
+        self.found.push(command);
+        Ok(rendered)
+    }
+
+    fn simple(&mut self, found: &ast::SimpleCommand) -> Result<(), String> {
+        let mut command = LooseCommand::default();
+        let mut rendered = Vec::new();
+        for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
+            rendered.extend(self.item(item, Place::Prefix, &mut command)?);
+        }
+        command.assignments = command.simple.words.len();
+        if let Some(name) = &found.word_or_name {
+            rendered.push(self.word(&name.value, &mut command)?);
+        }
+        for item in found.suffix.iter().flat_map(|suffix| &suffix.0) {
+            rendered.extend(self.item(item, Place::Suffix, &mut command)?);
+        }
+        let words = command.simple.words.get(command.assignments..).unwrap_or_default();
+        for (at, added) in self.neutral.added(words).into_iter().rev() {
+            let at = (at + command.assignments).min(rendered.len());
+            rendered.splice(at..at, added.iter().map(|word| quoted(word)));
+        }
+        self.out.push(&rendered.join(" "));
+        self.out.redirects(&command.simple.redirects);
+        self.found.push(command);
+        Ok(())
+    }
+
+    fn item(&mut self, item: &ast::CommandPrefixOrSuffixItem, place: Place, command: &mut LooseCommand) -> Result<Option<String>, String> {
+        match item {
+            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                parse::add_redirect(redirect, &mut command.simple.redirects)?;
+                Ok(None)
+            }
+            ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match (&assignment.value, &assignment.name, place) {
+                (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
+                (ast::AssignmentValue::Scalar(_), _, Place::Suffix) => self.word(&word.value, command).map(Some),
+                (ast::AssignmentValue::Scalar(value), ast::AssignmentName::VariableName(name), Place::Prefix) if !assignment.append => {
+                    let mut alone = LooseCommand::default();
+                    let rendered = self.word(&value.value, &mut alone)?;
+                    let known = alone.simple.words.first().filter(|_| alone.unknown.is_empty());
+                    if known.is_none() {
+                        command.unknown.push((command.simple.words.len(), Unknown::Value));
+                    }
+                    command.simple.words.push(known.map_or_else(|| UNKNOWN.to_owned(), |value| format!("{name}={value}")));
+                    Ok(Some(format!("{name}={rendered}")))
+                }
+                (ast::AssignmentValue::Scalar(_), _, Place::Prefix) => Err("the script changes a variable or a part of one".to_owned()),
+            },
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(ast::ProcessSubstitutionKind::Read, inner) => {
+                command.unknown.push((command.simple.words.len(), Unknown::Pipe));
+                command.simple.words.push(UNKNOWN.to_owned());
+                let inner = self.aside(|reading| reading.list(&inner.list))?;
+                Ok(Some(format!("<({inner}\n)")))
+            }
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(ast::ProcessSubstitutionKind::Write, _) => {
+                Err("the script uses a process substitution that is written to".to_owned())
+            }
+        }
+    }
+
+    /// Notes a word, known or not, and returns how it is rendered.
+    fn word(&mut self, raw: &str, command: &mut LooseCommand) -> Result<String, String> {
+        let known = plain_word::literal(raw);
+        if let (Ok(known), false) = (&known, raw.contains('(')) {
+            command.simple.words.push(known.clone());
+            return Ok(quoted(known));
+        }
+        let pieces = brush_parser::word::parse(raw, &ParserOptions::default()).map_err(|_| format!("the word `{raw}` cannot be read"))?;
+        let rendered = self.pieces(&pieces, raw, Quotes::None)?;
+        if let Ok(known) = known {
+            command.simple.words.push(known.clone());
+            return Ok(quoted(&known));
+        }
+        let known = if has_expansion(&pieces) { Unknown::Value } else { files_like(raw) };
+        command.unknown.push((command.simple.words.len(), known));
+        command.simple.words.push(UNKNOWN.to_owned());
+        Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
+    }
+
+    fn pieces(&mut self, pieces: &[WordPieceWithSource], raw: &str, quotes: Quotes) -> Result<String, String> {
+        let mut out = String::new();
+        for piece in pieces {
+            let source = raw.get(piece.start_index..piece.end_index).unwrap_or_default();
+            out.push_str(&self.piece(&piece.piece, source, raw, quotes)?);
+        }
+        Ok(out)
+    }
+
+    fn piece(&mut self, piece: &WordPiece, source: &str, raw: &str, quotes: Quotes) -> Result<String, String> {
+        let refused = |what: &str| Err(format!("the word `{raw}` holds {what}"));
+        match (piece, quotes) {
+            // Brackets between double quotes are only text.
+            (WordPiece::Text(text), Quotes::Double) => Ok(escaped(text)),
+            (WordPiece::Text(text), Quotes::None) if text.contains(['(', ')']) => refused("a bracket"),
+            (WordPiece::Text(text), Quotes::None) => Ok(word::bare(text)),
+            (WordPiece::SingleQuotedText(text), _) => Ok(quoted(text)),
+            (WordPiece::EscapeSequence(text), _) => {
+                let letter = text.strip_prefix('\\').unwrap_or(text);
+                Ok(match quotes {
+                    Quotes::Double => escaped(letter),
+                    Quotes::None if letter == "\n" => String::new(),
+                    Quotes::None => quoted(letter),
+                })
+            }
+            (WordPiece::TildeExpansion(_), _) => {
+                let plain = source.starts_with('~')
+                    && source.chars().skip(1).all(|letter| letter.is_ascii_alphanumeric() || "._+-".contains(letter));
+                if plain { Ok(source.to_owned()) } else { refused("a tilde") }
+            }
+            (WordPiece::ParameterExpansion(_), _) => check_parameter(source, raw).map(|()| source.to_owned()),
+            (WordPiece::ArithmeticExpression(inner), _) => check_arithmetic(&inner.value, raw).map(|()| format!("$(({}))", inner.value)),
+            (WordPiece::DoubleQuotedSequence(inner), _) => Ok(format!("\"{}\"", self.pieces(inner, raw, Quotes::Double)?)),
+            (WordPiece::CommandSubstitution(script), _) => Ok(format!("$( {}\n)", self.script(script)?)),
+            (WordPiece::BackquotedCommandSubstitution(script), _) if script.contains('\\') => refused("nested backticks"),
+            (WordPiece::BackquotedCommandSubstitution(script), _) => Ok(format!("$( {}\n)", self.script(script)?)),
+            (WordPiece::AnsiCQuotedText(_) | WordPiece::GettextDoubleQuotedSequence(_), _) => refused("a `$'...'` quote"),
+        }
+    }
+}
+
+/// Where an item stands: before the program's name, where `a=b` sets a variable, or after it, where it is a word.
+#[derive(Clone, Copy)]
+enum Place {
+    Prefix,
+    Suffix,
+}
+
+#[derive(Clone, Copy)]
+enum Quotes {
+    None,
+    Double,
+}
+
+/// Variables with a meaning for shells and programs are written in capital letters, but for a few.
+fn check_variable(name: &str) -> Result<(), String> {
+    let small = name.chars().any(|letter| letter.is_ascii_lowercase()) || name.len() <= 2;
+    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') && !name.is_empty();
+    if small && plain && !name.ends_with("_proxy") && !name.starts_with("npm_") {
+        Ok(())
+    } else {
+        Err(format!("the script sets the variable `{name}`, which may change what programs do"))
+    }
+}

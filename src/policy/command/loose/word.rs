@@ -1,0 +1,123 @@
+//! Words of a script with expansions, piece by piece: what an expansion may look like, and how text is written so that a shell
+//! takes it for that text.
+//!
+//! In: pieces of words as the shell grammar cut them. Out: the same in text, or why it is refused.
+
+use brush_parser::word::{WordPiece, WordPieceWithSource};
+
+/// Lets through an expansion of a parameter that holds no code and sets nothing: `$NAME`, `${NAME}`, `${#NAME}`,
+/// `${NAME:-plain}` and the like.
+pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
+    let refused = || Err(format!("the word `{raw}` holds an expansion that could run code"));
+    let Some(inner) = source.strip_prefix('$') else { return refused() };
+    let is_special = |text: &str| matches!(text, "?" | "@" | "*" | "#" | "$" | "!" | "-");
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let Some(body) = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) else {
+        return if is_special(inner) || (!inner.is_empty() && inner.chars().all(is_name)) { Ok(()) } else { refused() };
+    };
+    if is_special(body) {
+        return Ok(());
+    }
+    let body = body.strip_prefix('#').unwrap_or(body);
+    let named = body.trim_start_matches(is_name);
+    if named.len() == body.len() {
+        return refused();
+    }
+    let rest = ["[@]", "[*]"].iter().find_map(|index| named.strip_prefix(index)).unwrap_or(named);
+    // An offset is arithmetic, in which names can stand for code.
+    let offset = rest.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '+', '?', '=']));
+    let sets = rest.starts_with('=') || rest.starts_with(":=");
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || " _.,:/+-*?#%^=".contains(letter);
+    let escapes = rest.split('\\').skip(1).all(|after| after.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '.'));
+    let plain = rest.chars().all(|letter| plain(letter) || letter == '\\') && escapes;
+    let counted = offset.is_none_or(|offset| offset.chars().all(|letter| letter.is_ascii_digit() || " :-".contains(letter)));
+    if plain && counted && !sets { Ok(()) } else { refused() }
+}
+
+/// Lets through arithmetic of numbers alone: the value of a name can be code.
+pub(super) fn check_arithmetic(inner: &str, raw: &str) -> Result<(), String> {
+    let plain = |letter: char| letter.is_ascii_digit() || " +-*/%<>=!&|~^?:,".contains(letter);
+    if inner.chars().all(plain) { Ok(()) } else { Err(format!("the word `{raw}` holds arithmetic with more than numbers")) }
+}
+
+/// Text that stood outside quotes: wildcards and braces stay what they are, everything else stands for itself.
+pub(super) fn bare(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"_-./,:=+%@^~*?[]{}!#".contains(letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+/// Text between double quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '$' | '`' | '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
+
+/// Returns true when a shell makes something of the word besides names of files.
+pub(super) fn has_expansion(pieces: &[WordPieceWithSource]) -> bool {
+    pieces.iter().any(|piece| match &piece.piece {
+        WordPiece::Text(_) | WordPiece::SingleQuotedText(_) | WordPiece::EscapeSequence(_) => false,
+        WordPiece::DoubleQuotedSequence(inner) => has_expansion(inner),
+        WordPiece::AnsiCQuotedText(_)
+        | WordPiece::GettextDoubleQuotedSequence(_)
+        | WordPiece::TildeExpansion(_)
+        | WordPiece::ParameterExpansion(_)
+        | WordPiece::CommandSubstitution(_)
+        | WordPiece::BackquotedCommandSubstitution(_)
+        | WordPiece::ArithmeticExpression(_) => true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bare, check_arithmetic, check_parameter, escaped};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn lets_no_expansion_through_that_runs_code_or_sets_a_variable() {
+        for source in
+            ["$a", "${a}", "${#a}", "$?", "${a:-b c}", "${a%.rs}", "${a##*/}", "${a:1:2}", "${a: -1}", "${a[@]}", "${a/b/c}", "$1", "${@}"]
+        {
+            assert_eq!(check_parameter(source, source), Ok(()), "{source}");
+        }
+        for source in [
+            "${a:=b}",
+            "${a=b}",
+            "${a:b}",
+            "${a:1:b}",
+            "${!a}",
+            "${a@P}",
+            "${a[b]}",
+            "${a:-$(b)}",
+            "${a:-`b`}",
+            "${a:-\"b\"}",
+            "${a:-${b}}",
+            "${a%\\}}",
+            "${}",
+            "$(",
+        ] {
+            assert!(check_parameter(source, source).is_err(), "{source}");
+        }
+        assert!(check_arithmetic("1 + 2*3", "").is_ok());
+        for inner in ["a", "1+a[0]", "$a", "0x1f"] {
+            assert!(check_arithmetic(inner, "").is_err(), "{inner}");
+        }
+    }
+
+    #[test]
+    fn writes_text_so_that_a_shell_takes_it_for_itself() {
+        assert_eq!(bare("a*b?{c,d};e f$"), "a*b?{c,d}\\;e\\ f\\$");
+        assert_eq!(escaped("a\"b$c`d\\e'(f)"), "a\\\"b\\$c\\`d\\\\e'(f)");
+    }
+}

@@ -1,0 +1,141 @@
+//! How git is run: without anything a repository's configuration could start, in the repository the script is in and no other,
+//! and without files that may not be seen.
+//!
+//! In: the words of a simple command, some of which may not be known. Out: words to add to it, and variables that say the same
+//! to a git that another program starts. It judges nothing.
+
+use crate::policy::command::loose::UNKNOWN;
+use crate::policy::command::tables;
+use crate::policy::glob::PathGlob;
+
+/// Settings that take away from a repository's configuration whatever starts programs.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.editor", "false"),
+    ("core.askPass", ""),
+    ("core.sshCommand", "false"),
+    ("credential.helper", ""),
+    ("diff.external", ""),
+    ("log.showSignature", "false"),
+    ("gpg.program", "false"),
+    ("gpg.openpgp.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("protocol.ext.allow", "never"),
+];
+
+/// The tree without entries: attributes are read from it, so that no filter, driver or conversion is found.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// Verbs that show differences, which attributes could hand to other programs.
+const SHOWS: &[&str] = &["diff", "log", "show", "diff-tree", "blame"];
+
+/// Verbs that show files that no word names, and take patterns of files to leave out.
+const LEAVES_OUT: &[&str] = &["diff", "log", "show", "diff-tree", "grep", "status", "ls-files"];
+
+/// What is known of the place a script runs in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Neutral {
+    /// Where the repository lies, without a slash at its end; empty where that is not known.
+    pub(super) root: String,
+    /// What may not be seen.
+    pub(super) unseen: Vec<PathGlob>,
+}
+
+impl Neutral {
+    /// Returns the words with what is added to them.
+    pub(super) fn words(&self, words: &[String]) -> Vec<String> {
+        let mut all = words.to_vec();
+        for (at, added) in self.added(words).into_iter().rev() {
+            all.splice(at.min(all.len())..at.min(all.len()), added);
+        }
+        all
+    }
+
+    /// Returns words to add, each list with the index of the word it goes before, in order.
+    pub(super) fn added(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
+        match words.first().map(String::as_str) {
+            Some("git") => self.added_to_git(words),
+            Some("rg") => self.added_before_operands(words, |glob| vec![format!("--iglob=!{}", from_anywhere(glob))]),
+            Some("grep") if tables::descends(words) => self.added_before_operands(words, grep_excludes),
+            _ => Vec::new(),
+        }
+    }
+
+    fn added_to_git(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
+        let mut first = vec!["--no-pager".to_owned(), "--no-optional-locks".to_owned()];
+        first.extend(SETTINGS.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]));
+        let mut added = vec![(1, first)];
+        let verb = words.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 1);
+        if let Some((at, verb)) = verb.and_then(|at| words.get(at).map(|verb| (at, verb))) {
+            if SHOWS.contains(&verb.as_str()) {
+                let no_drivers = if verb == "blame" { vec!["--no-textconv"] } else { vec!["--no-ext-diff", "--no-textconv"] };
+                added.push((at + 1, no_drivers.into_iter().map(str::to_owned).collect()));
+            }
+            if LEAVES_OUT.contains(&verb.as_str()) && tables::git_shows_files(verb, words.get(at + 1..).unwrap_or_default()) {
+                let leave_out = |glob: &PathGlob| format!(":(top,exclude,icase,glob){}", glob.text());
+                added.push((words.len(), self.unseen.iter().map(leave_out).collect()));
+            }
+        }
+        added
+    }
+
+    /// For programs of which a later pattern overrules an earlier one, and which look no further for options after `--`.
+    fn added_before_operands(&self, words: &[String], exclude: impl Fn(&PathGlob) -> Vec<String>) -> Vec<(usize, Vec<String>)> {
+        let end = tables::end_of_options(words);
+        vec![(end, self.unseen.iter().flat_map(exclude).collect())]
+    }
+
+    /// Returns variables for a script that names git: what [`Neutral::words`] says, to a git started by something else.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        let mut variables: Vec<(String, String)> = [
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_ATTR_SOURCE", EMPTY_TREE),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_PAGER", "cat"),
+            ("GIT_EDITOR", "false"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec();
+        variables.push(("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string()));
+        for (index, (key, value)) in SETTINGS.iter().enumerate() {
+            variables.push((format!("GIT_CONFIG_KEY_{index}"), (*key).to_owned()));
+            variables.push((format!("GIT_CONFIG_VALUE_{index}"), (*value).to_owned()));
+        }
+        if !self.root.is_empty() {
+            variables.push(("GIT_DIR".to_owned(), format!("{}/.git", self.root)));
+            variables.push(("GIT_WORK_TREE".to_owned(), self.root.clone()));
+        }
+        variables
+    }
+}
+
+/// Returns true for words one of which names git, alone or in a text that something else may run.
+pub(super) fn names_git(words: &[String]) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    words.iter().filter(|word| *word != UNKNOWN).any(|word| word.split(|letter| !is_letter(letter)).any(|part| part == "git"))
+}
+
+/// A pattern that also holds where the search begins in a folder.
+fn from_anywhere(glob: &PathGlob) -> String {
+    let text = glob.text();
+    if text.starts_with("**/") { text } else { format!("**/{text}") }
+}
+
+/// `grep` leaves files and folders out by their names alone.
+fn grep_excludes(glob: &PathGlob) -> Vec<String> {
+    let text = glob.text();
+    let (kind, rest) = text.strip_suffix("/**").map_or(("--exclude", text.as_str()), |rest| ("--exclude-dir", rest));
+    let name = rest.rsplit('/').next().unwrap_or_default();
+    if name.chars().all(|letter| letter == '*') || rest.contains(".git/") {
+        return vec!["--exclude-dir=.git".to_owned()];
+    }
+    vec![format!("{kind}={name}")]
+}
