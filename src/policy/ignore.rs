@@ -11,6 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::base::path::RepoPath;
 use crate::base::yaml::{Mistake, Place};
+use crate::policy::glob::PathGlob;
 use crate::policy::verdict::RuleRef;
 
 /// Names of ignore files; they count in the repository's root only.
@@ -59,6 +60,17 @@ impl IgnoreFiles {
     pub fn itself(&self, path: &RepoPath) -> Option<&str> {
         self.files.iter().map(|file| file.name.as_str()).find(|name| path.as_str().eq_ignore_ascii_case(name))
     }
+
+    /// Returns the patterns of the files themselves.
+    #[must_use]
+    pub fn itself_globs(&self) -> Vec<PathGlob> {
+        self.files.iter().filter_map(|file| PathGlob::parse(&file.name).ok()).collect()
+    }
+
+    /// Returns patterns that together match everything hidden, or more: no line brings anything back.
+    pub fn globs(&self) -> impl Iterator<Item = &PathGlob> {
+        self.files.iter().flat_map(|file| &file.globs)
+    }
 }
 
 /// One ignore file.
@@ -67,6 +79,7 @@ struct IgnoreFile {
     name: String,
     text: String,
     matcher: Gitignore,
+    globs: Vec<PathGlob>,
     /// The last line that says a pattern.
     lines: HashMap<String, Line>,
 }
@@ -84,6 +97,7 @@ impl IgnoreFile {
         let mut builder = GitignoreBuilder::new("");
         let mut mistakes = Vec::new();
         let mut lines = HashMap::new();
+        let mut globs = Vec::new();
         // Setting this cannot fail.
         let _ = builder.case_insensitive(true);
         for (number, written) in (1u32..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -92,6 +106,9 @@ impl IgnoreFile {
                 break;
             }
             for (spelling, needed) in spellings(written) {
+                if !spelling.starts_with('!') {
+                    globs.extend(braces(&spelling).iter().flat_map(|line| PathGlob::of_ignore_line(line)));
+                }
                 match builder.add_line(None, &spelling) {
                     Ok(_) => drop(lines.insert(spelling, Line { number, written: written.trim_end().to_owned() })),
                     Err(error) if needed => mistakes.push(mistake(number, format!("`{}` is no pattern: {error}", written.trim_end()))),
@@ -100,7 +117,7 @@ impl IgnoreFile {
             }
         }
         match builder.build() {
-            Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, lines }),
+            Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, globs, lines }),
             Ok(_) => Err(mistakes),
             Err(error) => Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))]),
         }
@@ -147,6 +164,18 @@ fn spellings(line: &str) -> Vec<(String, bool)> {
         spellings.push((line.to_owned(), false));
     }
     spellings
+}
+
+/// Writes `*.{pem,key}` out, once; braces inside braces, or more of them, become any letters.
+fn braces(line: &str) -> Vec<String> {
+    let plain = line.replace("\\{", "?").replace("\\}", "?");
+    match plain.split_once('{').and_then(|(head, rest)| rest.split_once('}').map(|(list, tail)| (head, list, tail))) {
+        None => vec![plain],
+        Some((head, list, tail)) if !list.contains('{') && !tail.contains(['{', '}']) => {
+            list.split(',').map(|one| format!("{head}{one}{tail}")).collect()
+        }
+        Some((head, ..)) => vec![format!("{head}*"), format!("{head}*/**")],
+    }
 }
 
 fn mistake(line: u32, message: String) -> Mistake {

@@ -81,6 +81,7 @@ impl Policy {
                     policy.spec = spec;
                     policy.judge = Judge::new(rules, origin);
                     policy.examples = examples;
+                    policy.spec.commands.unseen = policy.judge.unseen().into();
                 }
             }
             None if mistakes.0.is_empty() => mistakes.add_with_hint(Place::default(), "the file is empty", "start with `version: 1`"),
@@ -123,7 +124,9 @@ impl Policy {
             let files = ignored.texts().map(|(name, text)| format!("{name} {}\n", hash_of(text)));
             hash_of(&format!("{}\n{}", self.hash, files.collect::<String>()))
         };
-        Self { judge: self.judge.with_ignored(ignored), hash, ..self }
+        let mut policy = Self { judge: self.judge.with_ignored(ignored), hash, ..self };
+        policy.spec.commands.unseen = policy.judge.unseen().into();
+        policy
     }
 
     /// Returns the checked settings (budget, commands, publish, ...).

@@ -35,6 +35,11 @@ impl Protection {
         find(&self.edits, &plain)
     }
 
+    /// Returns the patterns of what is protected from reading.
+    pub fn unread(&self) -> impl Iterator<Item = &PathGlob> {
+        self.reads.iter().map(|(glob, _)| glob)
+    }
+
     /// Returns why a path is protected from reading, or `None`.
     #[must_use]
     pub fn of_read(&self, path: &RepoPath) -> Option<&'static str> {

@@ -1,6 +1,7 @@
 //! `PolicySpec`: the policy file as written, every key of it, with its defaults. Unknown keys are errors.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::yaml::Place;
@@ -173,6 +174,9 @@ pub struct CommandLimits {
     pub reads: Vec<PathGlob>,
     /// What they may not read of them, and of the repository where it lies there: those with a `!` before them.
     pub unread: Vec<PathGlob>,
+    /// What commands that go through folders are told to leave out: what no rule lets be read. Made from rules, protected paths and
+    /// ignore files.
+    pub unseen: Arc<[PathGlob]>,
 }
 
 impl Default for CommandLimits {
@@ -189,6 +193,7 @@ impl Default for CommandLimits {
             edits: CommandEdits::Ruled,
             reads: Vec::new(),
             unread: Vec::new(),
+            unseen: Arc::from([]),
         }
     }
 }

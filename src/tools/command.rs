@@ -15,6 +15,7 @@ use crate::policy::Permit;
 use crate::policy::command::Script;
 use crate::policy::command::examine::PathUse;
 use crate::policy::intent::{Act, Intent};
+use crate::policy::schema::Expansions;
 use crate::tools::arguments::{Arguments, Place};
 use crate::tools::reach;
 use crate::tools::{CallError, Observation, ToolContext};
@@ -74,7 +75,9 @@ impl ExecuteCommand {
         }
         let longest = context.commands.timeout;
         let asked = timeout_s.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
-        let script = Script::parse_in(&command, &folder.real);
+        // A root that is no text cannot be told to git in words; it then finds the repository by itself.
+        let root = context.checkout.root().to_str().unwrap_or_default();
+        let script = Script::parse_in(&command, &folder.real).below(root).leaving_out(context.commands.unseen.clone());
         let behind_links = behind_links(&script, context)?;
         Ok(Self { script, folder, timeout: asked.map_or(longest, |asked| asked.min(longest)), behind_links })
     }
@@ -160,8 +163,9 @@ impl ExecuteCommand {
 
 /// Follows the links in the paths a script names.
 fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
+    let loose = if context.commands.expansions == Expansions::Allow { script.loose_examinations().unwrap_or_default() } else { Vec::new() };
     let (mut reads, mut edits) = script.redirected();
-    for (_, examined) in script.examinations() {
+    for (_, examined) in script.examinations().into_iter().chain(loose) {
         reads.extend(examined.reads);
         edits.extend(examined.edits);
     }

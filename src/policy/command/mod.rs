@@ -13,11 +13,11 @@ mod tables;
 pub mod tree;
 pub mod word;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::path::RepoPath;
 use crate::policy::command::examine::{Examination, PathUse, examine, path_use};
-use crate::policy::command::loose::{Loose, examine_loose};
+use crate::policy::command::loose::{Loose, LooseCommand, examine_loose};
 use crate::policy::command::neutral::Neutral;
 use crate::policy::command::tree::{List, Redirect, Simple};
 use crate::policy::glob::PathGlob;
@@ -76,7 +76,7 @@ impl Script {
 
     /// Says what may not be seen: programs that go through folders are told to leave it out.
     #[must_use]
-    pub fn leaving_out(mut self, unseen: Vec<PathGlob>) -> Self {
+    pub fn leaving_out(mut self, unseen: Arc<[PathGlob]>) -> Self {
         self.neutral.unseen = unseen;
         self.loose = OnceLock::new();
         self
@@ -141,7 +141,7 @@ impl Script {
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let strict = self.simple_commands().into_iter();
-        let loose = self.loose().map(|loose| loose.commands.as_slice()).unwrap_or_default().iter().map(|command| &command.simple);
+        let loose = self.loose_commands().unwrap_or_default().iter().map(|command| &command.simple);
         let names_git = strict.chain(loose).any(|simple| neutral::names_git(&simple.words));
         if names_git { self.neutral.environment() } else { Vec::new() }
     }
@@ -165,9 +165,17 @@ impl Script {
     /// # Errors
     /// Why such a script cannot be judged even so.
     pub fn loose_examinations(&self) -> Result<Vec<(&Simple, Examination)>, &str> {
-        let commands = self.loose()?.commands.iter();
+        let commands = self.loose_commands()?.iter();
         let commands = commands.filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
         Ok(commands.map(|command| (&command.simple, examine_loose(command, &self.folder))).collect())
+    }
+
+    /// Returns the simple commands of a script with expansions, at any depth.
+    ///
+    /// # Errors
+    /// Why such a script cannot be judged even so.
+    pub fn loose_commands(&self) -> Result<&[LooseCommand], &str> {
+        self.loose().map(|loose| loose.commands.as_slice())
     }
 
     /// Returns true for a `cd` to the folder the script runs in.
@@ -184,9 +192,7 @@ impl Script {
     #[must_use]
     pub fn redirected(&self) -> (Vec<PathUse>, Vec<PathUse>) {
         let (mut reads, mut edits) = (Vec::new(), Vec::new());
-        for redirect in
-            self.redirects().into_iter().chain(loose::redirects(self.loose().map(|loose| loose.commands.as_slice()).unwrap_or_default()))
-        {
+        for redirect in self.redirects().into_iter().chain(loose::redirects(self.loose_commands().unwrap_or_default())) {
             match redirect {
                 Redirect::Input { path, .. } => reads.extend(path_use(path, &self.folder)),
                 Redirect::Output { path, .. } => edits.extend(path_use(path, &self.folder)),

@@ -4,6 +4,8 @@
 //! In: the words of a simple command, some of which may not be known. Out: words to add to it, and variables that say the same
 //! to a git that another program starts. It judges nothing.
 
+use std::sync::Arc;
+
 use crate::policy::command::loose::UNKNOWN;
 use crate::policy::command::tables;
 use crate::policy::glob::PathGlob;
@@ -38,23 +40,38 @@ const SHOWS: &[&str] = &["diff", "log", "show", "diff-tree", "blame"];
 /// Verbs that show files that no word names, and take patterns of files to leave out.
 const LEAVES_OUT: &[&str] = &["diff", "log", "show", "diff-tree", "grep", "status", "ls-files"];
 
+/// Verbs that show a file when they are given its number.
+const BY_NUMBER: &[&str] = &["show", "diff", "grep", "diff-tree"];
+
 /// What is known of the place a script runs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Neutral {
     /// Where the repository lies, without a slash at its end; empty where that is not known.
     pub(super) root: String,
     /// What may not be seen.
-    pub(super) unseen: Vec<PathGlob>,
+    pub(super) unseen: Arc<[PathGlob]>,
 }
 
 impl Neutral {
     /// Returns the words with what is added to them.
     pub(super) fn words(&self, words: &[String]) -> Vec<String> {
-        let mut all = words.to_vec();
+        let mut all: Vec<String> =
+            words.iter().enumerate().map(|(at, word)| self.instead(words, at).unwrap_or_else(|| word.clone())).collect();
         for (at, added) in self.added(words).into_iter().rev() {
             all.splice(at.min(all.len())..at.min(all.len()), added);
         }
         all
+    }
+
+    /// Returns what is put in a word's place: an object given by its number has to be a commit, for it could be any file.
+    pub(super) fn instead(&self, words: &[String], at: usize) -> Option<String> {
+        let verb = words.get(1..)?.iter().find(|word| !word.starts_with('-'))?;
+        let numbers = !self.unseen.is_empty() && words.first().is_some_and(|word| word == "git") && BY_NUMBER.contains(&verb.as_str());
+        let word = words.get(at).filter(|_| numbers && words.iter().take(at).all(|before| before != "--"))?;
+        let separator = if word.contains("...") { "..." } else { ".." };
+        let as_commit = |part: &str| if is_number(part) { format!("{part}^{{commit}}") } else { part.to_owned() };
+        let commits: Vec<String> = word.split(separator).map(as_commit).collect();
+        Some(commits.join(separator)).filter(|commits| commits != word)
     }
 
     /// Returns words to add, each list with the index of the word it goes before, in order.
@@ -115,6 +132,11 @@ impl Neutral {
         }
         variables
     }
+}
+
+/// Returns true for what may be the number of an object, or its first letters.
+pub(super) fn is_number(word: &str) -> bool {
+    (4..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Returns true for words one of which names git, alone or in a text that something else may run.

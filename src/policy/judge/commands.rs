@@ -237,6 +237,13 @@ impl Judge {
 
     /// Looks for what is hidden among all paths that a command names, or might name; a rule that spells it out is no excuse.
     fn hidden_operand(&self, examined: &Examination, shown: &str) -> Option<Verdict> {
+        let tree = examined
+            .trees
+            .iter()
+            .find(|path| self.ignored.globs().any(|glob| !glob.text().starts_with("**") && glob.meets(&PathGlob::below(path))));
+        if let Some(path) = tree {
+            return Some(self.guard(shown.to_owned(), format!("something in `{path}` is hidden; name files instead")));
+        }
         let uses = examined.reads.iter().chain(&examined.edits).filter_map(PathUse::inside);
         uses.chain(&examined.perhaps).find_map(|path| {
             let itself = || Some(self.guard(shown.to_owned(), format!("it names `{path}`: {}", self.itself(path)?)));

@@ -70,6 +70,27 @@ impl Judge {
         Self { ignored, ..self }
     }
 
+    /// Returns patterns of everything that may not be read, or more: protected paths, what ignore files hide, what rules refuse.
+    /// Rules about every path are left out: they refuse the folder a command would go through.
+    #[must_use]
+    pub fn unseen(&self) -> Vec<PathGlob> {
+        let refusing = self.rules.iter().filter(|rule| rule.decision != Decision::Allow).flat_map(|rule| &rule.patterns);
+        let refused = refusing.filter_map(|written| match &written.pattern {
+            Pattern::Read(glob) if !glob.matches(&RepoPath::root(), Case::Exact) => Some(glob),
+            Pattern::Read(_)
+            | Pattern::Edit(_)
+            | Pattern::Command(_)
+            | Pattern::Fetch(_)
+            | Pattern::Browse(_)
+            | Pattern::Mcp(_)
+            | Pattern::Mode(_)
+            | Pattern::Delegate(_)
+            | Pattern::Publish(_) => None,
+        });
+        let itself = self.ignored.itself_globs();
+        self.protection.unread().chain(self.ignored.globs()).chain(refused).cloned().chain(itself).collect()
+    }
+
     /// Returns the rules.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {

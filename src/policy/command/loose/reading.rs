@@ -226,6 +226,11 @@ impl<'r> Reading<'r> {
             rendered.extend(self.item(item, Place::Suffix, &mut command)?);
         }
         let words = command.simple.words.get(command.assignments..).unwrap_or_default();
+        for at in 0..words.len() {
+            if let (Some(instead), Some(word)) = (self.neutral.instead(words, at), rendered.get_mut(at + command.assignments)) {
+                *word = quoted(&instead);
+            }
+        }
         for (at, added) in self.neutral.added(words).into_iter().rev() {
             let at = (at + command.assignments).min(rendered.len());
             rendered.splice(at..at, added.iter().map(|word| quoted(word)));

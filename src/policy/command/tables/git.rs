@@ -13,7 +13,7 @@ const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numst
 
 const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= --author= --committer= --grep= \
     -i --regexp-ignore-case -E -F -P --extended-regexp --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? --format= \
-    --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow -L= --date= --relative-date --topo-order --date-order \
+    --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow -L=: --date= --relative-date --topo-order --date-order \
     --author-date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --tags=? --branches=? --remotes=? --simplify-by-decoration \
     --full-history --ancestry-path=? --min-parents= --max-parents= --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
     --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
@@ -31,6 +31,17 @@ pub(super) fn is_about_files(word: &str) -> bool {
     }
     option.chars().skip(1).any(|letter| listed(&format!("-{letter}")))
 }
+
+/// Every verb of git's own. Anything else is an alias or a program named `git-...`.
+pub(super) const VERBS: &str = "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap \
+    check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential \
+    describe diagnose diff diff-files diff-index diff-tree difftool fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref \
+    for-each-repo format-patch fsck gc get-tar-commit-id grep hash-object help hook index-pack init init-db interpret-trailers log ls-files ls-remote \
+    ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-tree mergetool mktag mktree multi-pack-index mv name-rev \
+    notes pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push quiltimport range-diff read-tree rebase reflog refs remote repack \
+    replace replay request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-branch show-index show-ref \
+    sparse-checkout stage stash status stripspace submodule switch symbolic-ref tag unpack-file unpack-objects update-index update-ref \
+    update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree";
 
 /// The tables.
 pub(super) const TABLES: &[Table] = &[

@@ -99,6 +99,21 @@ pub(super) fn descends(words: &[String]) -> bool {
     letters.is_empty() || rest.iter().any(asked)
 }
 
+/// Returns true for a verb of git's own, which no alias can stand for.
+pub(super) fn is_verb_of_git(verb: &str) -> bool {
+    git::VERBS.split_ascii_whitespace().any(|known| known == verb)
+}
+
+/// Returns the index of a word after which a shell that has the program built in evaluates a name, in which code can stand.
+pub(super) fn evaluated<'w>(program: &str, words: &'w [String]) -> Option<(usize, &'w str)> {
+    let evaluates = |word: &str| match program {
+        "printf" => word.starts_with("-v"),
+        "test" | "[" => matches!(word, "-v" | "-R"),
+        _ => false,
+    };
+    words.iter().enumerate().skip(1).map(|(index, word)| (index, word.as_str())).find(|(_, word)| evaluates(word))
+}
+
 /// Returns true when a verb of git that can leave files out shows any that no word names. Some options allow no such patterns.
 pub(super) fn git_shows_files(verb: &str, words: &[String]) -> bool {
     let options = || words.iter().take_while(|word| *word != "--").filter(|word| word.len() > 1 && word.starts_with('-'));
@@ -109,6 +124,15 @@ pub(super) fn git_shows_files(verb: &str, words: &[String]) -> bool {
         "diff" => !named("--no-index"),
         _ => true,
     }
+}
+
+/// Returns the index of a word that may be a folder whose history `git log --follow` shows: then nothing can be left out of it.
+pub(super) fn follows_a_folder(words: &[String]) -> Option<usize> {
+    let follows = words.first().is_some_and(|word| word == "git") && words.iter().any(|word| word == "--follow");
+    let shows = || words.iter().skip(1).any(|word| word.starts_with('-') && git::is_about_files(word));
+    let last = words.len().checked_sub(1).filter(|_| follows && shows())?;
+    let name = words.get(last)?.rsplit('/').next().unwrap_or_default();
+    (!name.trim_start_matches('.').contains('.')).then_some(last)
 }
 
 /// Returns the index of the word before which a last option can be added.

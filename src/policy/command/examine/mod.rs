@@ -3,7 +3,11 @@
 //!
 //! In: literal words and the folder they run in. Out: an [`Examination`]. It knows no rules; the policy weighs what is found.
 
+mod operands;
+mod options;
+
 use crate::base::path::RepoPath;
+use crate::policy::command::examine::options::short_cluster_has;
 use crate::policy::command::sed;
 use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, Table, WITH_VERBS, WRAPPERS};
 
@@ -18,6 +22,8 @@ pub struct Examination {
     pub edits: Vec<PathUse>,
     /// Where no table says which words are paths: what any word of it, or a part of one, could name.
     pub perhaps: Vec<RepoPath>,
+    /// Paths of another revision: if one is a folder, what is shown of it has no names from the root.
+    pub trees: Vec<RepoPath>,
     /// Whether it also reads what lies in the folders it is given.
     pub descends: bool,
     /// Whether it runs code of the repository.
@@ -97,16 +103,6 @@ struct Looking<'w> {
     known: bool,
 }
 
-/// What an option of a table takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    Optional,
-    Value,
-    ReadFile,
-    WrittenFile,
-}
-
 impl Looking<'_> {
     fn program(&mut self) {
         let Some(program) = self.words.first().map(|word| word.to_lowercase()) else { return };
@@ -131,6 +127,9 @@ impl Looking<'_> {
                 self.unfamiliar(usize::MAX, reason)
             }
             return;
+        }
+        if let Some((index, word)) = tables::evaluated(program, self.words) {
+            self.finding(index, format!("some shells evaluate what follows `{word}` of `{program}`"));
         }
         match program {
             "find" => self.find(),
@@ -172,6 +171,10 @@ impl Looking<'_> {
                 }
                 self.by_table(table);
             }
+            None if program == "git" && !tables::is_verb_of_git(&verb) => {
+                self.found.runs_code = true;
+                self.finding(self.next, format!("`{verb}` is no verb of git's own: it could be an alias, which runs anything"));
+            }
             None => {
                 self.unfamiliar(self.next, format!("`{program} {verb}` is not known to be harmless"));
                 self.found.runs_code = program != "git";
@@ -211,180 +214,15 @@ impl Looking<'_> {
                 self.option(table.options, &name, index, &word);
             }
         }
+        if let Some(index) = tables::follows_a_folder(self.words) {
+            self.finding(index, "`--follow` shows everything in a folder; give it one file".to_owned());
+        }
         self.operands(table, &name, operands, pattern_given, plain_from);
         if name == "grep" && recursive && self.found.reads.iter().all(|read| matches!(read, PathUse::Inside(path) if path.is_root())) {
             self.finding(
                 self.words.len(),
                 "`grep -r` over the whole repository also reads hidden files and git's own; name folders, or use `rg`".to_owned(),
             );
-        }
-    }
-
-    fn operands(&mut self, table: &Table, name: &str, operands: Vec<(usize, String)>, pattern_given: bool, plain_from: Option<usize>) {
-        match table.operands {
-            Operands::Words | Operands::Text => {}
-            Operands::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
-            Operands::Copied => {
-                let count = operands.len().saturating_sub(1);
-                self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
-                self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
-            }
-            Operands::None => {
-                if let Some((index, word)) = operands.first() {
-                    self.finding(*index, format!("`{name}` with `{word}` does more than show"));
-                }
-            }
-            Operands::Only(known) => {
-                if let Some((index, word)) = operands.iter().find(|(_, word)| !known.contains(&word.as_str())) {
-                    self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
-                }
-            }
-            Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
-            Operands::PathsOrHere => {
-                self.reads(operands.iter().map(|(_, word)| word.as_str()));
-                if operands.is_empty() {
-                    self.reads(["."].into_iter());
-                }
-            }
-            Operands::OnePath => {
-                self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
-                if let Some((index, _)) = operands.get(1) {
-                    self.finding(*index, format!("a second file of `{name}` is written"));
-                }
-            }
-            Operands::PatternThenPaths(_) => {
-                if let Some((index, _)) = operands.first().filter(|(_, program)| name == "jq" && reaches_out(program)) {
-                    self.finding(*index, "this program of `jq` reads more than its input".to_owned());
-                }
-                let paths = operands.iter().skip(usize::from(!pattern_given));
-                self.reads(paths.clone().map(|(_, word)| word.as_str()));
-                if paths.count() == 0 && matches!(name, "rg" | "git grep" | "grep") {
-                    self.reads(["."].into_iter());
-                }
-            }
-            Operands::Revisions => {
-                for (position, (_, word)) in operands.iter().enumerate() {
-                    self.revision(word, plain_from.is_some_and(|from| position >= from));
-                }
-            }
-            Operands::Targets => {
-                for (index, word) in &operands {
-                    if word.contains('=') && name == "make" {
-                        self.finding(*index, "a variable given to `make` can change what it runs".to_owned());
-                    }
-                    let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
-                    if !path.is_empty() {
-                        self.perhaps(path);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Looks up one option word, which may be a cluster of letters, and takes its value along.
-    fn option(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
-        let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
-        if let Some(takes) = lookup(options, option) {
-            match (takes, value) {
-                (Takes::Nothing, Some(_)) => self.unlisted(name, index, word),
-                (Takes::Nothing | Takes::Optional, _) => {}
-                (Takes::Value | Takes::ReadFile | Takes::WrittenFile, value) => {
-                    let value = value.map(str::to_owned).or_else(|| self.take_next());
-                    self.value(takes, name, index, value);
-                }
-            }
-            return;
-        }
-        let digits = word.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
-        if digits && (lookup(options, "-#").is_some() || lookup(options, "--oneline").is_some()) {
-            return;
-        }
-        if word.starts_with("--") {
-            self.unlisted(name, index, word);
-            return;
-        }
-        self.cluster(options, name, index, word);
-    }
-
-    fn cluster(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
-        let letters = word.strip_prefix('-').unwrap_or(word);
-        for (at, letter) in letters.char_indices() {
-            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            match lookup(options, &format!("-{letter}")) {
-                Some(Takes::Nothing) => {}
-                Some(Takes::Optional) => return,
-                Some(takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile)) => {
-                    let value = if rest.is_empty() { self.take_next() } else { Some(rest.to_owned()) };
-                    self.value(takes, name, index, value);
-                    return;
-                }
-                None => {
-                    self.unlisted(name, index, word);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn value(&mut self, takes: Takes, name: &str, index: usize, value: Option<String>) {
-        let Some(value) = value else {
-            self.finding(index, format!("an option of `{name}` without its value"));
-            return;
-        };
-        match takes {
-            Takes::ReadFile => self.found.reads.extend(path_use(&value, self.folder)),
-            Takes::WrittenFile => {
-                self.found.only_reads = false;
-                self.found.edits.extend(path_use(&value, self.folder));
-            }
-            Takes::Nothing | Takes::Optional | Takes::Value => {}
-        }
-    }
-
-    fn take_next(&mut self) -> Option<String> {
-        let value = self.words.get(self.next).cloned();
-        self.next += usize::from(value.is_some());
-        value
-    }
-
-    fn reads<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
-        for word in words {
-            self.found.reads.extend(path_use(word, self.folder));
-        }
-    }
-
-    /// The repository's own folder holds protected files: nothing removes or replaces it.
-    fn edits<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
-        for word in words {
-            self.found.edits.extend(path_use(word, self.folder).map(|used| match used {
-                PathUse::Inside(path) if path.is_root() => PathUse::Outside(word.to_owned()),
-                used => used,
-            }));
-        }
-    }
-
-    /// A revision, a revision's file, or a path.
-    fn revision(&mut self, word: &str, is_path: bool) {
-        if is_path {
-            let path = word.strip_prefix(":/").unwrap_or(word);
-            self.found.reads.extend(path_use(if path.is_empty() { "." } else { path }, self.folder));
-            return;
-        }
-        self.perhaps(word);
-        if let Some((_, path)) = word.split_once(':') {
-            self.found.reads.extend(
-                (!path.is_empty()).then(|| RepoPath::parse(path).map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Perhaps)),
-            );
-        }
-    }
-
-    fn perhaps(&mut self, word: &str) {
-        let as_range = word.contains("..") && !word.contains('/');
-        match path_use(word, self.folder) {
-            Some(PathUse::Inside(path)) => self.found.reads.push(PathUse::Perhaps(path)),
-            Some(PathUse::Outside(_)) if as_range && word != ".." => {}
-            Some(used) => self.found.reads.push(used),
-            None => {}
         }
     }
 
@@ -465,44 +303,6 @@ impl Looking<'_> {
     fn finding(&mut self, index: usize, reason: String) {
         self.found.findings.push(Finding { index, reason, unfamiliar: false });
     }
-}
-
-/// Words of a jq program that run, read or show something other than its input.
-fn reaches_out(program: &str) -> bool {
-    ["system", "import", "include", "input_filename", "env", "ENV", "get_search_list", "modulemeta"]
-        .iter()
-        .any(|word| program.contains(word))
-}
-
-fn lookup(options: [&str; 2], option: &str) -> Option<Takes> {
-    options.into_iter().flat_map(str::split_ascii_whitespace).find_map(|entry| {
-        let rest = entry.strip_prefix(option)?;
-        match rest {
-            "" => Some(Takes::Nothing),
-            "=?" => Some(Takes::Optional),
-            "=" => Some(Takes::Value),
-            "=<" => Some(Takes::ReadFile),
-            "=>" => Some(Takes::WrittenFile),
-            _ => None,
-        }
-    })
-}
-
-/// Returns true when a cluster of letters reaches the wanted one before a letter that takes a value.
-fn short_cluster_has(options: [&str; 2], word: &str, wanted: &str) -> bool {
-    if word.starts_with("--") {
-        return false;
-    }
-    for letter in word.chars().skip(1) {
-        let option = format!("-{letter}");
-        if option == wanted {
-            return true;
-        }
-        if lookup(options, &option) != Some(Takes::Nothing) {
-            return false;
-        }
-    }
-    false
 }
 
 /// Returns how many words a harmless predicate of find takes.

@@ -1,0 +1,161 @@
+//! Words of a command that are no options: paths, revisions, names of tests, text.
+//!
+//! In: the words, and what the table says they are. Out: paths that are read or written, and findings.
+
+use crate::base::path::RepoPath;
+use crate::policy::command::examine::{Looking, PathUse, path_use};
+use crate::policy::command::neutral;
+use crate::policy::command::tables::{Operands, Table};
+
+impl Looking<'_> {
+    pub(super) fn operands(
+        &mut self,
+        table: &Table,
+        name: &str,
+        operands: Vec<(usize, String)>,
+        pattern_given: bool,
+        plain_from: Option<usize>,
+    ) {
+        match table.operands {
+            Operands::Words | Operands::Text => {}
+            Operands::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
+            Operands::Copied => {
+                let count = operands.len().saturating_sub(1);
+                self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
+                self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
+            }
+            Operands::None => {
+                if let Some((index, word)) = operands.first() {
+                    self.finding(*index, format!("`{name}` with `{word}` does more than show"));
+                }
+            }
+            Operands::Only(known) => {
+                if let Some((index, word)) = operands.iter().find(|(_, word)| !known.contains(&word.as_str())) {
+                    self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
+                }
+            }
+            Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
+            Operands::PathsOrHere => {
+                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                if operands.is_empty() {
+                    self.reads(["."].into_iter());
+                }
+            }
+            Operands::OnePath => {
+                self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
+                if let Some((index, _)) = operands.get(1) {
+                    self.finding(*index, format!("a second file of `{name}` is written"));
+                }
+            }
+            Operands::PatternThenPaths(_) => {
+                if let Some((index, _)) = operands.first().filter(|(_, program)| name == "jq" && reaches_out(program)) {
+                    self.finding(*index, "this program of `jq` reads more than its input".to_owned());
+                }
+                let skipped = usize::from(!pattern_given);
+                let paths = operands.iter().skip(skipped);
+                if name == "git grep" {
+                    for (position, (_, word)) in operands.iter().enumerate().skip(skipped) {
+                        self.revision(word, plain_from.is_some_and(|from| position >= from));
+                    }
+                } else {
+                    self.reads(paths.clone().map(|(_, word)| word.as_str()));
+                }
+                if paths.count() == 0 && matches!(name, "rg" | "git grep" | "grep") {
+                    self.reads(["."].into_iter());
+                }
+            }
+            Operands::Revisions => {
+                let by_number = operands.iter().find(|(_, word)| name == "git cat-file" && neutral::is_number(word));
+                if let Some((index, word)) = by_number {
+                    self.finding(*index, format!("`{word}` could be any file; name it as `REVISION:PATH`"));
+                }
+                for (position, (_, word)) in operands.iter().enumerate() {
+                    self.revision(word, plain_from.is_some_and(|from| position >= from));
+                }
+            }
+            Operands::Targets => {
+                for (index, word) in &operands {
+                    if word.contains('=') && name == "make" {
+                        self.finding(*index, "a variable given to `make` can change what it runs".to_owned());
+                    }
+                    let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
+                    if !path.is_empty() {
+                        self.perhaps(path);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn reads<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        for word in words {
+            self.found.reads.extend(path_use(word, self.folder));
+        }
+    }
+
+    /// The repository's own folder holds protected files: nothing removes or replaces it.
+    fn edits<'a>(&mut self, words: impl Iterator<Item = &'a str>) {
+        for word in words {
+            self.found.edits.extend(path_use(word, self.folder).map(|used| match used {
+                PathUse::Inside(path) if path.is_root() => PathUse::Outside(word.to_owned()),
+                used => used,
+            }));
+        }
+    }
+
+    /// A revision, a revision's file, or a path; a path may say how it is meant: `:(top)x`, `:/x`, `:!x`.
+    fn revision(&mut self, word: &str, is_path: bool) {
+        let from_root = |path: &str| RepoPath::parse(path).map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Perhaps);
+        if let Some((magic, path)) = word.strip_prefix(":(").and_then(|rest| rest.split_once(')')) {
+            let magic: Vec<&str> = magic.split(',').collect();
+            if !magic.contains(&"exclude") {
+                let path = if path.is_empty() { "." } else { path };
+                let used = if magic.contains(&"top") { Some(from_root(path)) } else { path_use(path, self.folder) };
+                self.found.reads.extend(used);
+            }
+            return;
+        }
+        if word.starts_with(":!") || word.starts_with(":^") {
+            return;
+        }
+        if let Some(path) = word.strip_prefix(":/").filter(|_| is_path) {
+            self.found.reads.push(from_root(if path.is_empty() { "." } else { path }));
+            return;
+        }
+        if is_path {
+            self.found.reads.extend(path_use(word, self.folder));
+            return;
+        }
+        self.perhaps(word);
+        let Some((revision, path)) = word.split_once(':') else { return };
+        // `:2:path` is a side of a conflict in the index.
+        let path = path
+            .split_once(':')
+            .filter(|(side, _)| revision.is_empty() && side.len() == 1 && side.bytes().all(|byte| byte.is_ascii_digit()))
+            .map_or(path, |(_, path)| path);
+        let used = match path {
+            "" => None,
+            path if path.starts_with("./") || path.starts_with("../") => path_use(path, self.folder),
+            path => Some(from_root(path)),
+        };
+        self.found.trees.extend(used.as_ref().and_then(PathUse::inside).cloned());
+        self.found.reads.extend(used);
+    }
+
+    fn perhaps(&mut self, word: &str) {
+        let as_range = word.contains("..") && !word.contains('/');
+        match path_use(word, self.folder) {
+            Some(PathUse::Inside(path)) => self.found.reads.push(PathUse::Perhaps(path)),
+            Some(PathUse::Outside(_)) if as_range && word != ".." => {}
+            Some(used) => self.found.reads.push(used),
+            None => {}
+        }
+    }
+}
+
+/// Words of a jq program that run, read or show something other than its input.
+fn reaches_out(program: &str) -> bool {
+    ["system", "import", "include", "input_filename", "env", "ENV", "get_search_list", "modulemeta"]
+        .iter()
+        .any(|word| program.contains(word))
+}

@@ -1,0 +1,120 @@
+//! Options of a command, looked up in its table: whether they are known, and what they take.
+//!
+//! In: an option word and the words after it. Out: files that are read or written, and findings.
+
+use crate::policy::command::examine::{Looking, path_use};
+
+/// What an option of a table takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Optional,
+    Value,
+    ReadFile,
+    WrittenFile,
+    Lines,
+}
+
+impl Looking<'_> {
+    /// Looks up one option word, which may be a cluster of letters, and takes its value along.
+    pub(super) fn option(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
+        let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+        if let Some(takes) = lookup(options, option) {
+            match (takes, value) {
+                (Takes::Nothing, Some(_)) => self.unlisted(name, index, word),
+                (Takes::Nothing | Takes::Optional, _) => {}
+                (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines, value) => {
+                    let value = value.map(str::to_owned).or_else(|| self.take_next());
+                    self.value(takes, name, index, value);
+                }
+            }
+            return;
+        }
+        let digits = word.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+        if digits && (lookup(options, "-#").is_some() || lookup(options, "--oneline").is_some()) {
+            return;
+        }
+        if word.starts_with("--") {
+            self.unlisted(name, index, word);
+            return;
+        }
+        self.cluster(options, name, index, word);
+    }
+
+    fn cluster(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
+        let letters = word.strip_prefix('-').unwrap_or(word);
+        for (at, letter) in letters.char_indices() {
+            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
+            match lookup(options, &format!("-{letter}")) {
+                Some(Takes::Nothing) => {}
+                Some(Takes::Optional) => return,
+                Some(takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines)) => {
+                    let value = if rest.is_empty() { self.take_next() } else { Some(rest.to_owned()) };
+                    self.value(takes, name, index, value);
+                    return;
+                }
+                None => {
+                    self.unlisted(name, index, word);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, takes: Takes, name: &str, index: usize, value: Option<String>) {
+        let Some(value) = value else {
+            self.finding(index, format!("an option of `{name}` without its value"));
+            return;
+        };
+        match takes {
+            Takes::ReadFile => self.found.reads.extend(path_use(&value, self.folder)),
+            Takes::WrittenFile => {
+                self.found.only_reads = false;
+                self.found.edits.extend(path_use(&value, self.folder));
+            }
+            Takes::Lines => match value.rsplit_once(':') {
+                Some((_, file)) if !file.is_empty() => self.found.reads.extend(path_use(file, self.folder)),
+                _ => self.finding(index, format!("lines of `{name}` without the file they are in")),
+            },
+            Takes::Nothing | Takes::Optional | Takes::Value => {}
+        }
+    }
+
+    pub(super) fn take_next(&mut self) -> Option<String> {
+        let value = self.words.get(self.next).cloned();
+        self.next += usize::from(value.is_some());
+        value
+    }
+}
+
+fn lookup(options: [&str; 2], option: &str) -> Option<Takes> {
+    options.into_iter().flat_map(str::split_ascii_whitespace).find_map(|entry| {
+        let rest = entry.strip_prefix(option)?;
+        match rest {
+            "" => Some(Takes::Nothing),
+            "=?" => Some(Takes::Optional),
+            "=" => Some(Takes::Value),
+            "=<" => Some(Takes::ReadFile),
+            "=>" => Some(Takes::WrittenFile),
+            "=:" => Some(Takes::Lines),
+            _ => None,
+        }
+    })
+}
+
+/// Returns true when a cluster of letters reaches the wanted one before a letter that takes a value.
+pub(super) fn short_cluster_has(options: [&str; 2], word: &str, wanted: &str) -> bool {
+    if word.starts_with("--") {
+        return false;
+    }
+    for letter in word.chars().skip(1) {
+        let option = format!("-{letter}");
+        if option == wanted {
+            return true;
+        }
+        if lookup(options, &option) != Some(Takes::Nothing) {
+            return false;
+        }
+    }
+    false
+}
