@@ -223,7 +223,7 @@ fn list(dice: &mut Dice, taste: Taste, depth: usize) -> String {
             " ;\n",
             "\n# a 'comment\n",
             " &&\n",
-            if dice.0 % 8 == 0 { " & " } else { "; " },
+            if dice.0.is_multiple_of(8) { " & " } else { "; " },
         ]));
         text.push_str(&pipeline(dice, taste, depth));
     }
