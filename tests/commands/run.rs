@@ -51,7 +51,7 @@ pub(crate) fn run(policy: &Policy, root: &Path, folder: &str, text: &str) -> Res
         output_bytes: 1024 * 1024,
         redactor: &Redactor::default(),
         sandbox: &sandbox,
-        reach: Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true },
+        reach: Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None },
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let output = runtime.block_on(exec::run(&permit, run)).map_err(|error| error.to_string())?;
