@@ -2,6 +2,9 @@
 #![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "a test starts the binary and writes the files it reads")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what cannot be set up ends the test")]
 
+#[path = "cli/modes.rs"]
+mod modes;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, ModesArgs, PolicyArgs, SchemaArgs};
+use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, PolicyArgs, SchemaArgs};
+use crate::cli::modes_args::ModesArgs;
 use crate::config::load::FlagValue;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
@@ -62,7 +63,7 @@ pub enum Command {
     Job(JobArgs),
     /// Show a whole run, offline, in a small repository made for it.
     Demo(DemoArgs),
-    /// The modes a run could use.
+    /// The modes a run could use: look at them, check, change, carry them to other repositories.
     Modes(ModesArgs),
     /// What the policy says, offline.
     Policy(PolicyArgs),

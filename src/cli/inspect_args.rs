@@ -1,4 +1,4 @@
-//! Arguments of the subcommands that only look: `modes`, `policy`, `config`, `models`, `schema`.
+//! Arguments of the subcommands that only look: `policy`, `config`, `models`, `schema`.
 
 use std::path::PathBuf;
 
@@ -15,33 +15,6 @@ pub struct InspectArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-/// `locum modes`.
-#[derive(Clone, Debug, Args)]
-pub struct ModesArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: ModesCommand,
-}
-
-/// What to do with modes.
-#[derive(Clone, Debug, Subcommand)]
-pub enum ModesCommand {
-    /// List every mode: built-in, the user's, the repository's.
-    List(InspectArgs),
-    /// Show one mode whole.
-    Show(ShowModeArgs),
-}
-
-/// `locum modes show`.
-#[derive(Clone, Debug, Args)]
-pub struct ShowModeArgs {
-    /// The mode's slug.
-    pub slug: String,
-    /// Where to read and how to answer.
-    #[command(flatten)]
-    pub inspect: InspectArgs,
 }
 
 /// `locum policy`.

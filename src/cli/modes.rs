@@ -1,12 +1,17 @@
-//! `locum modes list|show`: the modes a run could use, and what each of them says and may do.
+//! `locum modes list|show|validate`: the modes a run could use, what each of them says and may do, and what is wrong with their files.
 
-use crate::base::fields::nearest;
+use std::path::Path;
+
 use crate::cli::failure::{Failure, Mistake};
-use crate::cli::inspect_args::{InspectArgs, ModesArgs, ModesCommand, ShowModeArgs};
+use crate::cli::inspect_args::InspectArgs;
+use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
-use crate::cli::place::Place;
-use crate::cli::{Context, ExitStatus, table};
+use crate::cli::place::{Place, named_file};
+use crate::cli::{Context, ExitStatus, modes_change, modes_transfer, table};
+use crate::modes::loader::{ModeError, Strictness};
+use crate::modes::merge::{self, ModeText};
 use crate::modes::schema::{GroupOptions, GroupRecord, ModeView};
+use crate::modes::{ModeSet, ModeSource, places};
 use crate::report::markdown::visible;
 
 /// Runs the subcommand.
@@ -17,11 +22,17 @@ pub fn run(args: &ModesArgs, context: &Context, output: &mut Output) -> Result<E
     match &args.command {
         ModesCommand::List(args) => list(args, context, output),
         ModesCommand::Show(args) => show(args, context, output),
+        ModesCommand::Validate(args) => validate(args, context, output),
+        ModesCommand::Create(args) => modes_change::create(args, context, output),
+        ModesCommand::Update(args) => modes_change::update(args, context, output),
+        ModesCommand::Delete(args) => modes_change::delete(args, context, output),
+        ModesCommand::Import(args) => modes_transfer::import(args, context, output),
+        ModesCommand::Export(args) => modes_transfer::export(args, context, output),
     }
 }
 
 fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let views = views(args.at.as_deref(), context, output)?;
+    let views: Vec<ModeView> = modes(args.at.as_deref(), context, output)?.iter().map(ModeView::from).collect();
     if args.json {
         output.json(&views);
     } else {
@@ -37,13 +48,8 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
 }
 
 fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let views = views(args.inspect.at.as_deref(), context, output)?;
-    let Some(view) = views.iter().find(|view| view.record.slug == args.slug) else {
-        let slugs: Vec<&str> = views.iter().map(|view| view.record.slug.as_str()).collect();
-        let hint = nearest(&args.slug, &slugs)
-            .map_or_else(|| format!("there are: {}", slugs.join(", ")), |slug| format!("did you mean `{slug}`?"));
-        return Err(Failure::usage("SLUG", format!("there is no mode `{}`", args.slug)).hint(hint));
-    };
+    let modes = modes(args.inspect.at.as_deref(), context, output)?;
+    let view = &ModeView::from(modes_change::find(&modes, &args.slug)?);
     if args.inspect.json {
         output.json(view);
         return Ok(ExitStatus::Done);
@@ -65,12 +71,100 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
     Ok(ExitStatus::Done)
 }
 
-fn views(at: Option<&str>, context: &Context, output: &mut Output) -> Result<Vec<ModeView>, Failure> {
-    let merged = Place::open(context, at)?.merged_modes(&context.environment)?;
-    for warning in &merged.warnings {
-        output.talk(format!("warning: {}", Mistake::from(warning.clone())));
+/// Checks the files that are named, or every file there is.
+fn validate(args: &ValidateModesArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let place = Place::open(context, args.inspect.at.as_deref())?;
+    let texts = if args.files.is_empty() {
+        place.mode_texts(&context.environment)?
+    } else {
+        args.files.iter().map(|file| named_text(&context.folder.join(file), file)).collect::<Result<_, _>>()?
+    };
+    let checked: Vec<Checked> = texts.iter().map(Checked::of).collect();
+    if args.inspect.json {
+        output.json(&checked);
+    } else {
+        for checked in &checked {
+            checked.show(output);
+        }
+        if checked.is_empty() {
+            output.line("no mode files");
+        }
     }
-    Ok(merged.modes.iter().map(ModeView::from).collect())
+    Ok(if checked.iter().all(|checked| checked.mistakes.is_empty()) { ExitStatus::Done } else { ExitStatus::Usage })
+}
+
+/// Reads a file a person named. What kind it is, is said by the longest end of its path that is a place of mode files.
+fn named_text(path: &Path, shown: &Path) -> Result<ModeText, Failure> {
+    let file = named_file(path)?.ok_or_else(|| Failure::usage("FILE", format!("`{}` does not exist", shown.display())))?;
+    let parts: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));
+    let known = ends.into_iter().find(|end| places::may_define(end));
+    Ok(ModeText { source: ModeSource::Project { file: known.unwrap_or_else(|| shown.display().to_string()) }, text: file.text })
+}
+
+/// What a check of one file found.
+#[derive(serde::Serialize)]
+struct Checked {
+    file: String,
+    modes: Vec<String>,
+    mistakes: Vec<Finding>,
+    warnings: Vec<Finding>,
+}
+
+/// One mistake or warning.
+#[derive(serde::Serialize)]
+struct Finding {
+    line: u32,
+    column: u32,
+    path: String,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Checked {
+    fn of(text: &ModeText) -> Self {
+        let finding = |error: ModeError| {
+            let ModeError { line, column, path, message, hint, origin: _ } = error;
+            Finding { line, column, path, message, hint }
+        };
+        let file = text.source.file().unwrap_or_default().to_owned();
+        match merge::definitions(text, Strictness::Strict) {
+            Ok(found) => Self {
+                file,
+                modes: found.modes.into_iter().map(|mode| mode.slug).collect(),
+                mistakes: Vec::new(),
+                warnings: found.warnings.into_iter().map(finding).collect(),
+            },
+            Err(errors) => Self { file, modes: Vec::new(), mistakes: errors.0.into_iter().map(finding).collect(), warnings: Vec::new() },
+        }
+    }
+
+    fn show(&self, output: &mut Output) {
+        let said = |word: &str, finding: &Finding| {
+            let place = if finding.line == 0 { self.file.clone() } else { format!("{}:{}:{}", self.file, finding.line, finding.column) };
+            let path = if finding.path.is_empty() { String::new() } else { format!("`{}`: ", finding.path) };
+            let hint = finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            visible(&format!("{word}: {place}: {path}{}{hint}", finding.message))
+        };
+        for mistake in &self.mistakes {
+            output.line(said("error", mistake));
+        }
+        for warning in &self.warnings {
+            output.line(said("warning", warning));
+        }
+        if self.mistakes.is_empty() {
+            let modes = if self.modes.is_empty() { "no modes".to_owned() } else { self.modes.join(", ") };
+            output.line(visible(&format!("{}: {modes}", self.file)));
+        }
+    }
+}
+
+fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, Failure> {
+    let merged = Place::open(context, at)?.merged_modes(&context.environment)?;
+    for warning in merged.warnings {
+        output.talk(visible(&format!("warning: {}", Mistake::from(warning))));
+    }
+    Ok(merged.modes)
 }
 
 fn origin(view: &ModeView) -> String {

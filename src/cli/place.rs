@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::base::path::RepoPath;
 use crate::cli::Context;
 use crate::cli::failure::{Failure, Mistake};
 use crate::config::environment::Environment;
@@ -55,6 +56,28 @@ impl Place {
             Self::Commit(repo, commit) => Trusted { repo, commit }.file(path)?.map(|file| file.text),
         };
         Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
+    }
+
+    /// Reads every text file below a folder of the repository, with its path below that folder.
+    ///
+    /// # Errors
+    /// When one cannot be read or is no text, or there are too many.
+    pub fn below(&self, folder: &str) -> Result<Vec<(RepoPath, String)>, Failure> {
+        let paths: Vec<String> = match self {
+            Self::WorkingTree(root) => files::below(&root.join(folder), FILES_LIMIT).map_err(|fault| unreadable(folder, &fault))?,
+            Self::Commit(repo, commit) => {
+                let fault = |error: String| Failure::usage(folder, error);
+                let root = RepoPath::parse(folder).map_err(|error| fault(error.to_string()))?;
+                let paths = repo.list_at(commit, &root, FILES_LIMIT).map_err(|error| fault(error.to_string()))?;
+                paths.iter().filter_map(|path| path.as_str().strip_prefix(folder)?.strip_prefix('/')).map(str::to_owned).collect()
+            }
+        };
+        let mut found = Vec::new();
+        for path in paths {
+            let Some(file) = self.file(&format!("{folder}/{path}"))? else { continue };
+            found.push((RepoPath::parse(&path).map_err(|error| Failure::usage(folder, error.to_string()))?, file.text));
+        }
+        Ok(found)
     }
 
     /// Returns what the repository's ignore files hide.

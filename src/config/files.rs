@@ -1,12 +1,13 @@
-//! Reading the files a person names: the user's own settings, a policy or script given by flag, an event's payload.
+//! Files a person names: the user's own settings, a policy or script given by flag, an event's payload; and files a person lets us write.
 //!
 //! In: a path on this machine. Out: text, bounded in size, from regular files only: a pipe or device neither blocks nor fills
 //! memory. Files of the checkout that judge or shape a run are not read here but from the trusted ref.
 
 #![expect(clippy::disallowed_methods, reason = "reads configuration files")]
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
@@ -50,6 +51,35 @@ pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
         return Err(FileFault::TooLarge(found.len()));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| FileFault::NotText)
+}
+
+/// Writes a text file in one step: who reads it sees the old text or the new one, whole. Its folder is made when it is not there.
+///
+/// # Errors
+/// When there is something else in its place (a folder, a link, a device), or the operating system says no.
+pub fn replace(path: &Path, text: &str) -> Result<(), FileFault> {
+    let permissions = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        found => Some(found?).map(|found| if found.is_file() { Ok(found.permissions()) } else { Err(FileFault::NotAFile) }).transpose()?,
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".locum-").permissions(Permissions::from_mode(0o644)).tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// When it is not there, or the operating system says no.
+pub fn remove(path: &Path) -> Result<(), FileFault> {
+    Ok(std::fs::remove_file(path)?)
 }
 
 /// Returns the paths of the files below a folder, relative to it, in order; none when it is not there. Links are left out, so that the

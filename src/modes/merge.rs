@@ -47,7 +47,7 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeE
     let mut layers: Vec<((u8, usize), Definitions)> = Vec::new();
     let mut errors: Vec<ModeError> = Vec::new();
     for text in texts {
-        match definitions(text, strictness) {
+        match definitions(text, strictness).or_else(|errors| put_up_with(errors, &text.source, strictness)) {
             Ok(definitions) => layers.extend(by_rank(definitions, &text.source)),
             Err(found) => errors.extend(found.0),
         }
@@ -69,25 +69,46 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeE
 /// Reads one file by the rules of its kind.
 ///
 /// # Errors
-/// Every mistake, where this kind of file may have none.
+/// Every mistake.
 pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<Definitions, ModeErrors> {
-    let path = file.source.file().unwrap_or_default();
-    let is_project = matches!(file.source, ModeSource::Project { .. });
-    if is_project && path == AGENTS_FILE {
-        return Ok(of_agents_file(agent::parse_agents_file(&file.text, &file.source)));
-    }
-    let Some((_, folder, below)) = places::agent_folder(path).filter(|_| is_project) else {
-        return loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file);
-    };
-    let read = agent::parse(&file.text, below, &file.source);
-    match (read, folder.kind, strictness) {
-        (Err(errors), AgentKind::Locum, Strictness::Strict) => Err(errors),
-        (Err(errors), AgentKind::Claude, _) => Ok(Definitions { warnings: errors.0, ..Definitions::default() }),
-        (Err(errors), AgentKind::Kilo | AgentKind::Locum, _) => {
-            Ok(Definitions { lost: vec![agent::slug_of(below)], warnings: errors.0, ..Definitions::default() })
+    match Kind::of(&file.source) {
+        Kind::ModeFile => loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file),
+        Kind::AgentsFile => agent::parse_agents_file(&file.text, &file.source).map(of_agent_file).map(without_builtin_names),
+        Kind::Agent(AgentKind::Claude, below) => {
+            agent::parse(&file.text, below, &file.source).map(of_agent_file).map(without_builtin_names)
         }
-        (Ok(file), AgentKind::Claude, _) => Ok(without_builtin_names(of_agent_file(file))),
-        (Ok(file), AgentKind::Kilo | AgentKind::Locum, _) => Ok(of_agent_file(file)),
+        Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => agent::parse(&file.text, below, &file.source).map(of_agent_file),
+    }
+}
+
+/// Returns what becomes of a file with mistakes: those of other programs' agents are warnings, as they are there. A slug that another
+/// program would have taken as a mode is lost.
+fn put_up_with(errors: ModeErrors, source: &ModeSource, strictness: Strictness) -> Result<Definitions, ModeErrors> {
+    let lost = match (Kind::of(source), strictness) {
+        (Kind::ModeFile, _) | (Kind::Agent(AgentKind::Locum, _), Strictness::Strict) => return Err(errors),
+        (Kind::AgentsFile | Kind::Agent(AgentKind::Claude, _), _) => Vec::new(),
+        (Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below), _) => vec![agent::slug_of(below)],
+    };
+    Ok(Definitions { lost, warnings: errors.0, ..Definitions::default() })
+}
+
+/// What kind of file a source is.
+enum Kind<'s> {
+    ModeFile,
+    AgentsFile,
+    /// Whose it is, and its path below the folder without its ending.
+    Agent(AgentKind, &'s str),
+}
+
+impl<'s> Kind<'s> {
+    fn of(source: &'s ModeSource) -> Self {
+        match source {
+            ModeSource::Project { file } if file == AGENTS_FILE => Self::AgentsFile,
+            ModeSource::Project { file } => {
+                places::agent_folder(file).map_or(Self::ModeFile, |(_, folder, below)| Self::Agent(folder.kind, below))
+            }
+            ModeSource::Builtin | ModeSource::Global { .. } | ModeSource::Organization { .. } => Self::ModeFile,
+        }
     }
 }
 
@@ -98,14 +119,6 @@ fn of_mode_file(file: ModeFile) -> Definitions {
 
 fn of_agent_file(file: AgentFile) -> Definitions {
     Definitions { modes: file.modes, lost: file.disabled, warnings: file.warnings }
-}
-
-/// `AGENTS.md` is written for people and models: what is odd in it is no mistake of a mode file.
-fn of_agents_file(read: Result<AgentFile, ModeErrors>) -> Definitions {
-    match read {
-        Ok(file) => without_builtin_names(of_agent_file(file)),
-        Err(errors) => Definitions { warnings: errors.0, ..Definitions::default() },
-    }
 }
 
 fn without_builtin_names(definitions: Definitions) -> Definitions {

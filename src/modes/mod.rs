@@ -3,6 +3,7 @@
 pub mod access;
 pub mod agent;
 pub mod builtin;
+pub mod edit;
 pub mod file_regex;
 mod js_regex;
 pub mod loader;
@@ -10,6 +11,7 @@ pub mod merge;
 pub mod permissions;
 pub mod places;
 pub mod schema;
+pub mod transfer;
 
 use std::collections::BTreeMap;
 

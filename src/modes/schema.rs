@@ -1,10 +1,12 @@
 //! A mode as its files have it: the keys, and a mode written back in that shape. In: a checked [`Mode`]; out: plain data that serialises
 //! to what the loader reads. Reading is the loader's.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::base::tool::ToolName;
-use crate::modes::{Group, GroupEntry, Mode};
+use crate::modes::{Group, GroupEntry, Mode, ModelNeed, ToolLimits};
 
 /// The key of a mode file that holds its modes.
 pub(crate) const TOP_KEY: &str = "customModes";
@@ -63,6 +65,50 @@ pub struct ModeRecord {
     pub custom_instructions: Option<String>,
     /// Tool groups.
     pub groups: Vec<GroupRecord>,
+    /// Instructions right after the role.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Patterns of files, one of which an edited file has to match.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_file_paths: Vec<String>,
+    /// Patterns of files that are never edited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disallowed_file_paths: Vec<String>,
+    /// Rules of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub custom_rules: Vec<String>,
+    /// What `{{name}}` stands for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+    /// Whose protocol its model speaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_provider: Option<String>,
+    /// The model it needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_model: Option<String>,
+    /// Where that model's provider is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_base: Option<String>,
+    /// The model it would like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preferred_model_id: Option<String>,
+    /// The heading it is listed under.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group_name: Option<String>,
+    /// The name of its sign.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon_name: Option<String>,
+}
+
+impl ModeRecord {
+    /// Returns what a mode would lose if only this was written: limits that agent files have and mode files cannot say.
+    #[must_use]
+    pub fn lost(mode: &Mode) -> Option<&'static str> {
+        if !mode.permissions.0.is_empty() {
+            return Some("its permission map");
+        }
+        (mode.tool_limits != ToolLimits::default()).then_some("its list of single tools")
+    }
 }
 
 /// A group in the shape of a mode file: a name, or a name with options.
@@ -104,6 +150,7 @@ pub struct ModeView {
 
 impl From<&Mode> for ModeRecord {
     fn from(mode: &Mode) -> Self {
+        let model_name = |need| mode.model.as_ref().filter(|model| model.need == need).map(|model| model.name.clone());
         Self {
             slug: mode.slug.clone(),
             name: mode.name.clone(),
@@ -112,6 +159,17 @@ impl From<&Mode> for ModeRecord {
             description: mode.description.clone(),
             custom_instructions: mode.custom_instructions.clone(),
             groups: mode.groups.iter().map(GroupRecord::from).collect(),
+            system_prompt: mode.system_prompt.clone(),
+            allowed_file_paths: mode.file_limits.allowed.iter().map(|pattern| pattern.source().to_owned()).collect(),
+            disallowed_file_paths: mode.file_limits.disallowed.iter().map(|pattern| pattern.source().to_owned()).collect(),
+            custom_rules: mode.rules.clone(),
+            variables: mode.variables.clone(),
+            api_provider: mode.model.as_ref().and_then(|model| model.provider.clone()),
+            api_model: model_name(ModelNeed::Required),
+            api_base: mode.model.as_ref().and_then(|model| model.base_url.clone()),
+            preferred_model_id: model_name(ModelNeed::Preferred),
+            group_name: mode.looks.group.clone(),
+            icon_name: mode.looks.icon.clone(),
         }
     }
 }
@@ -146,6 +204,16 @@ mod tests {
         let text = serde_json::json!({ "customModes": records }).to_string();
         let expected: Vec<Mode> = builtin::modes().into_iter().map(|mode| Mode { source: source.clone(), ..mode }).collect();
         assert_eq!(loader::parse(&text, &source), Ok(expected));
+    }
+
+    #[test]
+    fn every_key_is_written_back() {
+        let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
+        let text = "customModes: [{slug: a, name: A, role: R, groups: [], systemPrompt: S, allowedFilePaths: [x], disallowedFilePaths: [y], customRules: [r], variables: {k: v}, apiProvider: openai, apiModel: m, apiBase: 'https://a.example', groupName: G, icon: i}, {slug: b, name: B, role: R, groups: [], preferredModelId: p}]";
+        let modes = loader::parse(text, &source).unwrap();
+        let records: Vec<ModeRecord> = modes.iter().map(ModeRecord::from).collect();
+        let written = serde_json::json!({ "customModes": records }).to_string();
+        assert_eq!(loader::parse(&written, &source), Ok(modes));
     }
 
     #[test]

@@ -72,26 +72,25 @@ pub fn parse(text: &str, source: &ModeSource) -> Result<Vec<Mode>, ModeErrors> {
     parse_file(text, source, Strictness::Strict).map(|file| file.modes)
 }
 
+/// Reads a file of modes that are to be taken over; also returns its data, for what a mode carries beside itself.
+///
+/// # Errors
+/// Every mistake at once; an empty file is one.
+pub(crate) fn parse_import(text: &str, source: &ModeSource) -> Result<(Vec<Mode>, Node), ModeErrors> {
+    let mut reader = Reader::new(source, Dialect::Import, Strictness::Strict);
+    let read = reader.document(text).map(|root| root.unwrap_or(Node { place: Place::default(), value: Value::Null }));
+    let read = read.map(|root| (reader.file(&root), root));
+    reader.done(read).map(|((modes, root), _)| (modes, root))
+}
+
 /// Reads a mode file's text, and says what in it has no effect.
 ///
 /// # Errors
 /// Every mistake at once; when lenient, those that are in no mode.
 pub fn parse_file(text: &str, source: &ModeSource, strictness: Strictness) -> Result<ModeFile, ModeErrors> {
-    let mut reader = Reader { source, dialect: Dialect::of(source), strictness, errors: Vec::new(), found: ModeFile::default() };
-    let modes = match reader.document(text) {
-        Ok(root) => root.map(|root| reader.file(&root)).unwrap_or_default(),
-        Err(mistakes) => {
-            for mistake in mistakes {
-                reader.wrong(mistake.place, "", mistake.message, mistake.hint);
-            }
-            Vec::new()
-        }
-    };
-    if reader.errors.is_empty() {
-        return Ok(ModeFile { modes, ..reader.found });
-    }
-    reader.errors.sort_by_key(|error| (error.line, error.column));
-    Err(ModeErrors(reader.errors))
+    let mut reader = Reader::new(source, Dialect::of(source), strictness);
+    let read = reader.document(text).map(|root| root.map(|root| reader.file(&root)).unwrap_or_default());
+    reader.done(read).map(|(modes, found)| ModeFile { modes, ..found })
 }
 
 /// The rules a file is read by.
@@ -105,6 +104,8 @@ enum Dialect {
     YamlOrJson,
     /// As the last, and the modes may stand in a list at the top and say whose they are.
     Kilo,
+    /// A file on its way to another repository: as the last, but the text is cleaned only where it cannot be read otherwise.
+    Import,
 }
 
 impl Dialect {
@@ -126,18 +127,40 @@ struct Reader<'a> {
     found: ModeFile,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(source: &'a ModeSource, dialect: Dialect, strictness: Strictness) -> Self {
+        Self { source, dialect, strictness, errors: Vec::new(), found: ModeFile::default() }
+    }
+
+    /// Returns what was read beside what was found, or every mistake.
+    fn done<T>(mut self, read: Result<T, Vec<Mistake>>) -> Result<(T, ModeFile), ModeErrors> {
+        let read = read.map_err(|mistakes| {
+            for mistake in mistakes {
+                self.wrong(mistake.place, "", mistake.message, mistake.hint);
+            }
+        });
+        match read {
+            Ok(read) if self.errors.is_empty() => Ok((read, self.found)),
+            Ok(_) | Err(()) => {
+                self.errors.sort_by_key(|error| (error.line, error.column));
+                Err(ModeErrors(self.errors))
+            }
+        }
+    }
+
     /// Reads the text as data: YAML, then JSON where YAML fails.
     fn document(&self, text: &str) -> Result<Option<Node>, Vec<Mistake>> {
         let cleaned = match self.dialect {
             Dialect::Locum => text.to_owned(),
             Dialect::Yaml | Dialect::YamlOrJson | Dialect::Kilo => clean(text),
+            Dialect::Import if Document::parse(text).mistakes.is_empty() => text.to_owned(),
+            Dialect::Import => clean(text),
         };
         let document = Document::parse(&cleaned);
         if document.mistakes.is_empty() {
             return Ok(document.root);
         }
-        let may_be_json = matches!(self.dialect, Dialect::YamlOrJson | Dialect::Kilo);
+        let may_be_json = matches!(self.dialect, Dialect::YamlOrJson | Dialect::Kilo | Dialect::Import);
         if let Some(root) = json(&cleaned).or_else(|| if may_be_json { json(text) } else { None }) {
             return Ok(Some(root));
         }
@@ -151,8 +174,13 @@ impl Reader<'_> {
                 None => self.wrong(root.place, TOP_KEY, format!("expected a mapping with `{TOP_KEY}`, found {}", root.kind()), None),
             }
         }
-        if self.dialect == Dialect::Kilo && root.list().is_some() {
+        if matches!(self.dialect, Dialect::Kilo | Dialect::Import) && root.list().is_some() {
             return self.modes(root, "");
+        }
+        if self.dialect == Dialect::Import && root.get(TOP_KEY).and_then(Node::list).is_none() {
+            let hint = Some(format!("an exported file has its modes in a list under `{TOP_KEY}:`"));
+            self.wrong(root.place, TOP_KEY, format!("expected a list under `{TOP_KEY}`"), hint);
+            return Vec::new();
         }
         if self.dialect != Dialect::Locum && root.get(TOP_KEY).is_none() {
             let hint = Some(format!("put the modes in a list under `{TOP_KEY}:`"));

@@ -1,0 +1,147 @@
+//! `TargetFile`: the mode file that a subcommand of `locum modes` changes. In: flags and a change; out: the new text, checked, then written in
+//! one step or only shown. A file that would have a mistake afterwards is not written.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::Context;
+use crate::cli::failure::{Failure, Mistake};
+use crate::cli::modes_args::WriteArgs;
+use crate::cli::output::Output;
+use crate::cli::place::{Place, named_file};
+use crate::config::files;
+use crate::modes::edit::{self, Change, EditError};
+use crate::modes::loader::Strictness;
+use crate::modes::merge::{self, ModeText};
+use crate::modes::{Mode, ModeSource, places};
+
+/// Where a mode of a repository is put when nothing says otherwise.
+const OWN_FILE: &str = ".locum/modes.yml";
+
+/// A mode file that is to be changed.
+pub struct TargetFile {
+    /// Its name in messages.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What its modes are from.
+    pub source: ModeSource,
+    /// Its text as it is now; empty when it is not there.
+    pub before: String,
+    /// Its text after the changes so far.
+    pub text: String,
+}
+
+/// What is done with the changed text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// It is written.
+    Real,
+    /// It is only shown.
+    DryRun,
+}
+
+impl TargetFile {
+    /// Opens the file that flags name, else the one that defines `mode`, else the repository's own.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is no mode file that can be changed.
+    pub fn open(args: &WriteArgs, mode: Option<&Mode>, root: &Path, context: &Context) -> Result<Self, Failure> {
+        let defined_in = mode.map(|mode| &mode.source).filter(|source| source.file().is_some());
+        let (name, path, source) = match (&args.file, args.user, defined_in) {
+            (Some(file), _, _) => {
+                let path = context.folder.join(file);
+                let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+                (name.clone(), path, ModeSource::Project { file: name })
+            }
+            (None, true, _) => {
+                let folder = context.environment.config_folder();
+                let folder = folder.ok_or_else(|| Failure::usage("--user", "the environment names no home").hint("set HOME"))?;
+                let path = folder.join("modes.yml");
+                let file = path.display().to_string();
+                (file.clone(), path, ModeSource::Global { file })
+            }
+            (None, false, Some(source)) => {
+                let file = source.file().unwrap_or_default().to_owned();
+                (file.clone(), root.join(&file), source.clone())
+            }
+            (None, false, None) => (OWN_FILE.to_owned(), root.join(OWN_FILE), ModeSource::Project { file: OWN_FILE.to_owned() }),
+        };
+        if places::agent_folder(&name).is_some() || name == places::AGENTS_FILE || name.ends_with(".md") {
+            let hint = "change the file by hand, or name a mode file with `--file`";
+            return Err(Failure::usage(name, "this is an agent file, not a mode file").hint(hint));
+        }
+        let before = named_file(&path)?.map(|file| file.text).unwrap_or_default();
+        Ok(Self { name, path, source, text: before.clone(), before })
+    }
+
+    /// Makes one more change, and checks what comes of it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or leaves a file with mistakes.
+    pub fn change(&mut self, change: &Change) -> Result<(), Failure> {
+        let text = edit::edit(&self.text, change).map_err(|error| self.refused(&error))?;
+        let file = ModeText { source: self.source.clone(), text };
+        let read = merge::definitions(&file, Strictness::Strict).map_err(|errors| {
+            let mut failure = Failure::from(errors);
+            failure.mistakes.push(Mistake {
+                place: self.name.clone(),
+                what: "not changed, because the file would have these mistakes".to_owned(),
+                hint: None,
+            });
+            failure
+        })?;
+        drop(read);
+        self.text = file.text;
+        Ok(())
+    }
+
+    /// Returns true when the file's text holds a mode of this slug.
+    #[must_use]
+    pub fn holds(&self, slug: &str) -> bool {
+        let file = ModeText { source: self.source.clone(), text: self.text.clone() };
+        merge::definitions(&file, Strictness::Lenient).is_ok_and(|found| found.modes.iter().any(|mode| mode.slug == slug))
+    }
+
+    /// Writes the changed text, or shows what would change.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, writing: Writing, output: &mut Output) -> Result<(), Failure> {
+        match writing {
+            Writing::Real => replace(&self.name, &self.path, &self.text),
+            Writing::DryRun => {
+                show_change(&self.name, &self.before, &self.text, output);
+                Ok(())
+            }
+        }
+    }
+
+    fn refused(&self, error: &EditError) -> Failure {
+        Failure::usage(self.name.clone(), error.to_string()).hint(error.hint())
+    }
+}
+
+/// Returns the root of the checkout around the folder, or the folder.
+///
+/// # Errors
+/// Never for a working tree.
+pub fn root_of(context: &Context) -> Result<PathBuf, Failure> {
+    match Place::open(context, None)? {
+        Place::WorkingTree(root) => Ok(root),
+        Place::Commit(repo, _) => Ok(repo.root().to_owned()),
+    }
+}
+
+/// Writes a file in one step; no folder on the way to it may be a link.
+///
+/// # Errors
+/// When the operating system says no, or something else stands in its place.
+pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), Failure> {
+    files::replace(path, text).map_err(|fault| Failure::usage(name, fault.to_string()))
+}
+
+/// Shows what would change in a file.
+pub fn show_change(name: &str, before: &str, after: &str, output: &mut Output) {
+    let diff = similar::TextDiff::from_lines(before, after);
+    output.raw(diff.unified_diff().header(name, name).to_string().as_bytes());
+}

@@ -1,0 +1,205 @@
+//! Modes on their way between repositories: a mode file in which each mode carries the files of its rules folder. In: texts; out: texts and
+//! where they belong. Writes nothing; every path is one below the folder of its mode's rules, or the import is refused.
+
+use serde_json::{Map, Value};
+
+use crate::base::path::RepoPath;
+use crate::base::yaml::{Node, Place};
+use crate::modes::loader::{self, ModeError, ModeErrors};
+use crate::modes::schema::{ModeRecord, TOP_KEY};
+use crate::modes::{Mode, ModeSource, edit};
+
+/// The key under which a mode carries its rules files.
+const RULES_KEY: &str = "rulesFiles";
+
+/// Most rules files of one mode.
+pub const RULES_FILES_LIMIT: usize = 200;
+
+/// One rules file of a mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RulesFile {
+    /// Its path below the folder of its mode's rules.
+    pub path: RepoPath,
+    /// Its text.
+    pub content: String,
+}
+
+/// One mode and what it carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The mode.
+    pub mode: Mode,
+    /// Its rules files; `None` when the file says nothing about them.
+    pub rules: Option<Vec<RulesFile>>,
+}
+
+/// Returns modes as the text of a file that can be imported.
+///
+/// # Errors
+/// When the text would not read back as the same modes.
+pub fn render(modes: &[(ModeRecord, Vec<RulesFile>)]) -> Result<Value, serde_json::Error> {
+    let mut list = Vec::new();
+    for (record, rules) in modes {
+        let mut mode = serde_json::to_value(record)?;
+        if let (Some(mode), false) = (mode.as_object_mut(), rules.is_empty()) {
+            let file = |file: &RulesFile| {
+                let path = format!("rules-{}/{}", record.slug, file.path);
+                Value::Object(Map::from_iter([
+                    ("relativePath".to_owned(), Value::from(path)),
+                    ("content".to_owned(), Value::from(file.content.clone())),
+                ]))
+            };
+            mode.insert(RULES_KEY.to_owned(), rules.iter().map(file).collect());
+        }
+        list.push(mode);
+    }
+    Ok(Value::Object(Map::from_iter([(TOP_KEY.to_owned(), Value::Array(list))])))
+}
+
+/// Reads the text of an exported file. `origin` names it in mistakes.
+///
+/// # Errors
+/// Every mistake of its modes and of the paths they carry.
+pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
+    let source = ModeSource::Project { file: origin.to_owned() };
+    let mut errors: Vec<ModeError> = Vec::new();
+    let wrong = |place: Place, path: String, message: String, hint: &str| ModeError {
+        origin: origin.to_owned(),
+        line: place.line,
+        column: place.column,
+        path,
+        message,
+        hint: Some(hint.to_owned()),
+    };
+    let (modes, root) = loader::parse_import(text, &source)?;
+    let list = root.get(TOP_KEY).unwrap_or(&root).list().unwrap_or_default();
+    let mut carried = Vec::new();
+    for (index, mode) in modes.into_iter().enumerate() {
+        let node = list.get(index).and_then(|node| node.get(RULES_KEY));
+        let path = format!("{TOP_KEY}.{index}.{RULES_KEY}");
+        let files = node.map(|node| (node, node.list()));
+        let rules = match files {
+            None => None,
+            Some((node, None)) => {
+                errors.push(wrong(node.place, path, format!("expected a list, found {}", node.kind()), "leave it out"));
+                None
+            }
+            Some((node, Some(files))) if files.len() > RULES_FILES_LIMIT => {
+                errors.push(wrong(node.place, path, format!("more than {RULES_FILES_LIMIT} files"), "split the mode's rules"));
+                None
+            }
+            Some((_, Some(files))) => {
+                let mut rules: Vec<RulesFile> = Vec::new();
+                for (number, file) in files.iter().enumerate() {
+                    let at = format!("{path}.{number}");
+                    match rules_file(file) {
+                        Ok(file) if rules.iter().any(|other| other.path == file.path) => {
+                            let message = format!("`{}` is carried twice", file.path);
+                            errors.push(wrong(files.get(number).map_or(Place::default(), |node| node.place), at, message, "keep one"));
+                        }
+                        Ok(file) => rules.push(file),
+                        Err((place, message)) => {
+                            let hint = "a rules file has a `relativePath` below its mode's folder and a `content`";
+                            errors.push(wrong(place, at, message, hint));
+                        }
+                    }
+                }
+                Some(rules)
+            }
+        };
+        carried.push(Carried { mode, rules });
+    }
+    if errors.is_empty() { Ok(carried) } else { Err(ModeErrors(errors)) }
+}
+
+fn rules_file(node: &Node) -> Result<RulesFile, (Place, String)> {
+    let text = |key: &str| {
+        let value = node.get(key).ok_or_else(|| (node.place, format!("`{key}` is missing")))?;
+        value.text().map(|text| (value.place, text)).ok_or_else(|| (value.place, format!("`{key}` is {}", value.kind())))
+    };
+    let (place, written) = text("relativePath")?;
+    let (_, content) = text("content")?;
+    let parts: Vec<&str> = written.split(['/', '\\']).collect();
+    if parts.contains(&"..") {
+        return Err((place, format!("path `{written}` leaves the folder of the mode's rules")));
+    }
+    let below = match parts.split_first() {
+        Some((first, rest)) if !rest.is_empty() && (*first == "rules" || first.starts_with("rules-")) => rest.join("/"),
+        Some(_) | None => parts.join("/"),
+    };
+    let path = RepoPath::parse(&below).map_err(|error| (place, error.to_string()))?;
+    if path.is_root() || path.as_str().split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+        return Err((place, format!("path `{written}` names no file that may be written")));
+    }
+    Ok(RulesFile { path, content: content.to_owned() })
+}
+
+/// Returns an exported file as YAML.
+///
+/// # Errors
+/// When a mode cannot be written.
+pub fn to_yaml(file: &Value) -> Result<String, edit::EditError> {
+    let mut text = String::new();
+    for mode in file.get(TOP_KEY).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
+        text = edit::edit(&text, &edit::Change::Put(mode.clone()))?;
+    }
+    Ok(if text.is_empty() { format!("{TOP_KEY}: []\n") } else { text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RulesFile, parse, render, to_yaml};
+    use crate::base::path::RepoPath;
+    use crate::modes::builtin;
+    use crate::modes::schema::ModeRecord;
+    use pretty_assertions::assert_eq;
+
+    fn text_with(path: &str) -> String {
+        format!(
+            "customModes:\n  - slug: a\n    name: A\n    roleDefinition: R\n    groups: [read]\n    rulesFiles:\n      - relativePath: '{path}'\n        content: text\n"
+        )
+    }
+
+    #[test]
+    fn what_is_exported_is_imported_as_the_same() {
+        let file = |path: &str, content: &str| RulesFile { path: RepoPath::parse(path).unwrap(), content: content.to_owned() };
+        let rules = vec![file("a.md", "# A\n\nwords: \"x\"\n"), file("deep/b.txt", "b")];
+        let modes: Vec<(ModeRecord, Vec<RulesFile>)> =
+            builtin::modes().iter().map(|mode| (ModeRecord::from(mode), rules.clone())).collect();
+        let exported = render(&modes).unwrap();
+        for (name, text) in [("x.json", exported.to_string()), ("x.yaml", to_yaml(&exported).unwrap())] {
+            let imported = parse(&text, name).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
+            let records: Vec<(ModeRecord, Vec<RulesFile>)> =
+                imported.iter().map(|carried| (ModeRecord::from(&carried.mode), carried.rules.clone().unwrap())).collect();
+            assert_eq!(records, modes, "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_stay_below_the_folder_of_the_modes_rules() {
+        for (path, expected) in [
+            ("a.md", "a.md"),
+            ("rules-a/a.md", "a.md"),
+            ("rules-other/deep/a.md", "deep/a.md"),
+            ("rules/a.md", "a.md"),
+            (r"rules-a\a.md", "a.md"),
+            ("./x//y.md", "x/y.md"),
+        ] {
+            let found = parse(&text_with(path), "x.yaml").unwrap_or_else(|errors| panic!("{path}: {errors}"));
+            assert_eq!(found[0].rules.as_ref().unwrap()[0].path.as_str(), expected, "{path}");
+        }
+        for path in
+            ["../a.md", "rules-a/../../a.md", "/etc/x", "~/x", "C:/x", r"..\x", "rules-a/", "", ".git/config", "x/.GIT/hooks/y", "a\u{0}b"]
+        {
+            assert!(parse(&text_with(path), "x.yaml").is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_their_place() {
+        let errors = parse(&text_with("../x"), "x.yaml").unwrap_err();
+        assert_eq!(errors.0.iter().map(|error| (error.line, error.path.as_str())).collect::<Vec<_>>(), [(7, "customModes.0.rulesFiles.0")]);
+        assert!(parse("modes: []\n", "x.yaml").is_err());
+        assert!(parse("customModes: [{slug: a b}]\n", "x.yaml").is_err());
+    }
+}
