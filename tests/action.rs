@@ -10,6 +10,9 @@ mod github;
 #[path = "action/fixture.rs"]
 mod fixture;
 
+#[path = "action/holds.rs"]
+mod holds;
+
 use pretty_assertions::assert_eq;
 use serde_json::json;
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::forge::event::Subject;
 use crate::forge::posts::{Posting, Receipt};
-use crate::forge::{Forge, ForgeError, Permission, PullRequest};
+use crate::forge::{Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
 use crate::policy::Permit;
 use crate::policy::intent::{Act as _, Intent, Publication};
 
@@ -107,8 +107,13 @@ impl Forge for Local {
         futures::future::ready(None).boxed()
     }
 
-    fn comments_since<'a>(&'a self, _number: u64, _marker: &'a str, _since: Timestamp) -> BoxFuture<'a, Result<u32, ForgeError>> {
-        futures::future::ready(Ok(0)).boxed()
+    fn own_comments<'a>(
+        &'a self,
+        _thread: Thread,
+        _marker: &'a str,
+        _since: Option<Timestamp>,
+    ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
+        futures::future::ready(Ok(Vec::new())).boxed()
     }
 
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>> {

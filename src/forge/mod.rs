@@ -31,11 +31,34 @@ pub trait Forge: Send + Sync {
     /// Asks which login our own comments have; `None` where the forge does not say.
     fn own_login(&self) -> BoxFuture<'_, Option<String>>;
 
-    /// Counts our comments on an issue or pull request, created since then, whose first line starts with `marker`.
-    fn comments_since<'a>(&'a self, number: u64, marker: &'a str, since: Timestamp) -> BoxFuture<'a, Result<u32, ForgeError>>;
+    /// Reads our own comments on a thread whose first line starts with `marker`, oldest first; with `since`, those created since then.
+    fn own_comments<'a>(
+        &'a self,
+        thread: Thread,
+        marker: &'a str,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>>;
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
+}
+
+/// An issue or pull request, as a place that is commented on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number.
+    pub number: u64,
+    /// Whether there are comments on lines of it as well.
+    pub is_pull_request: bool,
+}
+
+/// A comment of our own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnComment {
+    /// Its id.
+    pub id: u64,
+    /// Its text as it is now.
+    pub body: String,
 }
 
 /// What a person may do in the repository, by the forge's own answer.

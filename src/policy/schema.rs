@@ -43,6 +43,8 @@ pub struct Triggers {
     pub schedule_jobs: Vec<String>,
     /// Tiers that may start a run by `workflow_dispatch`.
     pub dispatch_tiers: Vec<Tier>,
+    /// Tiers of people that may approve or deny held calls.
+    pub approve_tiers: Vec<Tier>,
     /// Bots that may start runs, by login. Never a wildcard.
     pub bots: Vec<String>,
     /// What a pull request from a fork may start.
@@ -56,6 +58,7 @@ impl Default for Triggers {
             label: None,
             schedule_jobs: Vec::new(),
             dispatch_tiers: Vec::new(),
+            approve_tiers: vec![Tier::Maintainer],
             bots: Vec::new(),
             forks: Forks::ReadOnly,
         }

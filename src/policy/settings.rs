@@ -5,6 +5,7 @@
 
 use crate::base::section::{Group, Section};
 use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, SmallCount, Span, Table, Text, Told, Word};
+use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
 use crate::policy::command::word;
 use crate::policy::glob::PathGlob;
@@ -46,12 +47,21 @@ fn triggers(section: &mut Section<'_>) -> Triggers {
     let dispatch = |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, Many(Word(TIERS)));
     found.dispatch_tiers =
         section.key("dispatch", "Runs started by `workflow_dispatch`.", Group("dispatch", dispatch)).flatten().unwrap_or_default();
+    let approve = |section: &mut Section<'_>| {
+        let mut tiers = vec![Tier::Maintainer];
+        section.set("tiers", "Tiers of people that may approve or deny a held call.", Many(Word(APPROVERS)), &mut tiers);
+        tiers
+    };
+    set(&mut found.approve_tiers, section.key("approve", "Who decides on held calls, by a comment.", Group("approve", approve)));
     let bots = |section: &mut Section<'_>| section.key("allow", "Logins of bots that may start runs, such as `renovate[bot]`.", Many(BOT));
     found.bots = section.key("bots", "Bots that may start runs.", Group("bots", bots)).flatten().unwrap_or_default();
     let forks = Word(&[("deny", Forks::Deny), ("read-only", Forks::ReadOnly), ("allow", Forks::Allow)]);
     section.set("forks", "What pull requests from forks may start.", forks, &mut found.forks);
     found
 }
+
+/// Nobody else decides on a hold, whatever the policy says of who may ask.
+const APPROVERS: &[(&str, Tier)] = &[("maintainer", Tier::Maintainer), ("collaborator", Tier::Collaborator)];
 
 const TIERS_ABOUT: &str = "Tiers of people that may start a run this way; nobody when absent.";
 

@@ -64,6 +64,21 @@ pub async fn run_and_publish<'a>(
     watch: impl FnMut(&JournalLine, &State) + 'a,
 ) -> Result<(Outcome, Option<Published>), Fault> {
     let Some(publisher) = publisher else { return Ok((run(execution, cancelled, watch).await?, None)) };
+    let outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
+    let published = publisher.publish(&outcome).await;
+    Ok((outcome, Some(published)))
+}
+
+/// Runs the session, keeping the progress comment on the way; its outcome is not published yet.
+///
+/// # Errors
+/// When the journal cannot be opened.
+pub async fn run_beside_progress<'a>(
+    execution: &Execution<'a>,
+    publisher: &Publisher<'_>,
+    cancelled: BoxFuture<'a, ()>,
+    watch: impl FnMut(&JournalLine, &State) + 'a,
+) -> Result<Outcome, Fault> {
     let (latest, seen) = watch::channel(Progress::default());
     let mut watch = watch;
     let shown = move |line: &JournalLine, state: &State| {
@@ -89,8 +104,7 @@ pub async fn run_and_publish<'a>(
             () = execution.clock.sleep(LAST_PROGRESS) => {}
         }
     }
-    let published = publisher.publish(&outcome).await;
-    Ok((outcome, Some(published)))
+    Ok(outcome)
 }
 
 async fn run<'a>(

@@ -53,7 +53,7 @@ pub struct NamedFile {
 }
 
 /// What is to be run, before anything is looked up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Order {
     /// Its name.
     pub session: SessionId,

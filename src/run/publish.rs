@@ -142,7 +142,11 @@ impl Publisher<'_> {
     /// Returns the posting of a comment whose body is sanitised.
     #[must_use]
     pub fn comment(&self, number: u64, body: &str) -> Posting {
-        let body = sanitise::markdown(body, &self.text_rules(self.destination.marker), &self.prepared.redactor);
+        let mut rules = self.text_rules(self.destination.marker);
+        if let Decide::Comment { marker, .. } = self.destination.decide {
+            rules.markers.push(marker.to_owned());
+        }
+        let body = sanitise::markdown(body, &rules, &self.prepared.redactor);
         let marker = self.destination.marker.to_owned();
         match self.destination.reply_to {
             Some(comment) => Posting::Reply { number, comment, marker, body },

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::base::secret::plain::PlainValues;
-use crate::session::event::{Event, JOURNAL_VERSION, JournalLine};
+use crate::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 
 /// The journal's name in the folder of its session.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
@@ -61,13 +61,15 @@ pub enum JournalError {
         /// The file.
         file: String,
     },
-    /// It is larger than [`JOURNAL_LIMIT_BYTES`].
-    #[error("journal `{file}` has {size_bytes} bytes, more than the {JOURNAL_LIMIT_BYTES} that are read")]
+    /// It is larger than what is read.
+    #[error("journal `{file}` has {size_bytes} bytes, more than the {limit_bytes} that are read")]
     TooLarge {
         /// The file.
         file: String,
         /// Its size.
         size_bytes: u64,
+        /// What is read.
+        limit_bytes: u64,
     },
 }
 
@@ -110,6 +112,38 @@ impl Journal {
     /// Takes these values out of every line that is written from now on.
     pub fn hide(&mut self, hidden: PlainValues) {
         self.hidden = hidden;
+    }
+
+    /// Returns the journal in `folder` as it is on the disk, to be carried elsewhere.
+    ///
+    /// # Errors
+    /// When it is not there or larger than `limit_bytes`.
+    pub fn bytes(folder: &Path, limit_bytes: u64) -> Result<Vec<u8>, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let size_bytes = std::fs::metadata(&path).map_err(|source| failed(&path, source))?.len();
+        if size_bytes > limit_bytes {
+            return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes, limit_bytes });
+        }
+        std::fs::read(&path).map_err(|source| failed(&path, source))
+    }
+
+    /// Puts a journal that was carried here into `folder`, in place of any that is there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(folder: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
+        std::fs::write(&path, bytes).map_err(|source| failed(&path, source))
+    }
+
+    /// Reads the first line of a journal's text: what the session was to do.
+    ///
+    /// # Errors
+    /// When it is no such line, or of a later version.
+    pub fn start_in(text: &str) -> Result<Box<SessionStart>, String> {
+        let first = parse_line(text.lines().next().unwrap_or_default().as_bytes())?;
+        if let Event::Started(start) = first.event { Ok(start) } else { Err("the first line does not begin a session".to_owned()) }
     }
 
     /// Returns the lines that were there when it was opened.
@@ -174,7 +208,7 @@ impl Journal {
 fn parse_lines(file: &mut File, path: &Path) -> Result<(Vec<JournalLine>, u64), JournalError> {
     let size_bytes = file.metadata().map_err(|source| failed(path, source))?.len();
     if size_bytes > JOURNAL_LIMIT_BYTES {
-        return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes });
+        return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes, limit_bytes: JOURNAL_LIMIT_BYTES });
     }
     let mut bytes = Vec::new();
     file.take(JOURNAL_LIMIT_BYTES).read_to_end(&mut bytes).map_err(|source| failed(path, source))?;

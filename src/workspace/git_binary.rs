@@ -26,6 +26,7 @@ use crate::base::guard::{self, Guard};
 use crate::base::secret::{Redactor, Secret};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
+use crate::workspace::carried::SESSION_REFS;
 use crate::workspace::env::holds_a_secret;
 use crate::workspace::exec::output::BothEnds;
 use crate::workspace::exec::tree::{Mark, Tree};
@@ -189,10 +190,38 @@ impl GitBinary {
         if git2::Oid::from_str(&commit.0).is_err() {
             return Err(RepoError::NoRevision(commit.0.clone()));
         }
-        let refspec = format!("{commit}:refs/heads/{branch}");
-        let flags = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed", "--"];
+        self.push_refspec(remote, &format!("{commit}:refs/heads/{branch}"), None).await
+    }
+
+    /// Moves the ref of a carried session at the remote from one commit to another, `None` standing for no ref: at once, or not at all
+    /// when it is not where it was looked at.
+    ///
+    /// # Errors
+    /// As [`GitBinary::push`]; [`RepoError::NotPermitted`] when the permit is not for commenting, to which such a ref belongs.
+    pub async fn push_session(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        session: &str,
+        (from, to): (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
+        if !permit.covers(&Intent::Publish(Publication::Comment)) {
+            return Err(RepoError::NotPermitted);
+        }
+        let name = format!("{SESSION_REFS}{session}");
+        if !git2::Reference::is_valid_name(&name) {
+            return Err(RepoError::BadName(name));
+        }
+        let text = |commit: Option<&CommitId>| commit.map_or_else(String::new, |commit| commit.0.clone());
+        let lease = format!("--force-with-lease={name}:{}", text(from));
+        self.push_refspec(remote, &format!("{}:{name}", text(to)), Some(&lease)).await
+    }
+
+    async fn push_refspec(&self, remote: &Remote, refspec: &str, lease: Option<&str>) -> Result<(), RepoError> {
+        let flags = ["push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--no-signed"];
         let mut arguments = words(&flags);
-        arguments.extend(words(&[remote.url(), &refspec]));
+        arguments.extend(lease.map(OsString::from));
+        arguments.extend(words(&["--", remote.url(), refspec]));
         let borrowed = self.borrow_objects().map_err(|error| failed("push", format!("no room to push from: {error}")))?;
         let mut env = self.env.clone();
         env.insert("GIT_DIR".to_owned(), borrowed.path().display().to_string());
@@ -455,6 +484,35 @@ mod tests {
             let result = git.push(&permit, &remote, &fixture.base, "x").await;
             assert_eq!((result.is_ok(), theirs.refname_to_id("refs/heads/x").is_ok()), (pushed, pushed), "{publication}: {result:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_sessions_ref_moves_only_from_where_it_was_looked_at() {
+        let fixture = Fixture::new();
+        let (_, theirs, remote) = bare(&fixture, "remote.git");
+        let git = GitBinary::new(&fixture.repo, &env());
+        let comment = permit(&[Intent::Publish(Publication::Comment)]);
+        let first = fixture.repo.carry(&[("journal.jsonl", b"1".as_slice())], &[&fixture.base], "1").unwrap();
+        let second = fixture.repo.remark(&first, "2").unwrap();
+        let third = fixture.repo.remark(&first, "3").unwrap();
+        let tip = || theirs.refname_to_id("refs/locum/sessions/s1").ok().map(|id| id.to_string());
+        for (from, to, done) in [
+            (Some(&first), Some(&second), false),
+            (None, Some(&first), true),
+            (None, Some(&second), false),
+            (Some(&first), Some(&second), true),
+            (Some(&first), Some(&third), false),
+            (Some(&first), None, false),
+            (Some(&second), None, true),
+        ] {
+            let before = tip();
+            let pushed = git.push_session(&comment, &remote, "s1", (from, to)).await;
+            assert_eq!(pushed.is_ok(), done, "{from:?} {to:?}: {pushed:?}");
+            assert_eq!(tip(), if done { to.map(|commit| commit.0.clone()) } else { before }, "{from:?} {to:?}");
+        }
+        let label = permit(&[Intent::Publish(Publication::Label)]);
+        assert!(matches!(git.push_session(&label, &remote, "s1", (None, Some(&first))).await, Err(RepoError::NotPermitted)));
+        assert!(matches!(git.push_session(&comment, &remote, "../heads/x", (None, Some(&first))).await, Err(RepoError::BadName(_))));
     }
 
     #[tokio::test]

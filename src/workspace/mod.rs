@@ -2,6 +2,7 @@
 
 mod attributes;
 mod beneath;
+pub mod carried;
 pub mod checkout;
 mod checkpoint;
 mod commit;

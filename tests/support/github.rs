@@ -105,6 +105,13 @@ impl GitHubServer {
         self.world.lock().unwrap().pulls.push(pull);
     }
 
+    /// Changes a part of a pull request.
+    pub fn change_pull(&self, number: u64, pointer: &str, value: Value) {
+        let mut world = self.world.lock().unwrap();
+        let pull = world.pulls.iter_mut().find(|pull| pull["number"] == number).unwrap();
+        *pull.pointer_mut(pointer).unwrap() = value;
+    }
+
     /// Adds a comment by someone to an issue or pull request; returns its id.
     pub fn add_comment(&self, number: u64, login: &str, kind: &str, body: &str) -> u64 {
         let mut world = self.world.lock().unwrap();

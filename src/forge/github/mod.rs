@@ -21,7 +21,7 @@ use crate::base::secret::Secret;
 use crate::forge::event::Subject;
 use crate::forge::github::wire::{Call, NAME, Wire, number, text};
 use crate::forge::posts::{Posting, ReactionTarget, Receipt};
-use crate::forge::{Forge, ForgeError, Permission, PullRequest};
+use crate::forge::{Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
 use crate::policy::Permit;
 use crate::policy::intent::Publication;
 
@@ -262,13 +262,27 @@ impl Forge for GitHub {
         self.own_login().map(|login| login.map(str::to_owned)).boxed()
     }
 
-    fn comments_since<'a>(&'a self, number: u64, marker: &'a str, since: Timestamp) -> BoxFuture<'a, Result<u32, ForgeError>> {
+    fn own_comments<'a>(
+        &'a self,
+        thread: Thread,
+        marker: &'a str,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
         async move {
-            let list = self.path(&format!("issues/{number}/comments?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ")));
-            let created =
-                |comment: &Value| text(comment, "/created_at").and_then(|at| at.parse::<Timestamp>().ok()).is_none_or(|at| at >= since);
-            let count = self.ours(&list, marker).await?.iter().filter(|comment| created(comment)).count();
-            Ok(u32::try_from(count).unwrap_or(u32::MAX))
+            let number = thread.number;
+            let places = [Some(format!("issues/{number}/comments")), thread.is_pull_request.then(|| format!("pulls/{number}/comments"))];
+            let query = since.map_or_else(String::new, |since| format!("?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ")));
+            // `since` is about the last change; what counts is when a comment was written.
+            let created = |comment: &Value| {
+                let at = text(comment, "/created_at").and_then(|at| at.parse::<Timestamp>().ok());
+                at.is_none_or(|at| since.is_none_or(|since| at >= since))
+            };
+            let mut found = Vec::new();
+            for place in places.into_iter().flatten() {
+                let ours = self.ours(&self.path(&format!("{place}{query}")), marker).await?;
+                found.extend(ours.iter().filter(|comment| created(comment)).filter_map(own_comment));
+            }
+            Ok(found)
         }
         .boxed()
     }
@@ -276,6 +290,10 @@ impl Forge for GitHub {
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>> {
         async move { self.publish(permit.act()).await }.boxed()
     }
+}
+
+fn own_comment(comment: &Value) -> Option<OwnComment> {
+    Some(OwnComment { id: number(comment, "/id")?, body: text(comment, "/body")?.to_owned() })
 }
 
 /// Where comments of one kind are listed, created and edited.

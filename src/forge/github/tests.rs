@@ -14,7 +14,7 @@ use super::GitHub;
 use crate::base::clock::Clock;
 use crate::base::secret::Secret;
 use crate::forge::posts::{Posting, ReactionTarget};
-use crate::forge::{Forge as _, ForgeError, Permission};
+use crate::forge::{Forge as _, ForgeError, Permission, Thread};
 use crate::policy::Policy;
 use crate::policy::intent::{Facts, Publication};
 
@@ -295,15 +295,22 @@ fn reactions_labels_and_replies_go_where_they_belong() {
 }
 
 #[test]
-fn our_recent_comments_are_counted_and_nobody_elses() {
+fn our_comments_are_read_and_nobody_elses() {
     on_server("", async |server, github, _| {
         server.add_comment(7, "github-actions[bot]", "Bot", "<!-- locum:v1 kind=progress run=1 -->\nx");
         server.add_comment(7, "github-actions[bot]", "Bot", "<!-- locum:v1 kind=progress run=2 -->\nx");
         server.add_comment(7, "github-actions[bot]", "Bot", "<!-- other -->");
         server.add_comment(7, "mallory", "User", "<!-- locum:v1 kind=progress run=3 -->\nx");
-        let count = async |since: &str| github.comments_since(7, "<!-- locum:v1 kind=progress", since.parse().unwrap()).await;
-        assert_eq!(count("2026-01-02T02:30:00Z").await, Ok(2));
-        assert_eq!(count("2026-01-02T03:30:00Z").await, Ok(0));
+        let thread = Thread { number: 7, is_pull_request: false };
+        let bodies = async |since: Option<&str>| {
+            let since = since.map(|since| since.parse().unwrap());
+            let ours = github.own_comments(thread, "<!-- locum:v1 kind=progress", since).await.unwrap();
+            ours.into_iter().map(|comment| comment.body).collect::<Vec<_>>()
+        };
+        let both = ["<!-- locum:v1 kind=progress run=1 -->\nx", "<!-- locum:v1 kind=progress run=2 -->\nx"];
+        assert_eq!(bodies(Some("2026-01-02T02:30:00Z")).await, both);
+        assert_eq!(bodies(None).await, both);
+        assert_eq!(bodies(Some("2026-01-02T03:30:00Z")).await, Vec::<String>::new());
     });
 }
 

@@ -18,8 +18,8 @@ use crate::run::request::{Refused, Wish};
 /// # Errors
 /// When the forge cannot be asked.
 pub(super) async fn wish(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted) -> Result<ActionEnd, Fault> {
-    let (what, body) = match admitted.request.wish {
-        Wish::Help | Wish::Run => ("help", help(admitted)),
+    let (what, body) = match &admitted.request.wish {
+        Wish::Help | Wish::Run | Wish::Decide(_) => ("help", help(admitted)),
         Wish::Status => {
             let runs = gate::recent_runs(arrival, &found.trigger, SignedDuration::from_hours(24)).await?;
             ("status", format!("{runs} runs were started here within the last 24 hours. The comment of each says how it ended."))
@@ -46,7 +46,7 @@ fn help(admitted: &Admitted) -> String {
         .map(|mode| format!("- {} — {}", code(&mode.slug), inline(mode.description.as_deref().unwrap_or(&mode.name))))
         .collect();
     format!(
-        "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, `status`, `help`.\n\n\
+        "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, `status`, `help`; and `approve`, `deny`, `answer` for what a run waits for.\n\n\
          **Flags**: `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. They can only tighten the policy.",
         code(&format!("{prefix} [mode] [--flag=value] what to do")),
         modes.join("\n")

@@ -3,7 +3,8 @@
 use jiff::SignedDuration;
 
 use crate::config::settings::Settings;
-use crate::forge::event::{EventKind, Trigger};
+use crate::forge::Thread;
+use crate::forge::event::{EventKind, Subject, Trigger};
 use crate::modes::ModeSet;
 use crate::policy::Policy;
 use crate::policy::schema::Triggers;
@@ -14,7 +15,7 @@ use crate::run::request::{self, Answer, Refused, Request, Situation};
 use crate::run::trusted::Trusted;
 
 /// How our progress comments begin, whoever they were for.
-const PROGRESS: &str = "<!-- locum:v1 kind=progress";
+pub(super) const PROGRESS: &str = "<!-- locum:v1 kind=progress";
 
 /// An event that may start something.
 pub(super) struct Admitted {
@@ -93,7 +94,13 @@ pub(super) async fn admit(arrival: &Arrival<'_>, found: &Found) -> Result<Result
 pub(super) async fn recent_runs(arrival: &Arrival<'_>, trigger: &Trigger, within: SignedDuration) -> Result<u32, Fault> {
     let Some(subject) = &trigger.subject else { return Ok(0) };
     let since = arrival.clock.now().checked_sub(within).map_err(Fault::machine)?;
-    arrival.forge.comments_since(subject.number, PROGRESS, since).await.map_err(Fault::machine)
+    let ours = arrival.forge.own_comments(thread_of(subject), PROGRESS, Some(since)).await.map_err(Fault::machine)?;
+    Ok(u32::try_from(ours.len()).unwrap_or(u32::MAX))
+}
+
+/// Returns where the comments of an issue or pull request are.
+pub(super) fn thread_of(subject: &Subject) -> Thread {
+    Thread { number: subject.number, is_pull_request: subject.is_pull_request }
 }
 
 /// The clock starts only jobs that the policy names.

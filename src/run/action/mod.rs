@@ -4,6 +4,8 @@
 //! modes, settings and jobs come from the trusted ref: the default branch, or a pull request's base.
 
 mod answer;
+mod carry;
+mod decide;
 mod gate;
 mod order;
 mod refs;
@@ -22,11 +24,12 @@ use crate::forge::posts::{Posting, ReactionTarget};
 use crate::forge::{Forge, PullRequest};
 use crate::report::comment::Decide;
 use crate::report::markdown;
+use crate::run::action::carry::Carried;
 use crate::run::action::gate::Admitted;
 use crate::run::execute::{self, Beginning, Execution};
 use crate::run::fault::Fault;
 use crate::run::plan::RunPlan;
-use crate::run::prepare::{self, UserFiles};
+use crate::run::prepare::{self, Order, Prepared, UserFiles};
 use crate::run::publish::{Destination, Published, Publisher};
 use crate::run::request::{Answer, Refused, Wish};
 use crate::session::event::JournalLine;
@@ -124,9 +127,10 @@ pub async fn run(
         Ok(admitted) => admitted,
         Err((refused, policy)) => return Ok(vec![refuse(arrival, &found, refused, policy.as_ref()).await]),
     };
-    match admitted.request.wish {
+    match &admitted.request.wish {
         Wish::Run => {}
         Wish::Help | Wish::Status => return answer::wish(arrival, &found, &admitted).await.map(|end| vec![end]),
+        Wish::Decide(said) => return decide::decide(arrival, &found, &admitted, said, cancelled(), watch).await.map(|end| vec![end]),
     }
     let mut ends = Vec::new();
     for asked in order::asked(arrival, &found, &admitted)? {
@@ -160,49 +164,92 @@ async fn one(
     let session = SessionId::fresh();
     let base = refs::start(arrival, found).await?;
     let order = order::order(found, admitted, asked, session, base);
+    let kept = order.clone();
     let prepared = prepare::prepare(order, arrival.workspace, &UserFiles::default(), arrival.environment)?;
     if arrival.inputs.dry_run || admitted.request.flags.dry_run {
         return Ok(ActionEnd::Planned(Box::new(prepared.plan)));
     }
+    let sessions = prepared.settings.session_folder().map_err(|error| Fault::setup(error.place, error.message))?;
+    let folder = execute::folder_of(&sessions, &prepared.plan.session);
     let reaction = reaction_target(&found.trigger);
-    let marker = marker(arrival, &found.trigger);
-    let (run_url, base_branch) = (arrival.job.run_url(), order::base_branch(arrival, found, admitted));
+    // The materials are in the message the session begins with.
+    let kept = Order { task: prepared.redactor.redact(&kept.task), materials: Vec::new(), ..kept };
+    let carried = Carried {
+        order: kept,
+        base_branch: order::base_branch(arrival, found, admitted),
+        marker: marker(arrival, &found.trigger),
+        reaction,
+        reply_to: reply_to(&found.trigger),
+        requested_by: Some(found.trigger.actor.login.clone()).filter(|login| !login.is_empty()),
+    };
+    let course = Course { reaction, carried, beginning: Beginning::Fresh, from: None };
+    carry_out(arrival, prepared, folder, course, cancelled, watch).await
+}
+
+/// How a session is carried out and published.
+struct Course {
+    /// What the reactions of this workflow run are put on.
+    reaction: Option<ReactionTarget>,
+    /// What is known of the run's place.
+    carried: Carried,
+    /// Whether it begins or goes on.
+    beginning: Beginning,
+    /// What the session's ref at the remote holds.
+    from: Option<CommitId>,
+}
+
+/// Runs a session and publishes its outcome; keeps it in the repository when it waits for a person.
+async fn carry_out(
+    arrival: &Arrival<'_>,
+    prepared: Prepared,
+    folder: PathBuf,
+    course: Course,
+    cancelled: BoxFuture<'static, ()>,
+    watch: &mut dyn FnMut(&JournalLine, &State),
+) -> Result<ActionEnd, Fault> {
+    let Course { reaction, carried, beginning, from } = course;
+    let run_url = arrival.job.run_url();
     let destination = Destination {
         forge: arrival.forge,
         remote: Some(arrival.remote),
         git: arrival.git,
-        base_branch: &base_branch,
-        marker: &marker,
+        base_branch: &carried.base_branch,
+        marker: &carried.marker,
         reaction,
-        reply_to: reply_to(&found.trigger),
+        reply_to: carried.reply_to,
         branch_template: arrival.inputs.branch_template.as_deref(),
-        requested_by: (!found.trigger.actor.login.is_empty()).then_some(found.trigger.actor.login.as_str()),
+        requested_by: carried.requested_by.as_deref(),
         run_url: run_url.as_deref(),
-        decide: Decide::Nowhere("the session is not kept after this workflow run"),
+        decide: Decide::Nowhere(""),
     };
     let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
     let mut at_once = Published::default();
     if let Some(target) = reaction {
         publisher.post(Posting::Reaction { target, content: "eyes".to_owned() }, &mut at_once).await;
     }
-    let sessions = prepared.settings.session_folder().map_err(|error| Fault::setup(error.place, error.message))?;
-    let folder = execute::folder_of(&sessions, &prepared.plan.session);
-    let caller = serde_json::json!({ "event": arrival.job.event_name, "run": arrival.job.run_id });
-    let execution = Execution {
-        prepared: &prepared,
-        workspace: arrival.workspace,
-        folder: &folder,
-        beginning: Beginning::Fresh,
-        caller,
-        clock: arrival.clock,
+    let caller = serde_json::to_value(&carried).map_err(Fault::machine)?;
+    let execution =
+        Execution { prepared: &prepared, workspace: arrival.workspace, folder: &folder, beginning, caller, clock: arrival.clock };
+    let follow = |line: &JournalLine, state: &State| watch(line, state);
+    let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
+    let kept = carry::keep(arrival, &prepared, &folder, &outcome, from.as_ref()).await;
+    let triggers = arrival.inputs.tighten(&prepared.policy.settings().triggers);
+    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
+    let decide = match &kept {
+        Ok(Some(marker)) => Decide::Comment { prefix: &prefix, marker },
+        Ok(None) => Decide::Nowhere(""),
+        Err(why) => Decide::Nowhere(why),
     };
-    let (outcome, published) =
-        execute::run_and_publish(&execution, Some(&publisher), cancelled, |line: &JournalLine, state: &State| watch(line, state)).await?;
+    let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &Destination { decide, ..destination } };
+    let published = publisher.publish(&outcome).await;
+    if let (Some(from), Ok(None) | Err(_)) = (&from, &kept) {
+        carry::drop_off(arrival, &prepared, from).await;
+    }
     let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
     arrival.workspace.repo.restore(&outcome.base, &touched).map_err(Fault::machine)?;
     let fails = prepared.settings.fails_on(outcome.word);
     let patch = execute::write_patch(&folder, &outcome, &prepared.redactor)?;
-    Ok(ActionEnd::Ran(Box::new(Ran { plan: prepared.plan, outcome, published: published.unwrap_or_default(), folder, patch, fails })))
+    Ok(ActionEnd::Ran(Box::new(Ran { plan: prepared.plan, outcome, published, folder, patch, fails })))
 }
 
 /// Returns the hidden line of the one comment for this command: the same for every attempt of a workflow run.

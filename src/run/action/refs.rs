@@ -59,7 +59,12 @@ async fn fetch_branch(arrival: &Arrival<'_>, branch: &str) -> Result<CommitId, F
     arrival.workspace.repo.commit_of(&local).map_err(Fault::machine)
 }
 
-/// A checkout with its whole history keeps it: fetching less would cut it short.
 fn depth(arrival: &Arrival<'_>) -> Depth {
-    if arrival.workspace.repo.is_shallow() { Depth::Commits(1) } else { Depth::Full }
+    depth_of(arrival, 1)
+}
+
+/// Returns how much of a history is fetched where `commits` of it are needed. A checkout with its whole history keeps it: fetching less
+/// would cut it short.
+pub(super) fn depth_of(arrival: &Arrival<'_>, commits: u32) -> Depth {
+    if arrival.workspace.repo.is_shallow() { Depth::Commits(commits) } else { Depth::Full }
 }

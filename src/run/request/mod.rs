@@ -13,6 +13,7 @@ use crate::forge::{Permission, PullRequest};
 use crate::policy::actors::{Standing, Tier};
 use crate::policy::intent::{Facts, TriggerKind};
 use crate::policy::schema::{Forks, Triggers};
+use crate::session::event::PersonsWord;
 
 /// An event older than this starts nothing: what it asked for may long be done otherwise.
 pub const EVENT_AGE_LIMIT: SignedDuration = SignedDuration::from_hours(24);
@@ -24,7 +25,10 @@ pub const RUNS_PER_HOUR: u32 = 10;
 const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
 /// Verbs that will be served one day; until then they are answered, not taken for the start of a sentence.
-const RESERVED_VERBS: &[&str] = &["approve", "cancel", "retry", "triage"];
+const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];
+
+/// Digits of the name of a hold or question.
+const NAME_DIGITS: usize = 16;
 
 /// A trigger that may run.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,15 +54,47 @@ pub struct Request {
 }
 
 /// What is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
     /// A run.
     #[default]
     Run,
+    /// A run that stopped for a person goes on.
+    Decide(Said),
     /// What can be asked for.
     Help,
     /// What runs or ran here.
     Status,
+}
+
+/// What a person says to a hold or a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its name; `None` for an answer to the only question of the thread.
+    pub id: Option<String>,
+    /// Yes, no, or words.
+    pub word: PersonsWord,
+}
+
+/// What a command is for, as far as it matters who may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Start something, or ask about it.
+    Start,
+    /// Say yes or no to a held call.
+    Approve,
+    /// Answer a question.
+    Answer,
+}
+
+impl Purpose {
+    fn of(command: Option<&CommentCommand>) -> Self {
+        match command.and_then(|command| command.verb.as_deref()) {
+            Some("approve" | "deny") => Self::Approve,
+            Some("answer") => Self::Answer,
+            Some(_) | None => Self::Start,
+        }
+    }
 }
 
 /// Flags of a command. They can only tighten what the policy gives.
@@ -132,7 +168,7 @@ pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situat
     let triggers = triggers.ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"))?;
     let command = screen(trigger, triggers, situation)?;
     let tier = tier_of(trigger, triggers, situation)?;
-    admit_tier(trigger.kind, tier, triggers)?;
+    admit_tier(trigger.kind, tier, triggers, Purpose::of(command.as_ref()))?;
     screen_thread(trigger, situation)?;
     if let Some((login, permission)) = &situation.restarted_by {
         let theirs =
@@ -264,8 +300,11 @@ fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) ->
     }))
 }
 
-fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers) -> Result<(), Refused> {
+fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers, purpose: Purpose) -> Result<(), Refused> {
     let (rule, tiers) = match kind {
+        EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
+            ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
+        }
         EventKind::IssueComment | EventKind::ReviewComment => {
             ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
         }
@@ -273,7 +312,11 @@ fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers) -> Result<(), Re
         EventKind::Dispatch => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
         EventKind::Schedule => return Ok(()),
     };
-    // A bot is admitted by its name.
+    // A bot is admitted by its name, but never in place of a person.
+    let in_a_persons_place = matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
+    if in_a_persons_place {
+        return Err(silent("triggers.approve", "only people decide"));
+    }
     if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
         return Ok(());
     }
@@ -321,6 +364,12 @@ fn read_command(request: &mut Request, command: &CommentCommand, situation: &Sit
     request.text = command.text.clone();
     match command.verb.as_deref() {
         None => {}
+        Some(verb @ ("approve" | "deny" | "answer")) => {
+            if let Some((flag, _)) = command.flags.first() {
+                return Err(told("command", &format!("`{verb}` takes no flag `--{flag}`")));
+            }
+            request.wish = Wish::Decide(said(verb, &command.text)?);
+        }
         Some(mode) if situation.modes.iter().any(|known| known == mode) => {
             if request.mode.as_ref().is_some_and(|named| named != mode) {
                 return Err(told("command", "two modes are named"));
@@ -337,6 +386,24 @@ fn read_command(request: &mut Request, command: &CommentCommand, situation: &Sit
         Some(_) => request.text = command.whole_text(),
     }
     Ok(())
+}
+
+/// Reads what a person says: the name, then a reason or an answer.
+fn said(verb: &str, text: &str) -> Result<Said, Refused> {
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let name = first.to_ascii_lowercase();
+    let id = (name.len() == NAME_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit())).then_some(name);
+    let rest = rest.trim().to_owned();
+    match (verb, id) {
+        ("answer", Some(id)) => Ok(Said { id: Some(id), word: PersonsWord::Answer { text: rest } }),
+        ("answer", None) => Ok(Said { id: None, word: PersonsWord::Answer { text: text.trim().to_owned() } }),
+        (verb, None) => Err(told("command", &format!("`{verb}` needs the name of what waits, as the run's comment gives it"))),
+        ("approve", Some(_)) if !rest.is_empty() => {
+            Err(told("command", "`approve` takes a name and nothing else: it is a yes to the call as it is shown"))
+        }
+        ("approve", id) => Ok(Said { id, word: PersonsWord::Approve }),
+        (_, id) => Ok(Said { id, word: PersonsWord::Deny { reason: rest } }),
+    }
 }
 
 fn known_mode(mode: &str, situation: &Situation<'_>) -> Result<String, Refused> {

@@ -1,11 +1,12 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
-use super::{Answer, Flags, Refused, Situation, Wish, decide};
+use super::{Answer, Flags, Refused, Said, Situation, Wish, decide};
 use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
 use crate::policy::actors::Tier;
 use crate::policy::intent::TriggerKind;
 use crate::policy::schema::{CommentTrigger, Forks, LabelTrigger, Triggers};
+use crate::session::event::PersonsWord;
 use pretty_assertions::assert_eq;
 
 struct Scene {
@@ -40,6 +41,7 @@ fn scene(body: &str) -> Scene {
             label: Some(LabelTrigger { name: "locum".to_owned(), tiers: tiers.clone() }),
             schedule_jobs: Vec::new(),
             dispatch_tiers: tiers,
+            approve_tiers: vec![Tier::Maintainer],
             bots: vec!["good-app[bot]".to_owned()],
             forks: Forks::ReadOnly,
         },
@@ -118,9 +120,44 @@ fn words_after_the_prefix_are_verbs_modes_or_the_task() {
     assert_eq!(read("/locum please look"), run("", "please look"));
     assert_eq!(read("/locum help"), Ok((Wish::Help, String::new(), String::new())));
     assert_eq!(read("/locum status"), Ok((Wish::Status, String::new(), String::new())));
-    assert_eq!(read("/locum approve 3"), Err("`approve` is not known".to_owned()));
+    assert_eq!(read("/locum retry 3"), Err("`retry` is not known".to_owned()));
     assert_eq!(read("/locum --mode nonsense"), Err("there is no mode `nonsense`".to_owned()));
     assert_eq!(read("/locum --mode ask code x"), Err("two modes are named".to_owned()));
+}
+
+#[test]
+fn people_of_the_policys_tiers_decide_and_programs_never() {
+    let id = "0123456789abcdef";
+    let read = |body: &str| scene(body).decide().map(|request| request.wish).map_err(|refused| (refused.rule, refused.answer));
+    let decided = |id: Option<&str>, word| Ok(Wish::Decide(Said { id: id.map(str::to_owned), word }));
+    assert_eq!(read(&format!("/locum approve {id}")), decided(Some(id), PersonsWord::Approve));
+    assert_eq!(read(&format!("/locum approve {}", id.to_uppercase())), decided(Some(id), PersonsWord::Approve));
+    assert_eq!(read(&format!("/locum deny {id} not now")), decided(Some(id), PersonsWord::Deny { reason: "not now".to_owned() }));
+    assert_eq!(read(&format!("/locum answer {id} the second")), decided(Some(id), PersonsWord::Answer { text: "the second".to_owned() }));
+    assert_eq!(read("/locum answer the second"), decided(None, PersonsWord::Answer { text: "the second".to_owned() }));
+    for wrong in ["approve", "approve 3", "deny it", "approve 0123456789abcdef and the rest", "approve --mode=code 0123456789abcdef"] {
+        assert_eq!(read(&format!("/locum {wrong}")), Err(("command", Answer::Told)), "{wrong}");
+    }
+
+    let by = |permission: Permission, body: &str| {
+        let mut scene = scene(body);
+        scene.permission = Ok(permission);
+        scene.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
+        scene
+    };
+    by(Permission::Triage, "/locum fix it").runs();
+    by(Permission::Triage, "/locum answer yes").runs();
+    let approve = format!("/locum approve {id}");
+    assert_eq!(by(Permission::Triage, &approve).refused_by(), ("triggers.approve.tiers", Answer::Silent));
+    assert_eq!(by(Permission::Read, &approve).refused_by(), ("triggers.approve.tiers", Answer::Silent));
+    let mut wider = by(Permission::Triage, &approve);
+    wider.triggers.approve_tiers.push(Tier::Collaborator);
+    wider.runs();
+    for body in [approve.as_str(), "/locum answer yes"] {
+        let mut bot = scene(body);
+        bot.trigger.actor = Actor { login: "good-app[bot]".to_owned(), is_user: false, association: String::new() };
+        assert_eq!(bot.refused_by(), ("triggers.approve", Answer::Silent), "{body}");
+    }
 }
 
 #[test]

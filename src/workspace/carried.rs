@@ -1,0 +1,96 @@
+//! A session as a commit, so that it can go on in another checkout: a few files, and as parents the commits that are needed there.
+
+use git2::{FileMode, Reference, Signature};
+
+use crate::base::path::RepoPath;
+use crate::workspace::repo::{CommitId, Repo, RepoError};
+
+/// Where carried sessions lie, here and at a remote: below no branch and no tag.
+pub const SESSION_REFS: &str = "refs/locum/sessions/";
+
+/// Who such commits are by.
+const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
+
+impl Repo {
+    /// Makes a commit of these files alone, at the top, each named once; no ref moves.
+    ///
+    /// # Errors
+    /// When a parent is not there or git fails.
+    pub fn carry(&self, files: &[(&str, &[u8])], parents: &[&CommitId], message: &str) -> Result<CommitId, RepoError> {
+        let mut tree = self.git.treebuilder(None)?;
+        for (name, content) in files {
+            tree.insert(*name, self.git.blob(content)?, FileMode::Blob.into())?;
+        }
+        let tree = self.git.find_tree(tree.write()?)?;
+        let mut distinct: Vec<&CommitId> = Vec::new();
+        for parent in parents {
+            if !distinct.contains(parent) {
+                distinct.push(parent);
+            }
+        }
+        let parents = distinct.into_iter().map(|parent| self.find(parent)).collect::<Result<Vec<_>, _>>()?;
+        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        let id = self.git.commit(None, &author, &author, message, &tree, &parents.iter().collect::<Vec<_>>())?;
+        Ok(CommitId::of(id))
+    }
+
+    /// Makes a commit that says something about another: the same files, and that one as its parent.
+    ///
+    /// # Errors
+    /// When it is not there or git fails.
+    pub fn remark(&self, commit: &CommitId, message: &str) -> Result<CommitId, RepoError> {
+        let parent = self.find(commit)?;
+        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        Ok(CommitId::of(self.git.commit(None, &author, &author, message, &parent.tree()?, &[&parent])?))
+    }
+
+    /// Returns what a commit says and its first parent.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn message_of(&self, commit: &CommitId) -> Result<(String, Option<CommitId>), RepoError> {
+        let found = self.find(commit)?;
+        let parent = found.parent_ids().next().map(CommitId::of);
+        Ok((found.message().unwrap_or_default().to_owned(), parent))
+    }
+
+    /// Takes a carried checkpoint up as the last one of its session, and brings the touched files to it.
+    ///
+    /// # Errors
+    /// When it is not there, or a file cannot be written.
+    pub fn take_up(&self, session: &str, checkpoint: &CommitId, touched: &std::collections::BTreeSet<RepoPath>) -> Result<(), RepoError> {
+        let name = format!("refs/locum/{session}");
+        if !Reference::is_valid_name(&name) {
+            return Err(RepoError::BadName(name));
+        }
+        let commit = self.find(checkpoint)?;
+        self.restore(checkpoint, touched)?;
+        self.git.reference(&name, commit.id(), true, "locum: carried on")?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use crate::workspace::fixture::{Fixture, path, paths};
+
+    #[test]
+    fn a_session_is_a_commit_of_its_own_files_on_what_it_needs() {
+        let fixture = Fixture::new();
+        fixture.write("new", "by the run");
+        let checkpoint = fixture.repo.checkpoint("s1", &fixture.base, &paths(&["new"]), "x").unwrap();
+        let parents = [&checkpoint, &fixture.base, &fixture.base];
+        let carried = fixture.repo.carry(&[("journal.jsonl", b"{}\n".as_slice())], &parents, "waits").unwrap();
+        assert_eq!(fixture.repo.list_at(&carried, &crate::base::path::RepoPath::root(), 9).unwrap(), [path("journal.jsonl")]);
+        assert_eq!(fixture.repo.message_of(&carried).unwrap(), ("waits".to_owned(), Some(checkpoint.clone())));
+        let remark = fixture.repo.remark(&carried, "taken").unwrap();
+        assert_eq!(fixture.repo.message_of(&remark).unwrap(), ("taken".to_owned(), Some(carried.clone())));
+
+        fixture.repo.restore(&fixture.base, &paths(&["new"])).unwrap();
+        fixture.repo.take_up("s1", &checkpoint, &paths(&["new"])).unwrap();
+        assert_eq!(fixture.repo.changes(&checkpoint, &paths(&["new"])).unwrap(), []);
+        assert!(fixture.repo.take_up("a b", &checkpoint, &paths(&["new"])).is_err());
+    }
+}
