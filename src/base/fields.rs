@@ -5,14 +5,29 @@
 
 use std::time::Duration;
 
+use crate::base::excerpt::Excerpt;
 use crate::base::shape::Told;
-use crate::base::yaml::{Mistake, Node, Place, Value};
+use crate::base::yaml::{MISTAKE_LIMIT, Mistake, Node, Place, Value};
 
 /// Mistakes collected while one file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
+    /// Returns what was collected of one file for people: in order of place, each with its line, at most [`MISTAKE_LIMIT`] of them.
+    #[must_use]
+    pub fn finish(self, text: &str) -> Vec<Mistake> {
+        let mut mistakes = self.0;
+        mistakes.sort_by_key(|mistake| mistake.place);
+        let more = mistakes.len().saturating_sub(MISTAKE_LIMIT);
+        mistakes.truncate(MISTAKE_LIMIT);
+        Excerpt::attach(&mut mistakes, text);
+        if more > 0 {
+            mistakes.push(Mistake::new(Place::default(), format!("{more} more mistakes are not listed")));
+        }
+        mistakes
+    }
+
     /// Adds a mistake without a hint.
     pub fn add(&mut self, place: Place, message: impl Into<String>) {
         self.0.push(Mistake::new(place, message));
@@ -110,7 +125,7 @@ impl Mistakes {
 
     /// Adds what a check of a text told.
     pub fn told(&mut self, place: Place, told: Told) {
-        self.0.push(Mistake { place, message: told.message, hint: told.hint });
+        self.0.push(Mistake { hint: told.hint, ..Mistake::new(place, told.message) });
     }
 
     fn known_word<T: Copy>(&mut self, text: &str, place: Place, what: &str, words: &[(&str, T)]) -> Option<T> {

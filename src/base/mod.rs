@@ -2,6 +2,7 @@
 
 pub mod chat;
 pub mod clock;
+pub mod excerpt;
 pub mod fields;
 pub mod front_matter;
 pub(crate) mod guard;

@@ -90,7 +90,7 @@ impl<'a> Section<'a> {
         match &mut self.purpose {
             Purpose::Read { node, mistakes, .. } => {
                 if keys.iter().all(|key| node.get(key).is_none()) {
-                    mistakes.add_with_hint(node.place, format!("a {} needs {}", self.name, listed(keys)), hint);
+                    mistakes.add_with_hint(node.place, format!("a {} needs at least one of {}", self.name, listed(keys)), hint);
                 }
             }
             Purpose::Describe(schema) => keys.iter().for_each(|key| push(schema, "anyOf", json!({ "required": [key] }))),

@@ -6,12 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde_yaml::granit_parser::{Event, Parser, ScalarStyle, Span};
+use crate::base::excerpt::Excerpt;
+use serde_yaml::granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 /// Longest accepted text, in bytes.
 pub const TEXT_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 /// Most values in one document, those repeated by aliases counted each time.
 pub const NODE_LIMIT: usize = 200_000;
+/// Longest single value or key, in bytes.
+pub const SCALAR_LIMIT_BYTES: usize = 1024 * 1024;
+/// Most bytes of all values together, those repeated by aliases or kept for them counted each time.
+pub const BYTES_LIMIT: usize = 8 * 1024 * 1024;
+/// Most anchors.
+pub const ANCHOR_LIMIT: usize = 100;
 /// Deepest nesting of lists and mappings.
 pub const DEPTH_LIMIT: usize = 64;
 /// Most mistakes reported for one document.
@@ -26,6 +33,15 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// Returns the place right behind a text.
+    #[must_use]
+    pub fn behind(text: &str) -> Self {
+        let last = text.rsplit('\n').next().unwrap_or_default();
+        place_at(text.matches('\n').count() + 1, last.chars().count())
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}:{}", self.line, self.column)
@@ -33,7 +49,7 @@ impl fmt::Display for Place {
 }
 
 /// One mistake in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mistake {
     /// Where.
     pub place: Place,
@@ -41,13 +57,15 @@ pub struct Mistake {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// The line it is on, where a person is to see it.
+    pub excerpt: Option<Excerpt>,
 }
 
 impl Mistake {
     /// Returns a mistake without a hint.
     #[must_use]
     pub fn new(place: Place, message: impl Into<String>) -> Self {
-        Self { place, message: message.into(), hint: None }
+        Self { place, message: message.into(), ..Self::default() }
     }
 
     /// Adds what to do.
@@ -112,11 +130,14 @@ impl Document {
             return Self::broken(Place::default(), format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len()));
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if let Some(mistake) = unwanted(text) {
+            return Self { root: None, mistakes: vec![mistake] };
+        }
         let mut builder = Builder::default();
         for event in Parser::new_from_str(text) {
             let step = match event {
                 Ok((event, span)) => builder.take(event, place_of(&span)),
-                Err(error) => Err(Mistake::new(place_at(error.marker().line(), error.marker().col()), error.info())),
+                Err(error) => Err(Mistake::new(place_at(error.marker().line(), error.marker().col()), told(&error))),
             };
             if let Err(mistake) = step {
                 builder.mistakes.push(mistake);
@@ -189,21 +210,34 @@ impl Node {
         }
     }
 
-    fn size(&self) -> usize {
+    fn weight(&self) -> Weight {
+        let inside = |found: Weight, below: Weight| Weight {
+            values: found.values + below.values,
+            bytes: found.bytes + below.bytes,
+            depth: found.depth.max(below.depth + 1),
+        };
+        let alone = Weight { values: 1, bytes: 0, depth: 0 };
         match &self.value {
-            Value::List(nodes) => nodes.iter().map(Self::size).sum::<usize>() + 1,
-            Value::Map(entries) => entries.iter().map(|entry| entry.node.size() + 1).sum::<usize>() + 1,
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => 1,
+            Value::List(nodes) => nodes.iter().map(Self::weight).fold(Weight { depth: 1, ..alone }, inside),
+            Value::Map(entries) => {
+                let keyed = |entry: &Entry| {
+                    let below = entry.node.weight();
+                    Weight { values: below.values + 1, bytes: below.bytes + entry.key.len(), ..below }
+                };
+                entries.iter().map(keyed).fold(Weight { depth: 1, ..alone }, inside)
+            }
+            Value::Number(text) | Value::Text(text) => Weight { bytes: text.len(), ..alone },
+            Value::Null | Value::Bool(_) => alone,
         }
     }
+}
 
-    fn depth(&self) -> usize {
-        match &self.value {
-            Value::List(nodes) => nodes.iter().map(Self::depth).max().unwrap_or(0) + 1,
-            Value::Map(entries) => entries.iter().map(|entry| entry.node.depth()).max().unwrap_or(0) + 1,
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => 0,
-        }
-    }
+/// What a value costs when it is copied.
+#[derive(Clone, Copy)]
+struct Weight {
+    values: usize,
+    bytes: usize,
+    depth: usize,
 }
 
 /// A list or mapping whose end has not been seen.
@@ -224,7 +258,8 @@ struct Builder {
     documents: usize,
     open: Vec<Open>,
     anchors: BTreeMap<usize, Node>,
-    count: usize,
+    values: usize,
+    bytes: usize,
     mistakes: Vec<Mistake>,
 }
 
@@ -240,26 +275,52 @@ impl Builder {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let forced = tag.is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
+                let forced = tag.as_ref().is_some_and(|tag| tag.is_yaml_core_schema_tag("str"));
+                if !forced {
+                    only_plain(tag.as_deref(), place)?;
+                }
+                if text.len() > SCALAR_LIMIT_BYTES {
+                    return Err(Mistake::new(place, format!("value of {} bytes is longer than {SCALAR_LIMIT_BYTES}", text.len())));
+                }
+                self.spend(Weight { values: 0, bytes: text.len(), depth: 0 }, place)?;
                 let value = if style == ScalarStyle::Plain && !forced { plain(&text) } else { Value::Text(text.into_owned()) };
                 self.value(Node { place, value }, anchor)
             }
-            Event::SequenceStart(_, anchor, _) => self.start(place, anchor, Shape::List(Vec::new())),
-            Event::MappingStart(_, anchor, _) => {
+            Event::SequenceStart(_, anchor, tag) => {
+                only_plain(tag.as_deref(), place)?;
+                self.start(place, anchor, Shape::List(Vec::new()))
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                only_plain(tag.as_deref(), place)?;
                 self.start(place, anchor, Shape::Map { entries: Vec::new(), seen: BTreeSet::new(), key: None })
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(id) => {
-                let Some(node) = self.anchors.get(&id).cloned() else {
+                let Some(node) = self.anchors.get(&id) else {
                     return Err(Mistake::new(place, "alias names a value that is still being defined"));
                 };
-                if self.open.len() + node.depth() > DEPTH_LIMIT {
+                let weight = node.weight();
+                if self.open.len() + weight.depth > DEPTH_LIMIT {
                     return Err(Mistake::new(place, format!("nested deeper than {DEPTH_LIMIT} levels")));
                 }
-                self.count += node.size();
-                self.value(node, 0)
+                self.spend(weight, place)?;
+                match self.anchors.get(&id).cloned() {
+                    Some(node) => self.value(node, 0),
+                    None => Ok(()),
+                }
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Counts what is kept; copies are counted before they are made.
+    fn spend(&mut self, weight: Weight, place: Place) -> Result<(), Mistake> {
+        self.values += weight.values;
+        self.bytes += weight.bytes;
+        match (self.values > NODE_LIMIT, self.bytes > BYTES_LIMIT) {
+            (true, _) => Err(Mistake::new(place, format!("more than {NODE_LIMIT} values, repetitions by alias included"))),
+            (_, true) => Err(Mistake::new(place, format!("more than {BYTES_LIMIT} bytes of values, repetitions by alias included"))),
+            (false, false) => Ok(()),
         }
     }
 
@@ -282,11 +343,12 @@ impl Builder {
 
     /// Puts a finished value where it belongs: into the open list or mapping, as a key, or as the root.
     fn value(&mut self, node: Node, anchor: usize) -> Result<(), Mistake> {
-        self.count += 1;
-        if self.count > NODE_LIMIT {
-            return Err(Mistake::new(node.place, format!("more than {NODE_LIMIT} values, repetitions by alias included")));
-        }
+        self.spend(Weight { values: 1, bytes: 0, depth: 0 }, node.place)?;
         if anchor != 0 {
+            if self.anchors.len() >= ANCHOR_LIMIT {
+                return Err(Mistake::new(node.place, format!("more than {ANCHOR_LIMIT} anchors")).hint("write the values out"));
+            }
+            self.spend(node.weight(), node.place)?;
             self.anchors.insert(anchor, node.clone());
         }
         let Some(open) = self.open.last_mut() else {
@@ -311,6 +373,50 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// The parser has a depth of its own, and looks ahead.
+fn told(error: &ScanError) -> String {
+    match error.kind() {
+        ErrorKind::RecursionLimitExceeded => format!("nested deeper than {DEPTH_LIMIT} levels"),
+        _ => error.info().to_owned(),
+    }
+}
+
+/// Tags could turn values into something else; none but `!!str` says anything here.
+fn only_plain(tag: Option<&Tag>, place: Place) -> Result<(), Mistake> {
+    match tag {
+        None => Ok(()),
+        Some(tag) => Err(Mistake::new(place, format!("the tag `{tag}` means nothing here")).hint("leave it out")),
+    }
+}
+
+/// Finds the first character that has no business in a settings file: what acts on a terminal, breaks lines unseen, or shows text in
+/// another order than it is read in.
+fn unwanted(text: &str) -> Option<Mistake> {
+    let mut place = Place { line: 1, column: 1 };
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let fine = match letter {
+            '\t' | '\n' => true,
+            '\r' => letters.peek() == Some(&'\n'),
+            '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+            letter => !letter.is_control(),
+        };
+        if letter == '\u{fffd}' {
+            return Some(Mistake::new(place, "is not UTF-8 text").hint("save the file as UTF-8"));
+        }
+        if !fine {
+            let message = format!("the character U+{:04X} may not stand here", u32::from(letter));
+            return Some(Mistake::new(place, message).hint("take it out, or write it as an escape in double quotes"));
+        }
+        if letter == '\n' {
+            place = Place { line: place.line.saturating_add(1), column: 1 };
+        } else {
+            place.column = place.column.saturating_add(1);
+        }
+    }
+    None
 }
 
 fn key_text(node: &Node) -> Option<String> {
@@ -408,6 +514,7 @@ mod tests {
             (&"x".repeat(5_000_000), "longer than"),
             ("a: &a [*a]", "still being defined"),
             ("a: 1\n---\nb: 2", "second document"),
+            ("a: 1\n...\n---\nb: 2", "second document"),
             ("? [a, b]\n: c", "keys are text"),
             ("a: [1, 2", ""),
             ("a: *nowhere", ""),
@@ -416,5 +523,82 @@ mod tests {
             assert!(document.root.is_none(), "{text:.40}");
             assert!(document.mistakes.iter().any(|mistake| mistake.message.contains(message)), "{text:.40}: {:?}", document.mistakes);
         }
+    }
+
+    fn refused(name: &str, text: &str, place: (u32, u32), message: &str) {
+        let document = Document::parse(text);
+        let told = document.mistakes.first().map(|mistake| (mistake.place.line, mistake.place.column, mistake.message.as_str()));
+        assert!(told.is_some_and(|(line, column, told)| (line, column) == place && told.contains(message)), "{name}: {told:?}");
+        assert!(document.root.is_none(), "{name}");
+    }
+
+    #[test]
+    fn hostile_texts_are_refused_in_bounded_time_at_their_place() {
+        let laughs: String =
+            (1..10).map(|level| format!("l{level}: &l{level} [{}]\n", vec![format!("*l{}", level - 1); 10].join(", "))).collect();
+        refused("billion laughs", &format!("l0: &l0 lol\n{laughs}"), (6, 9), "more than 200000 values");
+        refused(
+            "quadratic blow-up",
+            &format!("a: &a \"{}\"\nb: [{}]", "x".repeat(900_000), "*a, ".repeat(50_000)),
+            (2, 33),
+            "bytes of values",
+        );
+        let anchors: String = (0..5_000).map(|number| format!("- &a{number} x\n")).collect();
+        refused("anchors", &anchors, (101, 9), "more than 100 anchors");
+        let nested: String = (0..63).map(|number| format!("&n{number} [")).collect();
+        refused(
+            "nested anchors",
+            &format!("{nested}{}{}", "\"".to_owned() + &"y".repeat(900_000) + "\"", "]".repeat(63)),
+            (1, 320),
+            "bytes of values",
+        );
+        refused("self", "a: &a { b: *a }", (1, 12), "still being defined");
+        for (name, text, column) in [
+            ("flow lists", "[".repeat(100_000), 256),
+            ("flow mappings", "{a: ".repeat(100_000), 1021),
+            ("block lists", "- ".repeat(100_000), 129),
+            ("questions", "? ".repeat(100_000), 129),
+        ] {
+            refused(name, &text, (1, column), "nested deeper than 64");
+        }
+        let steps: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+        refused("block mappings", &steps, (65, 65), "nested deeper than 64");
+        refused("10 MB", &"# x\n".repeat(2_500_000), (0, 0), "longer than");
+        refused("one long value", &format!("a: \"{}\"", "x".repeat(1_100_000)), (1, 4), "longer than 1048576");
+        refused("one long key", &format!("? \"{}\"\n: b", "x".repeat(1_100_000)), (1, 3), "longer than 1048576");
+        refused("many values", &"- b\n".repeat(300_000), (200_001, 3), "more than 200000 values");
+    }
+
+    #[test]
+    fn what_has_no_business_in_a_settings_file_is_refused_at_its_place() {
+        for (name, text, place, message) in [
+            ("nothing after NUL", "a: b\0c: d", (1, 5), "U+0000"),
+            ("escape", "a: 1\nb: \u{1b}[31mred", (2, 4), "U+001B"),
+            ("second byte order mark", "a: \u{feff}b", (1, 4), "U+FEFF"),
+            ("text that shows in another order", "a: edit(\u{202e}crs)", (1, 9), "U+202E"),
+            ("line break of another age", "a: 1\rb: 2", (1, 5), "U+000D"),
+            ("unseen line break", "a: x\u{2028}b: 2", (1, 5), "U+2028"),
+            ("not UTF-8", "a: 1\nb: \u{fffd}", (2, 4), "not UTF-8"),
+            ("tag", "a: !!python/object:os.system x", (1, 30), "means nothing here"),
+            ("tag of a list", "a: !x [b]", (1, 7), "means nothing here"),
+            ("tag of a mapping", "!!set {b}", (1, 7), "means nothing here"),
+            ("binary", "a: !!binary aGVsbG8=", (1, 13), "means nothing here"),
+            ("tab", "a:\n\tb: 1", (2, 2), "tabs"),
+            ("second document", "a: 1\n---\nb: 2", (2, 1), "second document"),
+            ("broken", "a: [1,\nb: 2", (0, 0), ""),
+        ] {
+            let document = Document::parse(text);
+            let mistake = document.mistakes.first().unwrap_or_else(|| panic!("{name}"));
+            assert!(document.root.is_none() && mistake.message.contains(message), "{name}: {mistake:?}");
+            if place != (0, 0) {
+                assert_eq!((mistake.place.line, mistake.place.column), place, "{name}: {mistake:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn byte_order_mark_and_line_ends_of_windows_move_no_place() {
+        assert_eq!(mistakes("\u{feff}a: 1\r\nb: 2\r\na: 3\r\n"), ["3:1: duplicate key `a`"]);
+        assert_eq!(root("a: |\r\n  two\r\n  lines\r\n").to_json(), json!({"a": "two\nlines\n"}));
     }
 }

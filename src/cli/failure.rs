@@ -1,5 +1,6 @@
-//! `Failure`: why a command did not do its work, ready to be shown: `error: place: what`, then `hint: what to do`.
+//! `Failure`: why a command did not do its work, ready to be shown: `error: place: what`, the line of the file, then `hint: what to do`.
 
+use crate::base::excerpt::Excerpt;
 use crate::cli::ExitStatus;
 use crate::cli::output::Output;
 use crate::run::fault::{Fault, FaultKind};
@@ -22,6 +23,8 @@ pub struct Mistake {
     pub what: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
 }
 
 impl Failure {
@@ -53,7 +56,7 @@ impl Failure {
     }
 
     fn one(status: ExitStatus, place: String, what: String) -> Self {
-        Self { status, mistakes: vec![Mistake { place, what, hint: None }] }
+        Self { status, mistakes: vec![Mistake { place, what, hint: None, excerpt: None }] }
     }
 }
 
@@ -70,6 +73,9 @@ impl std::fmt::Display for Mistake {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let colon = if self.place.is_empty() { "" } else { ": " };
         write!(formatter, "{}{colon}{}", self.place, self.what)?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(formatter, "\n{excerpt}")?;
+        }
         match &self.hint {
             Some(hint) => write!(formatter, "\nhint: {hint}"),
             None => Ok(()),
@@ -83,7 +89,8 @@ impl From<Fault> for Failure {
             FaultKind::Setup => ExitStatus::Usage,
             FaultKind::Machine => ExitStatus::Internal,
         };
-        let mistakes = fault.notes.into_iter().map(|note| Mistake { place: note.place, what: note.what, hint: note.hint });
+        let mistakes =
+            fault.notes.into_iter().map(|note| Mistake { place: note.place, what: note.what, hint: note.hint, excerpt: note.excerpt });
         Self { status, mistakes: mistakes.collect() }
     }
 }
@@ -106,6 +113,7 @@ mod tests {
             place: place.to_owned(),
             what: what.to_owned(),
             hint: hint.map(str::to_owned),
+            excerpt: None,
         };
         let failure = Failure {
             status: ExitStatus::Usage,

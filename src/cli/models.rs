@@ -135,6 +135,6 @@ fn cells(row: &ModelRow) -> [String; 8] {
 }
 
 fn failure(error: &ProfileError) -> Failure {
-    let mistake = Mistake { place: "models".to_owned(), what: error.to_string(), hint: Some(error.hint()) };
+    let mistake = Mistake { place: "models".to_owned(), what: error.to_string(), hint: Some(error.hint()), excerpt: None };
     Failure { status: ExitStatus::Usage, mistakes: vec![mistake] }
 }

@@ -124,7 +124,7 @@ struct Finding {
 impl Checked {
     fn of(text: &ModeText) -> Self {
         let finding = |error: ModeError| {
-            let ModeError { line, column, path, message, hint, origin: _ } = error;
+            let ModeError { line, column, path, message, hint, origin: _, excerpt: _ } = error;
             Finding { line, column, path, message, hint }
         };
         let file = text.source.file().unwrap_or_default().to_owned();

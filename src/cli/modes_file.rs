@@ -87,6 +87,7 @@ impl TargetFile {
                 place: self.name.clone(),
                 what: "not changed, because the file would have these mistakes".to_owned(),
                 hint: None,
+                excerpt: None,
             });
             failure
         })?;

@@ -190,12 +190,22 @@ pub fn named_file(path: &Path) -> Result<Option<ConfigFile>, Failure> {
 }
 
 fn unreadable(origin: &str, fault: &FileFault) -> Failure {
-    Failure::usage(origin, fault.to_string())
+    match fault {
+        FileFault::NotText(place) => Failure::usage(format!("{origin}:{place}"), "is not UTF-8 text").hint("save it as UTF-8"),
+        FileFault::NotAFile | FileFault::TooLarge(_) | FileFault::TooMany(_) | FileFault::Io(_) => {
+            Failure::usage(origin, fault.to_string())
+        }
+    }
 }
 
 impl From<ConfigErrors> for Failure {
     fn from(errors: ConfigErrors) -> Self {
-        let mistake = |error: crate::config::source::ConfigError| Mistake { place: error.place, what: error.message, hint: error.hint };
+        let mistake = |error: crate::config::source::ConfigError| Mistake {
+            place: error.place,
+            what: error.message,
+            hint: error.hint,
+            excerpt: error.excerpt,
+        };
         Self { status: super::ExitStatus::Usage, mistakes: errors.0.into_iter().map(mistake).collect() }
     }
 }
@@ -208,8 +218,8 @@ impl From<ModeErrors> for Failure {
 
 impl From<ModeError> for Mistake {
     fn from(error: ModeError) -> Self {
-        let ModeError { origin, line, column, path, message, hint } = error;
+        let ModeError { origin, line, column, path, message, hint, excerpt } = error;
         let place = if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
-        Self { place, what: if path.is_empty() { message } else { format!("`{path}`: {message}") }, hint }
+        Self { place, what: if path.is_empty() { message } else { format!("`{path}`: {message}") }, hint, excerpt }
     }
 }

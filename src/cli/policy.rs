@@ -150,6 +150,7 @@ impl From<PolicyErrors> for Failure {
             place: place(error.origin, error.line, error.column),
             what: error.message,
             hint: error.hint,
+            excerpt: error.excerpt,
         };
         Self { status: ExitStatus::Usage, mistakes: errors.0.into_iter().map(mistake).collect() }
     }

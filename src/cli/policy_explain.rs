@@ -49,7 +49,7 @@ pub(super) fn run(args: &PolicyExplainArgs, context: &Context, output: &mut Outp
     for text in &args.asked {
         match answer(text, &explainer) {
             Ok((_, answer)) => answers.push(answer),
-            Err(unread) => mistakes.push(Mistake { place: "INTENT".to_owned(), what: unread.message, hint: unread.hint }),
+            Err(unread) => mistakes.push(Mistake { place: "INTENT".to_owned(), what: unread.message, hint: unread.hint, excerpt: None }),
         }
     }
     if !mistakes.is_empty() {

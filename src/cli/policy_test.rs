@@ -107,7 +107,7 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Fai
                     let verdict = answer.and_then(|answer| answer.worst().map(|worst| worst.verdict.clone()));
                     rows.push(row(&file.origin, &case, verdict.unwrap_or_else(|| no_path(&case.text))));
                 }
-                Err(what) => mistakes.push(Mistake { place: format!("{}:{}", file.origin, case.place), what, hint: None }),
+                Err(what) => mistakes.push(Mistake { place: format!("{}:{}", file.origin, case.place), what, hint: None, excerpt: None }),
             }
         }
     }

@@ -111,7 +111,12 @@ fn logins(text: Option<&str>) -> Vec<String> {
 }
 
 fn wrong(variable: &str, value: &str, wanted: &str) -> ConfigError {
-    ConfigError { place: variable.to_owned(), message: format!("cannot be `{value}`"), hint: Some(format!("one of: {wanted}")) }
+    ConfigError {
+        place: variable.to_owned(),
+        message: format!("cannot be `{value}`"),
+        hint: Some(format!("one of: {wanted}")),
+        excerpt: None,
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::base::yaml::Place;
+
 /// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
 pub const FILE_LIMIT_BYTES: u64 = 26 * 1024 * 1024;
 
@@ -25,9 +27,9 @@ pub enum FileFault {
     /// It is a folder with more files than are read.
     #[error("holds more than {0} files")]
     TooMany(usize),
-    /// It holds bytes that are not UTF-8.
-    #[error("is not UTF-8 text")]
-    NotText,
+    /// It holds bytes that are not UTF-8; the first of them is here.
+    #[error("{0}: is not UTF-8 text")]
+    NotText(Place),
     /// The operating system said no.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -50,7 +52,10 @@ pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
     if bytes.len() as u64 > FILE_LIMIT_BYTES {
         return Err(FileFault::TooLarge(found.len()));
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| FileFault::NotText)
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let good = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        FileFault::NotText(Place::behind(&String::from_utf8_lossy(good)))
+    })
 }
 
 /// Writes a text file in one step: who reads it sees the old text or the new one, whole. Its folder is made when it is not there.
@@ -116,6 +121,7 @@ pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
 #[cfg(test)]
 mod tests {
     use super::{FileFault, read};
+    use crate::base::yaml::Place;
 
     #[test]
     fn reads_regular_text_and_nothing_else() {
@@ -125,8 +131,8 @@ mod tests {
         assert!(matches!(read(&file.join("below")), Ok(None)));
         std::fs::write(&file, "mode: code").unwrap();
         assert_eq!(read(&file).unwrap().as_deref(), Some("mode: code"));
-        std::fs::write(&file, [0xff, 0xfe]).unwrap();
-        assert!(matches!(read(&file), Err(FileFault::NotText)));
+        std::fs::write(&file, b"a: \xc3\xbc\nb: \xff").unwrap();
+        assert!(matches!(read(&file), Err(FileFault::NotText(Place { line: 2, column: 4 }))));
         assert!(matches!(read(folder.path()), Err(FileFault::NotAFile)));
         assert!(matches!(read(std::path::Path::new("/dev/zero")), Err(FileFault::NotAFile)));
     }

@@ -112,7 +112,7 @@ fn set_value(figment: &Figment, path: &str) -> Option<SetValue> {
 fn of_figment(error: figment::Error) -> ConfigError {
     let place =
         error.metadata.as_ref().and_then(|metadata| metadata.source.as_ref()).and_then(figment::Source::custom).unwrap_or("settings");
-    ConfigError { place: place.to_owned(), message: format!("`{}`: {}", error.path.join("."), error.kind), hint: None }
+    ConfigError { place: place.to_owned(), message: format!("`{}`: {}", error.path.join("."), error.kind), hint: None, excerpt: None }
 }
 
 #[derive(Default)]
@@ -145,8 +145,7 @@ impl Reading {
         if !mistakes.0.is_empty() {
             self.found.truncate(first);
         }
-        mistakes.0.sort_by_key(|mistake| mistake.place);
-        self.errors.extend(mistakes.0.into_iter().map(|mistake| in_file(&file.origin, mistake)));
+        self.errors.extend(mistakes.finish(&file.text).into_iter().map(|mistake| in_file(&file.origin, mistake)));
     }
 
     fn environment(&mut self, environment: &Environment) {
@@ -163,7 +162,12 @@ impl Reading {
                 let near = nearest(variable, &known.iter().map(String::as_str).collect::<Vec<_>>()).map(str::to_owned);
                 let hint =
                     near.map_or_else(|| "`locum config show` lists every setting".to_owned(), |near| format!("did you mean {near}?"));
-                self.errors.push(ConfigError { place: variable.clone(), message: "no setting has this name".to_owned(), hint: Some(hint) });
+                self.errors.push(ConfigError {
+                    place: variable.clone(),
+                    message: "no setting has this name".to_owned(),
+                    hint: Some(hint),
+                    excerpt: None,
+                });
             }
         }
     }
@@ -177,7 +181,7 @@ impl Reading {
             let source = Source { layer, place: place.to_owned() };
             self.found.push(Found { path: parts.into_iter().map(str::to_owned).collect(), value, source });
         }
-        let told = |mistake: Mistake| ConfigError { place: place.to_owned(), message: mistake.message, hint: mistake.hint };
+        let told = |mistake: Mistake| ConfigError { place: place.to_owned(), message: mistake.message, hint: mistake.hint, excerpt: None };
         self.errors.extend(mistakes.0.into_iter().map(told));
     }
 
@@ -191,8 +195,12 @@ impl Reading {
             let needed = [(3, "model")].into_iter().chain(has_price.then_some([(4, "input"), (4, "output")]).into_iter().flatten());
             for (depth, name) in needed {
                 let path = [group(depth), &[name.to_owned()]].concat();
-                let error =
-                    ConfigError { place: found.source.place.clone(), message: format!("`{}` is missing", path.join(".")), hint: None };
+                let error = ConfigError {
+                    place: found.source.place.clone(),
+                    message: format!("`{}` is missing", path.join(".")),
+                    hint: None,
+                    excerpt: None,
+                };
                 if !is_set(&path) && !errors.iter().any(|other| other.message == error.message) {
                     errors.push(error);
                 }
@@ -273,7 +281,7 @@ fn variable_of(path: &str) -> String {
 
 fn in_file(origin: &str, mistake: Mistake) -> ConfigError {
     let place = if mistake.place.line == 0 { origin.to_owned() } else { format!("{origin}:{}", mistake.place) };
-    ConfigError { place, message: mistake.message, hint: mistake.hint }
+    ConfigError { place, message: mistake.message, hint: mistake.hint, excerpt: mistake.excerpt }
 }
 
 #[cfg(test)]

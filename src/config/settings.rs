@@ -151,6 +151,7 @@ impl Settings {
             place: "HOME".to_owned(),
             message: "not set, so there is no place for sessions".to_owned(),
             hint: Some("set LOCUM_STATE_DIR or HOME, or pass --session-dir".to_owned()),
+            excerpt: None,
         })
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::base::excerpt::Excerpt;
+
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
@@ -73,4 +75,6 @@ pub struct ConfigError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
 }

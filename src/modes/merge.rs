@@ -132,6 +132,7 @@ fn without_builtin_names(definitions: Definitions) -> Definitions {
         path: String::new(),
         message: format!("the built-in mode `{}` keeps its name, so this agent has none", mode.slug),
         hint: Some("give it another name, or put it into `.locum/agents/`, where it takes the mode's place".to_owned()),
+        excerpt: None,
     });
     Definitions { modes, lost: Vec::new(), warnings: definitions.warnings.into_iter().chain(kept_back).collect() }
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::base::excerpt::Excerpt;
 use crate::base::path::RepoPath;
 use crate::base::yaml::{Node, Place};
 use crate::modes::loader::{self, ModeError, ModeErrors};
@@ -70,6 +71,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
         path,
         message,
         hint: Some(hint.to_owned()),
+        excerpt: Excerpt::find(text, place),
     };
     let (modes, root) = loader::parse_import(text, &source)?;
     let list = root.get(TOP_KEY).unwrap_or(&root).list().unwrap_or_default();

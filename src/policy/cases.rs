@@ -74,7 +74,7 @@ impl Policy {
     /// Every other mistake of the file at once.
     pub fn parse_untried(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
         let (policy, mistakes) = Self::read(text, origin);
-        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.0, origin)) }
+        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.finish(text), origin)) }
     }
 
     /// Returns the policy's own examples.
@@ -179,7 +179,7 @@ pub fn read_cases(text: &str, origin: &str) -> Result<Vec<Case>, PolicyErrors> {
         }
         None => {}
     }
-    if mistakes.0.is_empty() { Ok(cases) } else { Err(errors(mistakes.0, origin)) }
+    if mistakes.0.is_empty() { Ok(cases) } else { Err(errors(mistakes.finish(text), origin)) }
 }
 
 fn read_entry(entry: &mut Section<'_>) -> Vec<Case> {

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::base::fields::Mistakes;
 use crate::base::path::RepoPath;
 use crate::base::yaml::{Mistake, Place};
 use crate::policy::glob::PathGlob;
@@ -118,7 +119,7 @@ impl IgnoreFile {
         }
         match builder.build() {
             Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, globs, lines }),
-            Ok(_) => Err(mistakes),
+            Ok(_) => Err(Mistakes(mistakes).finish(text)),
             Err(error) => Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))]),
         }
     }
@@ -179,7 +180,7 @@ fn braces(line: &str) -> Vec<String> {
 }
 
 fn mistake(line: u32, message: String) -> Mistake {
-    Mistake { place: Place { line, column: 1 }, message, hint: Some("the syntax is that of `.gitignore`".to_owned()) }
+    Mistake::new(Place { line, column: 1 }, message).hint("the syntax is that of `.gitignore`")
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl Policy {
     pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
         let (policy, mut mistakes) = Self::read(text, origin);
         policy.examples.iter().for_each(|example| policy.check_example(example, &mut mistakes));
-        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.0, origin)) }
+        if mistakes.0.is_empty() { Ok(policy) } else { Err(errors(mistakes.finish(text), origin)) }
     }
 
     fn read(text: &str, origin: &str) -> (Self, Mistakes) {
@@ -242,14 +242,14 @@ fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
     (spec, rules.into_iter().flatten().collect(), examples)
 }
 
-fn errors(mut mistakes: Vec<Mistake>, origin: &str) -> PolicyErrors {
-    mistakes.sort_by_key(|mistake| mistake.place);
+fn errors(mistakes: Vec<Mistake>, origin: &str) -> PolicyErrors {
     let error = |mistake: Mistake| PolicyError {
         origin: origin.to_owned(),
         line: mistake.place.line,
         column: mistake.place.column,
         message: mistake.message,
         hint: mistake.hint,
+        excerpt: mistake.excerpt,
     };
     PolicyErrors(mistakes.into_iter().map(error).collect())
 }

@@ -245,7 +245,11 @@ fn publication(text: &str) -> Result<Option<Publication>, String> {
         return Ok(None);
     }
     let found = PUBLICATIONS.iter().find(|(word, _)| *word == text).map(|(_, publication)| Some(*publication));
-    found.ok_or_else(|| format!("`{text}` cannot be published; one of: comment, review, commit, pull-request, label"))
+    found.ok_or_else(|| {
+        let words: Vec<&str> = PUBLICATIONS.iter().map(|(word, _)| *word).collect();
+        let near = nearest(text, &words).map_or_else(|| format!("one of: {}", words.join(", ")), |word| format!("did you mean `{word}`?"));
+        format!("`{text}` cannot be published; {near}")
+    })
 }
 
 #[cfg(test)]

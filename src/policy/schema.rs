@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::base::excerpt::Excerpt;
 use crate::base::yaml::Place;
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
@@ -337,4 +338,6 @@ pub struct PolicyError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
 }

@@ -1,5 +1,6 @@
 //! `Fault`: why a run could not start or be published, with every mistake found and what to do about each.
 
+use crate::base::excerpt::Excerpt;
 use crate::base::yaml::Mistake;
 
 /// Why a run could not start or be published.
@@ -30,6 +31,8 @@ pub struct Note {
     pub what: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
 }
 
 impl Fault {
@@ -52,6 +55,7 @@ impl Fault {
             place: format!("{origin}:{}:{}", mistake.place.line, mistake.place.column),
             what: mistake.message,
             hint: mistake.hint,
+            excerpt: mistake.excerpt,
         };
         Self { kind: FaultKind::Setup, notes: mistakes.into_iter().map(note).collect() }
     }
@@ -66,7 +70,7 @@ impl Fault {
     }
 
     fn one(kind: FaultKind, place: String, what: String) -> Self {
-        Self { kind, notes: vec![Note { place, what, hint: None }] }
+        Self { kind, notes: vec![Note { place, what, hint: None, excerpt: None }] }
     }
 }
 

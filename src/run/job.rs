@@ -146,7 +146,7 @@ impl Job {
                 if mistakes.0.is_empty() {
                     mistakes.add(crate::base::yaml::Place::default(), "the file is empty");
                 }
-                Err(mistakes.0)
+                Err(mistakes.finish(text))
             }
         }
     }

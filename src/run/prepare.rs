@@ -120,7 +120,11 @@ pub fn settings(
     let repository = trusted.file(CONFIG_FILE)?.map(|file| ConfigFile { origin: CONFIG_FILE.to_owned(), text: file.text });
     load::load(&Layers { user, repository: repository.as_ref(), environment, flags }).map_err(|errors| Fault {
         kind: FaultKind::Setup,
-        notes: errors.0.into_iter().map(|error| Note { place: error.place, what: error.message, hint: error.hint }).collect(),
+        notes: errors
+            .0
+            .into_iter()
+            .map(|error| Note { place: error.place, what: error.message, hint: error.hint, excerpt: error.excerpt })
+            .collect(),
     })
 }
 
@@ -152,7 +156,12 @@ fn rules(named: Option<&NamedFile>, settings: &Settings, trusted: Trusted<'_>) -
         notes: errors
             .0
             .into_iter()
-            .map(|error| Note { place: format!("{}:{}:{}", error.origin, error.line, error.column), what: error.message, hint: error.hint })
+            .map(|error| Note {
+                place: format!("{}:{}:{}", error.origin, error.line, error.column),
+                what: error.message,
+                hint: error.hint,
+                excerpt: error.excerpt,
+            })
             .collect(),
     })?;
     Ok((policy, file.name))
@@ -170,6 +179,7 @@ pub fn modes(user: &[ModeText], trusted: Trusted<'_>, strictness: Strictness) ->
             place: format!("{}:{}:{}", error.origin, error.line, error.column),
             what: if error.path.is_empty() { error.message } else { format!("{}: {}", error.path, error.message) },
             hint: error.hint,
+            excerpt: error.excerpt,
         };
         Fault { kind: FaultKind::Setup, notes: errors.0.into_iter().map(note).collect() }
     })?;
@@ -308,8 +318,15 @@ impl Models {
 
     fn scripted(script: &NamedFile) -> Result<Self, Fault> {
         let parse = || {
-            Script::parse(&script.name, &script.text)
-                .map_err(|error| Fault::setup(format!("{}:{}:{}", error.file, error.line, error.column), error.message))
+            Script::parse(&script.name, &script.text).map_err(|error| Fault {
+                kind: FaultKind::Setup,
+                notes: vec![Note {
+                    place: format!("{}:{}:{}", error.file, error.line, error.column),
+                    what: error.message,
+                    hint: None,
+                    excerpt: error.excerpt,
+                }],
+            })
         };
         let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
         Ok(Self { main, task, keys: Vec::new(), notes: Vec::new() })

@@ -54,7 +54,7 @@ impl Stage {
     }
 
     /// Writes a file below the stage.
-    pub(crate) fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &(impl AsRef<[u8]> + ?Sized)) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();

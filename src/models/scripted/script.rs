@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 use serde_yaml::{Location, Spanned};
 
 use crate::base::chat::{StopReason, Usage};
+use crate::base::excerpt::Excerpt;
+use crate::base::yaml::Place;
 
 /// Largest script accepted, in bytes.
 pub const SCRIPT_LIMIT_BYTES: usize = 4 * 1024 * 1024;
@@ -100,6 +102,8 @@ pub struct ScriptError {
     pub column: u64,
     /// What is wrong.
     pub message: String,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
 }
 
 impl Script {
@@ -108,6 +112,14 @@ impl Script {
     /// # Errors
     /// The first mistake, with its place.
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptError> {
+        Self::read(file, text).map_err(|error| {
+            let counted = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+            let place = Place { line: counted(error.line), column: counted(error.column) };
+            ScriptError { excerpt: Excerpt::find(text, place), ..error }
+        })
+    }
+
+    fn read(file: &str, text: &str) -> Result<Self, ScriptError> {
         if text.len() > SCRIPT_LIMIT_BYTES {
             return Err(mistake(file, None, format!("{} bytes are more than the {SCRIPT_LIMIT_BYTES} a script may have", text.len())));
         }
@@ -219,7 +231,7 @@ fn check_call(file: &str, call: Spanned<CallSpec>) -> Result<ScriptCall, ScriptE
 
 fn mistake(file: &str, place: Option<Location>, message: impl Into<String>) -> ScriptError {
     let (line, column) = place.map_or((1, 1), |place| (place.line().max(1), place.column().max(1)));
-    ScriptError { file: file.to_owned(), line, column, message: message.into() }
+    ScriptError { file: file.to_owned(), line, column, message: message.into(), excerpt: None }
 }
 
 /// Returns the reader's words without the place, which is said once, in front.

@@ -102,7 +102,7 @@ pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, 
         },
         Err(mistake) => reader.mistake(mistake),
     }
-    reader.done()
+    reader.done(text)
 }
 
 /// Reads the agents that sections of `AGENTS.md` describe: a title, and below it `Instructions` and `Tools`.
@@ -114,7 +114,7 @@ pub fn parse_agents_file(text: &str, source: &ModeSource) -> Result<AgentFile, M
     for described in sections::agents(text).iter().filter(|described| described.tools.is_some()) {
         reader.described(described, &described.title);
     }
-    reader.done()
+    reader.done(text)
 }
 
 struct AgentReader<'a> {
@@ -124,12 +124,11 @@ struct AgentReader<'a> {
 }
 
 impl AgentReader<'_> {
-    fn done(mut self) -> Result<AgentFile, ModeErrors> {
+    fn done(self, text: &str) -> Result<AgentFile, ModeErrors> {
         if self.errors.is_empty() {
             return Ok(self.file);
         }
-        self.errors.sort_by_key(|error| (error.line, error.column));
-        Err(ModeErrors(self.errors))
+        Err(ModeErrors::of(self.errors, text))
     }
 
     fn agent(&mut self, head: &Node, body: &str, below: &str) {
@@ -215,7 +214,7 @@ impl AgentReader<'_> {
 
     fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
         let origin = self.source.file().unwrap_or(AGENTS_FILE).to_owned();
-        ModeError { origin, line: place.line, column: place.column, path: path.to_owned(), message, hint }
+        ModeError { origin, line: place.line, column: place.column, path: path.to_owned(), message, hint, excerpt: None }
     }
 }
 

@@ -9,7 +9,8 @@ mod clean;
 mod fields;
 mod more;
 
-use crate::base::yaml::{Document, Mistake, Node, Place, Value};
+use crate::base::excerpt::Excerpt;
+use crate::base::yaml::{Document, MISTAKE_LIMIT, Mistake, Node, Place, Value};
 use crate::modes::loader::clean::{clean, json};
 use crate::modes::schema::TOP_KEY;
 use crate::modes::{Mode, ModeSource};
@@ -38,6 +39,21 @@ pub struct ModeError {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// The line it is on.
+    pub excerpt: Option<Excerpt>,
+}
+
+impl ModeErrors {
+    /// Returns the mistakes of one text for people: in order of place, each with its line, a bounded number of them.
+    #[must_use]
+    pub fn of(mut errors: Vec<ModeError>, text: &str) -> Self {
+        errors.sort_by_key(|error| (error.line, error.column));
+        errors.truncate(MISTAKE_LIMIT);
+        for error in &mut errors {
+            error.excerpt = Excerpt::find(text, Place { line: error.line, column: error.column });
+        }
+        Self(errors)
+    }
 }
 
 /// What a mode file says.
@@ -80,7 +96,7 @@ pub(crate) fn parse_import(text: &str, source: &ModeSource) -> Result<(Vec<Mode>
     let mut reader = Reader::new(source, Dialect::Import, Strictness::Strict);
     let read = reader.document(text).map(|root| root.unwrap_or(Node { place: Place::default(), value: Value::Null }));
     let read = read.map(|root| (reader.file(&root), root));
-    reader.done(read).map(|((modes, root), _)| (modes, root))
+    reader.done(read, text).map(|((modes, root), _)| (modes, root))
 }
 
 /// Reads a mode file's text, and says what in it has no effect.
@@ -90,7 +106,7 @@ pub(crate) fn parse_import(text: &str, source: &ModeSource) -> Result<(Vec<Mode>
 pub fn parse_file(text: &str, source: &ModeSource, strictness: Strictness) -> Result<ModeFile, ModeErrors> {
     let mut reader = Reader::new(source, Dialect::of(source), strictness);
     let read = reader.document(text).map(|root| root.map(|root| reader.file(&root)).unwrap_or_default());
-    reader.done(read).map(|(modes, found)| ModeFile { modes, ..found })
+    reader.done(read, text).map(|(modes, found)| ModeFile { modes, ..found })
 }
 
 /// The rules a file is read by.
@@ -133,7 +149,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns what was read beside what was found, or every mistake.
-    fn done<T>(mut self, read: Result<T, Vec<Mistake>>) -> Result<(T, ModeFile), ModeErrors> {
+    fn done<T>(mut self, read: Result<T, Vec<Mistake>>, text: &str) -> Result<(T, ModeFile), ModeErrors> {
         let read = read.map_err(|mistakes| {
             for mistake in mistakes {
                 self.wrong(mistake.place, "", mistake.message, mistake.hint);
@@ -141,10 +157,7 @@ impl<'a> Reader<'a> {
         });
         match read {
             Ok(read) if self.errors.is_empty() => Ok((read, self.found)),
-            Ok(_) | Err(()) => {
-                self.errors.sort_by_key(|error| (error.line, error.column));
-                Err(ModeErrors(self.errors))
-            }
+            Ok(_) | Err(()) => Err(ModeErrors::of(self.errors, text)),
         }
     }
 
@@ -245,7 +258,7 @@ impl<'a> Reader<'a> {
 
     fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
         let origin = self.source.file().unwrap_or("built-in");
-        ModeError { origin: origin.to_owned(), line: place.line, column: place.column, path: path.to_owned(), message, hint }
+        ModeError { origin: origin.to_owned(), line: place.line, column: place.column, path: path.to_owned(), message, hint, excerpt: None }
     }
 }
 
