@@ -173,7 +173,7 @@ fn mistakes_in_tests_are_told_all_at_once_with_their_places() {
         (
             "cases.yml",
             "cases.yml:1:3: unknown key `alow`;did you mean `allow`?;cases.yml:2:11: unknown kind of pattern `edti`;cases.yml:3:3: unknown key `teir`;\
-             cases.yml:4:9: `deny` is empty;cases.yml:5:11: circumstances stand beside the list;cases.yml:6:3: a test needs `allow`, `hold`",
+             cases.yml:4:9: `deny` is empty;cases.yml:5:11: circumstances stand beside the list;cases.yml:6:3: a test needs at least one of `allow`, `hold`",
         ),
         ("modes.yml", "modes.yml:1:10: there is no mode `cod`; did you mean `code`?"),
         ("none.yml", "there is no file `none.yml`"),

@@ -62,9 +62,9 @@ fn every_mistake_of_a_file_is_told_with_its_place() {
             &[
                 "error: .locum/policy.yml:2:1: unknown key `rulez`",
                 "hint: did you mean `rules`?",
+                "error: .locum/policy.yml:4:5: a rule says exactly one of `allow`, `hold`, `deny`",
                 "error: .locum/policy.yml:4:5: unknown key `alow`",
                 "hint: did you mean `allow`?",
-                "error: .locum/policy.yml:4:5: a rule says exactly one of `allow`, `hold`, `deny`",
             ],
         ),
         (".locum/config.yml", "budget: {\n", &["error: .locum/config.yml:1:9: unclosed bracket '{'"]),
