@@ -22,6 +22,7 @@ pub mod modes;
 pub mod modes_args;
 pub mod modes_change;
 pub mod modes_file;
+pub mod modes_prompt;
 pub mod modes_transfer;
 pub mod output;
 pub mod place;

@@ -7,7 +7,7 @@ use crate::cli::inspect_args::InspectArgs;
 use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
-use crate::cli::{Context, ExitStatus, modes_change, modes_transfer, table};
+use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
 use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
 use crate::modes::schema::{GroupOptions, GroupRecord, ModeView};
@@ -49,7 +49,11 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
 
 fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
     let modes = modes(args.inspect.at.as_deref(), context, output)?;
-    let view = &ModeView::from(modes_change::find(&modes, &args.slug)?);
+    let mode = modes_change::find(&modes, &args.slug)?;
+    if args.prompt {
+        return modes_prompt::show(mode, &modes, &args.inspect, context, output);
+    }
+    let view = &ModeView::from(mode);
     if args.inspect.json {
         output.json(view);
         return Ok(ExitStatus::Done);

@@ -40,6 +40,9 @@ pub enum ModesCommand {
 pub struct ShowModeArgs {
     /// The mode's slug.
     pub slug: String,
+    /// Show the whole prompt a model gets in this mode, and about how many tokens each section has.
+    #[arg(long)]
+    pub prompt: bool,
     /// Where to read and how to answer.
     #[command(flatten)]
     pub inspect: InspectArgs,

@@ -16,6 +16,7 @@ use crate::modes::merge::{self, Merged, ModeText};
 use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define};
 use crate::modes::{ModeSet, ModeSource};
 use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
 use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
 use crate::workspace::repo::{CommitId, Repo};
@@ -134,6 +135,27 @@ impl Place {
             }
         }
         Ok(texts)
+    }
+
+    /// Reads the rules files of a mode.
+    ///
+    /// # Errors
+    /// When one cannot be read, or there are too many.
+    pub fn rules(&self, slug: &str) -> Result<Vec<RuleFile>, Failure> {
+        let slugs = [slug.to_owned()];
+        if let Self::Commit(repo, commit) = self {
+            return Ok(Trusted { repo, commit }.rules(&slugs)?);
+        }
+        let places = rules::places(&slugs);
+        let mut found = Vec::new();
+        for folder in &places.folders {
+            let files = self.below(folder)?.into_iter().map(|(path, text)| RuleFile { path: format!("{folder}/{path}"), text });
+            found.extend(files.filter(|file| rules::is_rules_file(&file.path, slug)));
+        }
+        for path in &places.files {
+            found.extend(self.file(path)?.map(|file| RuleFile { path: file.origin, text: file.text }));
+        }
+        Ok(found)
     }
 
     /// Returns every mode: built-in, the user's, the repository's; and what in their files should be told.

@@ -171,6 +171,66 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
 /// A key's variable and the origin (scheme, host, port) it belongs to.
 type Tie = (String, String);
 
+/// A model that a mode asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'a> {
+    /// The mode's slug.
+    pub mode: &'a str,
+    /// A profile, or a model's name.
+    pub name: &'a str,
+    /// Whose protocol it speaks, as written.
+    pub provider: Option<&'a str>,
+    /// Where its provider's API starts.
+    pub base_url: Option<&'a str>,
+    /// Whether the mode runs without it.
+    pub need: Need,
+    /// Who wrote it.
+    pub written_by: Author,
+}
+
+/// Whether a mode runs without the model it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It does not.
+    Required,
+    /// It does, on the run's own model, where no profile is meant.
+    Preferred,
+}
+
+/// Chooses the model a mode asks for: the profile of that name, else the one profile whose model has that name (also without the provider
+/// before a `/`), else a model described by the wish alone. `None` when nothing but a wish stands behind the name.
+///
+/// # Errors
+/// As [`resolve`]; an address that only the repository wrote is refused unless a person or the catalogue knows its host.
+pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish<'_>) -> Result<Option<Chosen>, ProfileError> {
+    let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
+    let name = format!("mode {}", wish.mode);
+    let mut from_repository = facts.from_repository.clone();
+    if wish.written_by == Author::Repository && wish.base_url.is_some() {
+        from_repository.insert(format!("profiles.{name}.base_url"));
+    }
+    let facts = ModelFacts { from_repository: &from_repository, ..*facts };
+    let chooser = Chooser { settings, facts: &facts, catalogue: &catalogue, ties: ties(settings, &facts, &catalogue) };
+    if wish.base_url.is_none() {
+        let plain = wish.name.rsplit('/').next().unwrap_or(wish.name);
+        let is_meant = |(_, profile): &(&String, &Profile)| profile.model == wish.name || profile.model == plain;
+        let named = settings.profiles.get_key_value(wish.name);
+        if let Some((name, profile)) = named.or_else(|| settings.profiles.iter().find(is_meant)) {
+            return chooser.choose(name, profile).map(Some);
+        }
+    }
+    if wish.need == Need::Preferred {
+        return Ok(None);
+    }
+    let provider = match wish.provider {
+        None => Provider::default(),
+        Some(word) => serde_json::from_value(serde_json::Value::from(word))
+            .map_err(|_| ProfileError::Profile { name: name.clone(), problem: format!("there is no provider `{word}`") })?,
+    };
+    let profile = Profile { provider, base_url: wish.base_url.map(str::to_owned), ..Profile::new(wish.name) };
+    chooser.choose(&name, &profile).map(Some)
+}
+
 /// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere; what the repository wrote only where
 /// the two are tied together.
 #[must_use]
@@ -411,7 +471,7 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{ModelFacts, ProfileError, Resolved, resolve};
+    use super::{Author, ModelFacts, Need, OPENAI_BASE_URL, ProfileError, Resolved, Wish, resolve, resolve_wish};
     use crate::models::profile::ModelSettings;
 
     struct Case<'a> {
@@ -445,6 +505,39 @@ mod tests {
 
     fn chosen(name: &str, url: &str, key: Option<&str>) -> (String, String, Option<String>) {
         (name.into(), url.into(), key.map(str::to_owned))
+    }
+
+    #[test]
+    fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_says() {
+        let settings = "{profiles: {fast: {model: small}, big: {model: opus-4, base_url: 'https://tied.example/v1', api_key_env: TIED_KEY}}, pointers: {main: fast}}";
+        let settings: ModelSettings = serde_json::from_value(crate::base::yaml::Document::parse(settings).root.unwrap().to_json()).unwrap();
+        let env: BTreeMap<String, String> =
+            [("OPENAI_API_KEY", "sk-1"), ("TIED_KEY", "sk-2")].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let nothing = BTreeSet::new();
+        let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
+        let found = |name: &str, base_url: Option<&str>, need: Need, written_by: Author| {
+            let wish = Wish { mode: "m", name, provider: None, base_url, need, written_by };
+            resolve_wish(&settings, &facts, wish).map(|chosen| {
+                chosen.map(|chosen| (chosen.profile.model.clone(), chosen.profile.base_url.clone().unwrap(), chosen.key.is_some()))
+            })
+        };
+        let model = |name: &str, url: &str, has_key: bool| Ok(Some((name.to_owned(), url.to_owned(), has_key)));
+        let (repository, person) = (Author::Repository, Author::Person);
+        assert_eq!(found("fast", None, Need::Preferred, repository), model("small", OPENAI_BASE_URL, true));
+        assert_eq!(found("anthropic/opus-4", None, Need::Preferred, repository), model("opus-4", "https://tied.example/v1", true));
+        assert_eq!(found("sonnet", None, Need::Preferred, repository), Ok(None));
+        assert_eq!(found("new", None, Need::Required, repository), model("new", OPENAI_BASE_URL, true));
+        for need in [Need::Required, Need::Preferred] {
+            let refused = found("new", Some("https://evil.example/v1"), Need::Required, repository);
+            assert!(matches!(refused, Err(ProfileError::NotTied { .. })), "{need:?}: {refused:?}");
+        }
+        assert_eq!(
+            found("new", Some("https://tied.example/v2"), Need::Required, repository),
+            model("new", "https://tied.example/v2", false)
+        );
+        assert_eq!(found("new", Some("https://own.example/v1"), Need::Required, person), model("new", "https://own.example/v1", false));
+        let wish = Wish { mode: "m", name: "x", provider: Some("telepathy"), base_url: None, need: Need::Required, written_by: person };
+        assert!(resolve_wish(&settings, &facts, wish).unwrap_err().to_string().contains("there is no provider `telepathy`"));
     }
 
     #[test]

@@ -196,6 +196,16 @@ impl ModeSource {
         }
     }
 
+    /// Returns true when the file is the repository's, whoever it says its modes are of.
+    #[must_use]
+    pub fn is_in_repository(&self) -> bool {
+        match self {
+            Self::Project { .. } => true,
+            Self::Builtin => false,
+            Self::Global { file } | Self::Organization { file } => places::may_define(file),
+        }
+    }
+
     /// Returns the file; `None` for a built-in mode.
     #[must_use]
     pub fn file(&self) -> Option<&str> {

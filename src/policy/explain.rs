@@ -11,7 +11,7 @@ use crate::policy::command::Script;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::nearest::Nearest;
 use crate::policy::pattern::{PUBLICATIONS, Pattern};
-use crate::policy::rule::Written;
+use crate::policy::rule::{Rule, Written};
 use crate::policy::urls::{Destination, WebUrl};
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
 
@@ -68,6 +68,19 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
     }
 }
 
+/// A kind of use that tools are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UseKind {
+    /// Reading files.
+    Read,
+    /// Changing files.
+    Edit,
+    /// Running commands.
+    Command,
+    /// Calling tools of MCP servers.
+    Mcp,
+}
+
 impl Policy {
     /// Judges one intent and names the rule that comes nearest to allowing it.
     #[must_use]
@@ -75,6 +88,35 @@ impl Policy {
         let verdict = self.decide(intent, facts);
         let nearest = self.nearest(intent, facts, &verdict);
         Explanation { verdict, nearest }
+    }
+
+    /// Returns true when some rule could allow or hold a use of this kind under these facts. Where none could, there is no point in
+    /// offering the tools for it.
+    #[must_use]
+    pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
+        if kind == UseKind::Edit && facts.restriction.read_only {
+            return false;
+        }
+        let is_kind = |written: &Written| match (&written.pattern, kind) {
+            (Pattern::Read(_), UseKind::Read)
+            | (Pattern::Edit(_), UseKind::Edit)
+            | (Pattern::Command(_), UseKind::Command)
+            | (Pattern::Mcp(_), UseKind::Mcp) => true,
+            (
+                Pattern::Read(_)
+                | Pattern::Edit(_)
+                | Pattern::Command(_)
+                | Pattern::Fetch(_)
+                | Pattern::Browse(_)
+                | Pattern::Mcp(_)
+                | Pattern::Mode(_)
+                | Pattern::Delegate(_)
+                | Pattern::Publish(_),
+                _,
+            ) => false,
+        };
+        let may = |rule: &&Rule| rule.decision != Decision::Deny && rule.narrowing.holds(facts);
+        self.judge.rules().iter().filter(may).any(|rule| rule.patterns.iter().any(is_kind))
     }
 
     /// Returns what is allowed in a mode, one line a kind of intent, for the prompt.

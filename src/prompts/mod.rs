@@ -29,11 +29,12 @@ pub struct PromptFacts<'a> {
 /// Returns the system prompt.
 #[must_use]
 pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
-    parts(facts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
+    sections_of(facts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the sections of the system prompt by name, in order, without those that have nothing to say.
-fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
+#[must_use]
+pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
     let parts = [
         ("role", sections::role(facts)),
         ("run", sections::run()),
@@ -50,7 +51,7 @@ fn parts(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PromptFacts, parts, system_prompt};
+    use super::{PromptFacts, sections_of, system_prompt};
     use crate::base::chat::ToolSpec;
     use crate::modes::access::{self, Offer};
     use crate::modes::{ModeSet, builtin};
@@ -69,7 +70,7 @@ mod tests {
             .collect();
         let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
         let facts = PromptFacts { mode, delegates, modes: &modes, tools: &tools, rules, policy_lines, system: "linux" };
-        let whole = parts(&facts);
+        let whole = sections_of(&facts);
         let texts: Vec<String> = whole.iter().map(|(_, text)| text.clone()).collect();
         assert_eq!(texts.join("\n\n"), system_prompt(&facts));
         whole

@@ -141,6 +141,7 @@ async fn run<'a>(
         rules: &prepared.rules,
         main: prepared.main.in_use(),
         task: prepared.task.in_use(),
+        own: prepared.own.iter().map(|(slug, model)| (slug.clone(), model.in_use())).collect(),
         retry: RETRY,
         workspace: execution.workspace,
         env: &prepared.command_env,

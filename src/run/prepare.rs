@@ -14,14 +14,14 @@ use crate::config::settings::Settings;
 use crate::models::Model;
 use crate::models::build;
 use crate::models::profile::Price;
-use crate::models::resolve::{self, Chosen, ModelFacts};
+use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::retry::RetryLimits;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
 use crate::modes::access::{self, Offer};
 use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
-use crate::modes::{Mode, ModeSet};
+use crate::modes::{Mode, ModeSet, ModelNeed};
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
@@ -33,7 +33,7 @@ use crate::run::job::Work;
 use crate::run::plan::{PolicyName, RunPlan, Subject};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
-use crate::session::TaskModel;
+use crate::session::{TaskModel, brief};
 use crate::workspace::Workspace;
 use crate::workspace::env::clean_env;
 use crate::workspace::repo::CommitId;
@@ -99,6 +99,8 @@ pub struct Prepared {
     pub main: PreparedModel,
     /// The sub-tasks' model.
     pub task: PreparedModel,
+    /// The models of modes that have one of their own, by slug.
+    pub own: BTreeMap<String, PreparedModel>,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
     /// What is around commands.
@@ -212,13 +214,15 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let runnable: Vec<String> =
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
     let rules = trusted.rules(&runnable)?;
-    let models = Models::choose(&order, &settings, environment, trusted)?;
+    let wishes: Vec<&Mode> = modes.iter().filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some()).collect();
+    let models = Models::choose(&order, &settings, environment, trusted, &wishes, &slug)?;
     let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables()).map_err(Fault::machine)?;
     let facts = Facts { mode: slug.clone(), sandboxed: sandbox.holds(), ..order.facts };
     let budget: Budget = settings.values.budget.tighten(policy.settings().budget);
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let may_delegate = policy.settings().modes.delegation.from.contains(&slug);
-    let offer = Offer { switching: policy.settings().modes.switching, may_delegate, included: &models.main.included_tools };
+    let root = models.own.get(&slug).unwrap_or(&models.main);
+    let offer = Offer { switching: policy.settings().modes.switching, may_delegate, included: &root.included_tools };
     let plan = RunPlan {
         session: order.session,
         task: order.task.clone(),
@@ -228,9 +232,9 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         base: order.base,
         trusted: order.trusted.clone(),
         policy: PolicyName { origin, hash: policy.hash().to_owned() },
-        models: (models.main.model.label().to_owned(), models.task.model.label().to_owned()),
+        models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
-        tools: access::offered(mode, offer).iter().map(ToString::to_string).collect(),
+        tools: brief::shown(&access::offered(mode, offer), &policy, &facts).iter().map(ToString::to_string).collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug),
@@ -246,6 +250,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         rules,
         main: models.main,
         task: models.task,
+        own: models.own,
         command_env,
         sandbox,
         redactor: Redactor::new(models.keys.into_iter().chain(environment.secrets())),
@@ -286,34 +291,45 @@ impl PreparedModel {
     }
 }
 
-/// The two models of a run.
+/// The models of a run.
 struct Models {
     main: PreparedModel,
     task: PreparedModel,
+    /// Of modes that have one of their own.
+    own: BTreeMap<String, PreparedModel>,
     keys: Vec<Secret>,
     notes: Vec<String>,
 }
 
 impl Models {
-    fn choose(order: &Order, settings: &Settings, environment: &Environment, trusted: Trusted<'_>) -> Result<Self, Fault> {
-        let models = match (&order.script, &order.work) {
+    fn choose(
+        order: &Order,
+        settings: &Settings,
+        environment: &Environment,
+        trusted: Trusted<'_>,
+        wishes: &[&Mode],
+        root: &str,
+    ) -> Result<Self, Fault> {
+        let mut models = match (&order.script, &order.work) {
             (Some(script), _) => Self::scripted(script)?,
             (None, Some(Work::Steps(_))) => Self::none(),
-            (None, _) => Self::configured(settings, environment, trusted)?,
+            (None, _) => Self::configured(settings, environment, trusted, wishes)?,
         };
         Ok(match &order.work {
             None | Some(Work::Task(_)) => models,
             Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
             Some(Work::StepsThenTask(steps, _)) => {
-                let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), models.main.model)), ..models.main };
-                Self { main, ..models }
+                // What comes after the steps is one conversation with the model that began with them.
+                let after = models.own.remove(root).unwrap_or(models.main);
+                let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), after.model)), ..after };
+                Self { main, own: BTreeMap::new(), ..models }
             }
         })
     }
 
     fn none() -> Self {
         let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
-        Self { main: unused(), task: unused(), keys: Vec::new(), notes: Vec::new() }
+        Self { main: unused(), task: unused(), own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() }
     }
 
     fn scripted(script: &NamedFile) -> Result<Self, Fault> {
@@ -329,27 +345,48 @@ impl Models {
             })
         };
         let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
-        Ok(Self { main, task, keys: Vec::new(), notes: Vec::new() })
+        Ok(Self { main, task, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
     }
 
-    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>) -> Result<Self, Fault> {
+    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wishes: &[&Mode]) -> Result<Self, Fault> {
         let from_repository = settings.models_from_repository();
         let facts = ModelFacts { env: environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
-        let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| {
-            let hint = error.hint();
-            Fault::setup("models", error.to_string()).hint(hint)
-        })?;
-        let notes = resolved
-            .main
-            .notes
+        let fault = |place: &str, error: &ProfileError| Fault::setup(place, error.to_string()).hint(error.hint());
+        let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| fault("models", &error))?;
+        let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
+        for mode in wishes {
+            let Some(wish) = wish_of(mode) else { continue };
+            let place = mode.source.file().unwrap_or("modes");
+            let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish).map_err(|error| fault(place, &error))?;
+            wished.extend(chosen.map(|chosen| (*mode, chosen)));
+        }
+        let chosen = || [&resolved.main, &resolved.task].into_iter().chain(wished.iter().map(|(_, chosen)| chosen));
+        let mut notes: Vec<String> = Vec::new();
+        for note in chosen().flat_map(|chosen| &chosen.notes) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
+        let own = wished
             .iter()
-            .chain(resolved.task.notes.iter().filter(|note| !resolved.main.notes.contains(note)))
-            .cloned()
-            .collect();
-        let keys = [&resolved.main, &resolved.task].into_iter().filter_map(|chosen| chosen.key.clone()).collect();
+            .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, trusted)?)))
+            .collect::<Result<_, Fault>>()?;
         let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
-        Ok(Self { main, task, keys, notes })
+        Ok(Self { main, task, own, keys, notes })
     }
+}
+
+/// Returns what a mode asks for, and who wrote that.
+fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
+    let model = mode.model.as_ref()?;
+    let written_by = if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
+    let need = match model.need {
+        ModelNeed::Required => Need::Required,
+        ModelNeed::Preferred => Need::Preferred,
+    };
+    let (provider, base_url) = (model.provider.as_deref(), model.base_url.as_deref());
+    Some(Wish { mode: &mode.slug, name: &model.name, provider, base_url, need, written_by })
 }
 
 fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Box<dyn Model>, Fault> {

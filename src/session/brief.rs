@@ -7,8 +7,10 @@ use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
 use crate::modes::access::{self, Offer};
-use crate::modes::{Mode, ModeSet};
-use crate::policy::intent::Intent;
+use crate::modes::{Group, Mode, ModeSet};
+use crate::policy::Policy;
+use crate::policy::explain::UseKind;
+use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::prompts::rules::RuleFile;
 use crate::prompts::{self, PromptFacts};
@@ -51,39 +53,95 @@ impl<'a> Session<'a> {
         modes.find(slug).ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("there is no mode `{slug}`")))
     }
 
-    /// Returns the model a task speaks with.
+    /// Returns the model a task speaks with: its mode's own, else the one for its place.
     pub(crate) fn model_of(&self, task: &TaskState) -> TaskModel<'a> {
-        if task.parent.is_none() { self.parts.main } else { self.parts.task }
+        let own = self.parts.own.get(&task.mode).copied();
+        own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
     }
 
     fn make_brief(&self, mode: &Mode, may_delegate: bool, included: &[ToolName]) -> Brief {
-        let settings = self.parts.policy.settings();
-        let offered = access::offered(mode, Offer { switching: settings.modes.switching, may_delegate, included });
-        let tools = dispatch::specs(&offered);
-        let facts = self.facts(&mode.slug);
-        let may_be_given = |other: &&Mode| {
-            may_delegate && self.parts.policy.decide(&Intent::Delegate(other.slug.clone()), &facts).decision == Decision::Allow
-        };
-        let may_follow = |other: &&Mode| self.parts.policy.decide(&Intent::Mode(other.slug.clone()), &facts).decision == Decision::Allow;
-        let delegates = self.parts.modes.iter().filter(may_be_given).collect();
-        let allowed = ModeSet::merge([self.parts.modes.iter().filter(may_follow).cloned().collect()]);
-        let system = prompts::system_prompt(&PromptFacts {
+        let told = Told::of(&Telling {
+            mode,
+            modes: self.parts.modes,
+            policy: self.parts.policy,
+            facts: &self.facts(&mode.slug),
+            may_delegate,
+            included,
+            rules: self.parts.rules,
+        });
+        let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
+        let tools_bytes =
+            told.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum::<usize>();
+        let size_bytes = system.len() + tools_bytes;
+        Brief { system, tools: told.tools, offered: told.offered, size_bytes }
+    }
+}
+
+/// What decides what a model in one mode is told.
+#[derive(Clone, Copy)]
+pub struct Telling<'t> {
+    /// The mode.
+    pub mode: &'t Mode,
+    /// Every mode.
+    pub modes: &'t ModeSet,
+    /// Decides.
+    pub policy: &'t Policy,
+    /// Who asked and how, in this mode.
+    pub facts: &'t Facts,
+    /// Whether the task may start sub-tasks.
+    pub may_delegate: bool,
+    /// Opt-in tools that the model's profile includes.
+    pub included: &'t [ToolName],
+    /// Rules files of the trusted ref, all modes together.
+    pub rules: &'t [RuleFile],
+}
+
+/// What a model in one mode is told beside the conversation, by section.
+pub struct Told {
+    /// The sections of the system prompt by name.
+    pub sections: Vec<(&'static str, String)>,
+    /// The tools the model sees: those of the mode that some rule of the policy could let it use.
+    pub tools: Vec<ToolSpec>,
+    /// The tools of the mode. A call of one that is not shown is judged like any other, so that its refusal says why.
+    pub offered: Vec<ToolName>,
+}
+
+impl Told {
+    /// Puts everything together.
+    #[must_use]
+    pub fn of(telling: &Telling<'_>) -> Self {
+        let Telling { mode, modes, policy, facts, may_delegate, included, rules } = *telling;
+        let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, included });
+        let tools = dispatch::specs(&shown(&offered, policy, facts));
+        let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
+        let delegates = modes.iter().filter(|other| may_delegate && may(&Intent::Delegate(other.slug.clone()))).collect();
+        let allowed = ModeSet::merge([modes.iter().filter(|other| may(&Intent::Mode(other.slug.clone()))).cloned().collect()]);
+        let of_mode = rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
+        let sections = prompts::sections_of(&PromptFacts {
             mode,
             delegates,
             modes: &allowed,
             tools: &tools,
-            rules: &self.rules_of(mode),
-            policy_lines: &self.parts.policy.summary_lines(&mode.slug),
+            rules: &prompts::rules::order(of_mode, &mode.slug),
+            policy_lines: &policy.summary_lines(&mode.slug),
             system: std::env::consts::OS,
         });
-        let tools_bytes =
-            tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum::<usize>();
-        let size_bytes = system.len() + tools_bytes;
-        Brief { system, tools, offered, size_bytes }
+        Self { sections, tools, offered }
     }
+}
 
-    fn rules_of(&self, mode: &Mode) -> Vec<RuleFile> {
-        let files = self.parts.rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
-        prompts::rules::order(files, &mode.slug)
-    }
+/// Returns the tools that some rule of the policy could let a task use under these facts.
+#[must_use]
+pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts) -> Vec<ToolName> {
+    let may_be_used = |tool: &ToolName| {
+        let kind = match access::group_of(*tool) {
+            Some(Group::Read) => UseKind::Read,
+            Some(Group::Edit) => UseKind::Edit,
+            Some(Group::Command) => UseKind::Command,
+            Some(Group::Mcp) => UseKind::Mcp,
+            Some(Group::Modes) | None => return true,
+        };
+        policy.may_use(kind, facts)
+    };
+    offered.iter().copied().filter(may_be_used).collect()
 }

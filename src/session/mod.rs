@@ -12,7 +12,7 @@
 //! the interruption, the path there may differ. An ended session stays ended, unless it had stopped for a person who has decided since
 //! (`hold`).
 
-mod brief;
+pub mod brief;
 mod calls;
 mod finish;
 mod perform;
@@ -85,6 +85,8 @@ pub struct SessionParts<'a> {
     pub main: TaskModel<'a>,
     /// The sub-tasks' model.
     pub task: TaskModel<'a>,
+    /// The models of modes that have one of their own, by slug.
+    pub own: BTreeMap<String, TaskModel<'a>>,
     /// How requests are tried again.
     pub retry: RetryLimits,
     /// The checkout.

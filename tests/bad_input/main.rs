@@ -8,4 +8,5 @@ mod support;
 
 mod effects;
 mod model;
+mod modes;
 mod setup;

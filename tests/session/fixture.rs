@@ -175,6 +175,7 @@ impl Fixture {
             rules: &[],
             main: TaskModel { model, price: None, included_tools: &[] },
             task: TaskModel { model, price: None, included_tools: &[] },
+            own: BTreeMap::new(),
             retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,
             env: &env,
