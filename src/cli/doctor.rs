@@ -12,7 +12,7 @@ use crate::cli::session::sessions_folder;
 use crate::cli::{Context, ExitStatus, table};
 use crate::models::resolve::{ModelFacts, resolve};
 use crate::workspace::git_binary;
-use crate::workspace::sandbox::Level;
+use crate::workspace::sandbox::level::Level;
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]

@@ -21,7 +21,7 @@ use crate::policy::verdict::Decision;
 use crate::report::json::VerdictReport;
 use crate::report::markdown::visible;
 use crate::run::explain::{Answer, Explainer};
-use crate::workspace::sandbox::Level;
+use crate::workspace::sandbox::level::Level;
 
 /// Longest line of standard input, in bytes.
 const LINE_LIMIT_BYTES: usize = 1024 * 1024;

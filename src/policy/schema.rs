@@ -162,8 +162,8 @@ pub struct CommandLimits {
     pub timeout: Duration,
     /// Bytes of output kept of one command, both streams together.
     pub output_bytes: usize,
-    /// Whether commands may reach the network, whole; otherwise nothing of it.
-    pub network: bool,
+    /// What of the network commands may reach.
+    pub network: CommandNetwork,
     /// Names of environment variables passed on to commands.
     pub env: Vec<String>,
     /// Whether commands that run the repository's own code need a sandbox around them.
@@ -189,7 +189,7 @@ impl Default for CommandLimits {
         Self {
             timeout: Duration::from_secs(600),
             output_bytes: 64 * 1024,
-            network: false,
+            network: CommandNetwork::Off,
             env,
             sandbox: Sandbox::Required,
             max_complexity: 0.8,
@@ -200,6 +200,18 @@ impl Default for CommandLimits {
             unseen: Arc::from([]),
         }
     }
+}
+
+/// What of the network commands may reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommandNetwork {
+    /// Nothing.
+    #[default]
+    Off,
+    /// The hosts that `network.allow` lists, through a proxy.
+    Listed,
+    /// Everything.
+    Open,
 }
 
 /// What commands may reach.

@@ -12,8 +12,8 @@ use crate::policy::glob::PathGlob;
 use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
-    CommandEdits, CommandLimits, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, Listed, ModeRules, NetworkRules, OnHold,
-    OnQuestion, PolicySpec, PublishAs, PublishRules, Sandbox, Switching, Triggers,
+    CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, Listed, ModeRules,
+    NetworkRules, OnHold, OnQuestion, PolicySpec, PublishAs, PublishRules, Sandbox, Switching, Triggers,
 };
 use crate::policy::urls::pattern::UrlPattern;
 
@@ -130,8 +130,13 @@ fn commands(section: &mut Section<'_>) -> CommandLimits {
     let mut found = CommandLimits::default();
     section.set("timeout", "Wall time of one command.", Span, &mut found.timeout);
     section.set("output", "Bytes of output kept of one command.", Bytes, &mut found.output_bytes);
-    let network = Word(&[("off", false), ("false", false), ("open", true)]);
-    section.set("network", "Whether commands reach the network: nothing of it, or all.", network, &mut found.network);
+    let network = Word(&[
+        ("off", CommandNetwork::Off),
+        ("false", CommandNetwork::Off),
+        ("policy", CommandNetwork::Listed),
+        ("open", CommandNetwork::Open),
+    ]);
+    section.set("network", "What commands reach: nothing, the hosts under `network`, or everything.", network, &mut found.network);
     section.set("env", "Environment variables passed on to commands, by name.", Many(VARIABLE), &mut found.env);
     let about = "Scripts above it are held: a pipe counts 0.3, a redirection 0.2, an `if` 0.3, more than 100 bytes 0.1.";
     section.set("max_complexity", about, Number { least: 0.0, most: 1.0 }, &mut found.max_complexity);

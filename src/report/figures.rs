@@ -73,6 +73,7 @@ pub fn exit(exit: Exit) -> String {
         Exit::Code(code) => format!("exit {code}"),
         Exit::Signal(signal) => format!("killed by signal {signal}"),
         Exit::TimedOut => "timed out".to_owned(),
+        Exit::TooManyProcesses => "killed for its many processes".to_owned(),
     }
 }
 

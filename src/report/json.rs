@@ -211,6 +211,7 @@ impl<'a> CommandEnd<'a> {
             Exit::Code(code) => Self { exit_code: Some(code), ..nothing },
             Exit::Signal(signal) => Self { signal: Some(signal), ..nothing },
             Exit::TimedOut => Self { timed_out: true, ..nothing },
+            Exit::TooManyProcesses => Self { signal: Some(9), ..nothing },
         }
     }
 }

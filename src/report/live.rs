@@ -72,6 +72,7 @@ fn exit_words(exit: Exit) -> String {
         Exit::Code(code) => code.to_string(),
         Exit::Signal(signal) => format!("signal {signal}"),
         Exit::TimedOut => "timed out".to_owned(),
+        Exit::TooManyProcesses => "too many processes".to_owned(),
     }
 }
 

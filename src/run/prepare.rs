@@ -218,6 +218,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let models = Models::choose(&order, &settings, environment, trusted, &wishes, &slug)?;
     let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables()).map_err(Fault::machine)?;
     let facts = Facts { mode: slug.clone(), sandboxed: sandbox.holds(), ..order.facts };
+    let sandbox = sandbox.with_hosts_of(&policy, &facts);
     let budget: Budget = settings.values.budget.tighten(policy.settings().budget);
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let may_delegate = policy.settings().modes.delegation.from.contains(&slug);

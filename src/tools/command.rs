@@ -16,6 +16,7 @@ use crate::policy::command::Script;
 use crate::policy::command::examine::PathUse;
 use crate::policy::intent::{Act, Intent};
 use crate::policy::schema::Expansions;
+use crate::policy::verdict::Decision;
 use crate::tools::arguments::{Arguments, Place};
 use crate::tools::reach;
 use crate::tools::{CallError, Observation, ToolContext};
@@ -134,6 +135,7 @@ impl ExecuteCommand {
             output_bytes: context.commands.output_bytes,
             redactor: context.redactor,
             sandbox: context.sandbox,
+            proxy: context.sandbox.proxy(&context.mode.slug),
             reach,
         };
         match exec::run(permit, run).await {
@@ -147,6 +149,7 @@ impl ExecuteCommand {
             Exit::Code(0) => "Exit code: 0".to_owned(),
             Exit::Code(code) => format!("Exit code: {code} (the command was not successful; its output should say why)"),
             Exit::Signal(signal) => format!("Ended by {}", signal_name(signal)),
+            Exit::TooManyProcesses => "Killed, because it started too many processes; do not run it again as it is".to_owned(),
             Exit::TimedOut => format!("Killed after {} s, the longest it may run; do not run it again as it is", self.timeout.as_secs()),
         };
         let text = &output.output.text;
@@ -157,7 +160,7 @@ impl ExecuteCommand {
         } else {
             format!("\nMade and removed again, for it is protected: {}", removed.join(", "))
         };
-        format!("{end}\nWorking directory: {}{removed}\nOutput:\n{body}", self.folder.asked)
+        format!("{end}\nWorking directory: {}{removed}{}\nOutput:\n{body}", self.folder.asked, refused_hosts(output))
     }
 }
 
@@ -194,6 +197,15 @@ fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
         0 => format!("\n\nFiles changed: {}", shown.join(", ")),
         more => format!("\n\nFiles changed: {} and {more} more", shown.join(", ")),
     }
+}
+
+/// Tells what the proxy refused.
+fn refused_hosts(output: &CommandOutput) -> String {
+    let verdicts = output.traffic.iter().flat_map(|traffic| &traffic.verdicts);
+    let refused = verdicts.filter(|(verdict, _)| verdict.decision != Decision::Allow).take(TOUCHED_SHOWN);
+    refused.fold(String::new(), |text, (verdict, count)| {
+        format!("{text}\nRefused by the policy, {count} times: {} ({})", verdict.intent, verdict.reason)
+    })
 }
 
 fn signal_name(signal: i32) -> String {
@@ -252,6 +264,7 @@ mod tests {
                 exit,
                 output: Clipped { text: text.into(), omitted_bytes: 0 },
                 removed: Vec::new(),
+                traffic: None,
                 elapsed: Duration::ZERO,
             };
             assert_eq!(command.render(&output), expected);

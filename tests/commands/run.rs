@@ -52,6 +52,7 @@ pub(crate) fn run(policy: &Policy, root: &Path, folder: &str, text: &str) -> Res
         redactor: &Redactor::default(),
         sandbox: &sandbox,
         reach: Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None },
+        proxy: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let output = runtime.block_on(exec::run(&permit, run)).map_err(|error| error.to_string())?;

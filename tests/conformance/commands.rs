@@ -68,6 +68,7 @@ fn is_killed(case: &Value, policy: &Policy, script: Script) -> bool {
         redactor: &locum::base::secret::Redactor::default(),
         sandbox: &sandbox,
         reach: Reach { root: folder.path(), git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None },
+        proxy: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let output = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), exec::run(&permit, run)).await });

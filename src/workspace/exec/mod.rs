@@ -25,6 +25,8 @@ use crate::policy::command::{Execution, Script};
 use crate::policy::intent::{Act, Intent};
 use crate::workspace::exec::output::BothEnds;
 use crate::workspace::exec::spawn::Started;
+use crate::workspace::exec::tree::Crowd;
+use crate::workspace::network::proxy::{NetworkProxy, Serving, Traffic};
 use crate::workspace::sandbox::swept::Swept;
 use crate::workspace::sandbox::{Reach, Sandbox, SandboxError};
 
@@ -33,6 +35,9 @@ const TERM_GRACE: Duration = Duration::from_secs(2);
 
 /// Time that output is still waited for once every process of the command is gone, in case one could not be killed.
 const DRAIN_GRACE: Duration = Duration::from_millis(200);
+
+/// Time between two counts of processes, where the kernel does not count them.
+const COUNT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Bytes read from a command at once.
 const CHUNK_BYTES: usize = 32 * 1024;
@@ -56,6 +61,8 @@ pub struct CommandRun<'a> {
     pub sandbox: &'a Sandbox,
     /// How far it reaches there.
     pub reach: Reach<'a>,
+    /// What it talks to the network through, where the policy lists hosts.
+    pub proxy: Option<NetworkProxy>,
 }
 
 /// What came of it.
@@ -67,6 +74,8 @@ pub struct CommandOutput {
     pub output: Clipped,
     /// Protected names it made in the root of the checkout; they were removed.
     pub removed: Vec<RepoPath>,
+    /// What it asked the proxy for, where there is one.
+    pub traffic: Option<Traffic>,
     /// Wall time.
     pub elapsed: Duration,
 }
@@ -81,6 +90,8 @@ pub enum Exit {
     Signal(i32),
     /// It took too long and was killed.
     TimedOut,
+    /// It had more processes than it may and was killed.
+    TooManyProcesses,
 }
 
 /// Why a command did not start.
@@ -129,10 +140,17 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     let fence = command.sandbox.fence(&command.reach)?;
     let mut env = command.env.clone();
     env.extend(command.script.environment());
+    if let Some(fence) = &fence {
+        fence.adapt(&mut env);
+    }
     let mut started = spawn::start(execution, &command.folder, &env, fence)?;
+    let serving = match (started.listener.take(), &command.proxy) {
+        (Some(listener), Some(proxy)) => Some(proxy.on(listener).map_err(|error| SandboxError::Rules(error.to_string()))?),
+        (_, None) | (None, _) => None,
+    };
     let mut output = BothEnds::with_margin(command.output_bytes);
     let exit = match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
-        Ok(status) => exit_of(status.map_err(|source| ExecError::Start { program: started.program.clone(), source })?),
+        Ok(exit) => exit.map_err(|source| ExecError::Start { program: started.program.clone(), source })?,
         Err(_) => {
             started.tree.ask_to_end();
             // Either way it is over: what is left is killed below.
@@ -143,12 +161,19 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
     let removed = started.swept.as_ref().map(Swept::sweep).unwrap_or_default();
-    Ok(CommandOutput { exit, output: output.finish_redacted(command.redactor), removed, elapsed: begin.elapsed() })
+    Ok(CommandOutput {
+        exit,
+        output: output.finish_redacted(command.redactor),
+        removed,
+        traffic: serving.map(Serving::finish),
+        elapsed: begin.elapsed(),
+    })
 }
 
 /// Reads output until the command itself ends.
-async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<ExitStatus> {
+async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<Exit> {
     let mut chunk = vec![0; CHUNK_BYTES];
+    let mut counts = tokio::time::interval(COUNT_PAUSE);
     loop {
         tokio::select! {
             read = read_some(started.output.as_mut(), &mut chunk) => match read {
@@ -156,6 +181,11 @@ async fn until_exit(started: &mut Started, output: &mut BothEnds) -> io::Result<
                 None => started.output = None,
             },
             status = started.child.wait() => return status.map(|status| started.told(status)),
+            _ = counts.tick(), if started.crowd.is_some() => {
+                if started.crowd.as_ref().is_some_and(Crowd::is_over) {
+                    return Ok(Exit::TooManyProcesses);
+                }
+            }
         }
     }
 }
@@ -226,6 +256,7 @@ mod tests {
             redactor: &Redactor::default(),
             sandbox: &sandbox,
             reach,
+            proxy: None,
         };
         run_execution(&execution, &command).await
     }
@@ -265,6 +296,7 @@ mod tests {
             redactor: &redactor,
             sandbox: &sandbox,
             reach: reach(folder.path()),
+            proxy: None,
         };
         assert_eq!(super::run(&permit, command(&permitted)).await.unwrap().output.text, "b\n");
         for script in ["echo a", "echo a | echo b; true"].map(Script::parse) {

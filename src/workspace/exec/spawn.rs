@@ -6,22 +6,26 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::io::{self, PipeReader, PipeWriter, Read as _};
+use std::io::{self, PipeWriter, Read as _};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, setsid};
+use rustix::process::{DumpableBehavior, Pid, Signal, setsid};
 use rustix::thread::UnshareFlags;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use crate::policy::command::Execution;
-use crate::workspace::exec::ExecError;
-use crate::workspace::exec::tree::{Mark, Tree};
+use crate::workspace::exec::tree::{Crowd, Mark, Tree};
 use crate::workspace::exec::warden;
+use crate::workspace::exec::{ExecError, Exit, exit_of};
+use crate::workspace::sandbox::loopback;
 use crate::workspace::sandbox::outputs::Outputs;
 use crate::workspace::sandbox::swept::Swept;
 use crate::workspace::sandbox::view::{Stage, View};
@@ -32,6 +36,12 @@ const SHELL: &str = "/bin/sh";
 
 /// What a trial ends with when nothing was refused: no kernel says so of any of its parts.
 const ALL_WELL: Errno = Errno::OWNERDEAD;
+
+/// How gladly the kernel ends a command when memory is short, from -1000 to 1000; written as text.
+const ENDED_FIRST: &[u8] = b"800";
+
+/// How much a command lets others go before it, from -20 to 19.
+const NICE: i32 = 5;
 
 /// A command that runs.
 pub(super) struct Started {
@@ -44,7 +54,11 @@ pub(super) struct Started {
     /// The process itself, or the one that waits for it outside its namespaces.
     pub(super) child: Child,
     /// How it ended, where the child does not tell.
-    told: Option<PipeReader>,
+    told: Option<UnixStream>,
+    /// The processes on this machine, where they are to be counted.
+    pub(super) crowd: Option<Crowd>,
+    /// A socket inside its network that a proxy is to serve.
+    pub(super) listener: Option<TcpListener>,
     /// What of the root it may not add to.
     pub(super) swept: Option<Swept>,
     /// Files it needed; removed after it when they were not used.
@@ -53,12 +67,16 @@ pub(super) struct Started {
 
 impl Started {
     /// Returns how the command ended, by how the child did.
-    pub(super) fn told(&mut self, child: ExitStatus) -> ExitStatus {
+    pub(super) fn told(&mut self, child: ExitStatus) -> Exit {
         use std::os::unix::process::ExitStatusExt as _;
-        let Some(told) = &mut self.told else { return child };
+        let Some(told) = &mut self.told else { return exit_of(child) };
         let mut raw = [0; 4];
-        // Nothing was told: it was killed from outside.
-        told.read_exact(&mut raw).map_or(ExitStatus::from_raw(libc::SIGKILL), |()| ExitStatus::from_raw(i32::from_ne_bytes(raw)))
+        match told.read_exact(&mut raw).map(|()| i32::from_ne_bytes(raw)) {
+            Ok(warden::TOO_MANY) => Exit::TooManyProcesses,
+            Ok(raw) => exit_of(ExitStatus::from_raw(raw)),
+            // Nothing was told: it was killed from outside.
+            Err(_) => Exit::Signal(libc::SIGKILL),
+        }
     }
 }
 
@@ -96,19 +114,23 @@ fn spawn(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().envs(env);
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    let mut wires = None;
+    let (mut wires, mut has_proxy, mut crowd) = (None, false, None);
     let (mut outputs, mut swept) = (Outputs::default(), None);
     match fence {
         Some(fence) => {
-            command.envs(fence.variables);
             (outputs, swept) = (fence.outputs, fence.swept);
             match fence.view {
                 Some(view) => {
                     let (ours, theirs) = Wires::pair()?;
+                    has_proxy = view.has_proxy();
                     wires = Some(ours);
-                    before_exec_inside(&mut command, mark, view, theirs, c_string(folder)?, Some(fence.lock));
+                    let inside = Inside { view, wires: theirs, folder: c_string(folder)?, processes: fence.processes, lock: fence.lock };
+                    before_exec_inside(&mut command, mark, inside);
                 }
-                None => before_exec(&mut command, mark, Some(fence.lock)),
+                None => {
+                    crowd = fence.processes.map(|limit| Crowd::of(mark, limit));
+                    before_exec(&mut command, mark, Some(fence.lock));
+                }
             }
         }
         None => before_exec(&mut command, mark, None),
@@ -122,9 +144,11 @@ fn spawn(
         (Ok(child), None) => (child, None, None),
         (Err(error), wires) => return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error)),
     };
+    // Whatever it was that came over the wire, the command is killed when this fails.
+    let listener = told.as_ref().filter(|_| has_proxy).map(loopback::receive);
     let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
-    Ok(Started { program: program.to_owned(), output, tree, child, told, swept, _outputs: outputs })
+    Ok(Started { program: program.to_owned(), output, tree, child, told, crowd, listener: listener.transpose()?, swept, _outputs: outputs })
 }
 
 fn c_string(path: &Path) -> io::Result<CString> {
@@ -134,7 +158,7 @@ fn c_string(path: &Path) -> io::Result<CString> {
 /// Our ends of the pipes to and from the processes around a command.
 struct Wires {
     control: PipeWriter,
-    told: PipeReader,
+    told: UnixStream,
 }
 
 /// Their ends.
@@ -145,7 +169,7 @@ struct TheirWires {
 
 impl Wires {
     fn pair() -> io::Result<(Self, TheirWires)> {
-        let ((control_in, control), (told, told_out)) = (io::pipe()?, io::pipe()?);
+        let ((control_in, control), (told, told_out)) = (io::pipe()?, UnixStream::pair()?);
         Ok((Self { control, told }, TheirWires { control: control_in.into(), told: told_out.into() }))
     }
 
@@ -166,7 +190,7 @@ pub(in crate::workspace) fn try_view(view: View) -> io::Result<()> {
     let (ours, theirs) = Wires::pair()?;
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    before_exec_std(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
+    before_exec_std(&mut command, move || enter(&view, &theirs, None).and(Err(ALL_WELL.into())));
     let outcome = command.spawn();
     drop(command);
     match outcome {
@@ -190,24 +214,35 @@ fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>) {
             setsid()?;
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             mark.put_on_this_process();
+            go_first()?;
             lock.as_mut().map_or(Ok(()), Lock::close)?;
             close_others_at_exec()
         });
     }
 }
 
+/// What a child in namespaces of its own needs.
+struct Inside {
+    view: View,
+    wires: TheirWires,
+    folder: CString,
+    processes: Option<usize>,
+    lock: Lock,
+}
+
 /// The same in namespaces of its own: the child stays outside and waits, its child is the first process inside and waits as well, and
 /// only the child of that becomes the program.
 #[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
-fn before_exec_inside(command: &mut Command, mark: Mark, view: View, wires: TheirWires, folder: CString, mut lock: Option<Lock>) {
+fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
     // SAFETY: as above; the processes forked on the way do nothing else either and never return from here.
     unsafe {
         command.pre_exec(move || {
             setsid()?;
             mark.put_on_this_process();
-            enter(&view, &wires)?;
-            rustix::process::chdir(&folder)?;
-            lock.as_mut().map_or(Ok(()), Lock::close)?;
+            go_first()?;
+            enter(&inside.view, &inside.wires, inside.processes)?;
+            rustix::process::chdir(&inside.folder)?;
+            inside.lock.close()?;
             close_others_at_exec()
         });
     }
@@ -223,15 +258,14 @@ fn before_exec_std(command: &mut std::process::Command, step: impl FnMut() -> io
 }
 
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that becomes the program.
-fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
+fn enter(view: &View, wires: &TheirWires, processes: Option<usize>) -> io::Result<()> {
     let tell = |stage: Stage, error: io::Error| {
         // Whoever started this learns of the error itself another way.
         let _ = rustix::io::write(&wires.told, &[stage as u8]);
         error
     };
     unshare(view.namespaces()).map_err(|error| tell(Stage::Namespaces, error))?;
-    view.take_user().map_err(|error| tell(Stage::User, error))?;
-    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    with_own_files(|| view.take_user()).map_err(|error| tell(Stage::User, error))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(first) = fork().map_err(|error| tell(Stage::Processes, error))? {
         keep_only(&wires.control);
@@ -240,13 +274,35 @@ fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     }
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     setsid()?;
-    view.take().map_err(|(stage, errno)| tell(stage, errno.into()))?;
+    if let Some(socket) = view.take().map_err(|(stage, errno)| tell(stage, errno.into()))? {
+        loopback::hand_over(&wires.told, &socket).map_err(|errno| tell(Stage::Network, errno.into()))?;
+    }
     if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
         block_signals();
         keep_only(&wires.told);
-        warden::wait_inside(program);
+        warden::wait_inside(program, processes);
         exit();
     }
+    Ok(())
+}
+
+/// Does something to the process's own files in `/proc`: one that others cannot look into does not own them.
+fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
+    let done = act();
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    done
+}
+
+/// Lets everything else on this machine go before the command: the processor, and memory when there is none left.
+fn go_first() -> io::Result<()> {
+    let first = || {
+        let file = rustix::fs::open(c"/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(rustix::io::write(&file, ENDED_FIRST).map(drop)?)
+    };
+    // A container may keep both to itself; the other limits stand.
+    let _ = with_own_files(first);
+    let _ = rustix::process::nice(NICE);
     Ok(())
 }
 

@@ -114,6 +114,33 @@ impl Tree {
     }
 }
 
+/// How many processes a command may have, where neither the kernel nor a process inside counts them.
+#[derive(Debug)]
+pub(super) struct Crowd {
+    mark: Mark,
+    limit: usize,
+    /// Processes on this machine below which the command cannot have too many.
+    harmless: usize,
+}
+
+impl Crowd {
+    /// Lets the command with this mark have so many.
+    pub(super) fn of(mark: Mark, limit: usize) -> Self {
+        Self { mark, limit, harmless: processes().count().saturating_add(limit) }
+    }
+
+    /// Returns true when it has more. Only when there are many on this machine is it looked at whose they are.
+    pub(super) fn is_over(&self) -> bool {
+        processes().count() > self.harmless && processes().filter(|process| self.mark.is_on(*process)).count() > self.limit
+    }
+}
+
+/// Returns every process on this machine.
+fn processes() -> impl Iterator<Item = Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| process(entry.file_name().to_str()?))
+}
+
 impl Drop for Tree {
     fn drop(&mut self) {
         if !self.ended {
@@ -138,9 +165,7 @@ fn threads() -> impl Iterator<Item = std::path::PathBuf> {
 /// The same for kernels that keep no list of children.
 fn children_by_search() -> Vec<Pid> {
     let own = rustix::process::getpid().as_raw_nonzero().to_string();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let candidates = entries.filter_map(|entry| process(entry.file_name().to_str()?));
-    candidates.filter(|candidate| parent_of(*candidate).as_deref() == Some(own.as_str())).collect()
+    processes().filter(|candidate| parent_of(*candidate).as_deref() == Some(own.as_str())).collect()
 }
 
 fn parent_of(process: Pid) -> Option<String> {

@@ -11,8 +11,8 @@ use rustix::fs::{CWD, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-/// Processes that a command may have at once, where the kernel does not count them: an administrator's.
-const PROCESSES_LIMIT: usize = 4096;
+/// What is told instead of a status when there were more processes than there may be.
+pub(super) const TOO_MANY: i32 = i32::MAX;
 
 /// Time between two counts of processes.
 const COUNT_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -54,13 +54,12 @@ fn reap(process: Pid) {
 }
 
 /// Waits inside until the command itself has ended and tells how over what is put in the place of the input; reaps what
-/// lost its parent meanwhile.
-pub(super) fn wait_inside(program: Pid) {
+/// lost its parent meanwhile, and counts the processes where there is a limit.
+pub(super) fn wait_inside(program: Pid, limit: Option<usize>) {
     let out = rustix::stdio::stdin();
-    let counts = rustix::process::geteuid().is_root();
     let Ok(watch) = rustix::process::pidfd_open(program, PidfdFlags::empty()) else { return };
     loop {
-        match rustix::process::waitpid(None, if counts { WaitOptions::NOHANG } else { WaitOptions::empty() }) {
+        match rustix::process::waitpid(None, if limit.is_some() { WaitOptions::NOHANG } else { WaitOptions::empty() }) {
             Ok(Some((process, status))) if process == program => {
                 // Nobody listens when whoever started the command is gone.
                 let _ = rustix::io::write(out, &status.as_raw().to_ne_bytes());
@@ -69,7 +68,8 @@ pub(super) fn wait_inside(program: Pid) {
             Ok(None) => {
                 let mut ready = [PollFd::new(&watch, PollFlags::IN)];
                 let _ = poll(&mut ready, Some(&COUNT_PAUSE));
-                if processes() > PROCESSES_LIMIT {
+                if limit.is_some_and(|limit| processes() > limit) {
+                    let _ = rustix::io::write(out, &TOO_MANY.to_ne_bytes());
                     return;
                 }
             }

@@ -109,7 +109,7 @@ pub(super) fn empty(network: Network) -> Result<RulesetCreated, RulesetError> {
     let held = held.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;
     match network {
         Network::Off => held.handle_access(AccessNet::from_all(NEWEST))?.create(),
-        Network::Own | Network::Open => held.create(),
+        Network::Own | Network::Proxied | Network::Open => held.create(),
     }
 }
 

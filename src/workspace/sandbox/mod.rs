@@ -7,6 +7,9 @@
 
 mod covers;
 mod files;
+pub mod level;
+mod limits;
+pub(super) mod loopback;
 pub(super) mod outputs;
 mod places;
 pub(super) mod swept;
@@ -18,37 +21,30 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use landlock::{RulesetCreated, RulesetStatus};
-use rustix::process::{Resource, Rlimit};
+use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
 use crate::base::path::RepoPath;
 use crate::policy::Policy;
+use crate::policy::intent::Facts;
 use crate::policy::paths::Protection;
-use crate::policy::schema::{self, CommandLimits};
-use crate::workspace::exec::spawn;
+use crate::policy::schema::{self, CommandLimits, CommandNetwork};
+use crate::workspace::network::Gate;
+use crate::workspace::network::proxy::{self, NetworkProxy};
 use crate::workspace::sandbox::covers::Seen;
 use crate::workspace::sandbox::files::{Granted, Root, Split};
+use crate::workspace::sandbox::level::Level;
+use crate::workspace::sandbox::limits::Limits;
 use crate::workspace::sandbox::outputs::Outputs;
 use crate::workspace::sandbox::places::Use;
 use crate::workspace::sandbox::swept::Swept;
 use crate::workspace::sandbox::syscalls::{Filters, Processes, Sockets};
 use crate::workspace::sandbox::view::{Cover, Scene, View};
-
-/// Processes of this user, those outside included, above which a command cannot start another one. A limit for fork bombs.
-const PROCESSES_LIMIT: u64 = 4096;
-
-/// Memory of one process of its own, in bytes.
-const MEMORY_LIMIT_BYTES: u64 = 32 << 30;
-
-/// Largest file a command writes, in bytes.
-const FILE_LIMIT_BYTES: u64 = 8 << 30;
-
-/// Processor time of one process, as a multiple of the command's wall time.
-const CPU_FACTOR: u64 = 64;
 
 /// What is left of an administrator's rights: files and names of the checkout, which in a container often belongs to somebody else.
 const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
@@ -58,72 +54,6 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::SETGID);
 
-/// What the kernel gave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Level {
-    /// Files are held: outside and protected paths are out of reach.
-    pub files: bool,
-    /// The network is held: no socket can be connected.
-    pub network: bool,
-    /// Dangerous system calls are refused.
-    pub syscalls: bool,
-    /// Version of the kernel's interface for files; 0 for none.
-    pub landlock: u8,
-    /// Commands get namespaces of their own: processes, network, and a view of files without what they must not see.
-    pub namespaces: bool,
-}
-
-impl Level {
-    /// Tries on a thread of its own, and in a child process, what this kernel gives.
-    #[must_use]
-    pub fn obtained() -> Self {
-        Self::tried().0
-    }
-
-    /// The same, with the reason why there are no namespaces.
-    #[must_use]
-    pub fn tried() -> (Self, Option<String>) {
-        let refused = try_namespaces().err().map(|error| error.to_string());
-        (Self { namespaces: refused.is_none(), ..Self::without_namespaces() }, refused)
-    }
-
-    fn without_namespaces() -> Self {
-        let files = || files::empty(Network::Off).ok().and_then(|rules| rules.restrict_self().ok());
-        let syscalls = || syscalls::filters(Sockets::None, Processes::Shared).is_ok_and(|filters| load(&filters).is_ok());
-        let status = std::thread::spawn(files).join().ok().flatten();
-        let files = status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
-        let landlock = status.map_or(0, |status| files::version(&status.landlock));
-        let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
-        Self { files, network: syscalls, syscalls, landlock, namespaces: false }
-    }
-
-    /// Returns true when everything is held that a policy can require. Namespaces hold the same a second time.
-    #[must_use]
-    pub fn is_full(self) -> bool {
-        self.files && self.network && self.syscalls
-    }
-
-    /// Returns what is missing, in words; empty when nothing is.
-    #[must_use]
-    pub fn missing(self) -> String {
-        let parts = [
-            (self.files, "files are not held (Landlock version 3 or later, Linux 6.2)"),
-            (self.network, "the network is not held (seccomp)"),
-            (self.syscalls, "system calls are not held (seccomp)"),
-        ];
-        parts.iter().filter(|(held, _)| !held).map(|(_, words)| *words).collect::<Vec<_>>().join("; ")
-    }
-}
-
-/// Makes namespaces once, as a command would get them.
-fn try_namespaces() -> io::Result<()> {
-    let own = tempfile::tempdir()?;
-    let path = own.path().canonicalize()?;
-    view::prepare(&path)?;
-    let scene = Scene { own: &path, places: &[PathBuf::from("/usr")], roots: &[], covers: &[], own_network: true };
-    spawn::try_view(View::of(&scene)?)
-}
-
 /// What of the network commands reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
@@ -131,6 +61,8 @@ pub enum Network {
     Off,
     /// A network of their own, which ends at `127.0.0.1`.
     Own,
+    /// The same with one way out: a proxy of this program.
+    Proxied,
     /// Everything.
     Open,
 }
@@ -169,7 +101,15 @@ pub struct Sandbox {
     level: Level,
     network: Network,
     timeout: Duration,
+    limits: Limits,
+    hosts: Option<Hosts>,
     inside: Option<Inside>,
+}
+
+/// Who decides what commands reach through the proxy.
+struct Hosts {
+    policy: Arc<Policy>,
+    facts: Facts,
 }
 
 /// What all commands have in common.
@@ -192,6 +132,9 @@ pub enum SandboxError {
     /// The kernel does not give what the policy requires.
     #[error("the policy requires a sandbox and this kernel does not give it: {0}; `commands: {{ sandbox: best-effort }}` accepts less")]
     Below(String),
+    /// Nothing would hold commands to the proxy.
+    #[error("`commands.network: policy` needs a sandbox with namespaces, and there is none here; `off` and `open` do without")]
+    NoProxy,
     /// The rules could not be made.
     #[error("the sandbox could not be made: {0}")]
     Rules(String),
@@ -207,7 +150,7 @@ impl Sandbox {
     /// When the folder for commands cannot be made. A kernel that does not give enough is no error here: commands are refused then.
     pub fn prepare(limits: &CommandLimits, env: &BTreeMap<String, String>) -> Result<Self, SandboxError> {
         match limits.sandbox {
-            schema::Sandbox::Off => Ok(Self::around_nothing()),
+            schema::Sandbox::Off => Ok(Self { network: around_nothing(limits.network), ..Self::around_nothing() }),
             schema::Sandbox::Required | schema::Sandbox::BestEffort => Self::on(limits, env, Level::obtained()),
         }
     }
@@ -215,14 +158,24 @@ impl Sandbox {
     /// Returns no sandbox at all: what the policy says with `sandbox: off`.
     #[must_use]
     pub fn around_nothing() -> Self {
-        Self { wanted: schema::Sandbox::Off, level: Level::default(), network: Network::Open, timeout: Duration::MAX, inside: None }
+        Self {
+            wanted: schema::Sandbox::Off,
+            level: Level::default(),
+            network: Network::Open,
+            timeout: Duration::MAX,
+            limits: Limits::default(),
+            hosts: None,
+            inside: None,
+        }
     }
 
     fn on(limits: &CommandLimits, env: &BTreeMap<String, String>, level: Level) -> Result<Self, SandboxError> {
         let network = match (limits.network, level.namespaces) {
-            (true, _) => Network::Open,
-            (false, true) => Network::Own,
-            (false, false) => Network::Off,
+            (CommandNetwork::Open, _) => Network::Open,
+            // Without namespaces it is refused when a command would run.
+            (CommandNetwork::Listed, _) => Network::Proxied,
+            (CommandNetwork::Off, true) => Network::Own,
+            (CommandNetwork::Off, false) => Network::Off,
         };
         let own = tempfile::Builder::new().prefix("locum-commands-").tempdir()?;
         // The kernel grants real folders; a temporary folder may lie behind a link.
@@ -230,11 +183,11 @@ impl Sandbox {
         std::fs::create_dir(places::home_in(&path))?;
         std::fs::create_dir(places::temporary_in(&path))?;
         view::prepare(&path)?;
-        let places = places::places(env, &path, network == Network::Open);
+        let places = places::places(env, &path, matches!(network, Network::Open | Network::Proxied));
         let system = if level.files { files::open_places(&places) } else { Vec::new() };
         let sockets = match network {
             Network::Off => Sockets::None,
-            Network::Own => Sockets::Own,
+            Network::Own | Network::Proxied => Sockets::Own,
             Network::Open => Sockets::Internet,
         };
         let view = if level.namespaces { Processes::Own } else { Processes::Shared };
@@ -247,7 +200,30 @@ impl Sandbox {
         let places = places.into_iter().map(|(place, _)| place).collect();
         let (protection, seen) = (Protection::default(), RefCell::default());
         let inside = Inside { system, places, filters, protection, variables, seen, path, _own: own };
-        Ok(Self { wanted: limits.sandbox, level, network, timeout: limits.timeout, inside: Some(inside) })
+        Ok(Self {
+            wanted: limits.sandbox,
+            level,
+            network,
+            timeout: limits.timeout,
+            limits: Limits::default(),
+            hosts: None,
+            inside: Some(inside),
+        })
+    }
+
+    /// Lets commands reach what a policy lists, where it says so.
+    #[must_use]
+    pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
+        let hosts = (self.network == Network::Proxied).then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
+        Self { hosts, ..self }
+    }
+
+    /// Returns the proxy that commands in a mode are held to; `None` where they are not.
+    #[must_use]
+    pub fn proxy(&self, mode: &str) -> Option<NetworkProxy> {
+        let hosts = self.hosts.as_ref()?;
+        let (policy, facts) = (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
+        Some(NetworkProxy::new(Gate::default(), Arc::new(move |connection| policy.admit(connection, &facts))))
     }
 
     /// Returns true when commands run with files, network and system calls held.
@@ -261,6 +237,9 @@ impl Sandbox {
     /// # Errors
     /// When the policy requires more than there is, or the rules cannot be made.
     pub fn fence(&self, reach: &Reach<'_>) -> Result<Option<Fence>, SandboxError> {
+        if self.network == Network::Proxied && !self.level.namespaces {
+            return Err(SandboxError::NoProxy);
+        }
         let Some(inside) = &self.inside else { return Ok(None) };
         if self.wanted == schema::Sandbox::Required && !self.level.is_full() {
             return Err(SandboxError::Below(self.level.missing()));
@@ -279,15 +258,23 @@ impl Sandbox {
         let view = self.level.namespaces.then(|| inside.view(reach, &covers, self.network)).transpose().map_err(|error| fault(&error))?;
         let swept = (root == Root::Covered && reach.writes == Writes::Entries).then(|| Swept::before(reach.root)).transpose()?;
         let mut variables = inside.variables.clone();
-        // Git does not work in a folder of somebody else, as a container's often is, unless told that it may.
-        let own = [("GIT_CONFIG_COUNT", "1".to_owned()), ("GIT_CONFIG_KEY_0", "safe.directory".to_owned())];
-        variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
-        variables.insert("GIT_CONFIG_VALUE_0".to_owned(), reach.root.to_string_lossy().into_owned());
-        let limits = limits(self.timeout);
+        if self.network == Network::Proxied {
+            variables.extend(proxy::variables(loopback::PROXY.into()));
+        }
         let kept = if view.as_ref().is_some_and(View::has_own_user) { CapabilitySet::empty() } else { KEPT_CAPABILITIES };
         let late = view.iter().flat_map(|view| view.late()).collect();
-        let lock = Lock { rules, late, filters: inside.filters.clone(), limits, kept };
-        Ok(Some(Fence { lock, view, variables, outputs, swept }))
+        let lock = Lock { rules, late, filters: inside.filters.clone(), limits: self.limits.list(self.timeout), kept };
+        let processes = self.limits.counted();
+        let root = reach.root.to_string_lossy().into_owned();
+        Ok(Some(Fence { lock, processes, view, variables, root, outputs, swept }))
+    }
+}
+
+/// What commands reach without a sandbox.
+fn around_nothing(wanted: CommandNetwork) -> Network {
+    match wanted {
+        CommandNetwork::Listed => Network::Proxied,
+        CommandNetwork::Off | CommandNetwork::Open => Network::Open,
     }
 }
 
@@ -297,8 +284,7 @@ impl Inside {
         for folder in reach.git {
             roots.push(folder.canonicalize()?);
         }
-        let own_network = network != Network::Open;
-        View::of(&Scene { own: &self.path, places: &self.places, roots: &roots, covers, own_network })
+        View::of(&Scene { own: &self.path, places: &self.places, roots: &roots, covers, network })
     }
 }
 
@@ -322,14 +308,31 @@ impl Reach<'_> {
 pub struct Fence {
     /// What the child puts on itself.
     pub(in crate::workspace) lock: Lock,
+    /// Processes it may have at once, where the kernel does not count them.
+    pub(in crate::workspace) processes: Option<usize>,
     /// What it sees; `None` for what everybody sees.
     pub(in crate::workspace) view: Option<View>,
     /// Variables it gets besides its own.
-    pub(in crate::workspace) variables: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
+    /// The checkout.
+    root: String,
     /// Files that had to be there; removed with it when they were not used.
     pub(in crate::workspace) outputs: Outputs,
     /// What of the root it may not add to.
     pub(in crate::workspace) swept: Option<Swept>,
+}
+
+impl Fence {
+    /// Changes an environment to that of a command inside.
+    pub(in crate::workspace) fn adapt(&self, env: &mut BTreeMap<String, String>) {
+        env.extend(self.variables.clone());
+        // Git does not work in a folder of somebody else, as a container's often is, unless told that it may. This comes after settings
+        // that are there already.
+        let count = env.get("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+        env.insert(format!("GIT_CONFIG_KEY_{count}"), "safe.directory".to_owned());
+        env.insert(format!("GIT_CONFIG_VALUE_{count}"), self.root.clone());
+        env.insert("GIT_CONFIG_COUNT".to_owned(), (count + 1).to_string());
+    }
 }
 
 /// What a child puts on itself before it becomes the program. It cannot be taken off again.
@@ -350,7 +353,7 @@ impl Lock {
     /// When the kernel refuses any part of it, or it was used before.
     pub(in crate::workspace) fn close(&mut self) -> io::Result<()> {
         for (resource, limit) in &self.limits {
-            lower(*resource, *limit)?;
+            limits::lower(*resource, *limit)?;
         }
         if let Some(mut rules) = self.rules.take() {
             for (path, usage) in &self.late {
@@ -378,23 +381,6 @@ fn drop_capabilities(kept: CapabilitySet) -> io::Result<()> {
 
 fn load(filters: &Filters) -> io::Result<()> {
     filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|_| io::ErrorKind::PermissionDenied.into()))
-}
-
-fn limits(timeout: Duration) -> Vec<(Resource, u64)> {
-    vec![
-        (Resource::Core, 0),
-        (Resource::Nproc, PROCESSES_LIMIT),
-        (Resource::Data, MEMORY_LIMIT_BYTES),
-        (Resource::Fsize, FILE_LIMIT_BYTES),
-        (Resource::Cpu, timeout.as_secs().saturating_mul(CPU_FACTOR).max(1)),
-    ]
-}
-
-/// Lowers a limit of the calling process; one that is lower already stays.
-fn lower(resource: Resource, limit: u64) -> io::Result<()> {
-    let now = rustix::process::getrlimit(resource);
-    let least = |value: Option<u64>| Some(value.map_or(limit, |value| value.min(limit)));
-    Ok(rustix::process::setrlimit(resource, Rlimit { current: least(now.current), maximum: least(now.maximum) })?)
 }
 
 /// Keeps other processes of this user from looking into this one, and its memory from being written to disk when it fails.

@@ -9,13 +9,16 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::sandbox::places::Use;
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+
+use crate::workspace::sandbox::places::Use;
+use crate::workspace::sandbox::{Network, loopback};
 
 /// Memory that files of the new root, `/tmp` among them, may take.
 const ROOT_OPTIONS: &std::ffi::CStr = c"mode=0755,size=1g,nr_inodes=100k";
@@ -116,8 +119,8 @@ pub(in crate::workspace) struct View {
     steps: Vec<Step>,
     own_folders: Vec<CString>,
     user: Option<UserMap>,
-    /// Whether the network is one of its own.
-    pub(in crate::workspace) own_network: bool,
+    /// Which network it is in.
+    network: Network,
 }
 
 /// How this user is called inside: the same.
@@ -137,8 +140,8 @@ pub(super) struct Scene<'a> {
     pub(super) roots: &'a [PathBuf],
     /// What is covered.
     pub(super) covers: &'a [Cover],
-    /// Whether the network is one of its own.
-    pub(super) own_network: bool,
+    /// Which network the command is in.
+    pub(super) network: Network,
 }
 
 impl View {
@@ -170,14 +173,22 @@ impl View {
             plan.cover(cover, scene.own)?;
         }
         let root = c_string(&plan.root)?;
-        Ok(Self { root, steps: plan.steps, own_folders, user: user_map(), own_network: scene.own_network })
+        Ok(Self { root, steps: plan.steps, own_folders, user: user_map(), network: scene.network })
     }
 
     /// Returns what the namespaces have of their own.
     pub(in crate::workspace) fn namespaces(&self) -> i32 {
         let user = if self.user.is_some() { libc::CLONE_NEWUSER } else { 0 };
-        let network = if self.own_network { libc::CLONE_NEWNET } else { 0 };
+        let network = match self.network {
+            Network::Off | Network::Own | Network::Proxied => libc::CLONE_NEWNET,
+            Network::Open => 0,
+        };
         user | network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
+    }
+
+    /// Whether a proxy outside is to serve a socket inside.
+    pub(in crate::workspace) fn has_proxy(&self) -> bool {
+        self.network == Network::Proxied
     }
 
     /// Whether every right inside comes from being in a user namespace, so that none has to be kept.
@@ -197,20 +208,17 @@ impl View {
     /// What the kernel says.
     pub(in crate::workspace) fn take_user(&self) -> io::Result<()> {
         let Some(user) = &self.user else { return Ok(()) };
-        // A process that others cannot look into does not own its own files in `/proc`.
-        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable)?;
-        let told = tell(c"/proc/self/setgroups", b"deny")
-            .and_then(|()| tell(c"/proc/self/uid_map", user.users.as_bytes()))
-            .and_then(|()| tell(c"/proc/self/gid_map", user.groups.as_bytes()));
-        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
-        told
+        tell(c"/proc/self/setgroups", b"deny")?;
+        tell(c"/proc/self/uid_map", user.users.as_bytes())?;
+        tell(c"/proc/self/gid_map", user.groups.as_bytes())
     }
 
-    /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs between fork and exec.
+    /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs between fork and exec. Returns the socket that
+    /// a proxy outside is to serve, where there is one.
     ///
     /// # Errors
     /// What could not be done, and what the kernel says.
-    pub(in crate::workspace) fn take(&self) -> Result<(), (Stage, Errno)> {
+    pub(in crate::workspace) fn take(&self) -> Result<Option<OwnedFd>, (Stage, Errno)> {
         let at = |stage: Stage| move |errno: Errno| (stage, errno);
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
         rustix::mount::mount_change(c"/", private).map_err(at(Stage::Root))?;
@@ -223,10 +231,11 @@ impl View {
         rustix::process::pivot_root(c".", c".").map_err(at(Stage::Pivot))?;
         rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(Stage::Pivot))?;
         rustix::process::chdir(c"/").map_err(at(Stage::Pivot))?;
-        if self.own_network {
-            start_loopback().map_err(at(Stage::Network))?;
+        match self.network {
+            Network::Off | Network::Open => Ok(None),
+            Network::Own => loopback::start().map(|()| None).map_err(at(Stage::Network)),
+            Network::Proxied => loopback::start().and_then(|()| loopback::listen()).map(Some).map_err(at(Stage::Network)),
         }
-        Ok(())
     }
 }
 
@@ -446,40 +455,4 @@ fn user_map() -> Option<UserMap> {
 fn tell(file: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
     let file = rustix::fs::openat(CWD, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     if rustix::io::write(&file, text)? == text.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
-}
-
-/// Starts the first interface of a new network, which is the loopback: a message to the kernel's table of interfaces, and its answer.
-fn start_loopback() -> Result<(), Errno> {
-    use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
-    const LENGTH: usize = 32;
-    const ERROR: u16 = 2;
-    let flags = u16::try_from(libc::NLM_F_REQUEST | libc::NLM_F_ACK).unwrap_or_default();
-    let up = libc::IFF_UP.cast_unsigned().to_ne_bytes();
-    let mut message = [0_u8; LENGTH];
-    let fields: [(usize, &[u8]); 6] = [
-        (0, &32_u32.to_ne_bytes()),
-        (4, &libc::RTM_NEWLINK.to_ne_bytes()),
-        (6, &flags.to_ne_bytes()),
-        // Which interface, its flags, and which of them change.
-        (20, &1_i32.to_ne_bytes()),
-        (24, &up),
-        (28, &up),
-    ];
-    for (at, bytes) in fields {
-        if let Some(place) = message.get_mut(at..at + bytes.len()) {
-            place.copy_from_slice(bytes);
-        }
-    }
-    let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-    let kernel = netlink::SocketAddrNetlink::new(0, 0);
-    rustix::net::sendto(&socket, &message, SendFlags::empty(), &kernel)?;
-    let mut answer = [0_u8; 128];
-    let (length, _) = rustix::net::recv(&socket, &mut answer, RecvFlags::empty())?;
-    let number = |at: usize| answer.get(..length)?.get(at..at + 4)?.try_into().ok().map(i32::from_ne_bytes);
-    let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
-    match (kind, number(16)) {
-        (Some(ERROR), Some(0)) => Ok(()),
-        (Some(ERROR), Some(errno)) => Err(Errno::from_raw_os_error(-errno)),
-        _ => Err(Errno::PROTO),
-    }
 }

@@ -141,14 +141,7 @@ impl Serving {
     /// Returns the variables that lead programs to it.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<String, String> {
-        let proxy = format!("http://{}", self.address);
-        let near = "localhost,127.0.0.1,::1".to_owned();
-        let leads = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, proxy.clone()));
-        let both = leads.into_iter().chain([("NO_PROXY", near)]).flat_map(|(name, value)| {
-            let lower = (name.to_ascii_lowercase(), value.clone());
-            [(name.to_owned(), value), lower]
-        });
-        both.chain([("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned())]).collect()
+        variables(self.address)
     }
 
     /// Ends it and returns what it was asked for.
@@ -170,6 +163,19 @@ impl Serving {
         }
         traffic
     }
+}
+
+/// Returns the variables that lead programs to a proxy.
+#[must_use]
+pub fn variables(address: SocketAddr) -> BTreeMap<String, String> {
+    let proxy = format!("http://{address}");
+    let near = "localhost,127.0.0.1,::1".to_owned();
+    let leads = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, proxy.clone()));
+    let both = leads.into_iter().chain([("NO_PROXY", near)]).flat_map(|(name, value)| {
+        let lower = (name.to_ascii_lowercase(), value.clone());
+        [(name.to_owned(), value), lower]
+    });
+    both.chain([("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned())]).collect()
 }
 
 impl Drop for Serving {

@@ -9,18 +9,21 @@ use std::time::{Duration, Instant};
 use pretty_assertions::assert_eq;
 
 mod files;
+mod hostile;
 mod network;
 mod processes;
 mod user;
 
-use super::{Level, Reach, Sandbox, SandboxError, Writes};
+use super::level::Level;
+use super::{Reach, Sandbox, SandboxError, Writes};
 use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::schema::{self, CommandLimits};
-use crate::workspace::exec::{self, CommandRun, ExecError, Exit};
+use crate::workspace::exec::{self, CommandOutput, CommandRun, ExecError, Exit};
+use crate::workspace::network::proxy::NetworkProxy;
 
 /// A checkout, a home with a secret, and a folder that is nobody's business.
 struct Place {
@@ -69,14 +72,12 @@ impl Place {
         sandbox
     }
 
-    /// The sandboxes to try: with namespaces and without, as a runner that refuses them would give it.
     fn sandboxes(&self, wanted: schema::Sandbox) -> Vec<Sandbox> {
-        if wanted == schema::Sandbox::Off {
-            return vec![self.sandbox(wanted)];
-        }
-        let limits = CommandLimits { sandbox: wanted, ..CommandLimits::default() };
-        let level = Level { namespaces: false, ..Level::obtained() };
-        vec![self.sandbox(wanted), Sandbox::on(&limits, &self.env, level).unwrap()]
+        if wanted == schema::Sandbox::Off { vec![self.sandbox(wanted)] } else { sandboxes_of(&self.env) }
+    }
+
+    fn reach(&self) -> Reach<'_> {
+        Reach { root: &self.root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None }
     }
 
     fn run(&self, script: &str, sandbox: &Sandbox) -> Result<(Exit, String), ExecError> {
@@ -84,6 +85,26 @@ impl Place {
     }
 
     fn run_as(&self, script: &str, sandbox: &Sandbox, writes: Writes) -> Result<(Exit, String), ExecError> {
+        self.run_for(script, sandbox, writes, Duration::from_secs(20))
+    }
+
+    fn run_for(&self, script: &str, sandbox: &Sandbox, writes: Writes, timeout: Duration) -> Result<(Exit, String), ExecError> {
+        let output = self.run_whole(script, sandbox, writes, timeout, sandbox.proxy("code"))?;
+        Ok((output.exit, output.output.text))
+    }
+
+    fn run_through(&self, script: &str, sandbox: &Sandbox, proxy: Option<NetworkProxy>) -> Result<CommandOutput, ExecError> {
+        self.run_whole(script, sandbox, Writes::Entries, Duration::from_secs(20), proxy)
+    }
+
+    fn run_whole(
+        &self,
+        script: &str,
+        sandbox: &Sandbox,
+        writes: Writes,
+        timeout: Duration,
+        proxy: Option<NetworkProxy>,
+    ) -> Result<CommandOutput, ExecError> {
         let file = self.root.join("script.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -97,15 +118,24 @@ impl Place {
             script: &script,
             folder: self.root.clone(),
             env: &self.env,
-            timeout: Duration::from_secs(20),
+            timeout,
             output_bytes: 10_000,
             redactor: &Redactor::default(),
             sandbox,
             reach: Reach { root: &self.root, git: &git, writes, git_settings: false, visible: &visible, policy: None },
+            proxy,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(exec::run(&permit, command)).map(|output| (output.exit, output.output.text))
+        runtime.block_on(exec::run(&permit, command))
     }
+}
+
+/// The sandboxes to try: with namespaces and without, as a runner that refuses them would give it.
+fn sandboxes_of(env: &BTreeMap<String, String>) -> Vec<Sandbox> {
+    let limits = CommandLimits::default();
+    let level = Level::obtained();
+    assert!(level.is_full() && level.namespaces, "this kernel cannot hold what these tests attack: {:?}", Level::tried());
+    [level, Level { namespaces: false, ..level }].map(|level| Sandbox::on(&limits, env, level).unwrap()).into()
 }
 
 struct OneCommand(Script);

@@ -1,14 +1,23 @@
 //! What commands reach over a network, and over sockets of this machine.
 
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::sync::Arc;
 
 use pretty_assertions::{assert_eq, assert_ne};
 
 use super::{Place, check};
-use crate::policy::schema;
-use crate::workspace::exec::Exit;
+use crate::policy::Policy;
+use crate::policy::intent::Facts;
+use crate::policy::schema::{self, CommandLimits};
+use crate::workspace::exec::{ExecError, Exit};
+use crate::workspace::network::Gate;
+use crate::workspace::network::fixture::Watched;
+use crate::workspace::network::proxy::NetworkProxy;
+use crate::workspace::sandbox::level::Level;
+use crate::workspace::sandbox::{Sandbox, SandboxError};
 
 #[test]
 fn no_socket_reaches_anything() {
@@ -64,4 +73,55 @@ fn a_program_that_listens_is_reached_by_its_own_kind_where_there_are_namespaces(
         assert_eq!(exit, Exit::Code(0), "{script}\n{output}");
         assert_ne!(place.run(&script, &without).unwrap().0, Exit::Code(0), "{script}");
     }
+}
+
+#[test]
+fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
+    let policy =
+        Policy::parse("version: 1\ncommands: { network: policy }\nnetwork: { allow: ['http://good.example'] }\n", "policy.yml").unwrap();
+    let place = Place::new();
+    // Stands for the whole internet.
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, port) = (server.local_addr().unwrap(), server.local_addr().unwrap().port());
+    std::thread::spawn(move || {
+        while let Ok((mut stream, _)) = server.accept() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello");
+        }
+    });
+    let script = |asked: &str| {
+        format!(
+            "exec perl -MSocket -e 'my ($host, $port) = $ENV{{HTTP_PROXY}} =~ m,^http://([0-9.]+):([0-9]+)$,; socket(S,AF_INET,SOCK_STREAM,0) or die $!; \
+             connect(S,sockaddr_in($port,inet_aton($host))) or die $!; syswrite S, \"{asked} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n\"; \
+             local $/; print <S>'"
+        )
+    };
+    let limits = policy.settings().commands.clone();
+    let sandbox = Sandbox::prepare(&limits, &place.env).unwrap().with_hosts_of(&policy, &Facts::default());
+    let proxy = || {
+        let (wire, connected) = Watched::new(address, &[]);
+        // Told to nobody, but it has to be heard.
+        std::mem::forget(connected);
+        let policy = policy.clone();
+        NetworkProxy::new(Gate::new(Arc::new(wire)), Arc::new(move |connection| policy.admit(connection, &Facts::default())))
+    };
+    let run = |script: &str| place.run_through(script, &sandbox, Some(proxy())).unwrap();
+    let output = run(&script("GET http://good.example/"));
+    assert!(output.output.text.contains("200 OK") && output.output.text.ends_with("hello"), "{}", output.output.text);
+    for refused in ["GET http://bad.example/", "CONNECT good.example:22", "GET http://127.0.0.1/", "GET http://localhost/"] {
+        let output = run(&script(refused));
+        assert!(output.output.text.contains("403"), "{refused}: {}", output.output.text);
+    }
+    let direct = format!(
+        "exec perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or die $!; connect(S,sockaddr_in({port},INADDR_LOOPBACK)) or die $!'"
+    );
+    assert_ne!(run(&direct).exit, Exit::Code(0), "beside the proxy");
+    assert!(sandbox.proxy("code").is_some(), "a command of the tool gets one");
+
+    let level = Level { namespaces: false, ..Level::obtained() };
+    let without = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
+    let error = place.run("true", &without).unwrap_err();
+    assert!(matches!(error, ExecError::Sandbox(SandboxError::NoProxy)), "{error}");
+    let off = Sandbox::prepare(&CommandLimits { sandbox: schema::Sandbox::Off, ..limits }, &place.env).unwrap();
+    assert!(matches!(place.run("true", &off), Err(ExecError::Sandbox(SandboxError::NoProxy))), "nothing holds them without a sandbox");
 }

@@ -1,5 +1,7 @@
 //! What commands do to other processes, and ask of the kernel.
 
+use std::collections::BTreeMap;
+
 use pretty_assertions::assert_eq;
 
 use super::{Place, check};
@@ -37,5 +39,21 @@ fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
     let (_, status) = place.run("cat /proc/self/status; ulimit -c; ulimit -p", &sandbox).unwrap();
     assert!(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"), "{status}");
     let limits: Vec<u64> = status.lines().rev().take(2).map(|line| line.parse().unwrap()).collect();
-    assert!(limits[0] <= crate::workspace::sandbox::PROCESSES_LIMIT && limits[1] == 0, "{limits:?}");
+    assert!(limits[0] <= 4096 && limits[1] == 0, "{limits:?}");
+}
+
+#[test]
+fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
+    let place = Place::new();
+    let fence = place.sandbox(schema::Sandbox::Required).fence(&place.reach()).unwrap().unwrap();
+    let mut env = BTreeMap::from([("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.fsmonitor"), ("GIT_CONFIG_VALUE_0", "false")])
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    fence.adapt(&mut env);
+    let value = |name: &str| env.get(name).map(String::as_str);
+    assert_eq!(
+        (value("GIT_CONFIG_COUNT"), value("GIT_CONFIG_KEY_0"), value("GIT_CONFIG_KEY_1")),
+        (Some("2"), Some("core.fsmonitor"), Some("safe.directory"))
+    );
 }

@@ -1,0 +1,212 @@
+//! A program in C that tries every way out, so that no interpreter stands between it and the kernel. Where a way is open outside for
+//! anybody, that is checked too: no attack fails for a reason of its own.
+
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use pretty_assertions::assert_eq;
+
+use super::{Place, sandboxes_of};
+use crate::policy::schema;
+use crate::workspace::exec::Exit;
+use crate::workspace::sandbox::{Sandbox, Writes};
+
+/// How the program ends when it was not permitted to, and when something else stopped it.
+const NOT_PERMITTED: i32 = 10;
+const STOPPED: i32 = 11;
+
+/// Returns a place with the program in it.
+fn place() -> Place {
+    static PROGRAM: OnceLock<Vec<u8>> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("hostile.c"), folder.path().join("hostile"));
+        std::fs::write(&source, include_str!("hostile.c")).unwrap();
+        let built = Command::new("cc").arg("-O1").arg("-o").arg(&program).arg(&source).output().expect("`cc` is needed for this test");
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        std::fs::read(&program).unwrap()
+    });
+    let place = Place::new();
+    let at = place.root.join("hostile");
+    std::fs::write(&at, program).unwrap();
+    std::fs::set_permissions(&at, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    place
+}
+
+fn attack(place: &Place, words: &str, sandbox: &Sandbox) -> (Exit, String) {
+    place.run(&format!("exec ./hostile {words}"), sandbox).unwrap()
+}
+
+#[test]
+fn no_way_out_that_is_open_to_anybody_is_open_inside() {
+    let (tcp, tcp6) = (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("[::1]:0").unwrap());
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let name = format!("locum-{}", uuid::Uuid::now_v7());
+    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let named = UnixListener::bind(&path).unwrap();
+    let mut victim = Command::new("sleep").arg("1000").spawn().unwrap();
+    let port = |address: std::io::Result<std::net::SocketAddr>| address.unwrap().port();
+    let ways = [
+        format!("tcp {}", port(tcp.local_addr())),
+        format!("fastopen {}", port(tcp.local_addr())),
+        format!("tcp6 {}", port(tcp6.local_addr())),
+        format!("udp {}", port(udp.local_addr())),
+        format!("named {}", path.display()),
+        format!("hidden-name {name}"),
+        format!("signal {}", victim.id()),
+        format!("trace {}", victim.id()),
+        format!("read-memory {}", victim.id()),
+        format!("pidfd {}", victim.id()),
+        format!("priority {}", victim.id()),
+        "write $OUTSIDE/new".to_owned(),
+        "truncate $OUTSIDE/file".to_owned(),
+        "truncate .github/workflows/ci.yml".to_owned(),
+        "read $OUTSIDE/file".to_owned(),
+        "read .env".to_owned(),
+        "read web/deep/server.key".to_owned(),
+        "link $OUTSIDE/new".to_owned(),
+        "link-in $OUTSIDE/file".to_owned(),
+        "rename $OUTSIDE/file".to_owned(),
+        "rename .github/workflows/ci.yml".to_owned(),
+        "rename .git/HEAD".to_owned(),
+        "exchange .git".to_owned(),
+        "exchange .github".to_owned(),
+        "keyctl".to_owned(),
+        "add-key".to_owned(),
+        "privileges".to_owned(),
+    ];
+    for way in &ways {
+        let place = place();
+        let words = way.replace("$OUTSIDE", &place.outside.display().to_string());
+        let (exit, output) = attack(&place, &words, &place.sandbox(schema::Sandbox::Off));
+        assert_eq!(exit, Exit::Code(0), "{way} outside: {output}");
+    }
+    let count = || {
+        let mut arrived = 0;
+        for listener in [&tcp, &tcp6] {
+            listener.set_nonblocking(true).unwrap();
+            arrived += std::iter::from_fn(|| listener.accept().ok()).count();
+        }
+        for listener in [&hidden, &named] {
+            listener.set_nonblocking(true).unwrap();
+            arrived += std::iter::from_fn(|| listener.accept().ok()).count();
+        }
+        udp.set_nonblocking(true).unwrap();
+        arrived + std::iter::from_fn(|| udp.recv(&mut [0; 8]).ok()).count()
+    };
+    assert_eq!(count(), 7, "what arrived from outside");
+    for way in &ways {
+        for sandbox in sandboxes_of(&Place::new().env) {
+            let place = place();
+            let words = way.replace("$OUTSIDE", &place.outside.display().to_string());
+            let (exit, output) = attack(&place, &words, &sandbox);
+            assert!(matches!(exit, Exit::Code(NOT_PERMITTED | STOPPED)), "{way}, {:?}: {exit:?} {output}", sandbox.level);
+        }
+    }
+    assert_eq!(count(), 0, "what arrived from inside");
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+}
+
+#[test]
+fn what_most_kernels_or_users_are_refused_anyway_is_refused_by_the_sandbox() {
+    // A descriptor that the next program would get if nobody closed it.
+    let _kept = rustix::io::dup(std::io::stdin()).unwrap();
+    for sandbox in sandboxes_of(&Place::new().env) {
+        let place = place();
+        for way in [
+            "raw",
+            "raw6",
+            "packet",
+            "old-packet",
+            "vsock",
+            "bluetooth",
+            "crypto",
+            "audit",
+            "mount",
+            "unmount src",
+            "open-tree",
+            "fsopen",
+            "pivot",
+            "chroot",
+            "unshare-user",
+            "clone-user",
+            "clone3",
+            "setns",
+            "io-uring",
+            "userfaultfd",
+            "bpf",
+            "perf",
+            "kexec",
+            "module",
+            "handle",
+            "clock",
+            "hostname",
+            "reboot",
+            "second-numbering",
+            "terminal",
+            "descriptors",
+            "descriptor-bomb",
+            "file-bomb",
+        ] {
+            let (exit, output) = attack(&place, way, &sandbox);
+            assert_eq!(exit, Exit::Code(NOT_PERMITTED), "{way}, {:?}: {output}", sandbox.level);
+        }
+    }
+}
+
+#[test]
+fn a_fork_bomb_ends_with_its_command_and_is_bounded_until_then() {
+    for mut sandbox in sandboxes_of(&Place::new().env) {
+        sandbox.limits.set(200, 1 << 30);
+        let place = place();
+        let name = unique(&place);
+        let begin = Instant::now();
+        let (exit, _) = place.run_for(&format!("exec ./{name} fork-bomb"), &sandbox, Writes::Entries, Duration::from_secs(2)).unwrap();
+        assert!(matches!(exit, Exit::TooManyProcesses | Exit::TimedOut), "{exit:?}");
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+        assert_eq!(running(&name), 0, "{:?}", sandbox.level);
+    }
+}
+
+#[test]
+fn nothing_hides_from_the_end_of_its_command() {
+    for sandbox in sandboxes_of(&Place::new().env) {
+        let place = place();
+        let name = unique(&place);
+        let (exit, output) = place.run(&format!("./{name} hide; ./{name} hide & wait; exit 0"), &sandbox).unwrap();
+        assert_eq!(exit, Exit::Code(0), "{output}");
+        assert_eq!(running(&name), 0, "{:?}", sandbox.level);
+    }
+}
+
+#[test]
+fn a_command_cannot_take_all_memory() {
+    for sandbox in sandboxes_of(&Place::new().env) {
+        let mut sandbox = sandbox;
+        sandbox.limits.set(4096, 512 << 20);
+        let place = place();
+        let (exit, output) = place.run("exec ./hostile memory-bomb", &sandbox).unwrap();
+        assert_eq!(exit, Exit::Code(NOT_PERMITTED), "{output}");
+        let (_, output) = place.run("cat /proc/self/oom_score_adj", &sandbox).unwrap();
+        assert!(output.trim().parse::<i32>().unwrap() >= 500, "the kernel ends it before this program: {output}");
+    }
+}
+
+/// Gives the program a name of its own, by which its processes are known.
+fn unique(place: &Place) -> String {
+    let name = format!("h{}", &uuid::Uuid::now_v7().simple().to_string()[20..]);
+    std::fs::hard_link(place.root.join("hostile"), place.root.join(&name)).unwrap();
+    name
+}
+
+fn running(name: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries.filter(|entry| std::fs::read_to_string(entry.path().join("comm")).is_ok_and(|comm| comm.trim() == name)).count()
+}
