@@ -63,6 +63,7 @@ const OWNERS: &[(&str, &[&str])] = &[
 const EFFECT_OWNERS: &[&str] = &[
     "src/workspace/",
     "src/session/journal",
+    "src/session/guards",
     "src/config/",
     "src/cli/",
     "src/run/",

@@ -39,6 +39,56 @@ pub(crate) enum Guard {
     GitNeutral,
     /// What git says is redacted before anyone reads it.
     GitMessages,
+    /// A task uses only the tools its mode offers.
+    OfferedTools,
+    /// What tools bring back is redacted before the model reads it.
+    RedactedObservations,
+    /// What the model says is redacted before it is written down.
+    RedactedReplies,
+    /// A call whose arguments held a secret is not performed.
+    WithheldCalls,
+    /// A call is not repeated for ever.
+    Repetition,
+    /// What a command really changed is judged again.
+    JudgedAgain,
+    /// Sub-tasks run in allowed modes, so deep and so many.
+    DelegationLimits,
+    /// A budget ends what it pays for.
+    Budget,
+    /// A sub-task spends what its parent has left.
+    CarvedBudget,
+    /// No link is followed where a real path was judged.
+    NoLinks,
+    /// Only regular files are opened.
+    RegularFiles,
+    /// Git's own folder is not written to.
+    GitFolder,
+    /// A command's time is bounded.
+    CommandTime,
+    /// A command's output is bounded.
+    BoundedOutput,
+    /// No process of a command outlives it.
+    NothingLeftRunning,
+    /// What is published is redacted.
+    RedactedPostings,
+    /// Nobody is pinged.
+    Mentions,
+    /// No issue is closed by a word.
+    ClosingWords,
+    /// What is published holds nothing a reader cannot see.
+    HiddenText,
+    /// No line of the log is a command to the runner.
+    LogCommands,
+    /// Own output starts nothing.
+    OwnOutput,
+    /// Programs start runs by name only.
+    Bots,
+    /// People start runs by the forge's word on them.
+    Tiers,
+    /// Forks are read only, or nothing at all.
+    Forks,
+    /// A pull request that moved since it was asked starts nothing.
+    MovedHead,
     /// A command gets the environment the policy lists, less what names a secret.
     CleanEnvironment,
 }

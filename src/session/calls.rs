@@ -6,6 +6,7 @@
 use futures::StreamExt;
 
 use crate::base::chat::StopReason;
+use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
@@ -244,10 +245,10 @@ fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
     if task.stop == StopReason::Length && last {
         return mistake(reminders::call_cut().to_owned());
     }
-    if waiting.withheld && writes(waiting) {
+    if waiting.withheld && writes(waiting) && guard::on(Guard::WithheldCalls) {
         return mistake(WITHHELD.to_owned());
     }
-    if let Some(cycle) = task.recent.repeats(&waiting.call) {
+    if let Some(cycle) = task.recent.repeats(&waiting.call).filter(|_| guard::on(Guard::Repetition)) {
         return mistake(reminders::repeated(cycle, REPEAT_LIMIT));
     }
     let failed = task.waiting.iter().filter_map(|other| other.answer.as_ref()).any(|answer| answer.is_error);

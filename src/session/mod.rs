@@ -15,6 +15,8 @@
 pub mod brief;
 mod calls;
 mod finish;
+#[cfg(test)]
+mod guards;
 mod perform;
 mod stack;
 mod turn;

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
@@ -147,7 +148,7 @@ impl Session<'_> {
         // A person's yes to a command is one to what it does: what would be held may stay, what is denied is put back.
         let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
         let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
-            verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least).unzip();
+            verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least && guard::on(Guard::JudgedAgain)).unzip();
         if undone.is_empty() {
             return self.answered(id, waiting, observation, None, false);
         }

@@ -4,6 +4,7 @@
 //! `perform` has effects, each under the permit. Texts are redacted and bounded here, once for every tool.
 
 use crate::base::chat::{ToolCall, ToolSpec};
+use crate::base::guard::{self, Guard};
 use crate::base::text::Clipped;
 use crate::base::tool::ToolName;
 use crate::modes::access;
@@ -242,7 +243,7 @@ fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) ->
 
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
     let tool = ToolName::find(access::resolve(name));
-    match tool.filter(|tool| offered.contains(tool)) {
+    match tool.filter(|tool| offered.contains(tool) || !guard::on(Guard::OfferedTools)) {
         Some(tool) => Ok(tool),
         None => {
             let problem = match tool {
@@ -275,7 +276,8 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
         Call::NewTask(call) => call.perform(),
         Call::SwitchMode(call) => call.perform(),
     };
-    let text = Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES).text;
+    let text = if guard::on(Guard::RedactedObservations) { context.redactor.redact(&observation.text) } else { observation.text };
+    let text = Clipped::head_tail(&text, OBSERVATION_LIMIT_BYTES).text;
     Observation { text, ..observation }
 }
 

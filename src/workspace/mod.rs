@@ -13,6 +13,8 @@ pub mod exec;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+#[cfg(test)]
+mod guards;
 pub mod network;
 pub mod remote;
 pub mod repo;

@@ -1,6 +1,7 @@
 //! What leaves, before and after: each case also filtered twice.
 
 use super::{BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown, patch, title};
+use crate::base::guard::{Guard, stops};
 use crate::base::secret::{Redactor, Secret};
 use pretty_assertions::assert_eq;
 
@@ -306,4 +307,20 @@ fn no_line_of_a_log_commands_the_runner() {
     assert_eq!(log("a\r::echo::on"), "a\n: :echo::on");
     assert_eq!(log("\u{feff}::error::x \u{3000}"), ": :error::x \u{3000}");
     assert_eq!(log("a::b std::fmt ok"), "a::b std::fmt ok");
+}
+
+/// Returns true when a text leaves with `sign` in it.
+fn leaves_with(text: &str, sign: &str) -> bool {
+    markdown(text, &rules(), &redactor()).contains(sign)
+}
+
+#[test]
+fn an_attack_by_text_fails_because_of_one_guard() {
+    stops(Guard::Mentions, || leaves_with("thanks @octocat", "@octocat"));
+    stops(Guard::ClosingWords, || leaves_with("fixes #7", "fixes #7"));
+    stops(Guard::HiddenText, || leaves_with("a\u{200b}b", "\u{200b}"));
+    stops(Guard::RedactedPostings, || leaves_with("correct-horse-battery-staple-42", "correct-horse"));
+    for text in ["::set-output name=x::y", " \t::add-mask::x", "a ##[set-env name=x;]y"] {
+        stops(Guard::LogCommands, || log_safe(text, &redactor()) == text);
+    }
 }

@@ -6,6 +6,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::base::guard::{self, Guard};
 use crate::forge::command::{self, CommentCommand};
 use crate::forge::event::{Comment, EventKind, Subject, Trigger};
 use crate::forge::sanitise::BODY_LIMIT_CHARS;
@@ -236,10 +237,12 @@ pub fn screen(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>)
         }
     };
     let login = trigger.actor.login.as_str();
-    if is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own)) {
+    let own = is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own));
+    if own && guard::on(Guard::OwnOutput) {
         return Err(silent("own-output", "own output never starts a run"));
     }
-    if !trigger.actor.is_user && !triggers.bots.iter().any(|bot| is(bot, login)) {
+    let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
+    if !listed && guard::on(Guard::Bots) {
         return Err(silent("triggers.bots.allow", &format!("{login} is not a person and not listed")));
     }
     Ok(command)
@@ -290,7 +293,11 @@ fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) ->
     if !trigger.actor.is_user {
         // Anyone's app may comment on a public repository under its name; a listed one must have been given the right to write.
         let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
-        return if listed { Ok(Tier::Bot) } else { Err(silent("triggers.bots.allow", &format!("{login} may not write here"))) };
+        return if listed || !guard::on(Guard::Bots) {
+            Ok(Tier::Bot)
+        } else {
+            Err(silent("triggers.bots.allow", &format!("{login} may not write here")))
+        };
     }
     Ok(Tier::of(Standing {
         permission: permission.as_str(),
@@ -317,7 +324,7 @@ fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers, purpose: Purpose
     if in_a_persons_place {
         return Err(silent("triggers.approve", "only people decide"));
     }
-    if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
+    if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
         return Ok(());
     }
     Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
@@ -333,10 +340,10 @@ fn fork_is_read_only(trigger: &Trigger, triggers: &Triggers, situation: &Situati
     if !pull_request.is_open {
         return Err(told("thread-open", "the pull request is closed"));
     }
-    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) {
+    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) && guard::on(Guard::MovedHead) {
         return Err(told("head-moved", "the pull request has new commits since it was asked"));
     }
-    match (pull_request.is_fork, triggers.forks) {
+    match (pull_request.is_fork && guard::on(Guard::Forks), triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
         (true, Forks::ReadOnly) => Ok(true),
         (true, Forks::Deny) => Err(told("triggers.forks", "pull requests from forks start nothing here")),

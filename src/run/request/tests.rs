@@ -1,6 +1,7 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
 use super::{Answer, Flags, Refused, Said, Situation, Wish, decide};
+use crate::base::guard::{Guard, stops};
 use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
 use crate::policy::actors::Tier;
@@ -311,4 +312,25 @@ fn other_repositories_and_missing_policies_start_nothing() {
     let mut off = scene("/locum");
     off.triggers.comment = None;
     assert_eq!(off.refused_by(), ("triggers.comment", Answer::Silent));
+}
+
+#[test]
+fn an_attack_by_event_fails_because_of_one_guard() {
+    let starts = |change: &dyn Fn(&mut Scene)| {
+        let mut scene = scene("/locum fix the test");
+        change(&mut scene);
+        scene.decide().is_ok_and(|request| !request.read_only)
+    };
+    stops(Guard::OwnOutput, || starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()));
+    stops(Guard::Bots, || {
+        starts(&|scene| scene.trigger.actor = Actor { login: "evil-app[bot]".to_owned(), is_user: false, association: String::new() })
+    });
+    stops(Guard::Tiers, || starts(&|scene| scene.permission = Ok(Permission::Read)));
+    let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
+        let asked = Some("aaa".to_owned());
+        scene.trigger.subject = Some(Subject { number: 7, is_open: true, is_pull_request: true, head_sha: asked, ..Subject::default() });
+        scene.pull_request = Some(change);
+    };
+    stops(Guard::Forks, || starts(&|scene| on_a_pull_request(scene, PullRequest { is_fork: true, ..pull_request() })));
+    stops(Guard::MovedHead, || starts(&|scene| on_a_pull_request(scene, PullRequest { head_sha: "new".to_owned(), ..pull_request() })));
 }
