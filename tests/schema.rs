@@ -13,6 +13,7 @@ use locum::cli::inspect_args::SchemaWord;
 use locum::cli::schema::whole;
 use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
+use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
 use locum::run::job::Job;
 use serde_json::{Map, Value as Json, json};
@@ -49,6 +50,10 @@ fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
             "required" => {
                 let has = |key: &Json| value.as_object().is_none_or(|entries| entries.contains_key(key.as_str().unwrap()));
                 wrong(said.as_array().unwrap().iter().all(has), keyword);
+            }
+            "prefixItems" => {
+                let items = value.as_array().into_iter().flatten().zip(said.as_array().unwrap()).enumerate();
+                below.extend(items.flat_map(|(index, (item, said))| faults(said, item, &format!("{at}/{index}"))));
             }
             "items" => {
                 let items = value.as_array().into_iter().flatten().enumerate();
@@ -110,6 +115,14 @@ fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
             // Another layer may give what is missing in this one.
             said.into_iter().filter(|line| !line.ends_with("is missing")).collect()
         }
+        SchemaWord::Modes => {
+            let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
+            let said = loader::parse(text, &source)
+                .err()
+                .map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+            // That slugs and groups stand once is beyond a schema.
+            said.into_iter().filter(|line| !line.ends_with("twice")).collect()
+        }
     };
     said.into_iter().filter(|line| !line.contains(": example `")).collect()
 }
@@ -145,6 +158,13 @@ fn samples(schema: &Json) -> (Vec<Json>, Vec<Json>) {
             let beyond = [-1.0, 1.0].into_iter().zip(&bounds).filter_map(|(step, bound)| Some(json!(bound.as_ref()?.as_f64()? + step)));
             let beyond: Vec<Json> = beyond.filter(|value| value.as_f64().unwrap() < 9e15).map(whole_number).collect();
             (bounds.into_iter().flatten().collect(), beyond)
+        }
+        "array" if schema.get("prefixItems").is_some() => {
+            let [(heads, other_heads), (tails, other_tails)] = [0, 1].map(|index| samples(&schema["prefixItems"][index]));
+            let inside = tails.iter().map(|tail| json!([heads[0], tail])).collect();
+            let outside =
+                other_heads.iter().map(|head| json!([head, tails[0]])).chain(other_tails.iter().map(|tail| json!([heads[0], tail])));
+            (inside, outside.chain([json!([heads[0]])]).collect())
         }
         "array" => {
             let (inside, outside) = samples(&schema["items"]);
@@ -209,7 +229,8 @@ fn check(name: SchemaWord) {
         assert_eq!(faults(&schema, &value, ""), Vec::<String>::new(), "{value}");
         assert_eq!(refusals(name, &value.to_string()), Vec::<String>::new(), "{value}");
     }
-    for value in outside {
+    // A key of the top without anything below it is no modes, and no mistake.
+    for value in outside.into_iter().filter(|value| name != SchemaWord::Modes || *value != json!({ "customModes": null })) {
         assert!(!faults(&schema, &value, "").is_empty(), "the schema takes {value}");
         assert!(!refusals(name, &value.to_string()).is_empty(), "the program takes {value}");
     }
@@ -231,6 +252,11 @@ fn the_schema_of_settings_says_what_a_repository_may_set() {
 }
 
 #[test]
+fn the_schema_of_modes_says_what_is_read() {
+    check(SchemaWord::Modes);
+}
+
+#[test]
 fn everything_people_are_shown_is_valid() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -240,11 +266,13 @@ fn everything_people_are_shown_is_valid() {
         ("config/demo/policy.yml", SchemaWord::Policy),
         ("config/examples/policy.yml", SchemaWord::Policy),
         ("config/examples/config.yml", SchemaWord::Config),
+        ("config/modes.yml", SchemaWord::Modes),
+        ("config/examples/modes.yml", SchemaWord::Modes),
         ("config/examples/jobs/update-dependencies.yml", SchemaWord::Job),
     ] {
         texts.push((file.to_owned(), name, read(&root.join(file))));
     }
-    let marked = Regex::new(r"<!-- (policy|job|config) -->\n```yaml\n([\s\S]*?)```").unwrap();
+    let marked = Regex::new(r"<!-- (policy|job|config|modes) -->\n```yaml\n([\s\S]*?)```").unwrap();
     for page in std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()) {
         for found in marked.captures_iter(&read(&page)).map(|found| found.unwrap()) {
             let text = found[2].to_owned();
@@ -252,6 +280,7 @@ fn everything_people_are_shown_is_valid() {
                 "policy" if !text.contains("version:") => (SchemaWord::Policy, format!("version: 1\n{text}")),
                 "policy" => (SchemaWord::Policy, text),
                 "job" => (SchemaWord::Job, text),
+                "modes" => (SchemaWord::Modes, text),
                 _ => (SchemaWord::Config, text),
             };
             texts.push((page.display().to_string(), name, text));
@@ -281,7 +310,7 @@ fn every_key_says_what_it_is_for() {
         }
         found
     }
-    for name in [SchemaWord::Policy, SchemaWord::Job, SchemaWord::Config] {
+    for name in [SchemaWord::Policy, SchemaWord::Job, SchemaWord::Config, SchemaWord::Modes] {
         assert_eq!(bare(&whole(name), ""), Vec::<String>::new(), "{name:?}");
     }
 }

@@ -97,4 +97,6 @@ pub enum SchemaWord {
     Job,
     /// `.locum/config.yml`
     Config,
+    /// `.locum/modes.yml`
+    Modes,
 }

@@ -7,6 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
 use crate::cli::output::Output;
 use crate::config::schema;
+use crate::modes::json_schema as modes_schema;
 use crate::policy::Policy;
 use crate::run::job::Job;
 
@@ -26,6 +27,7 @@ pub fn whole(name: SchemaWord) -> Json {
         SchemaWord::Policy => ("A policy of locum, .locum/policy.yml", Policy::schema()),
         SchemaWord::Job => ("A job of locum, .locum/jobs/NAME.yml", Job::schema()),
         SchemaWord::Config => ("Settings of locum, .locum/config.yml", schema::schema()),
+        SchemaWord::Modes => ("Modes of locum, .locum/modes.yml", modes_schema::schema()),
     };
     let mut whole =
         Map::from_iter([("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")), ("title".to_owned(), json!(title))]);

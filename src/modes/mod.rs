@@ -6,6 +6,7 @@ pub mod builtin;
 pub mod edit;
 pub mod file_regex;
 mod js_regex;
+pub mod json_schema;
 pub mod loader;
 pub mod merge;
 pub mod permissions;

@@ -15,7 +15,7 @@ pub const AGENTS_FILE: &str = "AGENTS.md";
 /// Whose agent files a folder holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentKind {
-    /// Sub-agents of Claude Code and Kode. They do not take the place of a built-in mode: there they are something beside modes.
+    /// Sub-agents of Claude Code and Kode, agents of GitHub Copilot. They do not take the place of a built-in mode: there they are something beside modes.
     Claude,
     /// Agents of Kilo Code and OpenCode, which are modes there too.
     Kilo,
@@ -41,6 +41,7 @@ const fn folder(path: &'static str, kind: AgentKind, is_deep: bool) -> AgentFold
 /// The folders of agent files; modes of a later one take the place of those of an earlier one.
 pub const AGENT_FOLDERS: &[AgentFolder] = &[
     folder(".agents", AgentKind::Claude, false),
+    folder(".github/agents", AgentKind::Claude, false),
     folder(".claude/agents", AgentKind::Claude, true),
     folder(".kode/agents", AgentKind::Claude, true),
     folder(".opencode/mode", AgentKind::Kilo, false),
