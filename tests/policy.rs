@@ -185,3 +185,46 @@ fn mistakes_in_tests_are_told_all_at_once_with_their_places() {
         }
     }
 }
+
+#[test]
+fn a_starter_policy_passes_its_own_check_and_overwrites_nothing() {
+    let stage = Stage::with(&[
+        ("Cargo.toml", "[package]\n"),
+        ("src/lib.rs", ""),
+        ("README.md", ""),
+        ("ignored/x.py", ""),
+        (".gitignore", "ignored/\n"),
+    ]);
+    let printed = stage.run(&["policy", "init", "--stdout"]);
+    assert_eq!((printed.code, stage.names("checkout/.locum")), (Some(0), Vec::<String>::new()));
+    let made = stage.run(&["policy", "init"]);
+    assert_eq!((made.code, made.out.as_str()), (Some(0), "wrote .locum/policy.yml\n"), "{made:?}");
+    assert_eq!(stage.read("checkout/.locum/policy.yml"), printed.out);
+    assert_eq!(stage.names("checkout/.locum"), ["policy.yml"]);
+    for arguments in [["policy", "check"], ["policy", "test"]] {
+        let ran = stage.run(&arguments);
+        assert!(ran.code == Some(0) && !ran.out.contains("warning"), "{ran:?}");
+    }
+    assert!(!printed.out.contains("Python") && printed.out.contains("edit(src/**)"), "{}", printed.out);
+
+    stage.write("checkout/.locum/policy.yml", "mine");
+    for arguments in [["policy", "init"].as_slice(), &["init"]] {
+        let refused = stage.run(arguments);
+        assert!(refused.code == Some(2) && refused.err.contains(".locum/policy.yml: is there already"), "{refused:?}");
+    }
+    assert_eq!((stage.read("checkout/.locum/policy.yml").as_str(), stage.names("checkout/.github")), ("mine", Vec::new()));
+    let forced = stage.run(&["init", "--force"]);
+    assert_eq!((forced.code, forced.out.as_str()), (Some(0), "wrote .locum/policy.yml\nwrote .github/workflows/locum.yml\n"));
+    assert_eq!(stage.read("checkout/.locum/policy.yml"), printed.out);
+    assert_eq!(stage.run(&["policy", "init", "--stdout"]).out, printed.out, "its own workflow changes nothing");
+}
+
+#[test]
+fn a_starter_policy_is_not_written_through_a_link() {
+    let stage = Stage::with(&[("src/a.rs", "")]);
+    std::os::unix::fs::symlink(stage.path("home"), stage.path("checkout/.locum")).unwrap();
+    let ran = stage.run(&["policy", "init"]);
+    assert!(ran.code == Some(2) && stage.names("home").is_empty(), "{ran:?}");
+    let outside = Stage::empty();
+    assert_eq!(outside.run(&["policy", "init"]).code, Some(0), "a folder without git will do");
+}

@@ -61,6 +61,8 @@ pub enum Command {
     Action(ActionArgs),
     /// Maintenance jobs of the repository (`.locum/jobs/*.yml`).
     Job(JobArgs),
+    /// Write a starter policy and a workflow into this repository. Overwrites nothing.
+    Init(InitArgs),
     /// Show a whole run, offline, in a small repository made for it.
     Demo(DemoArgs),
     /// The modes a run could use: look at them, check, change, carry them to other repositories.
@@ -88,7 +90,8 @@ impl Command {
         match self {
             Self::Run(_) | Self::Action(_) | Self::Job(_) => true,
             Self::Session(args) => matches!(args.command, SessionCommand::Resume(_)),
-            Self::Demo(_)
+            Self::Init(_)
+            | Self::Demo(_)
             | Self::Modes(_)
             | Self::Policy(_)
             | Self::Config(_)
@@ -98,6 +101,14 @@ impl Command {
             | Self::Completions(_) => false,
         }
     }
+}
+
+/// `locum init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// Write the files even where they are there already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// `locum run`.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::policy_args::{PolicyExplainArgs, PolicyImportArgs, PolicyTestArgs};
+use crate::cli::policy_args::{PolicyExplainArgs, PolicyImportArgs, PolicyInitArgs, PolicyTestArgs};
 
 /// How the inspecting subcommands look and answer.
 #[derive(Clone, Debug, Args)]
@@ -36,7 +36,9 @@ pub enum PolicyCommand {
     /// Try the policy's own examples and files of cases. Ends with 0 when each comes out as it must, 3 when one does not, 2 when there is
     /// nothing to try.
     Test(PolicyTestArgs),
-    /// Turn the allowed and denied commands of another tool's settings into a policy; what is lost is told on stderr.
+    /// Write a starter policy for this repository: its source folders, its test commands, nothing else. Overwrites nothing.
+    Init(PolicyInitArgs),
+    /// Turn the settings of another tool, whole files of them, into a policy; what is lost is told on stderr, with its place.
     Import(PolicyImportArgs),
 }
 

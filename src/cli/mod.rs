@@ -13,6 +13,7 @@ pub mod decide;
 pub mod demo;
 pub mod doctor;
 pub mod failure;
+pub mod init;
 pub mod inspect_args;
 pub mod job;
 pub mod launch;
@@ -143,6 +144,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Run(args) => run::run(&args, context, output),
         Command::Action(args) => action::run(&args, context, output),
         Command::Job(args) => job::run(&args, context, output),
+        Command::Init(args) => init::all(&args, context, output),
         Command::Demo(args) => demo::run(&args, context, output),
         Command::Modes(args) => modes::run(&args, context, output),
         Command::Policy(args) => policy::run(&args, context, output),

@@ -8,11 +8,11 @@ use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::policy_args::PolicyImportArgs;
 use crate::cli::{Context, ExitStatus};
-use crate::cli::{policy_explain, policy_test};
+use crate::cli::{init, policy_explain, policy_test};
 use crate::config::load::ConfigFile;
 use crate::policy::Policy;
 use crate::policy::explain::Warning;
-use crate::policy::import::import;
+use crate::policy::import::{Source, import_all};
 use crate::policy::schema::PolicyErrors;
 use crate::policy::verdict::RuleRef;
 use crate::report::figures;
@@ -28,6 +28,7 @@ pub fn run(args: &PolicyArgs, context: &Context, output: &mut Output) -> Result<
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
         PolicyCommand::Test(args) => policy_test::run(args, context, output),
+        PolicyCommand::Init(args) => init::policy(args, context, output),
         PolicyCommand::Import(args) => imported(args, context, output),
     }
 }
@@ -94,8 +95,9 @@ struct ImportedRow<'a> {
 }
 
 fn imported(args: &PolicyImportArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let file = given(context, &args.file, "FILE")?;
-    let imported = import(args.from.into(), &file.text, &file.origin)?;
+    let files = args.files.iter().map(|path| given(context, path, "FILE")).collect::<Result<Vec<_>, _>>()?;
+    let sources: Vec<Source<'_>> = files.iter().map(|file| Source { origin: &file.origin, text: &file.text }).collect();
+    let imported = import_all(args.from.into(), &sources)?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
     } else {

@@ -15,9 +15,9 @@ pub struct PolicyImportArgs {
     /// Whose settings these are.
     #[arg(long, value_name = "TOOL")]
     pub from: PeerWord,
-    /// The settings file.
-    #[arg(value_hint = clap::ValueHint::FilePath)]
-    pub file: PathBuf,
+    /// The settings files, JSON with comments or YAML; where several count, the user's first, then the project's, then local ones.
+    #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
     /// Print the policy and what is lost as JSON.
     #[arg(long)]
     pub json: bool,
@@ -87,6 +87,17 @@ pub struct PolicyTestArgs {
     /// Where to read and how to answer.
     #[command(flatten)]
     pub inspect: InspectArgs,
+}
+
+/// `locum policy init`.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyInitArgs {
+    /// Print the policy instead of writing it.
+    #[arg(long, conflicts_with = "force")]
+    pub stdout: bool,
+    /// Write it even where there is one already.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// How a run is started.

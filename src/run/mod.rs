@@ -13,5 +13,6 @@ pub mod progress;
 pub mod publish;
 pub mod request;
 pub mod steps;
+pub mod survey;
 pub mod tree;
 pub mod trusted;

@@ -3,14 +3,15 @@
 //! In: the text of that tool's settings. Out: a policy text and what could not be carried over, in sentences. The policy spells
 //! out the switches it needs (`commands: { expansions: allow }`), so that a maintainer sees them and can take them away.
 
+mod jsonc;
 mod permissions;
 mod roo;
 
 use std::fmt::Write as _;
 
 use crate::base::fields::Mistakes;
-use crate::base::yaml::{Document, Node};
-use crate::policy::schema::PolicyErrors;
+use crate::base::yaml::{Document, Node, Place, Value};
+use crate::policy::schema::{PolicyError, PolicyErrors};
 use crate::policy::{Policy, errors};
 
 /// Whose settings are read.
@@ -33,27 +34,59 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
+/// The text of a settings file and how it is named in errors and notes.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Its name.
+    pub origin: &'a str,
+    /// Its text: JSON, with comments if need be, or YAML.
+    pub text: &'a str,
+}
+
+/// A settings file that has been read.
+struct Settings<'a> {
+    origin: &'a str,
+    root: Node,
+}
+
 /// Reads settings and returns the policy they amount to. `origin` names the settings in errors.
 ///
 /// # Errors
-/// Every mistake of the settings at once; and, should a rule make a policy that cannot be read, that.
+/// As [`import_all`].
 pub fn import(peer: Peer, text: &str, origin: &str) -> Result<Imported, PolicyErrors> {
-    let document = Document::parse(text);
-    let mut mistakes = Mistakes(document.mistakes);
+    import_all(peer, &[Source { origin, text }])
+}
+
+/// Reads settings files as their tool merges them, and returns the policy they amount to. Lists are joined; of anything else the later
+/// file's word counts, so that the order is user, project, local.
+///
+/// # Errors
+/// Every mistake of the settings at once; and, should a rule make a policy that cannot be read, that.
+pub fn import_all(peer: Peer, sources: &[Source<'_>]) -> Result<Imported, PolicyErrors> {
+    let mut faults = Vec::new();
+    let mut files = Vec::new();
+    for source in sources {
+        let document = Document::parse(&jsonc::plain(source.text));
+        let mut mistakes = Mistakes(document.mistakes);
+        match document.root {
+            Some(root) if root.entries().is_some() => files.push(Settings { origin: source.origin, root }),
+            Some(root) => mistakes.wanted(&root, "settings", "a mapping"),
+            None if mistakes.0.is_empty() => mistakes.add(Place::default(), "the file is empty"),
+            None => {}
+        }
+        faults.extend(errors(mistakes.0, source.origin).0);
+    }
     let mut draft = Draft::default();
-    match document.root {
-        Some(root) if root.entries().is_some() => match peer {
-            Peer::Roo => roo::read(&root, &mut draft, &mut mistakes),
-            Peer::Kode | Peer::Claude => permissions::read(peer, &root, &mut draft, &mut mistakes),
-        },
-        Some(root) => mistakes.wanted(&root, "settings", "a mapping"),
-        None if mistakes.0.is_empty() => mistakes.add(crate::base::yaml::Place::default(), "the file is empty"),
-        None => {}
+    match peer {
+        Peer::Roo => roo::read(&files, &mut draft),
+        Peer::Kode | Peer::Claude => permissions::read(peer, &files, &mut draft),
     }
-    if !mistakes.0.is_empty() {
-        return Err(errors(mistakes.0, origin));
+    faults.append(&mut draft.faults);
+    if !faults.is_empty() {
+        return Err(PolicyErrors(faults));
     }
-    let imported = Imported { policy: draft.render(origin), notes: draft.notes };
+    let origins: Vec<&str> = sources.iter().map(|source| source.origin).collect();
+    let imported = Imported { policy: draft.render(&origins.join(", ")), notes: draft.notes };
     Policy::parse(&imported.policy, "the imported policy")?;
     Ok(imported)
 }
@@ -68,6 +101,8 @@ struct Draft {
     /// Absolute globs that commands may read, and with `!` those they may not.
     outside: Vec<String>,
     notes: Vec<String>,
+    /// What is wrong with the settings.
+    faults: Vec<PolicyError>,
 }
 
 #[derive(Debug)]
@@ -83,8 +118,18 @@ impl Draft {
         self.rules.push(DraftRule { decision, patterns: vec![pattern], except: Vec::new(), comment: "" });
     }
 
-    fn note(&mut self, note: impl Into<String>) {
-        self.notes.push(note.into());
+    /// Says what is left out, and where it stands.
+    fn note(&mut self, origin: &str, place: Place, note: impl std::fmt::Display) {
+        self.notes.push(format!("{origin}:{}: {note}", place.line));
+    }
+
+    /// Returns the texts of a list; none when it is absent or null.
+    fn texts(&mut self, origin: &str, node: Option<&Node>, key: &str) -> Vec<(String, Place)> {
+        let Some(node) = node.filter(|node| node.value != Value::Null) else { return Vec::new() };
+        let mut mistakes = Mistakes::default();
+        let texts = mistakes.texts(node, key);
+        self.faults.extend(errors(mistakes.0, origin).0);
+        texts
     }
 
     fn render(&self, origin: &str) -> String {
@@ -113,19 +158,13 @@ impl Draft {
     }
 }
 
-/// Returns the values of a list of texts under a key; `None` when the key is absent or null.
-fn texts(node: Option<&Node>, key: &str, mistakes: &mut Mistakes) -> Option<Vec<String>> {
-    let node = node.filter(|node| node.value != crate::base::yaml::Value::Null)?;
-    Some(mistakes.texts(node, key).into_iter().map(|(text, _)| text).collect())
-}
-
 /// Writes texts as a YAML list in which nothing has a meaning of its own.
 fn listed(texts: &[String]) -> String {
     let quoted: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
     if let [one] = quoted.as_slice() { one.clone() } else { format!("[{}]", quoted.join(", ")) }
 }
 
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::String(text.to_owned()).to_string()
 }
 

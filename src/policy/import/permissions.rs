@@ -2,11 +2,10 @@
 //!
 //! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is no rule at all is left out with a note.
 
-use crate::base::fields::Mistakes;
-use crate::base::yaml::Node;
+use crate::base::yaml::{Node, Place, Value};
 use crate::policy::command::word;
 use crate::policy::glob::PathGlob;
-use crate::policy::import::{Draft, DraftRule, Peer, pattern_words, texts};
+use crate::policy::import::{Draft, DraftRule, Peer, Settings, pattern_words};
 use crate::policy::pattern::Pattern;
 
 /// Commands that need no rule there.
@@ -14,9 +13,21 @@ const ALWAYS_ALLOWED: &[&str] = &["git status", "git diff", "git log", "git bran
 /// Commands that the mode `acceptEdits` allows.
 const EDITING: &[&str] = &["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
-pub(super) fn read(peer: Peer, root: &Node, draft: &mut Draft, mistakes: &mut Mistakes) {
-    let permissions = root.get("permissions");
-    let list = |key: &str, mistakes: &mut Mistakes| texts(permissions.and_then(|node| node.get(key)), key, mistakes).unwrap_or_default();
+/// Keys of `permissions` that are carried over.
+const CARRIED: &[&str] = &["allow", "ask", "deny", "defaultMode", "additionalDirectories"];
+
+/// What a mode of these tools does to what the lists allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Nothing.
+    Lists,
+    /// Edits need no click.
+    Edits,
+    /// Nothing is changed: what would change something waits.
+    Plan,
+}
+
+pub(super) fn read(peer: Peer, files: &[Settings<'_>], draft: &mut Draft) {
     draft.rules.push(DraftRule {
         decision: "allow",
         patterns: vec!["read(**)".to_owned()],
@@ -29,26 +40,24 @@ pub(super) fn read(peer: Peer, root: &Node, draft: &mut Draft, mistakes: &mut Mi
         except: Vec::new(),
         comment: "These need no rule there.",
     });
+    let mode = default_mode(files, draft);
     for (key, decision) in [("allow", "allow"), ("ask", "hold"), ("deny", "deny")] {
-        for text in list(key, mistakes) {
-            rule(peer, decision, &text, draft);
+        for file in files {
+            let list = draft.texts(file.origin, permissions(file, key), key);
+            for (text, place) in list {
+                let waits = mode == Mode::Plan && !text.starts_with("Read") && !text.starts_with("WebFetch");
+                let decision = if decision == "allow" && waits { "hold" } else { decision };
+                Rules { peer, origin: file.origin, place, draft }.rule(decision, &text);
+            }
         }
     }
-    match permissions.and_then(|node| node.get("defaultMode")).and_then(Node::text) {
-        None | Some("default" | "dontAsk" | "delegate") => {}
-        Some("acceptEdits") => {
-            draft.rule("allow", "edit(**)".to_owned());
-            EDITING.iter().for_each(|program| draft.rule("allow", format!("command-prefix({program})")));
-        }
-        Some(other) => draft.note(format!("the mode `{}`", other.escape_debug())),
+    if mode == Mode::Edits {
+        draft.rule("allow", "edit(**)".to_owned());
+        EDITING.iter().for_each(|program| draft.rule("allow", format!("command-prefix({program})")));
     }
-    if permissions.and_then(|node| node.get("additionalDirectories")).is_some() {
-        draft.note("`additionalDirectories`: tools stay in the repository; `commands: { reads: [...] }` opens folders to commands");
-    }
-    for key in ["hooks", "env", "apiKeyHelper", "enableAllProjectMcpServers"] {
-        if root.get(key).is_some() {
-            draft.note(format!("`{key}`"));
-        }
+    for file in files {
+        additional(file, draft);
+        left_out(file, draft);
     }
     draft.commands.extend([("max_complexity", "1.0".to_owned()), ("expansions", "allow".to_owned()), ("edits", "checkout".to_owned())]);
     let reads = std::mem::take(&mut draft.outside);
@@ -58,44 +67,142 @@ pub(super) fn read(peer: Peer, root: &Node, draft: &mut Draft, mistakes: &mut Mi
     }
 }
 
-fn rule(peer: Peer, decision: &'static str, text: &str, draft: &mut Draft) {
-    let unread = |draft: &mut Draft| draft.note(format!("the rule `{}`", text.escape_debug()));
-    if text.contains(|letter: char| letter.is_control() && letter != '\n') {
-        return unread(draft);
-    }
-    let (tool, inner) = match text.split_once('(') {
-        None => (text, None),
-        Some((tool, rest)) => match rest.strip_suffix(')') {
-            Some(inner) => (tool, Some(inner.trim())),
-            None => return unread(draft),
-        },
+fn permissions<'n>(file: &'n Settings<'_>, key: &str) -> Option<&'n Node> {
+    file.root.get("permissions")?.get(key)
+}
+
+/// The last file's mode counts.
+fn default_mode(files: &[Settings<'_>], draft: &mut Draft) -> Mode {
+    let Some((file, node)) = files.iter().rev().find_map(|file| Some((file, permissions(file, "defaultMode")?))) else {
+        return Mode::Lists;
     };
-    let refuses = decision != "allow";
-    let patterns = match (tool, inner) {
-        ("Bash", None) => vec!["command-prefix(*)".to_owned()],
-        ("Bash", Some(inner)) => {
-            let inner = inner.trim_end_matches("[background]").trim_end();
-            let allowed = command(inner);
-            allowed.into_iter().chain(refuses.then(|| refused_command(peer, inner)).flatten()).collect()
+    match node.text() {
+        Some("default" | "dontAsk" | "delegate") => Mode::Lists,
+        Some("acceptEdits") => Mode::Edits,
+        Some("plan") => Mode::Plan,
+        Some(other) => {
+            draft.note(file.origin, node.place, format!("the mode `{}`", other.escape_debug()));
+            Mode::Lists
         }
-        ("Read" | "Grep" | "Glob" | "LS", None) => vec!["read(**)".to_owned()],
-        ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", None) => vec!["edit(**)".to_owned()],
-        ("Read" | "Grep" | "Glob" | "LS", Some(inner)) => path("read", inner, decision, draft),
-        ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(inner)) => path("edit", inner, decision, draft),
-        ("WebFetch", Some(inner)) => inner.strip_prefix("domain:").map(|host| format!("fetch({host})")).into_iter().collect(),
-        ("Task", None) => vec!["delegate(*)".to_owned()],
-        (tool, None) => mcp(tool).into_iter().collect(),
-        _ => Vec::new(),
-    };
-    let (read, _): (Vec<String>, Vec<String>) = patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
-    if read.is_empty() && !outside(inner.unwrap_or_default()) {
-        return unread(draft);
+        None if node.value == Value::Null => Mode::Lists,
+        None => {
+            draft.note(file.origin, node.place, "`defaultMode`, which is no word");
+            Mode::Lists
+        }
     }
-    read.into_iter().for_each(|pattern| draft.rule(decision, pattern));
+}
+
+/// Folders beside the repository, which commands may read.
+fn additional(file: &Settings<'_>, draft: &mut Draft) {
+    for (folder, place) in draft.texts(file.origin, permissions(file, "additionalDirectories"), "additionalDirectories") {
+        let glob = format!("{}/**", folder.trim_end_matches('/'));
+        let inside = glob.strip_prefix('/').is_some_and(|rest| PathGlob::parse(rest).is_ok_and(|glob| glob.parts().len() > 1));
+        let plain = !folder.contains(['*', '?']) && !folder.chars().any(char::is_control);
+        if inside && plain {
+            draft.outside.push(glob);
+            draft.note(
+                file.origin,
+                place,
+                format!("`{folder}` as a folder to write to: commands may read it, and nothing outside is written"),
+            );
+        } else {
+            draft.note(file.origin, place, format!("`{}`: only absolute folders can be opened to commands", folder.escape_debug()));
+        }
+    }
+}
+
+fn left_out(file: &Settings<'_>, draft: &mut Draft) {
+    let root = file.root.entries().unwrap_or_default().iter().filter(|entry| entry.key != "permissions");
+    let inner = file.root.get("permissions").and_then(Node::entries).unwrap_or_default().iter();
+    for entry in root.chain(inner.filter(|entry| !CARRIED.contains(&entry.key.as_str()))) {
+        draft.note(file.origin, entry.key_place, format!("`{}`", entry.key.escape_debug()));
+    }
+}
+
+/// Where a rule stands and where it goes.
+struct Rules<'r> {
+    peer: Peer,
+    origin: &'r str,
+    place: Place,
+    draft: &'r mut Draft,
+}
+
+impl Rules<'_> {
+    fn rule(&mut self, decision: &'static str, text: &str) {
+        if text.contains(|letter: char| letter.is_control() && letter != '\n') {
+            return self.unread(text);
+        }
+        let (tool, inner) = match text.split_once('(') {
+            None => (text, None),
+            Some((tool, rest)) => match rest.strip_suffix(')') {
+                Some(inner) => (tool, Some(inner.trim())),
+                None => return self.unread(text),
+            },
+        };
+        let refuses = decision != "allow";
+        let patterns = match (tool, inner) {
+            ("Bash", None) => vec!["command-prefix(*)".to_owned()],
+            ("Bash", Some(inner)) => {
+                let inner = inner.trim_end_matches("[background]").trim_end();
+                let allowed = command(self.peer, inner);
+                allowed.into_iter().chain(refuses.then(|| refused_command(self.peer, inner)).flatten()).collect()
+            }
+            ("Read" | "Grep" | "Glob" | "LS", None) => vec!["read(**)".to_owned()],
+            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", None) => vec!["edit(**)".to_owned()],
+            ("Read" | "Grep" | "Glob" | "LS", Some(inner)) => self.path("read", inner, decision),
+            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(inner)) => self.path("edit", inner, decision),
+            ("WebFetch", Some(inner)) => inner.strip_prefix("domain:").map(|host| format!("fetch({host})")).into_iter().collect(),
+            ("Task", None) => vec!["delegate(*)".to_owned()],
+            (tool, None) => mcp(tool).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        let (read, _): (Vec<String>, Vec<String>) = patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
+        if read.is_empty() && !outside(inner.unwrap_or_default()) {
+            return self.unread(text);
+        }
+        read.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
+    }
+
+    fn unread(&mut self, text: &str) {
+        self.draft.note(self.origin, self.place, format!("the rule `{}`", text.escape_debug()));
+    }
+
+    /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory; anything else is what `.gitignore`
+    /// makes of it: without a slash but at its end it matches at any depth, and a folder stands for everything in it.
+    fn path(&mut self, kind: &str, text: &str, decision: &str) -> Vec<String> {
+        let refuses = decision != "allow";
+        let refused = |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
+        if outside(text) {
+            match text.strip_prefix("//") {
+                Some(absolute) if !refuses && kind == "read" => self.draft.outside.push(format!("/{absolute}")),
+                Some(absolute) if refuses => self.draft.outside.extend(refused(&format!("/{absolute}")).map(|glob| format!("!/{glob}"))),
+                // Whose home directory is not known here, so it is refused in everybody's.
+                None if refuses => self
+                    .draft
+                    .outside
+                    .extend(refused(&format!("**/{}", text.trim_start_matches(['~', '/']))).map(|glob| format!("!/{glob}"))),
+                Some(_) | None => {
+                    self.draft.note(self.origin, self.place, format!("`{kind}({})`: nothing outside the repository", text.escape_debug()))
+                }
+            }
+            return Vec::new();
+        }
+        if refuses {
+            let line = text.strip_prefix("./").map_or_else(|| text.to_owned(), |rooted| format!("/{rooted}"));
+            return refused(&line).map(|glob| format!("{kind}({glob})")).collect();
+        }
+        let rooted = text.strip_prefix("./").or_else(|| text.strip_prefix('/'));
+        vec![match rooted {
+            Some(rooted) => format!("{kind}({rooted})"),
+            None if text.contains('/') || text == "**" => format!("{kind}({text})"),
+            None => format!("{kind}(**/{text})"),
+        }]
+    }
 }
 
 /// `X:*` is a prefix that ends with a word; anything else is the whole command, letter for letter.
-fn command(text: &str) -> Option<String> {
+fn command(peer: Peer, text: &str) -> Option<String> {
+    let text = &starred(peer, text);
     if let Some(prefix) = text.strip_suffix(":*") {
         let words: Vec<&str> = prefix.split_whitespace().collect();
         return (!words.is_empty()).then(|| format!("command-prefix({})", pattern_words(&words)));
@@ -110,6 +217,14 @@ fn command(text: &str) -> Option<String> {
     } else {
         format!("script({text})")
     })
+}
+
+/// Claude Code also writes a prefix as `X *`.
+fn starred(peer: Peer, text: &str) -> String {
+    match text.strip_suffix(" *").filter(|head| peer == Peer::Claude && !head.contains('*')) {
+        Some(head) => format!("{head}:*"),
+        None => text.to_owned(),
+    }
 }
 
 /// What a refused text means as words, where [`command`] took it letter by letter: a part of a script is compared there too, in
@@ -139,35 +254,6 @@ fn refused_command(peer: Peer, text: &str) -> Option<String> {
 /// Whether a path rule is about files outside the repository.
 fn outside(text: &str) -> bool {
     text.starts_with("//") || text.starts_with("~/") || text == "~"
-}
-
-/// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory; anything else is what `.gitignore`
-/// makes of it: without a slash but at its end it matches at any depth, and a folder stands for everything in it.
-fn path(kind: &str, text: &str, decision: &str, draft: &mut Draft) -> Vec<String> {
-    let refuses = decision != "allow";
-    let refused = |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
-    if outside(text) {
-        match text.strip_prefix("//") {
-            Some(absolute) if !refuses && kind == "read" => draft.outside.push(format!("/{absolute}")),
-            Some(absolute) if refuses => draft.outside.extend(refused(&format!("/{absolute}")).map(|glob| format!("!/{glob}"))),
-            // Whose home directory is not known here, so it is refused in everybody's.
-            None if refuses => {
-                draft.outside.extend(refused(&format!("**/{}", text.trim_start_matches(['~', '/']))).map(|glob| format!("!/{glob}")))
-            }
-            Some(_) | None => draft.note(format!("`{kind}({})`: nothing outside the repository", text.escape_debug())),
-        }
-        return Vec::new();
-    }
-    if refuses {
-        let line = text.strip_prefix("./").map_or_else(|| text.to_owned(), |rooted| format!("/{rooted}"));
-        return refused(&line).map(|glob| format!("{kind}({glob})")).collect();
-    }
-    let rooted = text.strip_prefix("./").or_else(|| text.strip_prefix('/'));
-    vec![match rooted {
-        Some(rooted) => format!("{kind}({rooted})"),
-        None if text.contains('/') || text == "**" => format!("{kind}({text})"),
-        None => format!("{kind}(**/{text})"),
-    }]
 }
 
 fn mcp(tool: &str) -> Option<String> {

@@ -1,48 +1,131 @@
-//! Roo Code and Kilo Code: lists of command prefixes, the longer one wins, a tie denies.
+//! Roo Code and Kilo Code: lists of command prefixes, the longer one wins, a tie denies; and switches for what needs no click.
 //!
-//! In: exported settings or an editor's settings file. Out: rules in a draft. What the lists say about other tools than commands
+//! In: exported settings or an editor's settings files. Out: rules in a draft. What the settings say about other tools than commands
 //! becomes rules where the policy has a word for it, and a note where it has none.
 
-use crate::base::fields::Mistakes;
-use crate::base::yaml::{Node, Value};
-use crate::policy::import::{Draft, DraftRule, texts};
+use crate::base::yaml::{Entry, Node, Place, Value};
+use crate::policy::import::{Draft, DraftRule, Settings};
 
 /// Commands that are allowed where no list is given.
 const DEFAULT_ALLOWED: &[&str] = &["git log", "git diff", "git show"];
 /// Keys of an editor's settings file start with one of these.
 const PREFIXES: &[&str] = &["", "roo-cline.", "kilo-code."];
+/// Switches with no word in a policy, and what stands for them.
+const WITHOUT_A_WORD: &[(&str, &str)] = &[
+    ("alwaysAllowReadOnlyOutsideWorkspace", "nothing outside the repository is read by tools"),
+    ("alwaysAllowWriteOutsideWorkspace", "nothing outside the repository is written"),
+    ("alwaysAllowWriteProtected", "a protected path is opened by a rule that names it in full with `protected: true`"),
+    ("alwaysAllowMcp", "each tool of an MCP server is allowed by name, with `mcp(server/tool)`"),
+    ("alwaysAllowBrowser", "each address is allowed by name, with `browse(...)`"),
+    ("alwaysAllowFollowupQuestions", "see `questions` in the policy"),
+    ("alwaysApproveResubmit", "models are asked again by themselves"),
+];
+/// Keys that are carried over, or mean the same here without a word.
+const CARRIED: &[&str] = &[
+    "allowedCommands",
+    "deniedCommands",
+    "autoApprovalEnabled",
+    "alwaysAllowReadOnly",
+    "alwaysAllowWrite",
+    "alwaysAllowExecute",
+    "alwaysAllowModeSwitch",
+    "alwaysAllowSubtasks",
+    "alwaysAllowUpdateTodoList",
+    "allowedMaxRequests",
+    "allowedMaxCost",
+    "commandExecutionTimeout",
+    "providerProfiles",
+    "globalSettings",
+];
 
-pub(super) fn read(root: &Node, draft: &mut Draft, mistakes: &mut Mistakes) {
-    let settings = root.get("globalSettings").unwrap_or(root);
-    let find = |key: &str| PREFIXES.iter().find_map(|prefix| settings.get(&format!("{prefix}{key}")));
-    let given = texts(find("allowedCommands"), "allowedCommands", mistakes);
-    let allowed = usable(given.unwrap_or_else(|| DEFAULT_ALLOWED.iter().map(ToString::to_string).collect()), draft);
-    let denied = usable(texts(find("deniedCommands"), "deniedCommands", mistakes).unwrap_or_default(), draft);
-    draft.rules.push(DraftRule { decision: "allow", patterns: vec!["read(**)".to_owned()], except: Vec::new(), comment: "" });
+/// Most keys named in one note.
+const NAMED: usize = 12;
+
+/// A command of a list.
+#[derive(Debug)]
+struct Listed {
+    text: String,
+}
+
+pub(super) fn read(files: &[Settings<'_>], draft: &mut Draft) {
+    let allowed = joined(files, "allowedCommands", draft);
+    let allowed = allowed.unwrap_or_else(|| DEFAULT_ALLOWED.iter().map(|text| Listed { text: (*text).to_owned() }).collect());
+    let denied = joined(files, "deniedCommands", draft).unwrap_or_default();
+    let is = |key: &str, wanted: bool| last(files, key).is_some_and(|found| found.node.value == Value::Bool(wanted));
+    // Where a person was asked, a person is asked.
+    let asks = is("autoApprovalEnabled", false);
+    let decision = |key: &str| if asks || is(key, false) { "hold" } else { "allow" };
+    draft.rule(decision("alwaysAllowReadOnly"), "read(**)".to_owned());
     for one in &allowed {
-        draft.rule("allow", pattern(one));
+        draft.rule(decision("alwaysAllowExecute"), pattern(&one.text));
     }
     for one in &denied {
-        let carved = allowed.iter().filter(|other| is_longer(other, one)).map(|other| pattern(other)).collect();
-        draft.rules.push(DraftRule { decision: "deny", patterns: vec![pattern(one)], except: carved, comment: "" });
+        let carved = allowed.iter().filter(|other| is_longer(&other.text, &one.text)).map(|other| pattern(&other.text)).collect();
+        draft.rules.push(DraftRule { decision: "deny", patterns: vec![pattern(&one.text)], except: carved, comment: "" });
+    }
+    for (key, pattern) in [("alwaysAllowWrite", "edit(**)"), ("alwaysAllowModeSwitch", "mode(*)"), ("alwaysAllowSubtasks", "delegate(*)")] {
+        if is(key, true) {
+            draft.rule(decision(key), pattern.to_owned());
+        }
     }
     draft.commands.push(("max_complexity", "1.0".to_owned()));
     draft.commands.push(("expansions", "allow".to_owned()));
-    other_approvals(&find, draft);
+    limits(files, draft);
+    left_out(files, draft);
 }
 
-fn usable(texts: Vec<String>, draft: &mut Draft) -> Vec<String> {
-    let mut found = Vec::new();
-    for text in texts {
-        if text.trim().is_empty() {
-            draft.note("an empty command, which matches nothing");
-        } else if text.contains(|letter: char| letter.is_control()) {
-            draft.note(format!("the command `{}`, which holds a control character", text.escape_debug()));
-        } else {
-            found.push(text.to_lowercase());
-        }
+/// A value and the file it stands in.
+struct Found<'n> {
+    origin: &'n str,
+    node: &'n Node,
+}
+
+/// What the file holds: an export has its settings below a key.
+fn entries<'n>(file: &'n Settings<'_>) -> &'n [Entry] {
+    file.root.get("globalSettings").and_then(Node::entries).or_else(|| file.root.entries()).unwrap_or_default()
+}
+
+fn plain_key(key: &str) -> &str {
+    PREFIXES.iter().skip(1).find_map(|prefix| key.strip_prefix(prefix)).unwrap_or(key)
+}
+
+fn all<'n>(files: &'n [Settings<'_>], key: &'n str) -> impl DoubleEndedIterator<Item = Found<'n>> {
+    let in_file = move |file: &'n Settings<'_>| {
+        let entry = entries(file).iter().find(|entry| plain_key(&entry.key) == key && entry.node.value != Value::Null)?;
+        Some(Found { origin: file.origin, node: &entry.node })
+    };
+    files.iter().filter_map(in_file)
+}
+
+/// The last file's word counts.
+fn last<'n>(files: &'n [Settings<'_>], key: &'n str) -> Option<Found<'n>> {
+    all(files, key).next_back()
+}
+
+/// Lists of all files together; `None` when no file has one.
+fn joined(files: &[Settings<'_>], key: &str, draft: &mut Draft) -> Option<Vec<Listed>> {
+    let mut found: Option<Vec<Listed>> = None;
+    for list in all(files, key) {
+        let texts = draft.texts(list.origin, Some(list.node), key);
+        let texts = texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
+        let mut texts: Vec<Listed> = texts.collect();
+        let known = found.get_or_insert_default();
+        texts.retain(|one| !known.iter().any(|other| other.text == one.text));
+        known.append(&mut texts);
     }
     found
+}
+
+fn usable(origin: &str, text: String, place: Place, draft: &mut Draft) -> Option<Listed> {
+    if text.trim().is_empty() {
+        draft.note(origin, place, "an empty command, which matches nothing");
+        return None;
+    }
+    if text.contains(|letter: char| letter.is_control()) {
+        draft.note(origin, place, format!("the command `{}`, which holds a control character", text.escape_debug()));
+        return None;
+    }
+    Some(Listed { text: text.to_lowercase() })
 }
 
 fn pattern(text: &str) -> String {
@@ -54,34 +137,43 @@ fn is_longer(allowed: &str, denied: &str) -> bool {
     allowed.len() > denied.len() && (denied == "*" || allowed.starts_with(denied)) || (denied == "*" && allowed != "*")
 }
 
-fn other_approvals<'n>(find: &impl Fn(&str) -> Option<&'n Node>, draft: &mut Draft) {
-    let on = |key: &str| find(key).is_some_and(|node| node.value == Value::Bool(true));
-    if on("alwaysAllowWrite") {
-        draft.rule("allow", "edit(**)".to_owned());
-    }
-    for (key, pattern) in [("alwaysAllowModeSwitch", "mode(*)"), ("alwaysAllowSubtasks", "delegate(*)")] {
-        if on(key) {
-            draft.rule("allow", pattern.to_owned());
-        }
-    }
-    for (key, why) in [
-        ("alwaysAllowReadOnlyOutsideWorkspace", "nothing outside the repository is read by tools"),
-        ("alwaysAllowWriteOutsideWorkspace", "nothing outside the repository is written"),
-        ("alwaysAllowWriteProtected", "a protected path is opened by a rule that names it in full with `protected: true`"),
-        ("alwaysAllowMcp", "each tool of an MCP server is allowed by name, with `mcp(server/tool)`"),
-        ("alwaysAllowFollowupQuestions", "see `questions` in the policy"),
-    ] {
-        if on(key) {
-            draft.note(format!("`{key}`: {why}"));
-        }
-    }
-    if find("alwaysAllowExecute").is_some_and(|node| node.value == Value::Bool(false)) {
-        draft
-            .note("`alwaysAllowExecute: false`: a policy has nobody to ask, so the listed commands are allowed; take them out to run none");
-    }
+fn limits(files: &[Settings<'_>], draft: &mut Draft) {
     for (key, name) in [("allowedMaxRequests", "turns"), ("allowedMaxCost", "cost_usd")] {
-        if let Some(Value::Number(number)) = find(key).map(|node| &node.value) {
+        if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) = last(files, key) {
             draft.budget.push((name, number.clone()));
+        }
+    }
+    if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) = last(files, "commandExecutionTimeout")
+        && number.parse::<u32>().is_ok_and(|seconds| seconds > 0)
+    {
+        draft.commands.push(("timeout", format!("{number}s")));
+    }
+}
+
+/// Names every key that is not carried over: those that allow something one by one, the editor's own all together.
+fn left_out(files: &[Settings<'_>], draft: &mut Draft) {
+    for file in files {
+        let mut others = Vec::new();
+        for entry in entries(file) {
+            let key = plain_key(&entry.key);
+            let on = entry.node.value == Value::Bool(true);
+            match WITHOUT_A_WORD.iter().find(|(name, _)| *name == key) {
+                Some((_, why)) if on => draft.note(file.origin, entry.key_place, format!("`{key}`: {why}")),
+                Some(_) => {}
+                None if CARRIED.contains(&key) => {}
+                None if key == "customModes" => {
+                    draft.note(file.origin, entry.key_place, "`customModes`: they belong into `.roomodes` or `.locum/modes.yml`");
+                }
+                None if key.starts_with("alwaysAllow") || key.contains("allowlist") || key.contains("Allowlist") => {
+                    draft.note(file.origin, entry.key_place, format!("`{}`", key.escape_debug()));
+                }
+                None => others.push(entry),
+            }
+        }
+        if let Some(first) = others.first() {
+            let names: Vec<String> = others.iter().take(NAMED).map(|entry| format!("`{}`", entry.key.escape_debug())).collect();
+            let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
+            draft.note(file.origin, first.key_place, format!("what is no matter of permission: {}{more}", names.join(", ")));
         }
     }
 }

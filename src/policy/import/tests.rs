@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Peer, import};
+use super::{Peer, Source, import, import_all};
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::intent::{Facts, Intent};
@@ -206,5 +206,135 @@ fn a_script_spelled_out_runs_unless_a_guard_or_a_refusal_speaks() {
         let facts = Facts { mode: "code".to_owned(), sandboxed, ..Facts::default() };
         let verdict = policy.decide(&Intent::Command(Script::parse(script)), &facts);
         assert_eq!(verdict.decision, expected, "{script} {sandboxed}: {}", verdict.reason);
+    }
+}
+
+#[test]
+fn settings_may_have_comments_and_commas_too_many() {
+    check(
+        Peer::Claude,
+        "// mine\n{\n\t\"permissions\": {\n\t\t\"allow\": [\"Bash(echo //x:*)\", /* later, */ \"Bash(ls:*)\", ],\n\t},\n}\n",
+        &["ls", "echo //x"],
+        &["echo y"],
+    );
+    let mistakes = import(Peer::Roo, "{ // x\n  /* y */ \"allowedCommands\": [1,],\n}", "s.json").unwrap_err();
+    assert_eq!((mistakes.0[0].line, mistakes.0[0].column), (2, 31), "{mistakes}");
+}
+
+#[test]
+fn a_whole_export_becomes_a_policy_and_nothing_is_left_unsaid() {
+    let export = r#"{
+  "providerProfiles": { "apiConfigs": { "default": { "apiKey": "sk-never-shown" } } },
+  "globalSettings": {
+    "autoApprovalEnabled": true,
+    "alwaysAllowReadOnly": true,
+    "alwaysAllowWrite": true,
+    "alwaysAllowWriteProtected": true,
+    "alwaysAllowExecute": true,
+    "alwaysAllowMcp": false,
+    "alwaysAllowSomethingNew": true,
+    "commandTimeoutAllowlist": ["npm"],
+    "allowedCommands": ["npm test"],
+    "commandExecutionTimeout": 90,
+    "allowedMaxRequests": 20,
+    "language": "en", "ttsEnabled": true,
+    "customModes": []
+  }
+}"#;
+    let imported = import(Peer::Roo, export, "export.json").unwrap();
+    let notes: Vec<&str> = imported.notes.iter().map(String::as_str).collect();
+    assert_eq!(
+        notes,
+        [
+            "export.json:7: `alwaysAllowWriteProtected`: a protected path is opened by a rule that names it in full with `protected: true`",
+            "export.json:10: `alwaysAllowSomethingNew`",
+            "export.json:11: `commandTimeoutAllowlist`",
+            "export.json:16: `customModes`: they belong into `.roomodes` or `.locum/modes.yml`",
+            "export.json:15: what is no matter of permission: `language`, `ttsEnabled`",
+        ]
+    );
+    assert!(!imported.policy.contains("never-shown"));
+    let policy = Policy::parse(&imported.policy, "imported").unwrap();
+    assert_eq!((policy.settings().budget.turns, policy.settings().commands.timeout.as_secs()), (20, 90));
+    check(Peer::Roo, export, &["npm test"], &["npm install"]);
+}
+
+#[test]
+fn where_a_person_was_asked_a_person_is_asked() {
+    let decide = |settings: &str, intent: &str| {
+        let policy = Policy::parse(&import(Peer::Roo, settings, "s").unwrap().policy, "imported").unwrap();
+        let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+        policy.decide(&crate::policy::explain::parse_intent(intent).unwrap(), &facts).decision
+    };
+    let listed = |extra: &str| format!(r#"{{"allowedCommands": ["npm"], "alwaysAllowWrite": true{extra}}}"#);
+    for (extra, command, read, edit) in [
+        ("", Decision::Allow, Decision::Allow, Decision::Allow),
+        (r#", "alwaysAllowExecute": false"#, Decision::Hold, Decision::Allow, Decision::Allow),
+        (r#", "alwaysAllowReadOnly": false"#, Decision::Allow, Decision::Hold, Decision::Allow),
+        (r#", "autoApprovalEnabled": false"#, Decision::Hold, Decision::Hold, Decision::Hold),
+    ] {
+        let found = ["command(npm test)", "read(a)", "edit(a)"].map(|intent| decide(&listed(extra), intent));
+        assert_eq!(found, [command, read, edit], "{extra}");
+    }
+}
+
+#[test]
+fn several_files_are_joined_as_their_tool_joins_them() {
+    let decide = |peer: Peer, files: &[(&str, &str)], command: &str| {
+        let sources: Vec<Source<'_>> = files.iter().map(|(origin, text)| Source { origin, text }).collect();
+        let imported = import_all(peer, &sources).unwrap();
+        let policy = Policy::parse(&imported.policy, "imported").unwrap();
+        let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+        policy.decide(&Intent::Command(Script::parse(command)), &facts).decision
+    };
+    let roo = [
+        ("user.json", r#"{"allowedCommands": ["npm", "ls"], "alwaysAllowExecute": false}"#),
+        (
+            "settings.json",
+            r#"{"roo-cline.allowedCommands": ["make"], "roo-cline.deniedCommands": ["npm publish"], "alwaysAllowExecute": true}"#,
+        ),
+    ];
+    let claude = [
+        ("user.json", r#"{"permissions": {"allow": ["Bash(npm:*)", "Bash(touch:*)"], "defaultMode": "plan"}}"#),
+        ("project.json", r#"{"permissions": {"deny": ["Bash(npm publish:*)"], "ask": ["Bash(npm install:*)"]}}"#),
+        ("local.json", r#"{"permissions": {"defaultMode": "default"}}"#),
+    ];
+    for (peer, files, command, expected) in [
+        (Peer::Roo, &roo[..], "npm test", Decision::Allow),
+        (Peer::Roo, &roo[..], "make", Decision::Allow),
+        (Peer::Roo, &roo[..], "npm publish", Decision::Deny),
+        (Peer::Roo, &roo[..1], "npm test", Decision::Hold),
+        (Peer::Claude, &claude[..], "npm test", Decision::Allow),
+        (Peer::Claude, &claude[..], "npm publish", Decision::Deny),
+        (Peer::Claude, &claude[..], "npm install x", Decision::Hold),
+        (Peer::Claude, &claude[..2], "npm test", Decision::Hold),
+    ] {
+        assert_eq!(decide(peer, files, command), expected, "{command} {files:?}");
+    }
+    let mistakes = import_all(Peer::Kode, &[Source { origin: "a", text: "{" }, Source { origin: "b", text: "[]" }]).unwrap_err();
+    let origins: Vec<&str> = mistakes.0.iter().map(|mistake| mistake.origin.as_str()).collect();
+    assert_eq!(origins, ["a", "b"]);
+}
+
+#[test]
+fn folders_beside_the_repository_are_opened_to_commands_that_read() {
+    let settings = r#"{"model": "x", "permissions": {"allow": ["Bash(cat:*)", "Bash(npm run test *)", "Bash(rm:*)"],
+        "additionalDirectories": ["/data/shared/", "../x", "~/y", "/", "/data/*"], "somethingNew": 1}}"#;
+    check(
+        Peer::Claude,
+        settings,
+        &["cat /data/shared/a", "npm run test x"],
+        &["cat /data/other/a", "cat /etc/passwd", "rm /data/shared/a", "npm run build"],
+    );
+    let notes = import(Peer::Claude, settings, "s.json").unwrap().notes.join("\n");
+    for part in [
+        "s.json:1: `model`",
+        "s.json:2: `somethingNew`",
+        "`../x`: only absolute",
+        "`~/y`: only absolute",
+        "`/`: only absolute",
+        "`/data/*`: only absolute",
+    ] {
+        assert!(notes.contains(part), "{part}: {notes}");
     }
 }

@@ -1,0 +1,249 @@
+//! Which folders of a repository hold source, texts, or what nobody edits by hand.
+//!
+//! In: its paths and manifests. Out: patterns with why, and one path of each kind as an example.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::base::path::RepoPath;
+use crate::policy::glob::Case;
+use crate::policy::intent::Intent;
+use crate::policy::paths::Protection;
+use crate::policy::pattern::Pattern;
+use crate::policy::starter::commands::MANIFESTS;
+use crate::policy::starter::{Line, split};
+
+/// Folders nobody edits by hand.
+const CLOSED: &[&str] = &[
+    "vendor",
+    "third_party",
+    "third-party",
+    "node_modules",
+    "generated",
+    "__generated__",
+    "gen",
+    "dist",
+    "build",
+    "out",
+    "target",
+    "coverage",
+    "Pods",
+    "site-packages",
+    "bower_components",
+];
+/// Endings of files that programs write.
+const WRITTEN_BY_PROGRAMS: &[&str] =
+    &[".pb.go", "_pb2.py", "_pb2_grpc.py", ".g.dart", ".generated.ts", ".generated.go", ".min.js", ".min.css"];
+/// Languages by the endings of their files.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("Rust", &["rs"]),
+    ("JavaScript", &["js", "jsx", "mjs", "cjs"]),
+    ("TypeScript", &["ts", "tsx", "mts", "cts"]),
+    ("Vue", &["vue"]),
+    ("Svelte", &["svelte"]),
+    ("styles", &["css", "scss", "sass", "less"]),
+    ("HTML", &["html"]),
+    ("Python", &["py", "pyi"]),
+    ("Go", &["go"]),
+    ("Java", &["java"]),
+    ("Kotlin", &["kt", "kts"]),
+    ("Scala", &["scala"]),
+    ("Ruby", &["rb"]),
+    ("PHP", &["php"]),
+    ("C#", &["cs"]),
+    ("C", &["c", "h"]),
+    ("C++", &["cc", "cpp", "cxx", "hh", "hpp"]),
+    ("Swift", &["swift"]),
+    ("Elixir", &["ex", "exs"]),
+    ("Haskell", &["hs"]),
+    ("OCaml", &["ml", "mli"]),
+    ("Zig", &["zig"]),
+    ("Lua", &["lua"]),
+    ("SQL", &["sql"]),
+    ("shell", &["sh", "bash"]),
+    ("protocol buffers", &["proto"]),
+];
+/// Endings of texts.
+const TEXTS: &[&str] = &["md", "rst", "adoc", "mdx"];
+/// Top-level texts that may be edited.
+const TOP_TEXTS: &[&str] = &["README.md", "README.rst", "README.adoc", "CHANGELOG.md", "CONTRIBUTING.md"];
+/// Folders of texts.
+const TEXT_FOLDERS: &[&str] = &["docs", "doc", "documentation", "guide"];
+/// Sibling folders from which on one pattern stands for all of them.
+const SIBLINGS: usize = 3;
+/// Most patterns of one kind; a repository with more needs a maintainer's hand.
+const MOST: usize = 40;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Folders {
+    /// Edits of source.
+    pub(super) sources: Vec<Line>,
+    /// Edits of texts.
+    pub(super) texts: Vec<Line>,
+    /// Edits that need a person.
+    pub(super) manifests: Vec<Line>,
+    /// Edits of what programs write.
+    pub(super) closed: Vec<Line>,
+    /// A file that may be edited.
+    pub(super) example: Option<RepoPath>,
+    /// A file that may not.
+    pub(super) closed_example: Option<RepoPath>,
+}
+
+/// A folder and its place in a package: `packages/app` and `src`.
+type Spot = (String, String);
+
+/// Sorts a repository's files.
+pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Folders {
+    let protection = Protection::default();
+    let packages: BTreeSet<&str> = files.iter().map(split).filter(|(_, name)| MANIFESTS.contains(name)).map(|(folder, _)| folder).collect();
+    let mut sources: BTreeMap<Spot, BTreeSet<&str>> = BTreeMap::new();
+    let mut found = Folders::default();
+    let mut closed: BTreeSet<String> = BTreeSet::new();
+    let mut written: BTreeSet<&str> = BTreeSet::new();
+    let mut text_folders: BTreeSet<String> = BTreeSet::new();
+    let mut manifests: BTreeSet<&str> = BTreeSet::new();
+    let mut candidates: Vec<&RepoPath> = Vec::new();
+    for path in files.iter().filter(|path| protection.of_edit(path).is_none() && is_plain(path)) {
+        if let Some(folder) = closed_folder(path, texts) {
+            closed.insert(folder);
+            found.closed_example.get_or_insert_with(|| path.clone());
+            continue;
+        }
+        let (folder, name) = split(path);
+        if let Some(ending) = WRITTEN_BY_PROGRAMS.iter().find(|ending| name.ends_with(**ending)) {
+            written.insert(ending);
+            found.closed_example.get_or_insert_with(|| path.clone());
+            continue;
+        }
+        if commands_manifest(name) {
+            manifests.insert(path.as_str());
+            continue;
+        }
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if let Some((language, _)) = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending)) {
+            sources.entry(spot(folder, ending, &packages)).or_default().insert(language);
+            candidates.push(path);
+        } else if TEXTS.contains(&ending) {
+            let first = path.parts().next().unwrap_or_default();
+            if folder.is_empty() && TOP_TEXTS.contains(&name) {
+                text_folders.insert(name.to_owned());
+            } else if !folder.is_empty() && TEXT_FOLDERS.contains(&first) {
+                text_folders.insert(format!("{first}/**"));
+            }
+        }
+    }
+    found.sources = source_lines(&sources);
+    let source_patterns: BTreeSet<&str> = found.sources.iter().map(|line| line.pattern.as_str()).collect();
+    found.texts = text_folders
+        .iter()
+        .map(|glob| format!("edit({glob})"))
+        .filter(|pattern| !source_patterns.contains(pattern.as_str()))
+        .filter_map(|pattern| Line::new(pattern, ""))
+        .take(MOST)
+        .collect();
+    found.manifests = manifest_lines(&manifests);
+    found.closed = closed_lines(&closed, &written, texts);
+    for lines in [&mut found.sources, &mut found.texts, &mut found.manifests] {
+        lines.retain(|line| !found.closed.iter().any(|closed| closed.pattern == line.pattern) && !line.is_covered(&found.closed));
+    }
+    let sources = found.sources.clone();
+    found.sources.retain(|line| !line.is_covered(&sources));
+    let covered = |lines: &[Line], path: &RepoPath, case: Case| lines.iter().any(|line| covers(line, path, case));
+    let refused = |path: &RepoPath| covered(&found.closed, path, Case::Ignored) || covered(&found.manifests, path, Case::Ignored);
+    found.example = candidates.into_iter().find(|path| covered(&found.sources, path, Case::Exact) && !refused(path)).cloned();
+    found.closed_example = found.closed_example.filter(|path| covered(&found.closed, path, Case::Ignored));
+    found
+}
+
+fn covers(line: &Line, path: &RepoPath, case: Case) -> bool {
+    Pattern::parse(&line.pattern).is_ok_and(|pattern| pattern.matches(&Intent::Edit(path.clone()), case))
+}
+
+/// Names with letters that mean something in a pattern are left to the maintainer.
+fn is_plain(path: &RepoPath) -> bool {
+    !path.as_str().contains(['*', '?', '[', ']', '{', '}', '(', ')', '"', '\\', '#']) && !path.as_str().chars().any(char::is_control)
+}
+
+fn commands_manifest(name: &str) -> bool {
+    MANIFESTS.contains(&name) && !name.ends_with("rc") && name != "Makefile" && name != "justfile"
+}
+
+/// Returns the folder of a path, up to and with the first that nobody edits by hand.
+fn closed_folder(path: &RepoPath, texts: &BTreeMap<RepoPath, String>) -> Option<String> {
+    let (folder, _) = split(path);
+    let parts: Vec<&str> = folder.split('/').collect();
+    let at = parts.iter().position(|part| CLOSED.contains(part))?;
+    let folder = parts.get(..=at)?.join("/");
+    // A package of its own is no place programs write to, whatever its name.
+    let is_package = MANIFESTS.iter().any(|name| RepoPath::parse(&format!("{folder}/{name}")).is_ok_and(|path| texts.contains_key(&path)));
+    (!is_package || parts.get(at) == Some(&"vendor")).then_some(folder)
+}
+
+/// Returns where a source file lies: its package, and the first folder below; for a file beside the manifest, a pattern of its ending.
+fn spot(folder: &str, ending: &str, packages: &BTreeSet<&str>) -> Spot {
+    let mut package = folder;
+    while !packages.contains(package) && !package.is_empty() {
+        package = package.rsplit_once('/').map_or("", |(above, _)| above);
+    }
+    let below = folder.strip_prefix(package).unwrap_or(folder).trim_start_matches('/');
+    let first = below.split('/').next().unwrap_or_default();
+    let inside = if first.is_empty() { format!("*.{ending}") } else { format!("{first}/**") };
+    (package.to_owned(), inside)
+}
+
+/// One pattern a folder; where many packages lie side by side, one for all of them.
+fn source_lines(sources: &BTreeMap<Spot, BTreeSet<&str>>) -> Vec<Line> {
+    let mut siblings: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
+    for (package, inside) in sources.keys() {
+        if let Some((above, _)) = package.rsplit_once('/') {
+            siblings.entry((above.to_owned(), inside)).or_default().insert(package);
+        }
+    }
+    let mut lines: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for ((package, inside), languages) in sources {
+        let above = package.rsplit_once('/').map(|(above, _)| above.to_owned());
+        let shared = above.filter(|above| siblings.get(&(above.clone(), inside.as_str())).is_some_and(|all| all.len() >= SIBLINGS));
+        let glob = match (shared, package.as_str()) {
+            (Some(above), _) => format!("{above}/*/{inside}"),
+            (None, "") => inside.clone(),
+            (None, package) => format!("{package}/{inside}"),
+        };
+        lines.entry(glob).or_default().extend(languages);
+    }
+    let line = |(glob, languages): (String, BTreeSet<&str>)| {
+        Line::new(format!("edit({glob})"), languages.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    lines.into_iter().filter_map(line).take(MOST).collect()
+}
+
+fn manifest_lines(manifests: &BTreeSet<&str>) -> Vec<Line> {
+    let mut globs: BTreeSet<String> = BTreeSet::new();
+    for path in manifests {
+        let name = path.rsplit_once('/').map_or(*path, |(_, name)| name);
+        let nested = manifests.iter().filter(|other| other.ends_with(&format!("/{name}"))).count();
+        globs.insert(if nested > 0 { format!("**/{name}") } else { (*path).to_owned() });
+    }
+    globs.into_iter().filter_map(|glob| Line::new(format!("edit({glob})"), "")).take(MOST).collect()
+}
+
+fn closed_lines(closed: &BTreeSet<String>, written: &BTreeSet<&str>, texts: &BTreeMap<RepoPath, String>) -> Vec<Line> {
+    let mut lines: Vec<Line> = closed.iter().filter_map(|folder| Line::new(format!("edit({folder}/**)"), "")).take(MOST).collect();
+    lines.extend(written.iter().filter_map(|ending| Line::new(format!("edit(**/*{ending})"), "")));
+    let attributes = RepoPath::parse(".gitattributes").ok().and_then(|path| texts.get(&path)).map_or("", String::as_str);
+    for line in attributes.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let mut words = line.split_whitespace();
+        let Some(glob) = words.next() else { continue };
+        let marked = words
+            .any(|word| matches!(word, "linguist-generated" | "linguist-generated=true" | "linguist-vendored" | "linguist-vendored=true"));
+        if marked && !glob.contains(['[', ']', '"', '(', ')']) {
+            let glob = glob.trim_start_matches('/');
+            let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };
+            lines.extend(Line::new(format!("edit({glob})"), "marked in .gitattributes"));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert(line.pattern.clone()));
+    lines.truncate(MOST);
+    lines
+}

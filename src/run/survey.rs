@@ -1,0 +1,56 @@
+//! Looks over a repository for a starter policy: which files there are, and what a few of them say.
+//!
+//! In: a folder. Out: a [`Survey`]. What git ignores is passed over, links are not followed, and everything is bounded; nothing is run and
+//! nothing written.
+
+#![expect(clippy::disallowed_methods, reason = "reads manifests and workflows of the working tree")]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use ignore::WalkBuilder;
+
+use crate::base::path::RepoPath;
+use crate::policy::starter::{OwnMode, Survey, is_read};
+
+/// Most files looked at.
+const FILES_LIMIT: usize = 50_000;
+/// Most files read.
+const TEXTS_LIMIT: usize = 500;
+/// Most bytes read of one file.
+const TEXT_LIMIT_BYTES: u64 = 1024 * 1024;
+
+/// Looks over the folder.
+///
+/// # Errors
+/// When it cannot be read. Single files that cannot be are left out.
+pub fn survey(root: &Path, modes: Vec<OwnMode>) -> io::Result<Survey> {
+    std::fs::read_dir(root)?;
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false).parents(false).git_global(false).require_git(false).follow_links(false);
+    walk.filter_entry(|entry| entry.file_name() != ".git").sort_by_file_name(Ord::cmp);
+    let files = walk.build().filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let mut survey = Survey { modes, ..Survey::default() };
+    for entry in files.take(FILES_LIMIT) {
+        let Some(path) = entry.path().strip_prefix(root).ok().and_then(Path::to_str).and_then(|path| RepoPath::parse(path).ok()) else {
+            continue;
+        };
+        if is_read(&path)
+            && survey.texts.len() < TEXTS_LIMIT
+            && let Some(text) = read(entry.path())
+        {
+            survey.texts.insert(path.clone(), text);
+        }
+        survey.files.push(path);
+    }
+    survey.files.sort();
+    Ok(survey)
+}
+
+/// Reads a file of the size a person writes; `None` for anything else.
+fn read(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(TEXT_LIMIT_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
