@@ -84,6 +84,7 @@ fn write(context: &Context, files: &[New<'_>], force: bool, output: &mut Output)
         place: (*path).to_owned(),
         what: "is there already".to_owned(),
         hint: Some("`--force` writes it anew; `locum policy init --stdout` only prints the policy".to_owned()),
+        excerpt: None,
     };
     let mistakes: Vec<Mistake> = files.iter().filter(there).map(mistake).collect();
     if !force && !mistakes.is_empty() {

@@ -22,11 +22,8 @@ pub mod question;
 pub mod rule;
 pub mod schema;
 pub mod settings;
-<<<<<<< HEAD
-pub mod urls;
-=======
 pub mod starter;
->>>>>>> a6c4cf0 (policy: a starter made from the repository, and whole settings files of other tools)
+pub mod urls;
 pub mod verdict;
 
 use std::fmt::Write as _;
