@@ -346,6 +346,25 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_without_openat2_is_walked() {
+        use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
+        let folder = tree();
+        let root = folder.path().to_owned();
+        std::thread::spawn(move || {
+            let rules = [(libc::SYS_openat2, Vec::new())].into();
+            let answer = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
+            let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, std::env::consts::ARCH.try_into().unwrap()).unwrap();
+            seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+            let beneath = Beneath::open_root(&root).unwrap();
+            assert_eq!(beneath.way, Way::Walk);
+            assert!(beneath.open(&path("a/b/file"), OFlags::RDONLY).is_ok());
+            assert_eq!(beneath.open(&path("to-folder/file"), OFlags::RDONLY).err(), Some(Errno::LOOP));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
     fn makes_missing_folders_but_not_behind_links() {
         let folder = tree();
         for way in [Way::Kernel, Way::Walk] {

@@ -318,11 +318,12 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    use pretty_assertions::assert_eq;
+    use pretty_assertions::{assert_eq, assert_ne};
     use rustix::fs::{CWD, FileType, Mode};
 
     use super::{Checkout, Entry, EntryKind, FileError};
     use crate::policy::intent::Intent;
+    use crate::workspace::beneath::{Beneath, Way};
     use crate::workspace::fixture::{path, permit};
 
     fn read(checkout: &Checkout, at: &str, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
@@ -440,6 +441,49 @@ mod tests {
         assert_eq!(kind("pipe"), Some(EntryKind::Other));
         assert_eq!(kind("none/deeper"), None);
         assert_eq!(kind("file/below"), None);
+    }
+
+    #[test]
+    fn a_tree_that_changes_meanwhile_leads_nowhere_else() {
+        const SWAPS: usize = 12_000;
+        for way in [Way::Kernel, Way::Walk] {
+            let folder = tempfile::tempdir().unwrap();
+            let (root, outside) = (folder.path().join("checkout"), folder.path().join("outside"));
+            std::fs::create_dir_all(root.join("a")).unwrap();
+            std::fs::create_dir(&outside).unwrap();
+            std::fs::write(outside.join("f"), "outside").unwrap();
+            std::fs::write(root.join("a/f"), "inside").unwrap();
+            let checkout = Checkout { root: root.clone(), beneath: Beneath::open_root_by(&root, way).unwrap() };
+            let target = outside.clone();
+            let swapping = std::thread::spawn(move || {
+                let at = |name: &str| root.join(name);
+                for _ in 0..SWAPS / 4 {
+                    // The folder becomes a link to another one, then the file in it; what fails is made good in the next round.
+                    let _ = std::fs::rename(at("a"), at("b"));
+                    let _ = symlink(&target, at("a"));
+                    let _ = std::fs::remove_file(at("a"));
+                    let _ = std::fs::rename(at("b"), at("a"));
+                    let _ = std::fs::remove_file(at("a/f"));
+                    let _ = symlink(target.join("f"), at("a/f"));
+                    let _ = std::fs::remove_file(at("a/f"));
+                    let _ = std::fs::write(at("a/f"), "inside");
+                }
+            });
+            let edit = permit(&[Intent::Edit(path("a/f")), Intent::Edit(path("a/new"))]);
+            let mut done = 0;
+            while !swapping.is_finished() {
+                done += usize::from(checkout.write(&edit, &path("a/f"), b"inside").is_ok());
+                done += usize::from(checkout.write(&edit, &path("a/new"), b"inside").is_ok());
+                let _ = checkout.remove(&edit, &path("a/new"));
+                if let Ok(content) = checkout.read(&edit, &path("a/f"), 99) {
+                    assert_ne!(content, b"outside", "{way:?}");
+                }
+            }
+            swapping.join().unwrap();
+            let left: Vec<_> = std::fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!((left.len(), std::fs::read_to_string(outside.join("f")).unwrap()), (1, "outside".to_owned()), "{way:?}: {left:?}");
+            assert!(done > 10, "{way:?}: only {done} writes came between");
+        }
     }
 
     #[test]

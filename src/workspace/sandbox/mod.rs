@@ -183,7 +183,8 @@ impl Sandbox {
         std::fs::create_dir(places::home_in(&path))?;
         std::fs::create_dir(places::temporary_in(&path))?;
         view::prepare(&path)?;
-        let places = places::places(env, &path, matches!(network, Network::Open | Network::Proxied));
+        let mut places = places::places(env, &path, matches!(network, Network::Open | Network::Proxied));
+        places.extend(places::reads(limits));
         let system = if level.files { files::open_places(&places) } else { Vec::new() };
         let sockets = match network {
             Network::Off => Sockets::None,

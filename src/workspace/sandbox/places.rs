@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::policy::schema::CommandLimits;
+
 /// What may be done in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
@@ -168,6 +170,16 @@ pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: bool) 
         found.push((programs, Use::Read));
     }
     found
+}
+
+/// Returns the folders that the policy lets commands read. What is not a whole folder or file is left out.
+pub(super) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Use)> {
+    limits.reads.iter().filter_map(|glob| {
+        let text = glob.text();
+        let folder = text.strip_suffix("/**").unwrap_or(&text);
+        let is_whole = !folder.is_empty() && !folder.contains(['*', '?', '[', '{']);
+        is_whole.then(|| (Path::new("/").join(folder), Use::Read))
+    })
 }
 
 /// Returns the variables that lead programs to these places.

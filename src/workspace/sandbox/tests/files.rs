@@ -3,9 +3,11 @@
 use pretty_assertions::{assert_eq, assert_ne};
 
 use super::{Place, attacks, check};
+use crate::policy::Policy;
 use crate::policy::schema;
 use crate::workspace::exec::Exit;
-use crate::workspace::sandbox::Writes;
+use crate::workspace::sandbox::level::Level;
+use crate::workspace::sandbox::{Sandbox, Writes};
 
 #[test]
 fn nothing_outside_and_nothing_protected_is_written() {
@@ -59,6 +61,21 @@ fn a_command_reaches_as_far_as_it_is_known() {
         let fine = |script: &str| place.run_as(script, &sandbox, writes).unwrap().0 == Exit::Code(0);
         assert_eq!((fine("echo x > src/new"), fine("echo x > new && rm new")), (inside, top), "{writes:?}");
         assert!(!fine(&format!("echo x > {}/new", place.outside.display())) && !fine("cat ~/../home/.ssh/id_ed25519"), "{writes:?}");
+    }
+}
+
+#[test]
+fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
+    let place = Place::new();
+    let text = format!("version: 1\ncommands: {{ reads: ['{}/**'] }}\n", place.outside.display());
+    let limits = Policy::parse(&text, "policy.yml").unwrap().settings().commands.clone();
+    for namespaces in [true, false] {
+        let sandbox = Sandbox::on(&limits, &place.env, Level { namespaces, ..Level::obtained() }).unwrap();
+        let fine = |script: &str| {
+            place.run(&script.replace("$OUTSIDE", &place.outside.display().to_string()), &sandbox).unwrap().0 == Exit::Code(0)
+        };
+        assert!(fine("cat $OUTSIDE/file"), "{namespaces}");
+        assert!(!fine("echo x > $OUTSIDE/new") && !fine("cat $OUTSIDE/../home/.ssh/id_ed25519"), "{namespaces}");
     }
 }
 

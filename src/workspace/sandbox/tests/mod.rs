@@ -11,6 +11,7 @@ use pretty_assertions::assert_eq;
 mod files;
 mod hostile;
 mod network;
+mod parts;
 mod processes;
 mod user;
 
