@@ -237,6 +237,27 @@ fn every_guard_is_asked_tested_and_told() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+#[test]
+fn every_test_the_security_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let files = files_below(&root.join("src"), "rs").into_iter().chain(files_below(&root.join("tests"), "rs"));
+    let code: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let name = Regex::new(r"`([a-z0-9]+_[a-z0-9_]+)`").unwrap();
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    let named: BTreeSet<&str> = rows.flat_map(|row| name.captures_iter(row).map(|found| found.get(1).unwrap().as_str())).collect();
+    let missing: Vec<&&str> = named.iter().filter(|name| !code.contains(&format!("fn {name}("))).collect();
+    assert!(named.len() > 40 && missing.is_empty(), "{missing:?}");
+    let guard = Regex::new(r"`([A-Z][a-z]+[A-Za-z]+)`").unwrap();
+    let guards = std::fs::read_to_string(root.join("src/base/guard.rs")).unwrap();
+    let unknown: Vec<&str> = guard
+        .captures_iter(page.split("## What is judged").next().unwrap().split("## What holds").nth(1).unwrap())
+        .map(|found| found.get(1).unwrap().as_str())
+        .filter(|name| !guards.contains(&format!("    {name},\n")))
+        .collect();
+    assert!(unknown.is_empty(), "no such guard: {unknown:?}");
+}
+
 /// Returns the text of a function, up to the brace that closes it.
 fn function<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let start = text.find(&format!("fn {name}("))?;

@@ -18,4 +18,7 @@ mod github;
 #[expect(dead_code, reason = "a fixture shared by many tests")]
 mod fixture;
 
+mod classes;
+mod limits;
+mod logs;
 mod secrets;
