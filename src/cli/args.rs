@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, PolicyArgs, SchemaArgs};
 use crate::cli::modes_args::ModesArgs;
+use crate::cli::trigger_args::TriggerArgs;
 use crate::config::load::FlagValue;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
@@ -69,6 +70,8 @@ pub enum Command {
     Modes(ModesArgs),
     /// What the policy says, offline.
     Policy(PolicyArgs),
+    /// What an event would start, offline.
+    Trigger(TriggerArgs),
     /// Every setting with where it came from.
     Config(ConfigArgs),
     /// The models that are configured.
@@ -94,6 +97,7 @@ impl Command {
             | Self::Demo(_)
             | Self::Modes(_)
             | Self::Policy(_)
+            | Self::Trigger(_)
             | Self::Config(_)
             | Self::Models(_)
             | Self::Doctor(_)

@@ -36,6 +36,8 @@ pub mod run;
 pub mod schema;
 pub mod session;
 pub mod table;
+pub mod trigger;
+pub mod trigger_args;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -148,6 +150,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Demo(args) => demo::run(&args, context, output),
         Command::Modes(args) => modes::run(&args, context, output),
         Command::Policy(args) => policy::run(&args, context, output),
+        Command::Trigger(args) => trigger::run(&args, context, output),
         Command::Config(args) => config::run(&args, context, output),
         Command::Models(args) => models::run(&args, context, output),
         Command::Doctor(args) => doctor::run(&args, context, output),

@@ -166,23 +166,38 @@ pub struct Situation<'a> {
 /// # Errors
 /// The first rule that speaks against it.
 pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situation<'_>) -> Result<Request, Refused> {
-    let triggers = triggers.ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"))?;
-    let command = screen(trigger, triggers, situation)?;
-    let tier = tier_of(trigger, triggers, situation)?;
-    admit_tier(trigger.kind, tier, triggers, Purpose::of(command.as_ref()))?;
-    screen_thread(trigger, situation)?;
-    if let Some((login, permission)) = &situation.restarted_by {
-        let theirs =
-            permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
-        if *theirs < Permission::Write {
-            return Err(silent("restart", &format!("{login} started the job again and may not write here")));
-        }
+    examine(trigger, triggers, situation).request
+}
+
+/// Makes every check of [`decide`] that can be made, also after one that failed.
+#[must_use]
+pub fn examine(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situation<'_>) -> Examination {
+    let mut checks = Checks::default();
+    let policy = triggers.ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"));
+    let Some(triggers) = checks.take("the trusted ref holds a policy", Asked::Policy, policy) else { return checks.refused() };
+    checks.take("the event is about this repository", Asked::Event, screen_repository(trigger, situation));
+    let asked = find_ask(trigger, triggers, situation);
+    let Some(command) = checks.take("it asks for something", Asked::Event, asked) else { return checks.refused() };
+    if trigger.kind != EventKind::Schedule {
+        checks.take("it is not our own output", Asked::Event, screen_own(trigger, situation));
+        checks.take("it is by a person, or by a bot the policy lists", Asked::Event, screen_bot(trigger, triggers));
     }
-    if situation.recent_runs >= RUNS_PER_HOUR {
-        return Err(told("runs-per-hour", &format!("{RUNS_PER_HOUR} runs were started here within the hour")));
+    let tier = checks.take("the forge knows who it is", Asked::Forge, tier_of(trigger, triggers, situation));
+    if let Some(tier) = tier {
+        let admitted = admit_tier(trigger.kind, tier, triggers, Purpose::of(command.as_ref()));
+        checks.take("the policy lets them ask this way", Asked::Policy, admitted);
     }
-    let read_only = fork_is_read_only(trigger, triggers, situation)?;
-    let facts = Facts { trigger: trigger_kind(trigger.kind), tier, job: input(trigger, &["job"]), ..Facts::default() };
+    checks.take("the thread is open, not locked, and the event is fresh", Asked::Event, screen_thread(trigger, situation));
+    checks.take("whoever started the job again may write here", Asked::Forge, screen_restart(situation));
+    checks.take("fewer runs were started here than an hour may have", Asked::Forge, screen_rate(situation));
+    let read_only = fork_is_read_only(trigger, triggers, situation);
+    let read_only = checks.take("the pull request is open and at the commit that was seen", Asked::Forge, read_only).unwrap_or(true);
+    let facts = Facts {
+        trigger: trigger_kind(trigger.kind),
+        tier: tier.unwrap_or(Tier::Stranger),
+        job: input(trigger, &["job"]),
+        ..Facts::default()
+    };
     let mut request = Request {
         wish: Wish::Run,
         mode: None,
@@ -194,14 +209,91 @@ pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situat
         comment: trigger.comment.clone(),
         flags: Flags::default(),
     };
-    match command {
-        Some(command) => read_command(&mut request, &command, situation)?,
-        None => {
-            request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
-            request.mode = input(trigger, &["mode"]).map(|mode| known_mode(&mode, situation)).transpose()?;
-        }
+    let read = match &command {
+        Some(command) => read_command(&mut request, command, situation),
+        None => read_inputs(&mut request, trigger, situation),
+    };
+    checks.take("what it asks for is understood", Asked::Event, read);
+    match checks.first() {
+        None => Examination { checks: checks.0, request: Ok(request) },
+        Some(_) => checks.refused(),
     }
-    Ok(request)
+}
+
+fn read_inputs(request: &mut Request, trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+    request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
+    request.mode = input(trigger, &["mode"]).map(|mode| known_mode(&mode, situation)).transpose()?;
+    Ok(())
+}
+
+/// What was found out about a trigger.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// Every check that could be made, in order.
+    pub checks: Vec<Check>,
+    /// The request, or the first refusal.
+    pub request: Result<Request, Refused>,
+}
+
+/// One check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What has to be so.
+    pub claim: &'static str,
+    /// Who says whether it is.
+    pub asked: Asked,
+    /// Why it is not.
+    pub refused: Option<Refused>,
+}
+
+/// Who says whether something is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The event's payload.
+    Event,
+    /// The policy.
+    Policy,
+    /// The forge, when it is asked.
+    Forge,
+}
+
+#[derive(Default)]
+struct Checks(Vec<Check>);
+
+impl Checks {
+    fn take<T>(&mut self, claim: &'static str, asked: Asked, result: Result<T, Refused>) -> Option<T> {
+        let (value, refused) = match result {
+            Ok(value) => (Some(value), None),
+            Err(refused) => (None, Some(refused)),
+        };
+        self.0.push(Check { claim, asked, refused });
+        value
+    }
+
+    fn first(&self) -> Option<&Refused> {
+        self.0.iter().find_map(|check| check.refused.as_ref())
+    }
+
+    fn refused(self) -> Examination {
+        let first = self.first().cloned().unwrap_or_else(|| silent("policy", "nothing allows it"));
+        Examination { checks: self.0, request: Err(first) }
+    }
+}
+
+fn screen_restart(situation: &Situation<'_>) -> Result<(), Refused> {
+    let Some((login, permission)) = &situation.restarted_by else { return Ok(()) };
+    let theirs = permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+    if *theirs < Permission::Write {
+        return Err(silent("restart", &format!("{login} started the job again and may not write here")));
+    }
+    Ok(())
+}
+
+fn screen_rate(situation: &Situation<'_>) -> Result<(), Refused> {
+    if situation.recent_runs >= RUNS_PER_HOUR {
+        return Err(told("runs-per-hour", &format!("{RUNS_PER_HOUR} runs were started here within the hour")));
+    }
+    Ok(())
 }
 
 /// Returns the first of these inputs of `workflow_dispatch` that was filled in: a field left empty comes as empty text.
@@ -215,37 +307,57 @@ fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
 /// # Errors
 /// The first rule that speaks against it.
 pub fn screen(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Option<CommentCommand>, Refused> {
+    screen_repository(trigger, situation)?;
+    let command = find_ask(trigger, triggers, situation)?;
+    if trigger.kind != EventKind::Schedule {
+        screen_own(trigger, situation)?;
+        screen_bot(trigger, triggers)?;
+    }
+    Ok(command)
+}
+
+fn screen_repository(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
     if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(situation.repository) {
         return Err(silent(
             "repository",
             &format!("the event is about `{}`, the job runs for `{}`", trigger.repository, situation.repository),
         ));
     }
-    let command = match trigger.kind {
-        EventKind::IssueComment | EventKind::ReviewComment => Some(find_command(trigger, triggers)?),
+    Ok(())
+}
+
+/// Returns the command of a comment; `None` for events that ask without words.
+fn find_ask(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Option<CommentCommand>, Refused> {
+    match trigger.kind {
+        EventKind::IssueComment | EventKind::ReviewComment => find_command(trigger, triggers).map(Some),
         EventKind::IssueLabeled => {
             let rule = triggers.label.as_ref().ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
             if trigger.label.as_deref() != Some(rule.name.as_str()) {
                 return Err(silent("triggers.label.name", "the label is another one"));
             }
-            None
+            Ok(None)
         }
-        EventKind::Dispatch => None,
-        EventKind::Schedule => {
-            screen_schedule(trigger, situation)?;
-            return Ok(None);
-        }
-    };
+        EventKind::Dispatch => Ok(None),
+        EventKind::Schedule => screen_schedule(trigger, situation).map(|()| None),
+    }
+}
+
+fn screen_own(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
     let login = trigger.actor.login.as_str();
     let own = is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own));
     if own && guard::on(Guard::OwnOutput) {
         return Err(silent("own-output", "own output never starts a run"));
     }
+    Ok(())
+}
+
+fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), Refused> {
+    let login = trigger.actor.login.as_str();
     let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
     if !listed && guard::on(Guard::Bots) {
         return Err(silent("triggers.bots.allow", &format!("{login} is not a person and not listed")));
     }
-    Ok(command)
+    Ok(())
 }
 
 fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, Refused> {

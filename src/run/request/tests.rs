@@ -1,6 +1,6 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
-use super::{Answer, Flags, Refused, Said, Situation, Wish, decide};
+use super::{Answer, Flags, Refused, Said, Situation, Wish, examine};
 use crate::base::guard::{Guard, stops};
 use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
@@ -71,6 +71,10 @@ fn pull_request() -> PullRequest {
 
 impl Scene {
     fn decide(&self) -> Result<super::Request, Refused> {
+        self.examine().request
+    }
+
+    fn examine(&self) -> super::Examination {
         let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"].map(str::to_owned);
         let profiles = ["fast".to_owned()];
         let situation = Situation {
@@ -86,7 +90,7 @@ impl Scene {
             modes: &modes,
             profiles: &profiles,
         };
-        decide(&self.trigger, Some(&self.triggers), &situation)
+        examine(&self.trigger, Some(&self.triggers), &situation)
     }
 
     fn refused_by(&self) -> (&'static str, Answer) {
@@ -222,6 +226,31 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
         scene.triggers.bots.push(own.to_owned());
         assert_eq!(scene.refused_by(), ("own-output", Answer::Silent));
     }
+}
+
+#[test]
+fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_back() {
+    let bodies =
+        ["/locum code x", "<!-- locum:v1 kind=progress run=1 -->\n/locum fix", "Write `/locum approve 0123456789abcdef`.", "/locum help"];
+    for round in 0..100 {
+        for login in ["locum[bot]", "github-actions[bot]", "other-app[bot]", "LOCUM[BOT]"] {
+            let mut scene = scene(bodies[round % bodies.len()]);
+            scene.trigger.actor = Actor { login: login.to_owned(), is_user: login.starts_with('L'), association: "OWNER".to_owned() };
+            scene.permission = Ok(Permission::Admin);
+            assert_eq!(scene.decide().unwrap_err().answer, Answer::Silent, "{round} {login}");
+        }
+    }
+}
+
+#[test]
+fn every_check_is_shown_also_after_one_that_failed() {
+    let mut scene = scene("/locum fix it");
+    scene.trigger.subject.as_mut().unwrap().is_locked = true;
+    scene.permission = Ok(Permission::None);
+    let examined = scene.examine();
+    let failed: Vec<&str> = examined.checks.iter().filter_map(|check| check.refused.as_ref()).map(|refused| refused.rule).collect();
+    assert_eq!(failed, ["triggers.comment.tiers", "thread-unlocked"]);
+    assert_eq!(examined.request.unwrap_err().rule, "triggers.comment.tiers", "the first one decides");
 }
 
 #[test]

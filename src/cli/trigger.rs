@@ -1,0 +1,264 @@
+//! `locum trigger explain`: what an event would start and why, offline, by the same checks as the Action's.
+//!
+//! What only the forge can say (who the actor is, whether a pull request is from a fork, how many runs there were) is given by flags, or shown
+//! for every tier. Nothing is asked of anyone.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::base::clock::Clock;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::{Place, named_file};
+use crate::cli::policy_args::TierWord;
+use crate::cli::trigger_args::{PermissionWord, TriggerArgs, TriggerCommand, TriggerExplainArgs};
+use crate::cli::{Context, ExitStatus};
+use crate::forge::event::{self, EventError, Trigger};
+use crate::forge::{Permission, PullRequest};
+use crate::policy::Policy;
+use crate::report::markdown::visible;
+use crate::run::clock::SystemClock;
+use crate::run::request::{Answer, Asked, Check, Examination, Refused, Request, Situation, Wish, examine};
+use crate::run::trusted::POLICY_FILE;
+
+/// Who might be behind an event, as the forge would answer.
+const STANDINGS: [(&str, Permission, bool); 4] = [
+    ("maintainer", Permission::Write, false),
+    ("collaborator", Permission::Triage, false),
+    ("contributor", Permission::Read, true),
+    ("stranger", Permission::None, false),
+];
+
+/// Rules that say that nothing was asked of locum at all.
+const NOTHING_ASKED: [&str; 2] = ["triggers.comment.prefix", "triggers.label.name"];
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When a file cannot be read or has mistakes.
+pub fn run(args: &TriggerArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        TriggerCommand::Explain(args) => explain(args, context, output),
+    }
+}
+
+/// What is known of the repository.
+struct Known {
+    policy: Option<Policy>,
+    modes: Vec<String>,
+    profiles: Vec<String>,
+    now: Timestamp,
+}
+
+fn explain(args: &TriggerExplainArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let event = context.folder.join(&args.event);
+    let payload = named_file(&event)?.ok_or_else(|| Failure::usage("--event", format!("there is no file `{}`", args.event.display())))?;
+    let trigger = match event::parse(&args.event_name, &payload.text) {
+        Ok(trigger) => trigger,
+        Err(error @ EventError::Ignored { .. }) => return Ok(nothing(&error.to_string(), args, output)),
+        Err(error @ EventError::Malformed { .. }) => return Err(Failure::usage(args.event.display().to_string(), error.to_string())),
+    };
+    let known = known(args, context)?;
+    let asked = standings(args);
+    let examined: Vec<(&str, Examination)> = asked
+        .iter()
+        .map(|(name, permission, contributed)| (*name, examined(&trigger, &known, (*permission, *contributed), args)))
+        .collect();
+    // Shown in full: the first that would run, else the first.
+    let Some((_, shown)) = examined.iter().find(|(_, one)| one.request.is_ok()).or(examined.first()) else {
+        return Err(Failure::internal("no tier was examined"));
+    };
+    if let Err(refused) = &shown.request
+        && NOTHING_ASKED.contains(&refused.rule)
+    {
+        return Ok(nothing(&refused.to_string(), args, output));
+    }
+    if args.inspect.json {
+        output.json(&as_json(&trigger, &known, &examined, shown));
+    } else {
+        as_text(&trigger, &known, &examined, shown).iter().for_each(|line| output.line(visible(line)));
+    }
+    Ok(if shown.request.is_ok() { ExitStatus::Done } else { ExitStatus::Refused })
+}
+
+fn nothing(why: &str, args: &TriggerExplainArgs, output: &mut Output) -> ExitStatus {
+    if args.inspect.json {
+        output.json(&json!({ "verdict": "nothing", "why": why }));
+    } else {
+        output.line(visible(&format!("nothing to do: {why}")));
+    }
+    ExitStatus::Done
+}
+
+fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, Failure> {
+    let place = Place::open(context, args.inspect.at.as_deref())?;
+    let settings = place.settings(&context.environment, &[])?;
+    let file = match &args.policy {
+        Some(path) => {
+            let absent = || Failure::usage("--policy", format!("there is no file `{}`", path.display()));
+            Some(named_file(&context.folder.join(path))?.ok_or_else(absent)?)
+        }
+        None => place.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?,
+    };
+    let policy = file.map(|file| Policy::parse(&file.text, &file.origin)).transpose()?;
+    let now = match &args.now {
+        Some(text) => text.parse().map_err(|error| Failure::usage("--now", format!("`{text}`: {error}")))?,
+        None => SystemClock::start().now(),
+    };
+    let allowed = policy.as_ref().map(|policy| policy.settings().modes.allow.clone()).unwrap_or_default();
+    let modes = place.modes(&context.environment)?;
+    Ok(Known {
+        modes: modes.iter().map(|mode| mode.slug.clone()).filter(|slug| allowed.contains(slug)).collect(),
+        profiles: settings.values.models.profiles.keys().cloned().collect(),
+        policy,
+        now,
+    })
+}
+
+/// Returns the standings to look at: the one given, or all.
+fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, Permission, bool)> {
+    let of_tier = |tier: TierWord| match tier {
+        TierWord::Maintainer | TierWord::Bot | TierWord::Schedule => ("maintainer", Permission::Write, false),
+        TierWord::Collaborator => ("collaborator", Permission::Triage, false),
+        TierWord::Contributor => ("contributor", Permission::Read, true),
+        TierWord::Stranger => ("stranger", Permission::None, false),
+    };
+    match (args.tier, args.permission) {
+        (Some(tier), _) => vec![of_tier(tier)],
+        (None, Some(word)) => {
+            let permission = Permission::from(word);
+            vec![(permission.as_str(), permission, false)]
+        }
+        (None, None) => STANDINGS.to_vec(),
+    }
+}
+
+fn examined(trigger: &Trigger, known: &Known, (permission, contributed): (Permission, bool), args: &TriggerExplainArgs) -> Examination {
+    let mut trigger = trigger.clone();
+    if contributed {
+        trigger.actor.association = "CONTRIBUTOR".to_owned();
+    }
+    let subject = trigger.subject.as_ref().filter(|subject| subject.is_pull_request);
+    let pull_request = subject.map(|subject| PullRequest {
+        number: subject.number,
+        title: subject.title.clone(),
+        body: subject.body.clone(),
+        is_open: subject.is_open,
+        head_branch: String::new(),
+        head_sha: subject.head_sha.clone().unwrap_or_default(),
+        base_branch: trigger.default_branch.clone(),
+        base_sha: String::new(),
+        is_fork: args.fork,
+    });
+    let default_branch = if trigger.default_branch.is_empty() { "main".to_owned() } else { trigger.default_branch.clone() };
+    let situation = Situation {
+        now: known.now,
+        repository: &trigger.repository,
+        default_branch: &default_branch,
+        git_ref: &format!("refs/heads/{default_branch}"),
+        own_login: args.own_login.as_deref(),
+        permission: Ok(permission),
+        restarted_by: None,
+        pull_request: pull_request.as_ref(),
+        recent_runs: 0,
+        modes: &known.modes,
+        profiles: &known.profiles,
+    };
+    examine(&trigger, known.policy.as_ref().map(|policy| &policy.settings().triggers), &situation)
+}
+
+fn as_text(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], shown: &Examination) -> Vec<String> {
+    let by = if trigger.actor.login.is_empty() { String::new() } else { format!(" by {}", trigger.actor.login) };
+    let on = trigger.subject.as_ref().map_or_else(String::new, |subject| {
+        format!(" on {} #{}", if subject.is_pull_request { "pull request" } else { "issue" }, subject.number)
+    });
+    let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
+    for Check { claim, asked, refused } in &shown.checks {
+        let told = if *asked == Asked::Forge { " (asked of the forge at run time)" } else { "" };
+        lines.push(match refused {
+            None => format!("pass   {claim}{told}"),
+            Some(refused) => format!(
+                "FAIL   {claim}{told}\n       {refused}{}",
+                if refused.answer == Answer::Told { "; said on the thread" } else { "" }
+            ),
+        });
+    }
+    if examined.len() > 1 {
+        let one = |(name, one): &(&str, Examination)| match &one.request {
+            Ok(_) => format!("{name}: runs"),
+            Err(refused) => format!("{name}: no ({})", refused.rule),
+        };
+        lines.push(format!("tiers  {}", examined.iter().map(one).collect::<Vec<_>>().join(" · ")));
+    }
+    match &shown.request {
+        Ok(request) => lines.extend(plan(request, known).into_iter().map(|(name, value)| format!("{name:<6} {value}"))),
+        Err(refused) => lines.push(format!("refused: {refused}")),
+    }
+    lines
+}
+
+/// Returns what would run, in rows.
+fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
+    let Some(policy) = &known.policy else { return Vec::new() };
+    let wish = match &request.wish {
+        Wish::Run => "would run",
+        Wish::Help | Wish::Status => "would be answered without a run",
+        Wish::Decide(_) => "would go on with the run that waits under this name, if one does",
+    };
+    let mode = request.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
+    let task = if request.text.is_empty() { "the issue, pull request, job or prompt itself" } else { request.text.as_str() };
+    let mut rows = vec![("so", wish.to_owned()), ("tier", format!("{:?}", request.facts.tier).to_lowercase()), ("task", first_line(task))];
+    rows.push(("mode", mode.clone()));
+    rows.extend(request.job.clone().map(|job| ("job", job)));
+    if request.read_only {
+        rows.push(("only", "reading: nothing is edited, only commands that look are run, nothing but the comment is published".to_owned()));
+    }
+    if !request.flags.paths.is_empty() {
+        rows.push(("paths", request.flags.paths.join(", ")));
+    }
+    rows.push(("policy", format!("{} ({})", policy.origin(), crate::base::text::head(policy.hash(), 12))));
+    rows.extend(policy.summary_lines(&mode).into_iter().map(|line| ("allows", line)));
+    rows
+}
+
+fn first_line(text: &str) -> String {
+    crate::report::figures::clip(text.lines().next().unwrap_or_default(), 120)
+}
+
+fn as_json(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], shown: &Examination) -> Value {
+    let refusal = |refused: &Refused| json!({ "rule": refused.rule, "why": refused.why, "told": refused.answer == Answer::Told });
+    let asked = |asked: Asked| match asked {
+        Asked::Event => "event",
+        Asked::Policy => "policy",
+        Asked::Forge => "forge",
+    };
+    let check = |check: &Check| json!({ "check": check.claim, "asked": asked(check.asked), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
+    let tiers: serde_json::Map<String, Value> =
+        examined.iter().map(|(name, one)| ((*name).to_owned(), json!(one.request.as_ref().err().map(refusal)))).collect();
+    let request = shown.request.as_ref().ok();
+    json!({
+        "verdict": if request.is_some() { "run" } else { "refused" },
+        "refused": shown.request.as_ref().err().map(refusal),
+        "event": trigger.kind,
+        "actor": trigger.actor.login,
+        "checks": shown.checks.iter().map(check).collect::<Vec<_>>(),
+        "refused_by_tier": tiers,
+        "plan": request.map(|request| plan(request, known)),
+        "read_only": request.map(|request| request.read_only),
+        "mode": request.map(|request| request.mode.clone()),
+        "task": request.map(|request| request.text.clone()),
+    })
+}
+
+impl From<PermissionWord> for Permission {
+    fn from(word: PermissionWord) -> Self {
+        match word {
+            PermissionWord::Admin => Self::Admin,
+            PermissionWord::Maintain => Self::Maintain,
+            PermissionWord::Write => Self::Write,
+            PermissionWord::Triage => Self::Triage,
+            PermissionWord::Read => Self::Read,
+            PermissionWord::None => Self::None,
+        }
+    }
+}

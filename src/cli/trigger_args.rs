@@ -1,0 +1,72 @@
+//! Arguments of `locum trigger`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::cli::inspect_args::InspectArgs;
+use crate::cli::policy_args::TierWord;
+
+/// `locum trigger`.
+#[derive(Clone, Debug, Args)]
+pub struct TriggerArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: TriggerCommand,
+}
+
+/// What to do with events.
+#[derive(Clone, Debug, Subcommand)]
+pub enum TriggerCommand {
+    /// Say what an event would start, check by check, offline. Ends with 0 (would run, or nothing to do) or 4 (refused).
+    Explain(TriggerExplainArgs),
+}
+
+/// `locum trigger explain`.
+#[derive(Clone, Debug, Args)]
+pub struct TriggerExplainArgs {
+    /// The event's name: `issue_comment`, `issues`, `pull_request_review_comment`, `workflow_dispatch`, `schedule`.
+    #[arg(long, value_name = "NAME")]
+    pub event_name: String,
+    /// The event's payload, as GitHub sends it.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub event: PathBuf,
+    /// This policy file instead of the repository's.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
+    pub policy: Option<PathBuf>,
+    /// As if the forge said so of who did it; every tier is shown when absent.
+    #[arg(long, value_name = "TIER", conflicts_with = "permission")]
+    pub tier: Option<TierWord>,
+    /// As if this was the permission the forge answers.
+    #[arg(long, value_name = "WORD")]
+    pub permission: Option<PermissionWord>,
+    /// As if the pull request came from a fork.
+    #[arg(long)]
+    pub fork: bool,
+    /// The login own comments have.
+    #[arg(long, value_name = "LOGIN")]
+    pub own_login: Option<String>,
+    /// As if it was this moment (`2026-01-31T06:00:00Z`).
+    #[arg(long, value_name = "TIME")]
+    pub now: Option<String>,
+    /// Where to read and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
+}
+
+/// What the forge says someone may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PermissionWord {
+    /// Everything.
+    Admin,
+    /// Maintain.
+    Maintain,
+    /// Push.
+    Write,
+    /// Triage.
+    Triage,
+    /// Read.
+    Read,
+    /// Nothing.
+    None,
+}
