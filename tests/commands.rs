@@ -3,12 +3,16 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken machine ends the test")]
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests make folders and start shells")]
 
+#[path = "commands/corpus.rs"]
+mod corpus;
 #[path = "commands/differential.rs"]
 mod differential;
 #[path = "commands/generate.rs"]
 mod generate;
 #[path = "commands/git.rs"]
 mod git;
+#[path = "commands/options.rs"]
+mod options;
 #[path = "commands/run.rs"]
 mod run;
 #[path = "commands/shells.rs"]

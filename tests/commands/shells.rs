@@ -13,9 +13,10 @@ use std::process::{Command, Stdio};
 pub(crate) const PROGRAMS: &[&str] =
     &["p", "q", "no", "cat", "ls", "find", "sort", "rg", "touch", "PWNED", "sh", "a", "b", "E", "x", "nop"];
 
-/// Notes its words and its input; `no` fails.
+/// Notes its words and its input; `no` fails. What runs without end is ended.
 const NOTES: &str = "#!/bin/sh\ninput=\nwhile IFS= read -r line || [ -n \"$line\" ]; do input=\"$input$line\n\"; done\n\
-    printf '%s\\0' \"${0##*/}\" \"$@\" \"<$input\" > \"$LOG/$$\"\nprintf '%s\\n' \"$*\"\nprintf '%s\\n' \"${0##*/}\" >&2\n[ \"${0##*/}\" != no ]\n";
+    printf '%s\\0' \"${0##*/}\" \"$@\" \"<$input\" > \"$LOG/$$\"\nprintf '%s\\n' \"$*\"\nprintf '%s\\n' \"${0##*/}\" >&2\n\
+    name=${0##*/}; set -- \"$LOG\"/*; [ $# -gt 200 ] && kill -9 $PPID; [ \"$name\" != no ]\n";
 
 /// What a script did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

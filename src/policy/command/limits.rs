@@ -60,6 +60,7 @@ impl Scan {
                 }
                 ' ' | '\t' => self.at += 1,
                 '#' => self.skip_until('\n'),
+                '(' if self.starts_with("((") => return Err("the script has two brackets at once, which may be arithmetic".to_owned()),
                 '(' | ')' => {
                     self.at += 1;
                     self.open(letter == '(')?;

@@ -9,7 +9,7 @@ pub mod loose;
 mod neutral;
 pub mod parse;
 mod sed;
-mod tables;
+pub mod tables;
 pub mod tree;
 pub mod word;
 
@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::base::path::RepoPath;
 use crate::policy::command::examine::{Examination, PathUse, examine, path_use};
-use crate::policy::command::loose::{Loose, LooseCommand, examine_loose};
+use crate::policy::command::loose::{Loose, LooseCommand, Shape, examine_loose};
 use crate::policy::command::neutral::Neutral;
 use crate::policy::command::tree::{List, Redirect, Simple};
 use crate::policy::glob::PathGlob;
@@ -118,12 +118,18 @@ impl Script {
         self.tree.as_ref().map(List::redirects).unwrap_or_default()
     }
 
-    /// Returns how hard it is to see through, 0 to 1: pipes 0.3, redirections 0.2, control flow 0.3, more than 100 bytes 0.1.
+    /// Returns how hard it is to see through, 0 to 1: pipes 0.3, redirections 0.2, expansions 0.2, control flow 0.3, more than
+    /// 100 bytes 0.1; 1 for what is not understood.
     #[must_use]
     pub fn complexity(&self) -> f64 {
-        let Ok(tree) = &self.tree else { return 1.0 };
-        let parts =
-            [(tree.has_pipe(), 0.3), (!tree.redirects().is_empty(), 0.2), (tree.has_control_flow(), 0.3), (self.text.len() > 100, 0.1)];
+        let shape = match (&self.tree, self.loose()) {
+            (Ok(tree), _) => {
+                Shape { pipes: tree.has_pipe(), redirects: !tree.redirects().is_empty(), flow: tree.has_control_flow(), expansions: false }
+            }
+            (Err(_), Ok(loose)) => loose.shape,
+            (Err(_), Err(_)) => return 1.0,
+        };
+        let parts = [(shape.pipes, 0.3), (shape.redirects, 0.2), (shape.expansions, 0.2), (shape.flow, 0.3), (self.text.len() > 100, 0.1)];
         parts.iter().filter(|(present, _)| *present).map(|(_, score)| score).sum::<f64>().min(1.0)
     }
 
@@ -194,8 +200,8 @@ impl Script {
         let (mut reads, mut edits) = (Vec::new(), Vec::new());
         for redirect in self.redirects().into_iter().chain(loose::redirects(self.loose_commands().unwrap_or_default())) {
             match redirect {
-                Redirect::Input { path, .. } => reads.extend(path_use(path, &self.folder)),
-                Redirect::Output { path, .. } => edits.extend(path_use(path, &self.folder)),
+                Redirect::Input { path, .. } => reads.extend(redirect_use(path, &self.folder)),
+                Redirect::Output { path, .. } => edits.extend(redirect_use(path, &self.folder)),
                 Redirect::Duplicate { .. } | Redirect::Text(_) => {}
             }
         }
@@ -228,6 +234,15 @@ impl Script {
         let examined = self.examinations();
         let harmless = |examined: &Examination| examined.only_reads && examined.findings.is_empty() && examined.edits.is_empty();
         !examined.is_empty() && self.redirected().1.is_empty() && examined.iter().all(|(_, examined)| harmless(examined))
+    }
+}
+
+/// To a redirection, `-` is a file of that name.
+fn redirect_use(path: &str, folder: &RepoPath) -> Option<PathUse> {
+    if path == "-" {
+        Some(folder.join(path).map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Inside))
+    } else {
+        path_use(path, folder)
     }
 }
 

@@ -35,13 +35,13 @@ const SETTINGS: &[(&str, &str)] = &[
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Verbs that show differences, which attributes could hand to other programs.
-const SHOWS: &[&str] = &["diff", "log", "show", "diff-tree", "blame"];
+const SHOWS: &[&str] = &["diff", "log", "show", "diff-tree", "diff-files", "diff-index", "blame"];
 
 /// Verbs that show files that no word names, and take patterns of files to leave out.
-const LEAVES_OUT: &[&str] = &["diff", "log", "show", "diff-tree", "grep", "status", "ls-files"];
+const LEAVES_OUT: &[&str] = &["diff", "log", "show", "diff-tree", "diff-files", "diff-index", "grep", "status", "ls-files"];
 
 /// Verbs that show a file when they are given its number.
-const BY_NUMBER: &[&str] = &["show", "diff", "grep", "diff-tree"];
+const BY_NUMBER: &[&str] = &["show", "diff", "grep", "diff-tree", "diff-index"];
 
 /// What is known of the place a script runs in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

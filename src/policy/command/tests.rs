@@ -165,9 +165,18 @@ fn a_folder_to_run_in_makes_no_absolute_path_a_relative_one() {
 
 #[test]
 fn complexity_adds_up_what_is_hard_to_see_through() {
-    for (text, expected) in
-        [("ls", 0.0), ("ls | rg x", 0.3), ("ls 2>&1 | rg x", 0.5), ("(ls)", 0.3), ("(ls 2>&1 | rg x)", 0.8), ("$x", 1.0)]
-    {
+    for (text, expected) in [
+        ("ls", 0.0),
+        ("ls | rg x", 0.3),
+        ("ls 2>&1 | rg x", 0.5),
+        ("(ls)", 0.3),
+        ("(ls 2>&1 | rg x)", 0.8),
+        ("a $x", 0.2),
+        ("a $x | b > c", 0.7),
+        ("for x in a; do b $x | c > d; done", 1.0),
+        ("a &", 0.3),
+        ("f() { a; }", 1.0),
+    ] {
         assert!((Script::parse(text).complexity() - expected).abs() < 1e-9, "{text}");
     }
 }

@@ -46,6 +46,9 @@ pub fn literal(raw: &str) -> Result<String, String> {
                 Some(_) => return Err("an expansion (`$`); its value is not known before it runs".to_owned()),
             },
             '`' => return Err("a command substitution".to_owned()),
+            '~' if bare.ends_with(['=', ':']) && bare.contains('=') => {
+                return Err("a tilde after `=` or `:`, which some shells expand; quote it".to_owned());
+            }
             '*' | '?' | '[' => return Err(format!("an unquoted glob character `{letter}`; quote it, nothing expands it here")),
             letter => {
                 bare.push(letter);
@@ -189,6 +192,8 @@ mod tests {
             "[ab]",
             "~",
             "~root/x",
+            "a=~",
+            "a=b:~/x",
             "{a,b}",
             "{1..3}",
             "{a,'b'}",

@@ -65,7 +65,12 @@ impl Judge {
     }
 
     fn commands(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        let shown = intent.to_string();
+        // Of the verdicts on the parts one is returned: only that one tells the whole script.
+        Verdict { intent: intent.to_string(), ..self.parts(script, facts, spec) }
+    }
+
+    fn parts(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        let shown = String::new();
         let expands = spec.commands.expansions == Expansions::Allow || !guard::on(Guard::Expansions);
         let examinations = match script.problem() {
             None => script.examinations(),
@@ -87,6 +92,15 @@ impl Judge {
         };
         let judged = if guard::on(Guard::EveryCommand) { usize::MAX } else { 1 };
         for (simple, examined) in examinations.into_iter().take(judged) {
+            for (absolute, glob) in &examined.globs {
+                let kept = if *absolute { spec.commands.unread.as_slice() } else { spec.commands.unseen.as_ref() };
+                if let Some(met) = kept.iter().find(|kept| kept.meets(glob)) {
+                    consider(self.guard(
+                        shown.clone(),
+                        format!("`{}` may match what `{}` keeps from being read; name the files", glob.text(), met.text()),
+                    ));
+                }
+            }
             for used in &examined.reads {
                 if let Some(why) = taken_out(used, examined.descends, script, spec) {
                     consider(self.guard(shown.clone(), why));

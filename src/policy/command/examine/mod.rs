@@ -10,6 +10,7 @@ use crate::base::path::RepoPath;
 use crate::policy::command::examine::options::short_cluster_has;
 use crate::policy::command::sed;
 use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, Table, WITH_VERBS, WRAPPERS};
+use crate::policy::glob::PathGlob;
 
 /// What one simple command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Examination {
     pub edits: Vec<PathUse>,
     /// Where no table says which words are paths: what any word of it, or a part of one, could name.
     pub perhaps: Vec<RepoPath>,
+    /// Files that a shell finds by a pattern, and whether that is an absolute one.
+    pub globs: Vec<(bool, PathGlob)>,
     /// Paths of another revision: if one is a folder, what is shown of it has no names from the root.
     pub trees: Vec<RepoPath>,
     /// Whether it also reads what lies in the folders it is given.
@@ -74,6 +77,7 @@ pub fn examine(words: &[String], folder: &RepoPath) -> Examination {
     looking.program();
     if !looking.known {
         looking.found.perhaps = words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
+        looking.leaving();
     }
     looking.found.descends = !looking.known || tables::descends(words);
     looking.found
@@ -83,6 +87,26 @@ pub fn examine(words: &[String], folder: &RepoPath) -> Examination {
 fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = RepoPath> + 'w {
     let pieces = word.split(['=', ':', ',', '@']).filter(move |piece| *piece != word);
     std::iter::once(word).chain(pieces).filter(|piece| !piece.is_empty()).filter_map(|piece| folder.join(piece).ok())
+}
+
+/// Returns true when a word, or what stands behind an option's name, `=`, `:`, `,` or `@` in it, is a path that leaves the
+/// repository. Addresses of the network are no paths.
+fn leaves(word: &str, folder: &RepoPath) -> bool {
+    if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
+        return false;
+    }
+    let attached = word
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with('-'))
+        .and_then(|rest| rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..)));
+    let pieces = word.split(['=', ':', ',', '@']).chain(attached).chain(std::iter::once(word));
+    let outside =
+        |piece: &str| piece != "/dev/null" && (piece.starts_with(['/', '~']) || (piece.contains("..") && folder.join(piece).is_err()));
+    pieces.filter(|piece| !piece.is_empty()).any(outside)
+}
+
+fn starts_with(words: &[String], wanted: &[&str]) -> bool {
+    words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
 }
 
 /// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`, `/dev/null`).
@@ -116,6 +140,14 @@ impl Looking<'_> {
             self.finding(0, format!("`{program}` is a program named by its path"));
             return;
         }
+        // `python -m pytest` is known although `python` is not.
+        let module = tables::all()
+            .find(|table| table.words.len() > 2 && table.words.first() == Some(&program) && starts_with(self.words, table.words));
+        if let Some(table) = module.filter(|_| !WITH_VERBS.contains(&program)) {
+            self.next = table.words.len();
+            self.by_table(table);
+            return;
+        }
         if RUN_OTHERS.contains(&program)
             || RUN_OTHERS.contains(&program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
         {
@@ -132,6 +164,7 @@ impl Looking<'_> {
             self.finding(index, format!("some shells evaluate what follows `{word}` of `{program}`"));
         }
         match program {
+            "test" | "[" => self.test(),
             "find" => self.find(),
             "sed" => self.sed(),
             program if WITH_VERBS.contains(&program) => self.with_verb(program),
@@ -153,6 +186,10 @@ impl Looking<'_> {
             self.finding(self.next, format!("`{program}` without a verb"));
             return;
         };
+        if verb == "--version" && self.words.len() == 2 {
+            (self.known, self.found.only_reads) = (true, true);
+            return;
+        }
         if verb.starts_with(['-', '+']) {
             self.finding(self.next, format!("the option `{verb}` before the verb of `{program}`"));
             return;
@@ -174,6 +211,9 @@ impl Looking<'_> {
             None if program == "git" && !tables::is_verb_of_git(&verb) => {
                 self.found.runs_code = true;
                 self.finding(self.next, format!("`{verb}` is no verb of git's own: it could be an alias, which runs anything"));
+            }
+            None if program == "git" && tables::git_shows_everything(&verb, second) => {
+                self.finding(self.next, format!("`git {verb}` shows files that are hidden with all others"));
             }
             None => {
                 self.unfamiliar(self.next, format!("`{program} {verb}` is not known to be harmless"));
@@ -223,6 +263,22 @@ impl Looking<'_> {
                 self.words.len(),
                 "`grep -r` over the whole repository also reads hidden files and git's own; name folders, or use `rg`".to_owned(),
             );
+        }
+    }
+
+    /// A test of files or texts: what follows an operator about a file is read.
+    fn test(&mut self) {
+        (self.known, self.found.only_reads) = (true, true);
+        let about_files = |word: &str| {
+            matches!(word, "-nt" | "-ot" | "-ef")
+                || (word.len() == 2 && word.starts_with('-') && word.ends_with(|letter| "abcdefghkprsuwxGLNOS".contains(letter)))
+        };
+        for pair in self.words.windows(2) {
+            if let [operator, operand] = pair
+                && about_files(operator)
+            {
+                self.found.reads.extend(path_use(operand, self.folder));
+            }
         }
     }
 
@@ -290,6 +346,15 @@ impl Looking<'_> {
             self.found.edits.extend(paths.clone());
         }
         self.found.reads.extend(paths);
+    }
+
+    /// Words that could name something outside the repository: whatever the program does with them, nobody said that it may.
+    fn leaving(&mut self) {
+        for (index, word) in self.words.iter().enumerate().skip(1) {
+            if leaves(word, self.folder) {
+                self.unfamiliar(index, format!("`{word}` may be a path outside the repository"));
+            }
+        }
     }
 
     fn unlisted(&mut self, name: &str, index: usize, word: &str) {

@@ -19,6 +19,20 @@ impl Looking<'_> {
         match table.operands {
             Operands::Words | Operands::Text => {}
             Operands::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
+            Operands::EditedWith(options) | Operands::EditedWithout(options) => {
+                let named = self.words.iter().any(|word| options.contains(&word.as_str()));
+                let edited = named == matches!(table.operands, Operands::EditedWith(_));
+                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                if edited {
+                    self.found.only_reads = false;
+                    self.edits(operands.iter().map(|(_, word)| word.as_str()));
+                }
+            }
+            Operands::Format => {
+                if let Some((index, word)) = operands.iter().find(|(_, word)| !word.starts_with('+')) {
+                    self.finding(*index, format!("`{name}` with `{word}` does more than show"));
+                }
+            }
             Operands::Copied => {
                 let count = operands.len().saturating_sub(1);
                 self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
@@ -34,6 +48,9 @@ impl Looking<'_> {
                     self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
                 }
             }
+            Operands::Paths if name == "strings" && operands.iter().any(|(_, word)| word.starts_with('@')) => {
+                self.finding(usize::MAX, "`strings` takes more words from a file that is named after `@`".to_owned());
+            }
             Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
             Operands::PathsOrHere => {
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
@@ -48,8 +65,8 @@ impl Looking<'_> {
                 }
             }
             Operands::PatternThenPaths(_) => {
-                if let Some((index, _)) = operands.first().filter(|(_, program)| name == "jq" && reaches_out(program)) {
-                    self.finding(*index, "this program of `jq` reads more than its input".to_owned());
+                if let Some((index, _)) = operands.first().filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program)) {
+                    self.finding(*index, format!("this program of `{name}` reads more than its input"));
                 }
                 let skipped = usize::from(!pattern_given);
                 let paths = operands.iter().skip(skipped);
@@ -153,9 +170,9 @@ impl Looking<'_> {
     }
 }
 
-/// Words of a jq program that run, read or show something other than its input.
+/// Words of a program of jq or yq that run, read or show something other than its input.
 fn reaches_out(program: &str) -> bool {
-    ["system", "import", "include", "input_filename", "env", "ENV", "get_search_list", "modulemeta"]
+    ["system", "import", "include", "input_filename", "env", "ENV", "get_search_list", "modulemeta", "load", "eval"]
         .iter()
         .any(|word| program.contains(word))
 }

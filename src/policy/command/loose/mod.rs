@@ -14,6 +14,7 @@ use crate::policy::command::loose::reading::Reading;
 use crate::policy::command::neutral::Neutral;
 use crate::policy::command::tables::{self, ANY_WORD, RUN_OTHERS};
 use crate::policy::command::tree::{Redirect, Simple};
+use crate::policy::glob::PathGlob;
 
 /// Stands for a word that is not known; no pattern can hold it.
 pub const UNKNOWN: &str = "\0";
@@ -27,7 +28,7 @@ const OPENERS_LIMIT: usize = 10;
 pub enum Unknown {
     /// Nothing.
     Value,
-    /// It names files like this one: the glob with its wildcards filled in.
+    /// It names the files that match this glob.
     Files(String),
     /// It is the end of a pipe (`<(...)`).
     Pipe,
@@ -57,6 +58,21 @@ pub struct Loose {
     pub commands: Vec<LooseCommand>,
     /// What a shell is given.
     pub text: String,
+    /// What there is in it besides simple commands.
+    pub shape: Shape,
+}
+
+/// What makes a script hard to see through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// `|`
+    pub pipes: bool,
+    /// `<`, `>` and their kin.
+    pub redirects: bool,
+    /// Words that a shell works out.
+    pub expansions: bool,
+    /// Groups, conditions, loops, commands in the background.
+    pub flow: bool,
 }
 
 /// Reads a script, already brought to its [`plain`] form.
@@ -71,8 +87,10 @@ pub fn parse(text: &str, neutral: &Neutral) -> Result<Loose, String> {
     }
     let mut reading = Reading::new(neutral);
     let text = reading.script(text)?;
-    let commands = reading.found;
-    if commands.is_empty() { Err("the script runs nothing".to_owned()) } else { Ok(Loose { commands, text }) }
+    let Reading { found: commands, mut shape, .. } = reading;
+    shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
+    shape.expansions = commands.iter().any(|command| !command.unknown.is_empty());
+    if commands.is_empty() { Err("the script runs nothing".to_owned()) } else { Ok(Loose { commands, text, shape }) }
 }
 
 /// Looks at a command some of whose words are not known before it runs.
@@ -91,7 +109,7 @@ pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
         let Some(at) = index.checked_sub(before) else { continue };
         let Some(word) = words.get_mut(at) else { continue };
         *word = match unknown {
-            Unknown::Files(like) => like.clone(),
+            Unknown::Files(glob) => glob.replace(['*', '?'], "x"),
             Unknown::Pipe => "-".to_owned(),
             Unknown::Value => "x".to_owned(),
         };
@@ -115,6 +133,14 @@ pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
         let reason = format!("which files `{program}` would change is not known before it runs");
         found.findings.push(Finding { unfamiliar: false, index: *index, reason });
     }
+    for (index, unknown) in &command.unknown {
+        let Unknown::Files(glob) = unknown else { continue };
+        let inside = glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
+        match PathGlob::parse(&inside) {
+            Ok(found_glob) => found.globs.push((glob.starts_with('/'), found_glob)),
+            Err(reason) => found.findings.push(Finding { unfamiliar: false, index: *index, reason }),
+        }
+    }
     found.never = never.or(found.never);
     found
 }
@@ -127,7 +153,7 @@ fn files_like(raw: &str) -> Unknown {
     if ending.is_empty() || ending.contains(['*', '?']) || folder.contains(['*', '?']) || name.starts_with('.') || !plain(raw) {
         return Unknown::Value;
     }
-    Unknown::Files(raw.replace(['*', '?'], "x"))
+    Unknown::Files(raw.to_owned())
 }
 
 /// Returns the redirections of all commands.

@@ -10,7 +10,7 @@ use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, ast};
 
 use crate::policy::command::loose::word::{self, check_arithmetic, check_parameter, escaped, has_expansion};
-use crate::policy::command::loose::{LooseCommand, UNKNOWN, Unknown, files_like};
+use crate::policy::command::loose::{LooseCommand, Shape, UNKNOWN, Unknown, files_like};
 use crate::policy::command::neutral;
 use crate::policy::command::tree::{Rendering, quoted};
 use crate::policy::command::{parse, word as plain_word};
@@ -21,14 +21,15 @@ const DEPTH_LIMIT: usize = 3;
 /// Commands found so far, and the text rendered so far.
 pub(super) struct Reading<'r> {
     pub(super) found: Vec<LooseCommand>,
-    pub(super) neutral: &'r neutral::Neutral,
+    pub(super) shape: Shape,
+    neutral: &'r neutral::Neutral,
     out: Rendering,
     depth: usize,
 }
 
 impl<'r> Reading<'r> {
     pub(super) fn new(neutral: &'r neutral::Neutral) -> Self {
-        Self { found: Vec::new(), neutral, out: Rendering::default(), depth: 0 }
+        Self { found: Vec::new(), shape: Shape::default(), neutral, out: Rendering::default(), depth: 0 }
     }
 
     /// Reads a script and returns how it is rendered.
@@ -75,7 +76,10 @@ impl<'r> Reading<'r> {
             }
             match separator {
                 ast::SeparatorOperator::Sequence => {}
-                ast::SeparatorOperator::Async => self.out.push(" &"),
+                ast::SeparatorOperator::Async => {
+                    self.shape.flow = true;
+                    self.out.push(" &");
+                }
             }
         }
         Ok(())
@@ -88,6 +92,7 @@ impl<'r> Reading<'r> {
         if pipeline.bang {
             self.out.push("! ");
         }
+        self.shape.pipes |= pipeline.seq.len() > 1;
         for (index, command) in pipeline.seq.iter().enumerate() {
             if index > 0 {
                 self.out.push(" | ");
@@ -119,6 +124,7 @@ impl<'r> Reading<'r> {
 
     /// A keyword counts as a command of its own, so that a rule has to name it.
     fn compound(&mut self, compound: &ast::CompoundCommand) -> Result<(), String> {
+        self.shape.flow = true;
         match compound {
             ast::CompoundCommand::Subshell(inner) => self.enclosed("(", &inner.list, ")"),
             ast::CompoundCommand::BraceGroup(inner) => self.enclosed("{", &inner.list, "}"),
@@ -249,6 +255,18 @@ impl<'r> Reading<'r> {
             }
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
             ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match (&assignment.value, &assignment.name, place) {
+                (ast::AssignmentValue::Array(values), ast::AssignmentName::VariableName(name), Place::Prefix) if !assignment.append => {
+                    let mut inner = LooseCommand::default();
+                    let rendered: Vec<String> = values
+                        .iter()
+                        .map(|(key, value)| match key {
+                            None => self.word(&value.value, &mut inner),
+                            Some(_) => Err("the script sets a part of an array".to_owned()),
+                        })
+                        .collect::<Result<_, _>>()?;
+                    command.simple.words.push(word.value.clone());
+                    Ok(Some(format!("{name}=({})", rendered.join(" "))))
+                }
                 (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
                 (ast::AssignmentValue::Scalar(_), _, Place::Suffix) => self.word(&word.value, command).map(Some),
                 (ast::AssignmentValue::Scalar(value), ast::AssignmentName::VariableName(name), Place::Prefix) if !assignment.append => {

@@ -29,7 +29,8 @@ pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
     let sets = rest.starts_with('=') || rest.starts_with(":=");
     let plain = |letter: char| letter.is_ascii_alphanumeric() || " _.,:/+-*?#%^=".contains(letter);
     let escapes = rest.split('\\').skip(1).all(|after| after.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '.'));
-    let plain = rest.chars().all(|letter| plain(letter) || letter == '\\') && escapes;
+    let cuts = rest.starts_with(['%', '#']);
+    let plain = rest.chars().all(|letter| plain(letter) || (cuts && letter == '\\')) && escapes;
     let counted = offset.is_none_or(|offset| offset.chars().all(|letter| letter.is_ascii_digit() || " :-".contains(letter)));
     if plain && counted && !sets { Ok(()) } else { refused() }
 }
@@ -103,6 +104,7 @@ mod tests {
             "${a:-`b`}",
             "${a:-\"b\"}",
             "${a:-${b}}",
+            "${a:+\\u0060b}",
             "${a%\\}}",
             "${}",
             "$(",

@@ -18,6 +18,8 @@ const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decora
     --full-history --ancestry-path=? --min-parents= --max-parents= --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
     --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
 
+const REFLOG: &str = "--oneline -n= --max-count= --all --date= --format= --pretty=? --no-abbrev --abbrev-commit";
+
 /// Returns true for an option of `git log` after which it shows files or what is in them.
 pub(super) fn is_about_files(word: &str) -> bool {
     let option = word.split('=').next().unwrap_or_default();
@@ -48,7 +50,7 @@ pub(super) const TABLES: &[Table] = &[
     reads(
         &["git", "status"],
         Operands::Revisions,
-        "-s -b -v -u=? -z --short --branch --verbose --porcelain=? --long --show-stash --untracked-files=? --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?",
+        "-s -b -u=? -z --short --branch --porcelain=? --long --show-stash --untracked-files=? --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?",
     ),
     reads(&["git", "diff"], Operands::Revisions, GIT_DIFF),
     Table { words: &["git", "log"], options: [GIT_DIFF, GIT_LOG], operands: Operands::Revisions, effect: Effect::Reads },
@@ -62,7 +64,7 @@ pub(super) const TABLES: &[Table] = &[
     reads(
         &["git", "blame"],
         Operands::Revisions,
-        "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev= --show-email --show-name --show-number --since=",
+        "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev=? --show-email --show-name --show-number --since=",
     ),
     reads(
         &["git", "ls-files"],
@@ -79,7 +81,7 @@ pub(super) const TABLES: &[Table] = &[
     reads(
         &["git", "describe"],
         Operands::Revisions,
-        "--tags --always --dirty=? --abbrev= --long --all --match= --exclude= --exact-match --contains --first-parent --candidates=",
+        "--tags --always --dirty=? --abbrev=? --long --all --match= --exclude= --exact-match --contains --first-parent --candidates=",
     ),
     Table {
         words: &["git", "commit"],
@@ -109,6 +111,13 @@ pub(super) const TABLES: &[Table] = &[
         "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-column",
     ),
     reads(&["git", "remote"], Operands::None, "-v --verbose"),
+    reads(&["git", "reflog", "show"], Operands::Revisions, REFLOG),
+    reads(&["git", "reflog"], Operands::None, REFLOG),
+    reads(&["git", "worktree", "list"], Operands::None, "-v --verbose --porcelain -z"),
+    reads(&["git", "count-objects"], Operands::None, "-v -H --verbose --human-readable"),
+    reads(&["git", "cherry"], Operands::Revisions, "-v --abbrev=?"),
+    reads(&["git", "diff-files"], Operands::Revisions, GIT_DIFF),
+    reads(&["git", "diff-index"], Operands::Revisions, GIT_DIFF),
     reads(&["git", "stash", "list"], Operands::None, "--oneline --stat"),
     reads(&["git", "show-ref"], Operands::Text, "--heads --tags --verify -q --quiet --hash=? -s=? -d --abbrev=?"),
     reads(&["git", "for-each-ref"], Operands::Text, "--count= --sort= --format= --contains= --merged= --points-at="),

@@ -9,7 +9,7 @@ mod git;
 mod text;
 
 /// One program, or one verb of a program.
-pub(super) struct Table {
+pub struct Table {
     /// The program and, where it has them, the verb.
     pub words: &'static [&'static str],
     /// Its options, in two lists where verbs share one.
@@ -22,7 +22,7 @@ pub(super) struct Table {
 
 /// What the words of a command that are not options are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operands {
+pub enum Operands {
     /// There must be none.
     None,
     /// Text without a meaning for files; options are not looked for either.
@@ -45,13 +45,19 @@ pub(super) enum Operands {
     Targets,
     /// Files and folders that are made, changed or removed.
     Edited,
+    /// Files and folders that are read, and written under one of these options.
+    EditedWith(&'static [&'static str]),
+    /// Files and folders that are written, and only read under one of these options.
+    EditedWithout(&'static [&'static str]),
+    /// Nothing but a format, which starts with `+`.
+    Format,
     /// Files that are read, and last where they go.
     Copied,
 }
 
 /// What running a program means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// It only reads.
     Reads,
     /// It may write, but runs nothing of the repository.
@@ -69,7 +75,7 @@ pub(super) const fn runs(words: &'static [&'static str], operands: Operands, opt
 }
 
 /// Returns every table.
-pub(super) fn all() -> impl Iterator<Item = &'static Table> {
+pub fn all() -> impl Iterator<Item = &'static Table> {
     text::TABLES.iter().chain(git::TABLES).chain(build::TABLES)
 }
 
@@ -102,6 +108,25 @@ pub(super) fn descends(words: &[String]) -> bool {
 /// Returns true for a verb of git's own, which no alias can stand for.
 pub(super) fn is_verb_of_git(verb: &str) -> bool {
     git::VERBS.split_ascii_whitespace().any(|known| known == verb)
+}
+
+/// Returns true for verbs of git that show files and know no pattern of what to leave out: a rule has to name them.
+pub(super) fn git_shows_everything(verb: &str, second: Option<&str>) -> bool {
+    let verbs = [
+        "archive",
+        "annotate",
+        "bundle",
+        "difftool",
+        "fast-export",
+        "format-patch",
+        "pack-objects",
+        "range-diff",
+        "request-pull",
+        "send-email",
+        "unpack-file",
+        "whatchanged",
+    ];
+    verbs.contains(&verb) || (verb == "stash" && second == Some("show"))
 }
 
 /// Returns the index of a word after which a shell that has the program built in evaluates a name, in which code can stand.
@@ -141,7 +166,7 @@ pub(super) fn end_of_options(words: &[String]) -> usize {
 }
 
 /// Programs whose first word after the name is a verb with its own table; a verb without one takes no options under `:*`.
-pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet"];
+pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff"];
 
 /// Programs to which no word at all means harm: what a shell makes of a word may be given to them.
 pub(super) const ANY_WORD: &[&str] = &["echo", "printf", "true", "false", "basename", "dirname", "seq", "ls", "test", "["];

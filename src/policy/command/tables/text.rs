@@ -62,9 +62,9 @@ pub(super) const TABLES: &[Table] = &[
     ),
     reads(&["tr"], Operands::Text, "-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1"),
     reads(&["uniq"], Operands::OnePath, "-c -d -D -u -i -f= -s= -w= -z --count --repeated --unique --ignore-case"),
-    reads(&["column"], Operands::Paths, "-t -s= -o= -n -c="),
+    reads(&["column"], Operands::Paths, "-t -s= -o= -c="),
     reads(&["paste"], Operands::Paths, "-d= -s -z"),
-    reads(&["comm"], Operands::Paths, "-1 -2 -3 -i -z --check-order --nocheck-order"),
+    reads(&["comm"], Operands::Paths, "-1 -2 -3 -z --check-order --nocheck-order"),
     reads(&["cmp"], Operands::Paths, "-b -l -s -n= -i= --silent --quiet"),
     reads(
         &["diff"],
@@ -78,6 +78,54 @@ pub(super) const TABLES: &[Table] = &[
         "-n -r -u -f -b -h -V -c -C -m -s -z -g -M -d -i -R -k= -t= -S= -o=> --output=> --numeric-sort --reverse --unique --ignore-case --human-numeric-sort \
          --version-sort --key= --field-separator= --stable --check=? --zero-terminated --general-numeric-sort --month-sort --dictionary-order",
     ),
+    reads(&["date"], Operands::Format, "-u -R -I=? -d= -r=< --date= --reference=< --utc --universal --rfc-email --rfc-3339= --iso-8601=?"),
+    reads(&["sleep"], Operands::Text, ""),
+    reads(&["whoami"], Operands::None, ""),
+    reads(&["hostname"], Operands::None, ""),
+    reads(
+        &["realpath"],
+        Operands::Paths,
+        "-e -m -L -P -q -s -z --canonicalize-existing --canonicalize-missing --no-symlinks --quiet --strip --zero --relative-to=< --relative-base=<",
+    ),
+    reads(
+        &["readlink"],
+        Operands::Paths,
+        "-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero",
+    ),
+    reads(
+        &["df"],
+        Operands::Paths,
+        "-a -h -H -i -k -l -P -T -t= -x= --all --human-readable --si --inodes --local --portability --print-type --total --type= --exclude-type= --output=?",
+    ),
+    reads(&["fold"], Operands::Paths, "-b -s -w= --bytes --spaces --width="),
+    reads(&["fmt"], Operands::Paths, "-c -s -t -u -w= -p= -g= --width= --split-only --uniform-spacing"),
+    reads(&["rev"], Operands::Paths, ""),
+    reads(&["expand"], Operands::Paths, "-i -t= --initial --tabs="),
+    reads(&["unexpand"], Operands::Paths, "-a -t= --all --first-only --tabs="),
+    reads(
+        &["join"],
+        Operands::Paths,
+        "-a= -e= -i -j= -o= -t= -v= -1= -2= -z --ignore-case --check-order --nocheck-order --header --zero-terminated",
+    ),
+    reads(
+        &["od"],
+        Operands::Paths,
+        "-A= -j= -N= -t= -v -a -b -c -d -f -i -l -o -s -x --address-radix= --skip-bytes= --read-bytes= --format= --output-duplicates",
+    ),
+    reads(&["xxd"], Operands::OnePath, "-a -b -c= -d -e -E -g= -i -l= -o= -p -s= -u -cols= -len= -seek= -plain -ps -postscript"),
+    reads(&["hexdump"], Operands::Paths, "-b -c -C -d -n= -o -s= -v -x --canonical --length= --skip= --no-squeezing"),
+    reads(
+        &["strings"],
+        Operands::Paths,
+        "-a -d -f -n= -t= -e= -w -o -s= --all --data --print-file-name --bytes= --radix= --encoding= --include-all-whitespace",
+    ),
+    reads(&["cksum"], Operands::Paths, "-a= --algorithm= --tag --untagged -z --zero"),
+    reads(&["sum"], Operands::Paths, "-r -s --sysv"),
+    reads(&["b2sum"], Operands::Paths, "-b -t -l= --tag -z"),
+    reads(&["sha224sum"], Operands::Paths, "-b -t --tag -z"),
+    reads(&["sha384sum"], Operands::Paths, "-b -t --tag -z"),
+    reads(&["sha512sum"], Operands::Paths, "-b -t --tag -z"),
+    reads(&["yq"], Operands::PatternThenPaths(&[]), "-r -y -e --raw-output"),
     reads(&["stat"], Operands::Paths, "-c= --format= --printf= -t"),
     reads(&["file"], Operands::Paths, "-b -i -k -h --brief --mime --mime-type --mime-encoding"),
     reads(
@@ -90,9 +138,9 @@ pub(super) const TABLES: &[Table] = &[
     reads(&["md5sum"], Operands::Paths, "-b -t --tag -z"),
     reads(
         &["jq"],
-        Operands::PatternThenPaths(&["-f", "--from-file"]),
+        Operands::PatternThenPaths(&[]),
         "-r -c -n -s -e -S -a -j -C -M -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --ascii-output --join-output \
-         --color-output --monochrome-output --raw-input --tab --indent= --stream --seq -f=< --from-file=<",
+         --color-output --monochrome-output --raw-input --tab --indent= --stream --seq",
     ),
     reads(
         &["rg"],
@@ -109,7 +157,7 @@ pub(super) const TABLES: &[Table] = &[
     reads(
         &["grep"],
         Operands::PatternThenPaths(GREP_PATTERN),
-        "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -R -Z -z -T -A= -B= -C= -m= -e= -f=< --line-number --ignore-case --no-ignore-case \
+        "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -Z -z -T -A= -B= -C= -m= -e= -f=< --line-number --ignore-case --no-ignore-case \
          --invert-match --files-with-matches --files-without-match --count --only-matching --word-regexp --line-regexp --extended-regexp --fixed-strings \
          --basic-regexp --perl-regexp --with-filename --no-filename --quiet --silent --no-messages --text --recursive --color=? --colour=? --include= --exclude= \
          --exclude-dir= --after-context= --before-context= --context= --max-count= --regexp= --file=< --binary-files= --null --byte-offset --initial-tab -#",
