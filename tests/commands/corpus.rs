@@ -48,14 +48,14 @@ fn no_script_breaks_the_reader_of_commands() {
     let mut dice = Dice::new(5);
     let taste = Taste { expansions: 20, redirects: 20, accidents: 50, compounds: 30 };
     corpus.extend((0..500).map(|_| script(&mut dice, taste)));
-    check(6, 3000, &corpus, entry::command);
+    check(6, 1000, &corpus, entry::command);
 }
 
 #[test]
 fn no_text_breaks_the_reader_of_policies() {
     let mut corpus = vec![std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/examples/policy.yml")).unwrap()];
     corpus.push(std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/policy.yml")).unwrap());
-    check(7, 300, &corpus, entry::policy);
+    check(7, 100, &corpus, entry::policy);
 }
 
 #[test]
