@@ -24,7 +24,9 @@ pub(crate) fn command(text: &str) {
         Some(Execution::Shell(_)) | None => {}
     }
     let rules = "version: 1\nrules: [{ allow: ['read(**)', 'command-prefix(*)'] }]\ncommands: { expansions: allow, max_complexity: 1.0 }\n";
-    let Ok(policy) = Policy::parse(rules, "fuzz") else { panic!("the rules are some") };
+    let policy = Policy::parse(rules, "fuzz");
+    assert!(policy.is_ok());
+    let Ok(policy) = policy else { return };
     let facts = Facts { sandboxed: true, ..Facts::default() };
     let verdict = policy.decide(&Intent::Command(script.clone()), &facts);
     assert!(verdict.decision != Decision::Allow || script.execution().is_some() || text.trim().is_empty(), "{text:?}");
