@@ -26,12 +26,12 @@ pub struct Excerpt {
 impl Excerpt {
     /// Returns the excerpt of a line; `None` when the place is behind its end by more than a caret.
     #[must_use]
-    pub fn of(line: &str, place: Place) -> Option<Self> {
+    pub fn of(line: &str, place: Place, redactor: &Redactor) -> Option<Self> {
         let letters: Vec<char> = line.chars().collect();
         let at = usize::try_from(place.column).ok()?.checked_sub(1).filter(|at| *at <= letters.len())?;
         let start = if letters.len() > WIDTH_LIMIT { at.saturating_sub(BEFORE) } else { 0 };
         let shown: String = letters.iter().skip(start).take(WIDTH_LIMIT).map(|letter| plain(*letter)).collect();
-        let redacted = Redactor::new([]).redact(&shown);
+        let redacted = redactor.redact(&shown);
         let carets = token_length(letters.get(at..).unwrap_or_default()).min(WIDTH_LIMIT - (at - start).min(WIDTH_LIMIT - 1));
         // What was taken out changes lengths: the caret would point anywhere.
         let (indent, carets) = if redacted == shown { (at - start, carets) } else { (0, 0) };
@@ -42,19 +42,31 @@ impl Excerpt {
     #[must_use]
     pub fn find(text: &str, place: Place) -> Option<Self> {
         let above = usize::try_from(place.line).ok()?.checked_sub(1)?;
-        Self::of(text.trim_start_matches('\u{feff}').lines().nth(above)?, place)
+        Self::of(text.trim_start_matches('\u{feff}').lines().nth(above)?, place, &Redactor::new([]))
     }
 
     /// Gives mistakes of one text their excerpts.
     pub fn attach(mistakes: &mut [Mistake], text: &str) {
-        let mut lines: Vec<u32> = mistakes.iter().map(|mistake| mistake.place.line).collect();
+        let places: Vec<Place> = mistakes.iter().map(|mistake| mistake.place).collect();
+        for (mistake, excerpt) in mistakes.iter_mut().zip(Self::of_places(text, &places)) {
+            mistake.excerpt = excerpt;
+        }
+    }
+
+    /// Returns the excerpts of places in one text, in their order.
+    #[must_use]
+    pub fn of_places(text: &str, places: &[Place]) -> Vec<Option<Self>> {
+        let redactor = Redactor::new([]);
+        let mut found = vec![None; places.len()];
+        let mut lines: Vec<u32> = places.iter().map(|place| place.line).collect();
         lines.sort_unstable();
         let needed = (1u32..).zip(text.trim_start_matches('\u{feff}').lines()).filter(|(number, _)| lines.binary_search(number).is_ok());
         for (number, line) in needed {
-            for mistake in mistakes.iter_mut().filter(|mistake| mistake.place.line == number) {
-                mistake.excerpt = Self::of(line, mistake.place);
+            for (excerpt, place) in found.iter_mut().zip(places).filter(|(_, place)| place.line == number) {
+                *excerpt = Self::of(line, *place, &redactor);
             }
         }
+        found
     }
 }
 
@@ -97,11 +109,16 @@ fn plain(letter: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::Excerpt;
+    use crate::base::secret::Redactor;
     use crate::base::yaml::{Mistake, Place};
     use pretty_assertions::assert_eq;
 
     fn check(line: &str, column: u32, expected: &str) {
-        assert_eq!(Excerpt::of(line, Place { line: 12, column }).map(|found| found.to_string()), Some(expected.to_owned()), "{line}");
+        assert_eq!(
+            Excerpt::of(line, Place { line: 12, column }, &Redactor::new([])).map(|found| found.to_string()),
+            Some(expected.to_owned()),
+            "{line}"
+        );
     }
 
     #[test]
@@ -111,22 +128,22 @@ mod tests {
         check("{ a: [x, y] }", 10, "  12 | { a: [x, y] }\n     |          ^");
         check("a:", 3, "  12 | a:\n     |   ^");
         check("größe: ü", 8, "  12 | größe: ü\n     |        ^");
-        assert_eq!(Excerpt::of("a:", Place { line: 1, column: 9 }), None);
-        assert_eq!(Excerpt::of("a:", Place::default()), None);
+        assert_eq!(Excerpt::of("a:", Place { line: 1, column: 9 }, &Redactor::new([])), None);
+        assert_eq!(Excerpt::of("a:", Place::default(), &Redactor::new([])), None);
     }
 
     #[test]
     fn shows_nothing_that_acts_on_a_terminal_and_no_secret() {
         check("a\t\u{1b}[31m\u{202e}: 1", 1, "  12 | a \u{fffd}[31m\u{fffd}: 1\n     | ^");
         let key = format!("key: ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
-        let shown = Excerpt::of(&key, Place { line: 12, column: 1 }).unwrap().to_string();
+        let shown = Excerpt::of(&key, Place { line: 12, column: 1 }, &Redactor::new([])).unwrap().to_string();
         assert!(shown.starts_with("  12 | key: ") && !shown.contains("a1B2") && !shown.contains('^'), "{shown}");
     }
 
     #[test]
     fn cuts_a_long_line_around_the_place() {
         let line = format!("{}wrong{}", "x ".repeat(5_000), " y".repeat(5_000));
-        let shown = Excerpt::of(&line, Place { line: 1, column: 10_001 }).unwrap().to_string();
+        let shown = Excerpt::of(&line, Place { line: 1, column: 10_001 }, &Redactor::new([])).unwrap().to_string();
         let (text, carets) = shown.split_once('\n').unwrap();
         assert_eq!((text.len() < 140, text.find("wrong"), carets.find('^')), (true, carets.find('^'), text.find("wrong")));
         assert_eq!(carets.matches('^').count(), 5);

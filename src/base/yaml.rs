@@ -391,18 +391,19 @@ fn only_plain(tag: Option<&Tag>, place: Place) -> Result<(), Mistake> {
     }
 }
 
-/// Finds the first character that has no business in a settings file: what acts on a terminal, breaks lines unseen, or shows text in
-/// another order than it is read in.
+/// Returns true for characters that stand in no settings file but as escapes: what acts on a terminal, breaks lines unseen, or shows
+/// text in another order than it is read in; and the sign for what is no text.
+#[must_use]
+pub fn is_unwanted(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{feff}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Finds the first character that has no business in a settings file.
 fn unwanted(text: &str) -> Option<Mistake> {
     let mut place = Place { line: 1, column: 1 };
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let fine = match letter {
-            '\t' | '\n' => true,
-            '\r' => letters.peek() == Some(&'\n'),
-            '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
-            letter => !letter.is_control(),
-        };
+        let fine = if letter == '\r' { letters.peek() == Some(&'\n') } else { letter == '\n' || letter == '\t' || !is_unwanted(letter) };
         if letter == '\u{fffd}' {
             return Some(Mistake::new(place, "is not UTF-8 text").hint("save the file as UTF-8"));
         }

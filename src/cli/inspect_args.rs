@@ -48,6 +48,15 @@ pub struct PolicyCheckArgs {
     /// The file; the repository's own when absent.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub file: Option<PathBuf>,
+    /// End with 2 when there are warnings.
+    #[arg(long)]
+    pub deny_warnings: bool,
+    /// Warn of rules, too, that allowed nothing in this session, by its name or the start of it; several are looked at together.
+    #[arg(long, value_name = "ID")]
+    pub session: Vec<String>,
+    /// The folder of sessions.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "session")]
+    pub session_dir: Option<PathBuf>,
     /// Where to read and how to answer.
     #[command(flatten)]
     pub inspect: InspectArgs,

@@ -7,17 +7,21 @@ use crate::cli::inspect_args::{PolicyArgs, PolicyCheckArgs, PolicyCommand};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::policy_args::PolicyImportArgs;
+use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::config::load::ConfigFile;
 use crate::policy::Policy;
 use crate::policy::explain::Warning;
+use crate::policy::idle::AcceptedRisk;
 use crate::policy::import::{Source, import_all};
 use crate::policy::schema::PolicyErrors;
 use crate::policy::verdict::RuleRef;
 use crate::report::figures;
 use crate::report::markdown::visible;
-use crate::run::trusted::POLICY_FILE;
+use crate::run::trusted::{JOBS_FOLDER, POLICY_FILE};
+use crate::session::event::Event;
+use crate::session::journal::Journal;
 
 /// Runs the subcommand.
 ///
@@ -43,6 +47,8 @@ struct Checked<'a> {
     hash: Option<&'a str>,
     errors: Vec<ErrorRow<'a>>,
     warnings: &'a [Warning],
+    /// What the policy takes upon itself, in words.
+    accepted_risks: &'a [AcceptedRisk],
 }
 
 #[derive(Serialize)]
@@ -59,30 +65,64 @@ fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Resu
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
     let name = file.as_ref().map(|file| file.origin.as_str());
-    match (parse(file.as_ref()), args.inspect.json) {
-        (Ok(policy), true) => {
-            let warnings = policy.warnings();
-            output.json(&Checked { file: name, ok: true, hash: Some(policy.hash()), errors: Vec::new(), warnings: &warnings });
-            Ok(ExitStatus::Done)
+    let policy = match parse(file.as_ref()) {
+        Ok(policy) => policy,
+        Err(errors) if args.inspect.json => {
+            let errors = errors.0.iter().map(ErrorRow::from).collect();
+            output.json(&Checked { file: name, ok: false, hash: None, errors, warnings: &[], accepted_risks: &[] });
+            return Ok(ExitStatus::Usage);
         }
-        (Ok(policy), false) => {
-            let warnings = policy.warnings();
-            for warning in &warnings {
-                output.line(format!("warning: {}: {}", place(&warning.rule), visible(&warning.message)));
-            }
-            let count = if warnings.is_empty() { String::new() } else { format!(", {}", figures::count(warnings.len(), "warning")) };
-            match name {
-                Some(name) => output.line(format!("{name}: ok{count}")),
-                None => output.line(format!("there is no `{POLICY_FILE}`: the built-in policy applies{count}")),
-            }
-            Ok(ExitStatus::Done)
-        }
-        (Err(errors), true) => {
-            let row = |error| ErrorRow::from(error);
-            output.json(&Checked { file: name, ok: false, hash: None, errors: errors.0.iter().map(row).collect(), warnings: &[] });
-            Ok(ExitStatus::Usage)
-        }
-        (Err(errors), false) => Err(errors.into()),
+        Err(errors) => return Err(errors.into()),
+    };
+    let (warnings, accepted) = (warnings(&policy, args, context)?, policy.accepted_risks());
+    let status = if args.deny_warnings && !warnings.is_empty() { ExitStatus::Usage } else { ExitStatus::Done };
+    if args.inspect.json {
+        let ok = status == ExitStatus::Done;
+        let hash = Some(policy.hash());
+        output.json(&Checked { file: name, ok, hash, errors: Vec::new(), warnings: &warnings, accepted_risks: &accepted });
+        return Ok(status);
+    }
+    for warning in &warnings {
+        output.line(format!("warning: {}: {}", place(&warning.rule), visible(&warning.message)));
+    }
+    for risk in &accepted {
+        output.line(visible(&format!("accepted risk: in mode {}, {}: {}", risk.modes.join(", "), risk.what, risk.reason)));
+    }
+    let count = if warnings.is_empty() { String::new() } else { format!(", {}", figures::count(warnings.len(), "warning")) };
+    match name {
+        Some(name) => output.line(format!("{name}: ok{count}")),
+        None => output.line(format!("there is no `{POLICY_FILE}`: the built-in policy applies{count}")),
+    }
+    Ok(status)
+}
+
+/// Everything there is to warn of: by the policy alone, by the jobs beside it, and by sessions that are named.
+fn warnings(policy: &Policy, args: &PolicyCheckArgs, context: &Context) -> Result<Vec<Warning>, Failure> {
+    let mut warnings = policy.warnings();
+    if args.file.is_none() {
+        let files = Place::open(context, args.inspect.at.as_deref())?.below(JOBS_FOLDER)?;
+        let jobs: Vec<String> = files.iter().filter_map(|(path, _)| path.as_str().strip_suffix(".yml")).map(str::to_owned).collect();
+        warnings.extend(policy.unknown_jobs(&jobs));
+    }
+    if args.session.is_empty() {
+        return Ok(warnings);
+    }
+    let sessions = sessions_folder(context, args.session_dir.as_deref())?;
+    let mut cited = Vec::new();
+    for name in &args.session {
+        let folder = find(&sessions, name)?;
+        let lines = Journal::read(&folder).map_err(|error| Failure::usage(folder.display().to_string(), error.to_string()))?;
+        cited.extend(lines.into_iter().flat_map(|line| cited_rules(line.event)));
+    }
+    warnings.extend(policy.unused_rules(&cited));
+    Ok(warnings)
+}
+
+/// The rules that verdicts of an event rest on.
+fn cited_rules(event: Event) -> Vec<RuleRef> {
+    match event {
+        Event::Judged { verdicts, .. } => verdicts.into_iter().filter_map(|verdict| verdict.rule).collect(),
+        _ => Vec::new(),
     }
 }
 

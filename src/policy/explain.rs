@@ -180,6 +180,8 @@ impl Policy {
                 }
             }
         }
+        warnings.extend(self.idle_rules());
+        warnings.sort_by_key(|warning| warning.rule.line);
         warnings
     }
 

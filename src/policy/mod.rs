@@ -9,7 +9,9 @@ pub mod budget;
 pub mod cases;
 pub mod command;
 pub mod explain;
+pub mod exposure;
 pub mod glob;
+pub mod idle;
 pub mod ignore;
 pub mod import;
 pub mod intent;
@@ -34,10 +36,11 @@ use crate::base::fields::Mistakes;
 use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::base::section::{Group, Section};
-use crate::base::shape::{List, Only};
+use crate::base::shape::{List, Only, Told};
 use crate::base::yaml::{Document, Mistake, Place};
 use crate::policy::approval::Approval;
 use crate::policy::cases::{Example, read_examples};
+use crate::policy::exposure::{accepted, exposures};
 use crate::policy::ignore::IgnoreFiles;
 use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::judge::Judge;
@@ -238,9 +241,27 @@ fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
     let spec = settings::read_settings(file);
     let about = "What may be done: the worst rule that fits decides, and what no rule allows is denied.";
     let rules = file.key("rules", about, List { item: Group("rule", read_rule), least: 0, most: RULES_LIMIT }).unwrap_or_default();
+    let rules: Vec<Rule> = rules.into_iter().flatten().collect();
+    refuse_exposed(file, &spec, &rules);
     let about = "The policy's own tests: a policy whose example does not come out is not accepted.";
     let examples = file.key("examples", about, Group("examples", read_examples)).unwrap_or_default();
-    (spec, rules.into_iter().flatten().collect(), examples)
+    (spec, rules, examples)
+}
+
+/// The rule of two is no matter of taste: a policy that breaks it is refused, unless it says why it may.
+fn refuse_exposed(file: &mut Section<'_>, spec: &PolicySpec, rules: &[Rule]) {
+    for exposure in exposures(spec, rules) {
+        let modes: Vec<String> =
+            exposure.modes.iter().filter(|mode| accepted(spec, mode).is_none()).map(|mode| format!("`{mode}`")).collect();
+        let Some(first) = modes.first().map(|mode| mode.trim_matches('`').to_owned()) else { continue };
+        let key = if first.contains('-') || first.chars().all(char::is_alphabetic) { first } else { format!("\"{first}\"") };
+        let hint = format!(
+            "take one of the three away, narrow a rule by `modes` or `triggers`, or say why it is fine: `modes: {{ accept_risk: {{ {key}: \"...\" }} }}`"
+        );
+        let place = if exposure.place.line > 0 { exposure.place } else { file.place_of("commands") };
+        let message = format!("in mode {}, {}", modes.join(", "), exposure.what);
+        file.wrong(place, Told::from(message).hint(hint));
+    }
 }
 
 fn errors(mistakes: Vec<Mistake>, origin: &str) -> PolicyErrors {

@@ -31,6 +31,18 @@ pub struct PolicySpec {
     pub questions: OnQuestion,
     /// What is published and how.
     pub publish: PublishRules,
+    /// Who may see the source.
+    pub source: Source,
+}
+
+/// Who may see the source that a run reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Everyone.
+    #[default]
+    Public,
+    /// Not everyone: it is worth taking.
+    Private,
 }
 
 /// Who may start what. The default: maintainers, by `/locum` in a comment.
@@ -109,6 +121,8 @@ pub struct ModeRules {
     pub transitions: BTreeMap<String, Vec<String>>,
     /// Modes that may start sub-tasks.
     pub delegation: Delegation,
+    /// Why modes may have strangers' text, something worth taking and a way out, all three; by slug.
+    pub accept_risk: BTreeMap<String, String>,
 }
 
 impl Default for ModeRules {
@@ -120,6 +134,7 @@ impl Default for ModeRules {
             switching: Switching::Coordinator,
             transitions: BTreeMap::new(),
             delegation: Delegation::default(),
+            accept_risk: BTreeMap::new(),
         }
     }
 }

@@ -8,12 +8,13 @@ use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, SmallCou
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
 use crate::policy::command::word;
+use crate::policy::exposure::{EVERY_MODE, REASON};
 use crate::policy::glob::PathGlob;
 use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
     CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, Listed, ModeRules,
-    NetworkRules, OnHold, OnQuestion, PolicySpec, PublishAs, PublishRules, Sandbox, Switching, Triggers,
+    NetworkRules, OnHold, OnQuestion, PolicySpec, PublishAs, PublishRules, Sandbox, Source, Switching, Triggers,
 };
 use crate::policy::urls::pattern::UrlPattern;
 
@@ -34,6 +35,8 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     let questions = Word(&[("comment", OnQuestion::Comment), ("first", OnQuestion::First), ("fail", OnQuestion::Fail)]);
     let about = "When a model asks: end the run with the question, take the first suggestion, or end it as failed.";
     file.set("questions", about, questions, &mut spec.questions);
+    let source = Word(&[("public", Source::Public), ("private", Source::Private)]);
+    file.set("source", "Who may see the source: private source counts as something worth taking.", source, &mut spec.source);
     set(&mut spec.publish, file.key("publish", "What is published and how.", Group("publish", publish)));
     spec
 }
@@ -113,6 +116,12 @@ fn modes(section: &mut Section<'_>) -> ModeRules {
     section.set("switching", "Which modes may switch the mode of a task: the coordinator, all, none.", switching, &mut found.switching);
     let about = "For a mode, the modes it may be followed by; any allowed mode for those not named here.";
     set(&mut found.transitions, section.key("transitions", about, Table(Many(Text))));
+    let about = "For a mode, or `*` for all: why it may have strangers' text, secrets and a free way out together.";
+    set(&mut found.accept_risk, section.key("accept_risk", about, Table(REASON)));
+    for mode in found.accept_risk.keys().filter(|mode| *mode != EVERY_MODE && !found.allow.contains(mode)) {
+        let told = Told::from(format!("`accept_risk` names `{mode}`, which is not in `modes.allow`"));
+        section.wrong(section.place_of("accept_risk"), told);
+    }
     set(&mut found.delegation, section.key("delegation", "Limits on sub-tasks.", Group("delegation", delegation)));
     found
 }

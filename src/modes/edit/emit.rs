@@ -61,15 +61,17 @@ fn scalar(text: &str) -> String {
     if starts_well && !text.ends_with(' ') && text.chars().all(is_word) && reads_back() {
         return text.to_owned();
     }
-    if text.chars().any(|letter| letter.is_control() || matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')) {
-        return Value::from(text).to_string();
+    if text.chars().any(yaml::is_unwanted) {
+        let escaped = |letter: char| {
+            if yaml::is_unwanted(letter) { format!("\\u{:04x}", u32::from(letter)) } else { letter.to_string() }
+        };
+        return Value::from(text).to_string().chars().map(escaped).collect();
     }
     format!("'{}'", text.replace('\'', "''"))
 }
 
 fn is_block(text: &str) -> bool {
-    let is_odd =
-        |letter: char| (letter.is_control() && letter != '\n') || matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}');
+    let is_odd = |letter: char| letter != '\n' && yaml::is_unwanted(letter);
     text.contains('\n') && !text.starts_with([' ', '\n']) && !text.chars().any(is_odd)
 }
 

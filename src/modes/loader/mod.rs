@@ -49,8 +49,9 @@ impl ModeErrors {
     pub fn of(mut errors: Vec<ModeError>, text: &str) -> Self {
         errors.sort_by_key(|error| (error.line, error.column));
         errors.truncate(MISTAKE_LIMIT);
-        for error in &mut errors {
-            error.excerpt = Excerpt::find(text, Place { line: error.line, column: error.column });
+        let places: Vec<Place> = errors.iter().map(|error| Place { line: error.line, column: error.column }).collect();
+        for (error, excerpt) in errors.iter_mut().zip(Excerpt::of_places(text, &places)) {
+            error.excerpt = excerpt;
         }
         Self(errors)
     }

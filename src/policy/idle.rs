@@ -1,0 +1,236 @@
+//! Rules that do nothing: those that can never count, those that allow what is refused all the same, and those no run ever needed.
+//!
+//! In: a policy, and verdicts of runs. Out: a warning for each such rule. Rules that others cover are `explain`'s.
+
+use crate::base::fields::nearest;
+use crate::base::path::RepoPath;
+use crate::policy::Policy;
+use crate::policy::command::Script;
+use crate::policy::explain::Warning;
+use crate::policy::exposure::{EVERY_MODE, accepted, exposures, starts};
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::policy::rule::{Rule, TRIGGERS, Written};
+use crate::policy::verdict::{Decision, RuleRef, Verdict};
+
+/// A risk that the policy takes, in its maintainer's words.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct AcceptedRisk {
+    /// The modes it is about.
+    pub modes: Vec<String>,
+    /// What comes together.
+    pub what: String,
+    /// Why that is fine.
+    pub reason: String,
+}
+
+impl Policy {
+    /// Returns the risks that `modes.accept_risk` accepts.
+    #[must_use]
+    pub fn accepted_risks(&self) -> Vec<AcceptedRisk> {
+        let spec = self.settings();
+        let mut found: Vec<AcceptedRisk> = Vec::new();
+        for exposure in exposures(spec, self.judge.rules()) {
+            for mode in exposure.modes {
+                let Some(reason) = accepted(spec, &mode) else { continue };
+                match found.iter_mut().find(|one| one.what == exposure.what && one.reason == reason) {
+                    Some(one) => one.modes.push(mode),
+                    None => found.push(AcceptedRisk { modes: vec![mode], what: exposure.what.clone(), reason: reason.to_owned() }),
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns rules that never count, or that allow what a check refuses all the same; and risks accepted that are none.
+    #[must_use]
+    pub fn idle_rules(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for rule in self.judge.rules() {
+            let never = self.never_counts(rule);
+            for written in &rule.patterns {
+                let message = never.clone().or_else(|| self.never_allows(rule, written));
+                warnings.extend(message.map(|message| Warning { rule: written.reference(self.origin()), message }));
+            }
+        }
+        let risky: Vec<String> = exposures(self.settings(), self.judge.rules()).into_iter().flat_map(|exposure| exposure.modes).collect();
+        let needless = |mode: &&String| if *mode == EVERY_MODE { risky.is_empty() } else { !risky.contains(*mode) };
+        for mode in self.settings().modes.accept_risk.keys().filter(needless) {
+            let rule = RuleRef { pattern: "modes.accept_risk".to_owned(), origin: self.origin().to_owned(), line: 0 };
+            warnings.push(Warning { rule, message: format!("`modes.accept_risk` names `{mode}`, where there is no such risk") });
+        }
+        warnings
+    }
+
+    /// Returns the rules that allow and that none of these verdicts rests on.
+    #[must_use]
+    pub fn unused_rules(&self, cited: &[RuleRef]) -> Vec<Warning> {
+        let allowing = self.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow).flat_map(|rule| &rule.patterns);
+        let unused = allowing.map(|written| written.reference(self.origin())).filter(|rule| !cited.contains(rule));
+        unused.map(|rule| Warning { message: format!("`{}` allowed nothing in what was looked at", rule.pattern), rule }).collect()
+    }
+
+    /// Returns jobs that the policy names and that are none of these.
+    #[must_use]
+    pub fn unknown_jobs(&self, known: &[String]) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let told = |job: &str| {
+            let words: Vec<&str> = known.iter().map(String::as_str).collect();
+            let near = nearest(job, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            format!("there is no job `{job}`{near}")
+        };
+        for rule in self.judge.rules() {
+            for job in rule.narrowing.jobs.iter().filter(|job| !known.contains(job)) {
+                warnings
+                    .extend(rule.patterns.first().map(|written| Warning { rule: written.reference(self.origin()), message: told(job) }));
+            }
+        }
+        for job in self.settings().triggers.schedule_jobs.iter().filter(|job| !known.contains(job)) {
+            let rule = RuleRef { pattern: "triggers.schedule".to_owned(), origin: self.origin().to_owned(), line: 0 };
+            warnings.push(Warning { rule, message: told(job) });
+        }
+        warnings
+    }
+
+    fn never_counts(&self, rule: &Rule) -> Option<String> {
+        let narrowing = &rule.narrowing;
+        let allowed = &self.settings().modes.allow;
+        if !narrowing.modes.is_empty() && narrowing.modes.iter().all(|mode| !allowed.contains(mode)) {
+            let mode = narrowing.modes.first()?;
+            let words: Vec<&str> = allowed.iter().map(String::as_str).collect();
+            let near = nearest(mode, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return Some(format!("never counts: mode `{mode}` is not in `modes.allow`{near}"));
+        }
+        let starting = starts(self.settings());
+        if !narrowing.triggers.is_empty() && !starting.iter().any(|(kind, _)| narrowing.triggers.contains(kind)) {
+            let kind = narrowing.triggers.first()?;
+            let word = TRIGGERS.iter().find(|(_, known)| known == kind).map(|(word, _)| *word)?;
+            return Some(format!("never counts: `triggers` lets nothing be started by `{word}`"));
+        }
+        None
+    }
+
+    /// Tries what a rule spells out; a check that refuses it there refuses it everywhere.
+    fn never_allows(&self, rule: &Rule, written: &Written) -> Option<String> {
+        let samples = samples(&written.pattern);
+        if rule.decision != Decision::Allow || samples.is_empty() {
+            return None;
+        }
+        let narrowing = &rule.narrowing;
+        let facts = Facts {
+            mode: narrowing.modes.first().unwrap_or(&self.settings().modes.default).clone(),
+            trigger: narrowing.triggers.first().copied().unwrap_or_default(),
+            tier: narrowing.tiers.first().copied().unwrap_or_default(),
+            job: narrowing.jobs.first().cloned(),
+            sandboxed: true,
+            ..Facts::default()
+        };
+        let verdicts: Vec<Verdict> = samples.iter().map(|intent| self.decide(intent, &facts)).collect();
+        let by_check = |verdict: &Verdict| {
+            let own = |rule: &RuleRef| rule.line == written.place.line && rule.pattern == written.text;
+            verdict.decision == Decision::Deny && verdict.rule.as_ref().is_none_or(own)
+        };
+        if !verdicts.iter().all(by_check) {
+            return None;
+        }
+        verdicts.first().map(|verdict| format!("allows nothing: {}", verdict.reason))
+    }
+}
+
+/// Things a pattern is about, where they can be told.
+fn samples(pattern: &Pattern) -> Vec<Intent> {
+    match pattern {
+        Pattern::Read(glob) => sample_path(&glob.text()).map(Intent::Read).into_iter().collect(),
+        Pattern::Edit(glob) => sample_path(&glob.text()).map(Intent::Edit).into_iter().collect(),
+        Pattern::Command(CommandPattern { words, open, form: CommandForm::Words }) if !words.is_empty() => {
+            let plain = |word: &String| word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./:=+,@".contains(letter));
+            if !words.iter().all(plain) {
+                return Vec::new();
+            }
+            let alone = words.join(" ");
+            let more = if *open { vec![format!("{alone} --help"), format!("{alone} x")] } else { Vec::new() };
+            std::iter::once(alone).chain(more).map(|text| Intent::Command(Script::parse(&text))).collect()
+        }
+        Pattern::Command(_)
+        | Pattern::Fetch(_)
+        | Pattern::Browse(_)
+        | Pattern::Mcp(_)
+        | Pattern::Mode(_)
+        | Pattern::Delegate(_)
+        | Pattern::Publish(_) => Vec::new(),
+    }
+}
+
+fn sample_path(glob: &str) -> Option<RepoPath> {
+    if glob.contains(['[', '{', '!']) {
+        return None;
+    }
+    RepoPath::parse(&glob.replace("**", "x").replace(['*', '?'], "x")).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::Policy;
+    use crate::policy::verdict::RuleRef;
+    use pretty_assertions::assert_eq;
+
+    fn warnings(text: &str) -> Vec<String> {
+        let policy = Policy::parse(&format!("version: 1\n{text}"), "p").unwrap();
+        policy.warnings().into_iter().map(|warning| format!("{}: {}", warning.rule.line, warning.message)).collect()
+    }
+
+    #[test]
+    fn rules_that_never_count_are_named() {
+        for (text, told) in [
+            (
+                "rules:\n  - allow: \"edit(src/**)\"\n    modes: [cod]\n",
+                "3: never counts: mode `cod` is not in `modes.allow`; did you mean `code`?",
+            ),
+            (
+                "rules:\n  - deny: \"edit(src/**)\"\n    triggers: [schedule]\n",
+                "3: never counts: `triggers` lets nothing be started by `schedule`",
+            ),
+            ("rules:\n  - allow: \"edit(.github/workflows/ci.yml)\"\n", "3: allows nothing: protected from edits"),
+            ("rules:\n  - allow: \"edit(.github/**)\"\n", "3: allows nothing: protected from edits"),
+            ("rules:\n  - allow: \"read(.env)\"\n", "3: allows nothing: protected from reading"),
+            ("rules:\n  - allow: \"command(cd:*)\"\n", "3: allows nothing: "),
+            ("rules:\n  - allow: \"command(env:*)\"\n", "3: allows nothing: `env`"),
+        ] {
+            let found = warnings(text);
+            assert!(found.len() == 1 && found.iter().all(|found| found.starts_with(told)), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn rules_that_work_are_not_named() {
+        for text in [
+            "rules:\n  - allow: \"edit(src/**)\"\n    modes: [code]\n    triggers: [comment, local]\n",
+            "rules:\n  - allow: \"edit(.github/dependabot.yml)\"\n    protected: true\n",
+            "rules:\n  - allow: [\"read(**)\", \"edit(*.md)\", \"edit(docs/)\"]\n",
+            "rules:\n  - allow: [\"read(**)\", \"command(env:*)\", \"command(bash scripts/check.sh)\", \"command(cp:*)\"]\n  - allow: \"edit(**)\"\n"
+                .replace("\"command(env:*)\", ", "")
+                .as_str(),
+            "rules:\n  - allow: [\"command(cargo test:*)\", \"command(make:*)\", \"command(npm run build)\", \"command(own-tool:*)\"]\n",
+            "triggers: { schedule: { jobs: [a] } }\nrules:\n  - deny: \"edit(src/**)\"\n    triggers: [schedule]\n",
+        ] {
+            assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rules_that_no_verdict_rests_on_are_unused() {
+        let text = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n  - deny: \"edit(src/b/**)\"\n";
+        let policy = Policy::parse(text, "p").unwrap();
+        let cited = [RuleRef { pattern: "read(**)".to_owned(), origin: "p".to_owned(), line: 3 }];
+        let unused: Vec<_> = policy.unused_rules(&cited).into_iter().map(|warning| (warning.rule.line, warning.rule.pattern)).collect();
+        assert_eq!(unused, [(3, "edit(src/**)".to_owned())]);
+    }
+
+    #[test]
+    fn jobs_that_are_not_there_are_named() {
+        let text = "version: 1\ntriggers: { schedule: { jobs: [update, docs] } }\nrules:\n  - allow: \"edit(src/**)\"\n    jobs: [updat]\n";
+        let policy = Policy::parse(text, "p").unwrap();
+        let told: Vec<_> = policy.unknown_jobs(&["update".to_owned()]).into_iter().map(|warning| warning.message).collect();
+        assert_eq!(told, ["there is no job `updat`; did you mean `update`?", "there is no job `docs`"]);
+    }
+}
