@@ -36,6 +36,8 @@ mod read_file;
 mod rooignore;
 #[path = "conformance/texts.rs"]
 mod texts;
+#[path = "conformance/urls.rs"]
+mod urls;
 
 /// What a judge says of one case.
 pub enum Judged {
@@ -65,6 +67,7 @@ fn judge_of(set: &str) -> Option<Judge> {
         "read_file" => Some(read_file::judge),
         "rooignore" => Some(rooignore::judge),
         "texts" => Some(texts::judge),
+        "urls" => Some(urls::judge),
         _ => None,
     }
 }

@@ -56,6 +56,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("hyper", &["src/workspace/network/"]),
     ("hyper_util", &["src/workspace/network/"]),
     ("http_body_util", &["src/workspace/network/"]),
+    ("tokio_rustls", &["src/workspace/network/"]),
+    ("rustls_platform_verifier", &["src/workspace/network/"]),
+    ("flate2", &["src/workspace/network/"]),
     ("tracing_subscriber", &["src/cli/"]),
 ];
 

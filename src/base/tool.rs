@@ -40,6 +40,8 @@ tool_names! {
     ApplyPatch => "apply_patch",
     /// Runs a command.
     ExecuteCommand => "execute_command",
+    /// Reads a page from the web.
+    WebFetch => "web_fetch",
     /// Replaces the task's checklist.
     UpdateTodoList => "update_todo_list",
     /// Asks the people behind the task; ends the run with a question when the policy says so.

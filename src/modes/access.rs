@@ -24,7 +24,7 @@ struct GroupTools {
 }
 
 const GROUPS: &[GroupTools] = &[
-    GroupTools { group: Group::Read, tools: &["read_file", "list_files", "search_files", "codebase_search"], opt_in: &[] },
+    GroupTools { group: Group::Read, tools: &["read_file", "list_files", "search_files", "codebase_search", "web_fetch"], opt_in: &[] },
     GroupTools {
         group: Group::Edit,
         tools: &["write_to_file", "apply_diff", "generate_image"],

@@ -79,6 +79,8 @@ pub enum UseKind {
     Command,
     /// Calling tools of MCP servers.
     Mcp,
+    /// Reading pages of the web.
+    Fetch,
 }
 
 impl Policy {
@@ -94,14 +96,15 @@ impl Policy {
     /// offering the tools for it.
     #[must_use]
     pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
-        if kind == UseKind::Edit && facts.restriction.read_only {
+        if matches!(kind, UseKind::Edit | UseKind::Fetch) && facts.restriction.read_only {
             return false;
         }
         let is_kind = |written: &Written| match (&written.pattern, kind) {
             (Pattern::Read(_), UseKind::Read)
             | (Pattern::Edit(_), UseKind::Edit)
             | (Pattern::Command(_), UseKind::Command)
-            | (Pattern::Mcp(_), UseKind::Mcp) => true,
+            | (Pattern::Mcp(_), UseKind::Mcp)
+            | (Pattern::Fetch(_), UseKind::Fetch) => true,
             (
                 Pattern::Read(_)
                 | Pattern::Edit(_)

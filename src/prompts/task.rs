@@ -58,7 +58,8 @@ pub fn seen_of_markdown(text: &str) -> String {
 }
 
 /// Returns a material between fences longer than any in it, under a line that names it.
-fn fenced(material: &Material<'_>) -> String {
+#[must_use]
+pub fn fenced(material: &Material<'_>) -> String {
     let visible: String = Clipped::head_tail(material.text, MATERIAL_LIMIT_BYTES).text.chars().filter(|char| !is_hidden(*char)).collect();
     let fence = "`".repeat(longest_run(&visible).max(3) + 1);
     let (what, origin) = (one_line(material.what), one_line(material.origin));

@@ -13,6 +13,7 @@ use crate::session::outcome::CommandReport;
 use crate::tools::{ToolContext, dispatch};
 use crate::workspace::Workspace;
 use crate::workspace::exec::Exit;
+use crate::workspace::network::Gate;
 
 /// What came of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,6 +85,8 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         redactor: &prepared.redactor,
         visible: &visible,
         policy,
+        facts: &facts,
+        gate: &Gate::default(),
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };

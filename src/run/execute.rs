@@ -24,6 +24,7 @@ use crate::session::outcome::Outcome;
 use crate::session::state::State;
 use crate::session::{self, SessionParts};
 use crate::workspace::Workspace;
+use crate::workspace::network::Gate;
 
 /// Wall time that a progress comment still on its way is waited for at the end of a run.
 const LAST_PROGRESS: Duration = Duration::from_secs(5);
@@ -134,6 +135,7 @@ async fn run<'a>(
         models: plan.models.clone(),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
+    let gate = Gate::default();
     let parts = SessionParts {
         start,
         policy: &prepared.policy,
@@ -146,6 +148,7 @@ async fn run<'a>(
         workspace: execution.workspace,
         env: &prepared.command_env,
         sandbox: &prepared.sandbox,
+        gate: &gate,
         redactor: &prepared.redactor,
         clock: execution.clock,
         cancelled,

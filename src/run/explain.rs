@@ -19,6 +19,7 @@ use crate::policy::verdict::{Decision, RuleRef, Verdict};
 use crate::tools::ToolContext;
 use crate::tools::dispatch;
 use crate::workspace::Workspace;
+use crate::workspace::network::Gate;
 use crate::workspace::sandbox::Sandbox;
 
 /// Answers questions about one policy.
@@ -32,6 +33,7 @@ pub struct Explainer {
     /// Nothing is run, so nothing is around it.
     sandbox: Sandbox,
     redactor: Redactor,
+    gate: Gate,
 }
 
 /// What a run would say.
@@ -62,7 +64,7 @@ impl Explainer {
     #[must_use]
     pub fn new(policy: Policy, modes: ModeSet, workspace: Option<Workspace>, facts: Facts) -> Self {
         let (env, sandbox, redactor) = (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
-        Self { policy, modes, workspace, facts, env, sandbox, redactor }
+        Self { policy, modes, workspace, facts, env, sandbox, redactor, gate: Gate::default() }
     }
 
     /// Returns the policy that is asked.
@@ -95,7 +97,8 @@ impl Explainer {
                 let workspace = self.workspace.as_ref().ok_or("a tool call needs a git checkout to be looked at")?;
                 // As a root task has it whose model includes every opt-in tool: others may have fewer.
                 let may_delegate = modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
-                let offered = access::offered(mode, Offer { switching: modes.switching, may_delegate, included: ToolName::ALL });
+                let offered =
+                    access::offered(mode, Offer { switching: modes.switching, may_delegate, included: ToolName::ALL });
                 Ok(match dispatch::parse(call, &offered, self.context(workspace, mode)) {
                     Ok(call) => Answer { call: Some(call.headline()), explanations: self.of_intents(&call.intents(), &facts) },
                     Err(error) => Answer { call: None, explanations: vec![not_a_call(&call.name, &offered, error.0)] },
@@ -131,6 +134,8 @@ impl Explainer {
             redactor: &self.redactor,
             visible: &|_| false,
             policy: &self.policy,
+            facts: &self.facts,
+            gate: &self.gate,
         }
     }
 

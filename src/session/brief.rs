@@ -135,6 +135,7 @@ impl Told {
 pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         let kind = match access::group_of(*tool) {
+            Some(Group::Read) if *tool == ToolName::WebFetch => UseKind::Fetch,
             Some(Group::Read) => UseKind::Read,
             Some(Group::Edit) => UseKind::Edit,
             Some(Group::Command) => UseKind::Command,

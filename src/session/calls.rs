@@ -11,7 +11,7 @@ use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent};
+use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::schema::OnHold;
 use crate::policy::verdict::{Decision, Refusal, Verdict};
 use crate::prompts::reminders;
@@ -180,8 +180,8 @@ impl Session<'_> {
             return Ok(());
         }
         let mode = self.task(id)?.mode.clone();
-        let visible = self.readable(&mode);
-        let context = self.context(&mode, &visible)?;
+        let (facts, visible) = (self.facts(&mode), self.readable(&mode));
+        let context = self.context(&mode, &facts, &visible)?;
         let performed: Vec<(WaitingCall, Observation)> = futures::stream::iter(reads)
             .map(|read| async move { (read.waiting, dispatch::perform(read.permit, context).await) })
             .buffered(CONCURRENT_READS)
@@ -194,7 +194,12 @@ impl Session<'_> {
     }
 
     /// Returns what the tools of a task in this mode work with.
-    pub(crate) fn context<'a>(&'a self, mode: &str, visible: &'a (dyn Fn(&RepoPath) -> bool + Sync)) -> Result<ToolContext<'a>, Stop> {
+    pub(crate) fn context<'a>(
+        &'a self,
+        mode: &str,
+        facts: &'a Facts,
+        visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    ) -> Result<ToolContext<'a>, Stop> {
         Ok(ToolContext {
             checkout: &self.parts.workspace.checkout,
             repo: &self.parts.workspace.repo,
@@ -205,12 +210,14 @@ impl Session<'_> {
             redactor: self.parts.redactor,
             visible,
             policy: self.parts.policy,
+            facts,
+            gate: self.parts.gate,
         })
     }
 
     fn with_context<T>(&self, mode: &str, use_it: impl FnOnce(ToolContext<'_>) -> T) -> Result<T, Stop> {
-        let visible = self.readable(mode);
-        self.context(mode, &visible).map(use_it)
+        let (facts, visible) = (self.facts(mode), self.readable(mode));
+        self.context(mode, &facts, &visible).map(use_it)
     }
 }
 
@@ -232,9 +239,9 @@ fn completes(waiting: &WaitingCall) -> bool {
     ToolName::find(&waiting.call.name) == Some(ToolName::AttemptCompletion)
 }
 
-/// Returns true for tools that would write a text with a hole in it where a secret was.
+/// Returns true for tools that would write, run or send a text with a hole in it where a secret was.
 fn writes(waiting: &WaitingCall) -> bool {
-    let writers = [ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ApplyPatch, ToolName::ExecuteCommand];
+    let writers = [ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ApplyPatch, ToolName::ExecuteCommand, ToolName::WebFetch];
     ToolName::find(&waiting.call.name).is_some_and(|tool| writers.contains(&tool))
 }
 

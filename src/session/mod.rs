@@ -57,6 +57,7 @@ use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Reach, Stop};
 use crate::session::task::TaskState;
 use crate::workspace::Workspace;
+use crate::workspace::network::Gate;
 use crate::workspace::sandbox::Sandbox;
 
 /// Sees every line after it is in the journal, and the state it led to.
@@ -97,6 +98,8 @@ pub struct SessionParts<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// What is around commands.
     pub sandbox: &'a Sandbox,
+    /// Opens connections.
+    pub gate: &'a Gate,
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Time.

@@ -39,9 +39,9 @@ impl Session<'_> {
         let Permitted { waiting, permit } = permitted;
         let mode = self.task(id)?.mode.clone();
         let tool = permit.act().tool();
-        let visible = self.readable(&mode);
+        let (facts, visible) = (self.facts(&mode), self.readable(&mode));
         if steers(tool) {
-            let observation = dispatch::perform(permit, self.context(&mode, &visible)?).await;
+            let observation = dispatch::perform(permit, self.context(&mode, &facts, &visible)?).await;
             return self.steer(id, &waiting, observation);
         }
         let mut snapshot = None;
@@ -60,7 +60,7 @@ impl Session<'_> {
             }
         }
         let intents = permit.act().intents();
-        let context = self.context(&mode, &visible)?;
+        let context = self.context(&mode, &facts, &visible)?;
         let observation = dispatch::perform_since(permit, context, snapshot.as_ref()).await;
         self.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref())
     }
@@ -150,7 +150,8 @@ impl Session<'_> {
         let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
             verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least && guard::on(Guard::JudgedAgain)).unzip();
         if undone.is_empty() {
-            return self.answered(id, waiting, observation, None, false);
+            let refused = observation.refused.take();
+            return self.answered(id, waiting, observation, refused, false);
         }
         let lost = |path: &&RepoPath| before.is_some_and(|before| before.is_dirty(path)) && !self.state.touched.contains_key(*path);
         let lost: Vec<String> = undone.iter().filter(lost).map(|path| format!("`{path}`")).collect();
@@ -230,6 +231,7 @@ fn steers(tool: ToolName) -> bool {
         | ToolName::WriteToFile
         | ToolName::ApplyDiff
         | ToolName::ApplyPatch
-        | ToolName::ExecuteCommand => false,
+        | ToolName::ExecuteCommand
+        | ToolName::WebFetch => false,
     }
 }

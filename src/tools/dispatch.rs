@@ -23,6 +23,7 @@ use crate::tools::flow::new_task::NewTask;
 use crate::tools::flow::switch_mode::SwitchMode;
 use crate::tools::flow::todo::UpdateTodoList;
 use crate::tools::search::grep::SearchFiles;
+use crate::tools::web::fetch::WebFetch;
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::touched::Snapshot;
 
@@ -49,6 +50,8 @@ pub enum Call {
     ApplyPatch(ApplyPatch),
     /// See [`ExecuteCommand`].
     ExecuteCommand(ExecuteCommand),
+    /// See [`WebFetch`].
+    WebFetch(WebFetch),
     /// See [`UpdateTodoList`].
     UpdateTodoList(UpdateTodoList),
     /// See [`AskFollowupQuestion`].
@@ -73,6 +76,7 @@ impl Call {
             Self::ApplyDiff(_) => ToolName::ApplyDiff,
             Self::ApplyPatch(_) => ToolName::ApplyPatch,
             Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
+            Self::WebFetch(_) => ToolName::WebFetch,
             Self::UpdateTodoList(_) => ToolName::UpdateTodoList,
             Self::AskFollowupQuestion(_) => ToolName::AskFollowupQuestion,
             Self::AttemptCompletion(_) => ToolName::AttemptCompletion,
@@ -90,6 +94,8 @@ impl Call {
             Self::WriteToFile(_)
             | Self::ApplyDiff(_)
             | Self::ApplyPatch(_)
+            // A page may count who asks for it.
+            | Self::WebFetch(_)
             | Self::UpdateTodoList(_)
             | Self::AskFollowupQuestion(_)
             | Self::AttemptCompletion(_)
@@ -110,6 +116,7 @@ impl Call {
             | Self::SearchFiles(_)
             | Self::ApplyPatch(_)
             | Self::ExecuteCommand(_)
+            | Self::WebFetch(_)
             | Self::UpdateTodoList(_)
             | Self::AskFollowupQuestion(_)
             | Self::AttemptCompletion(_)
@@ -129,6 +136,7 @@ impl Call {
             Self::ApplyDiff(call) => format!("edit {}", call.place().asked),
             Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
             Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
+            Self::WebFetch(call) => format!("fetch {}", call.url()),
             Self::UpdateTodoList(_) => "update the checklist".to_owned(),
             Self::AskFollowupQuestion(call) => format!("ask: {}", call.question()),
             Self::AttemptCompletion(_) => "end the task".to_owned(),
@@ -151,6 +159,7 @@ impl Act for Call {
             Self::ApplyDiff(call) => vec![Intent::Edit(call.place().real.clone())],
             Self::ApplyPatch(call) => call.intents(),
             Self::ExecuteCommand(call) => call.intents(),
+            Self::WebFetch(call) => vec![Intent::Fetch(call.url().clone())],
             Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
             Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
             Self::UpdateTodoList(_) | Self::AskFollowupQuestion(_) | Self::AttemptCompletion(_) => vec![Intent::Session],
@@ -173,6 +182,7 @@ fn spec(tool: ToolName) -> ToolSpec {
         ToolName::ApplyDiff => ApplyDiff::spec(),
         ToolName::ApplyPatch => ApplyPatch::spec(),
         ToolName::ExecuteCommand => ExecuteCommand::spec(),
+        ToolName::WebFetch => WebFetch::spec(),
         ToolName::UpdateTodoList => UpdateTodoList::spec(),
         ToolName::AskFollowupQuestion => AskFollowupQuestion::spec(),
         ToolName::AttemptCompletion => AttemptCompletion::spec(),
@@ -205,6 +215,7 @@ fn parse_arguments(tool: ToolName, arguments: Arguments, context: ToolContext<'_
         ToolName::ApplyDiff => Call::ApplyDiff(ApplyDiff::parse(arguments, context)?),
         ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
         ToolName::ExecuteCommand => Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?),
+        ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
         ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
         ToolName::AskFollowupQuestion => Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?),
         ToolName::AttemptCompletion => Call::AttemptCompletion(AttemptCompletion::parse(arguments)?),
@@ -233,6 +244,7 @@ fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) ->
         | ToolName::ListFiles
         | ToolName::SearchFiles
         | ToolName::ExecuteCommand
+        | ToolName::WebFetch
         | ToolName::UpdateTodoList
         | ToolName::AskFollowupQuestion
         | ToolName::AttemptCompletion
@@ -270,6 +282,7 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
         Call::ApplyDiff(call) => call.perform(&permit, context),
         Call::ApplyPatch(call) => call.perform(&permit, context),
         Call::ExecuteCommand(call) => call.perform(&permit, context, before).await,
+        Call::WebFetch(call) => call.perform(&permit, context).await,
         Call::UpdateTodoList(call) => call.perform(),
         Call::AskFollowupQuestion(call) => call.perform(),
         Call::AttemptCompletion(call) => call.perform(),

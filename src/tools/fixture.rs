@@ -16,6 +16,7 @@ use crate::policy::schema::CommandLimits;
 use crate::tools::dispatch::{self, Call};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::Checkout;
+use crate::workspace::network::Gate;
 use crate::workspace::repo::Repo;
 use crate::workspace::sandbox::Sandbox;
 use crate::workspace::seed;
@@ -24,7 +25,7 @@ const POLICY: &str = "
 version: 1
 modes: { delegation: { from: [code] }, switching: direct }
 rules:
-  - allow: [ 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)' ]
+  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)' ]
 ";
 
 /// A temporary checkout.
@@ -34,6 +35,8 @@ pub(crate) struct Fixture {
     repo: Repo,
     /// Paths the policy would not let be read, as lists and searches see it.
     pub(crate) hidden: Vec<&'static str>,
+    /// What connections lead to.
+    pub(crate) gate: Gate,
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// A value that must not be seen.
@@ -46,7 +49,7 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         seed::repository(folder.path(), files, "first").unwrap();
         let (checkout, repo) = (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
-        Self { folder, checkout, repo, hidden: Vec::new(), mode: mode(), secret: "unseen-secret-value" }
+        Self { folder, checkout, repo, hidden: Vec::new(), gate: Gate::default(), mode: mode(), secret: "unseen-secret-value" }
     }
 
     /// Returns where the checkout lies.
@@ -98,6 +101,8 @@ impl Fixture {
             redactor: &redactor,
             visible: &visible,
             policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
+            facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
+            gate: &self.gate,
         })
     }
 }

@@ -9,6 +9,7 @@ mod fixture;
 pub mod flow;
 mod reach;
 pub mod search;
+pub mod web;
 
 use std::collections::BTreeMap;
 
@@ -18,8 +19,11 @@ use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::modes::Mode;
 use crate::policy::Policy;
+use crate::policy::intent::Facts;
 use crate::policy::schema::CommandLimits;
+use crate::policy::verdict::Refusal;
 use crate::workspace::checkout::Checkout;
+use crate::workspace::network::Gate;
 use crate::workspace::repo::Repo;
 use crate::workspace::sandbox::Sandbox;
 
@@ -44,6 +48,10 @@ pub struct ToolContext<'a> {
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// What decides; here it is asked what ignore files hide.
     pub policy: &'a Policy,
+    /// Under which circumstances it decides.
+    pub facts: &'a Facts,
+    /// Opens connections.
+    pub gate: &'a Gate,
 }
 
 /// A call that cannot become an act: a sentence for the model that says what to do instead.
@@ -68,6 +76,9 @@ pub struct Observation {
     /// For commands: how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<crate::workspace::exec::Exit>,
+    /// What the policy refused on the way; it stands beside the answer in the journal.
+    #[serde(skip)]
+    pub refused: Option<Box<Refusal>>,
 }
 
 impl Observation {

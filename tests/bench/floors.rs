@@ -174,6 +174,8 @@ fn call(root: &Path, name: &str, arguments: &serde_json::Value) -> Observation {
         redactor: &Redactor::default(),
         visible: &|path| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow,
         policy: &policy,
+        facts: &facts,
+        gate: &locum::workspace::network::Gate::default(),
     };
     let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
     let permit = policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), &facts).unwrap();

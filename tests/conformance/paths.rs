@@ -169,6 +169,8 @@ impl Operation<'_> {
             redactor: &Redactor::default(),
             visible: &visible,
             policy: &policy,
+            facts: &facts,
+            gate: &locum::workspace::network::Gate::default(),
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

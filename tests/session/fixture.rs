@@ -180,6 +180,7 @@ impl Fixture {
             workspace: &workspace,
             env: &env,
             sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
+            gate: &locum::workspace::network::Gate::default(),
             redactor: &redactor,
             clock: &clock,
             cancelled: async move {

@@ -1,10 +1,10 @@
 //! A wire for tests: names stand for what the test says, and every connection leads to one server of the test, whatever was checked.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use futures::future::BoxFuture;
 use tokio::net::TcpStream;
@@ -32,6 +32,31 @@ impl Watched {
     }
 }
 
+/// Serves answers, byte for byte, by the start of the request; keeps the requests. Runs until the test ends.
+pub(crate) fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc::Receiver<String>) {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, requests) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            let mut chunk = [0; 1024];
+            while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+                match stream.read(&mut chunk) {
+                    Ok(count) if count > 0 => request.extend_from_slice(&chunk[..count]),
+                    _ => break,
+                }
+            }
+            let request = String::from_utf8_lossy(&request).into_owned();
+            let answer = answers.iter().find(|(start, _)| request.starts_with(start)).map(|(_, answer)| answer.as_slice());
+            let _sent = stream.write_all(answer.unwrap_or(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"));
+            let _heard = sender.send(request);
+        }
+    });
+    (address, requests)
+}
+
 impl Wire for Watched {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
@@ -42,5 +67,11 @@ impl Wire for Watched {
     fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>> {
         self.connected.send(address).unwrap();
         Box::pin(TcpStream::connect(self.server))
+    }
+
+    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
+        let builder = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        let builder = builder.with_safe_default_protocol_versions().unwrap();
+        Ok(Arc::new(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()))
     }
 }

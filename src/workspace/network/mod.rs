@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod page;
 pub mod proxy;
 
 use std::io;
@@ -22,11 +23,11 @@ use crate::policy::urls::Destination;
 use crate::policy::urls::address::special;
 use crate::policy::urls::host::Host;
 
-/// Longest wait for the addresses of a name.
-const RESOLVE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest wait for the addresses of a name, and for a connection to one of them.
+const STEP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longest wait for a connection to one address.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest wait for a whole page, however many hosts lead to it.
+const WHOLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Addresses of one name that are tried.
 const ADDRESSES_TRIED: usize = 4;
@@ -38,6 +39,12 @@ pub trait Wire: Send + Sync {
 
     /// Connects to an address.
     fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>>;
+
+    /// Returns how hosts prove their names.
+    ///
+    /// # Errors
+    /// When there is nothing they could prove them with.
+    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String>;
 }
 
 /// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a proxy connects to nobody can check.
@@ -59,6 +66,10 @@ impl Wire for Machine {
             stream.set_nodelay(true)?;
             Ok(stream)
         })
+    }
+
+    fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
+        page::machine_trust()
     }
 }
 
@@ -100,6 +111,8 @@ pub enum NetworkError {
 #[derive(Clone)]
 pub struct Gate {
     wire: Arc<dyn Wire>,
+    step: Duration,
+    whole: Duration,
 }
 
 impl Default for Gate {
@@ -112,7 +125,19 @@ impl Gate {
     /// Returns a gate that resolves and connects so.
     #[must_use]
     pub fn new(wire: Arc<dyn Wire>) -> Self {
-        Self { wire }
+        Self { wire, step: STEP_TIMEOUT, whole: WHOLE_TIMEOUT }
+    }
+
+    /// Returns the same gate with less patience.
+    #[must_use]
+    pub fn within(self, whole: Duration) -> Self {
+        Self { step: self.step.min(whole), whole: self.whole.min(whole), ..self }
+    }
+
+    /// Returns the longest wait for a whole page.
+    #[must_use]
+    pub fn whole(&self) -> Duration {
+        self.whole
     }
 
     /// Connects to a destination that the permit covers, at an address that was checked.
@@ -131,10 +156,10 @@ impl Gate {
         let addresses = self.checked(&destination.host).await?;
         let mut message = "it has no address".to_owned();
         for address in addresses.into_iter().take(ADDRESSES_TRIED) {
-            match timeout(CONNECT_TIMEOUT, self.wire.connect(SocketAddr::new(address, destination.port))).await {
+            match timeout(self.step, self.wire.connect(SocketAddr::new(address, destination.port))).await {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => message = error.to_string(),
-                Err(_) => message = format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()),
+                Err(_) => message = format!("no answer within {} s", self.step.as_secs_f64()),
             }
         }
         Err(NetworkError::Unreachable { destination: destination.to_string(), message })
@@ -146,11 +171,11 @@ impl Gate {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
                 let unresolved = |message: String| NetworkError::Unresolved { name: name.clone(), message };
-                match timeout(RESOLVE_TIMEOUT, self.wire.resolve(name)).await {
+                match timeout(self.step, self.wire.resolve(name)).await {
                     Ok(Ok(addresses)) if addresses.is_empty() => return Err(unresolved("it has no address".to_owned())),
                     Ok(Ok(addresses)) => addresses,
                     Ok(Err(error)) => return Err(unresolved(error.to_string())),
-                    Err(_) => return Err(unresolved(format!("no answer within {} s", RESOLVE_TIMEOUT.as_secs()))),
+                    Err(_) => return Err(unresolved(format!("no answer within {} s", self.step.as_secs_f64()))),
                 }
             }
         };

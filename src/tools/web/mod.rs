@@ -1,0 +1,4 @@
+//! Tools that ask the network.
+
+pub mod fetch;
+mod markdown;
