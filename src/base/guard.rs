@@ -91,6 +91,8 @@ pub(crate) enum Guard {
     MovedHead,
     /// A command gets the environment the policy lists, less what names a secret.
     CleanEnvironment,
+    /// Only public addresses are connected to, whatever a name stands for.
+    PublicAddresses,
 }
 
 /// Returns true: every guard stands.

@@ -17,6 +17,7 @@ use futures::future::BoxFuture;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::base::guard::{self, Guard};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
 use crate::policy::urls::Destination;
@@ -180,10 +181,46 @@ impl Gate {
             }
         };
         for address in &addresses {
-            if let Some(what) = special(*address) {
+            if let Some(what) = special(*address).filter(|_| guard::on(Guard::PublicAddresses)) {
                 return Err(NetworkError::Forbidden { name: host.to_string(), address: *address, what });
             }
         }
         Ok(addresses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Gate;
+    use super::fixture::{PUBLIC, Watched, serve};
+    use crate::base::guard::{self, Guard};
+    use crate::policy::Policy;
+    use crate::policy::intent::{Connection, Facts};
+    use crate::policy::urls::Destination;
+
+    /// Connects to a listed host whose name stands for these addresses; true when anything was connected to.
+    fn reaches(answer: &[&str]) -> bool {
+        let (server, _) = serve(Vec::new());
+        let (wire, connected) = Watched::new(server, &[("docs.rs", &[answer])]);
+        let policy = Policy::parse("version: 1\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
+        let destination = Destination::parse("docs.rs").unwrap();
+        let permit = policy.admit(Connection(destination.clone()), &Facts::default()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let opened = runtime.block_on(Gate::new(Arc::new(wire)).open(&permit, &destination)).is_ok();
+        let other = Destination::parse("evil.example").unwrap();
+        let (elsewhere, _) = Watched::new(server, &[]);
+        assert!(runtime.block_on(Gate::new(Arc::new(elsewhere)).open(&permit, &other)).is_err(), "a permit covers what it was given for");
+        opened || connected.try_iter().count() > 0
+    }
+
+    #[test]
+    fn what_a_name_stands_for_has_to_be_public() {
+        assert!(reaches(&[PUBLIC]) && !reaches(&[]));
+        for answer in ["127.0.0.1", "169.254.169.254", "10.0.0.1", "fd00:ec2::254", "::ffff:127.0.0.1"] {
+            guard::stops(Guard::PublicAddresses, || reaches(&[answer]));
+            guard::stops(Guard::PublicAddresses, || reaches(&[PUBLIC, answer]));
+        }
     }
 }
