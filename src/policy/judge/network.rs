@@ -17,7 +17,13 @@ impl Judge {
         let host = || url.destination().and_then(|destination| destination.host.forbidden());
         match url.problem().map(str::to_owned).or_else(host) {
             Some(why) => self.guard(intent.to_string(), why),
-            None => self.by_rules(intent, facts),
+            None => {
+                let mut verdict = self.by_rules(intent, facts);
+                if verdict.decision == Decision::Allow {
+                    verdict.reason.push_str("; what the name stands for is checked when it is asked for");
+                }
+                verdict
+            }
         }
     }
 

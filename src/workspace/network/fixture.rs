@@ -42,7 +42,8 @@ pub(crate) fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc:
             let mut stream = stream.unwrap();
             let mut request = Vec::new();
             let mut chunk = [0; 1024];
-            while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+            // Who begins with a greeting of TLS is answered at once.
+            while !request.starts_with(&[0x16]) && !request.windows(4).any(|end| end == b"\r\n\r\n") {
                 match stream.read(&mut chunk) {
                     Ok(count) if count > 0 => request.extend_from_slice(&chunk[..count]),
                     _ => break,
