@@ -64,11 +64,10 @@ mod tests {
         let modes = ModeSet::merge([builtin::modes()]);
         let mode = modes.find(slug).unwrap();
         let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
-        let tools: Vec<ToolSpec> =
-            access::offered(mode, Offer { switching: Switching::Coordinator, may_delegate, included: &[] })
-                .into_iter()
-                .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
-                .collect();
+        let tools: Vec<ToolSpec> = access::offered(mode, Offer { switching: Switching::Coordinator, may_delegate, included: &[] })
+            .into_iter()
+            .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
+            .collect();
         let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
         let facts = PromptFacts { mode, delegates, modes: &modes, tools: &tools, rules, policy_lines, system: "linux" };
         let whole = sections_of(&facts);
