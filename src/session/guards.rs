@@ -115,6 +115,7 @@ fn play(mode: &str, turns: &str) -> Left {
         workspace: &workspace,
         env: &env,
         sandbox: &Sandbox::around_nothing(),
+        gate: &crate::workspace::network::Gate::default(),
         redactor: &redactor,
         clock: &Still,
         cancelled: std::future::pending().boxed(),
