@@ -52,7 +52,7 @@ enum NotRead {
     /// What the model is told.
     Failed(String),
     /// A hop that the policy does not allow.
-    Refused(WebUrl, Box<Refusal>),
+    Refused(String, Box<Refusal>),
 }
 
 impl WebFetch {
@@ -121,7 +121,7 @@ impl WebFetch {
             let next = next_hop(&url, location, context.redactor).map_err(NotRead::Failed)?;
             let permit = match context.policy.admit(Hop(next), context.facts) {
                 Ok(permit) => permit,
-                Err(refusal) => return Err(NotRead::Refused(url.join(location), refusal)),
+                Err(refusal) => return Err(NotRead::Refused(url.join(location).to_string(), refusal)),
             };
             url = permit.act().0.clone();
             page = context.gate.page(&permit, &url).await.map_err(|error| failed(&error))?;
