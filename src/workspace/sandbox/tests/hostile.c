@@ -163,10 +163,16 @@ int main(int count, char **args) {
         errno = EPERM;
         return end(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? -1 : 0);
     }
-    if (!strcmp(way, "fork-bomb"))
-        for (;;) {
-            if (fork() < 0) usleep(1000);
+    if (!strcmp(way, "crowd")) {
+        /* So many and no more: what does not hold them must not cost the machine that tries it. */
+        for (int started = 0; started < number; started++) {
+            pid_t child = fork();
+            if (child < 0) return 10;
+            if (child == 0)
+                for (;;) pause();
         }
+        for (;;) pause();
+    }
     if (!strcmp(way, "hide")) {
         /* Leaves its session, its group, its parent, and stops. */
         for (int depth = 0; depth < 3; depth++) {
