@@ -102,8 +102,12 @@ fn every_mistake_is_told_at_once_with_its_place() {
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
     let expected = [
         "error: .locum/config.yml:1:1: unknown key `mod`",
+        "  1 | mod: code",
+        "    | ^^^",
         "hint: did you mean `mode`?",
         "error: .locum/config.yml:2:17: `budget.turns` must be a whole number such as `400`, `20k` or `2M`, not text",
+        "  2 | budget: {turns: many}",
+        "    |                 ^^^^",
         "error: LOCUM_PUBLISH: `publish` cannot be `everywhere`",
         "hint: one of: none, local, forge",
     ];
@@ -179,7 +183,11 @@ fn the_policy_is_checked_and_explained() {
     assert_eq!(setup.run("policy check").out, ".locum/policy.yml: ok\n");
     let bad = setup.run("policy check bad.yml");
     assert_eq!(bad.code, Some(2));
-    assert!(bad.err.starts_with("error: bad.yml:2:1: unknown key `rulez`\nhint: did you mean `rules`?"), "{}", bad.err);
+    assert!(
+        bad.err.starts_with("error: bad.yml:2:1: unknown key `rulez`\n  2 | rulez: []\n    | ^^^^^\nhint: did you mean `rules`?"),
+        "{}",
+        bad.err
+    );
     let bad = setup.run("policy check bad.yml --json");
     assert_eq!((bad.code, bad.json().pointer("/errors/0/line").cloned()), (Some(2), Some(2.into())));
     for (intent, code) in [("read(src/lib.rs)", 0), ("edit(vendor/a.c)", 4), ("read(src/lib.rs) edit(vendor/a.c)", 4), ("nonsense", 2)] {

@@ -257,9 +257,9 @@ impl Session<'_> {
     /// Returns a reason for stopping that names the command that was running, if one was.
     fn at_work(&self, reason: &str) -> String {
         let waiting = self.state.active().and_then(|task| task.first_unanswered());
-        match waiting.map(|(_, waiting)| (&waiting.performing, &waiting.headline)) {
-            Some((Some(_), Some(headline))) => format!("{reason} during `{headline}`"),
-            Some(_) | None => reason.to_owned(),
+        match waiting.and_then(|(_, waiting)| waiting.headline.as_ref()) {
+            Some(headline) => format!("{reason} during `{headline}`"),
+            None => reason.to_owned(),
         }
     }
 }

@@ -510,8 +510,8 @@ mod tests {
             assert_eq!(pushed.is_ok(), done, "{from:?} {to:?}: {pushed:?}");
             assert_eq!(tip(), if done { to.map(|commit| commit.0.clone()) } else { before }, "{from:?} {to:?}");
         }
-        let label = permit(&[Intent::Publish(Publication::Label)]);
-        assert!(matches!(git.push_session(&label, &remote, "s1", (None, Some(&first))).await, Err(RepoError::NotPermitted)));
+        let commit = permit(&[Intent::Publish(Publication::Commit)]);
+        assert!(matches!(git.push_session(&commit, &remote, "s1", (None, Some(&first))).await, Err(RepoError::NotPermitted)));
         assert!(matches!(git.push_session(&comment, &remote, "../heads/x", (None, Some(&first))).await, Err(RepoError::BadName(_))));
     }
 

@@ -78,7 +78,7 @@ fn a_stop_from_outside_kills_the_command_and_keeps_the_work() {
     - { tool: execute_command, args: { command: "sleep 600" } }
 "#,
     ));
-    let ran = fixture.run_cancelled_at(|event| matches!(event, Event::Performing { call, .. } if call.ends_with("-2")));
+    let ran = fixture.run_cancelled_at(|event| matches!(event, Event::Judged { call, .. } if call.ends_with("-2")));
     assert_eq!((ran.word(), ran.changed()), ("cancelled", vec!["src/b.txt"]));
     assert!(ran.reason().contains("sleep 600"), "{}", ran.reason());
     assert!(ran.outcome.checkpoint.is_some());
