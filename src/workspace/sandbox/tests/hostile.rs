@@ -32,7 +32,11 @@ fn place() -> Place {
     });
     let place = Place::new();
     let at = place.root.join("hostile");
-    std::fs::write(&at, program).unwrap();
+    // Copied by another program, as a file that this one wrote may still be held open by a child of another test.
+    let written = place.root.join("hostile.bytes");
+    std::fs::write(&written, program).unwrap();
+    assert!(Command::new("cp").arg(&written).arg(&at).status().unwrap().success());
+    std::fs::remove_file(&written).unwrap();
     std::fs::set_permissions(&at, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     place
 }
