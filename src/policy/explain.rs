@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::base::path::RepoPath;
 use crate::policy::Policy;
 use crate::policy::command::Script;
+use crate::policy::glob::PathGlob;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::nearest::Nearest;
 use crate::policy::pattern::{PUBLICATIONS, Pattern};
@@ -208,11 +209,7 @@ impl Policy {
 }
 
 fn has_wildcard_path(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Read(glob) | Pattern::Edit(glob) => glob.has_wildcard(),
-        Pattern::Fetch(_) | Pattern::Browse(_) => true,
-        Pattern::Command(_) | Pattern::Mcp(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Publish(_) => false,
-    }
+    matches!(pattern, Pattern::Fetch(_) | Pattern::Browse(_)) || pattern.paths().is_some_and(PathGlob::has_wildcard)
 }
 
 fn kind_word(intent: &Intent) -> &'static str {

@@ -2,6 +2,7 @@
 //!
 //! In: patterns and intents. Out: the key. It matches nothing.
 
+use crate::policy::glob::PathGlob;
 use crate::policy::intent::Intent;
 use crate::policy::pattern::Pattern;
 
@@ -20,16 +21,7 @@ pub(super) enum Kind {
 
 /// Returns the name of the folder all paths of a path pattern start with.
 pub(super) fn start_of(pattern: &Pattern) -> Option<&str> {
-    match pattern {
-        Pattern::Read(glob) | Pattern::Edit(glob) => glob.start(),
-        Pattern::Command(_)
-        | Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Publish(_) => None,
-    }
+    pattern.paths().and_then(PathGlob::start)
 }
 
 /// Returns the kind of a pattern.

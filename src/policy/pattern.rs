@@ -71,6 +71,17 @@ pub enum CommandForm {
 }
 
 impl Pattern {
+    /// Returns the paths it is about, where it is about paths.
+    #[must_use]
+    pub fn paths(&self) -> Option<&PathGlob> {
+        match self {
+            Self::Read(glob) | Self::Edit(glob) => Some(glob),
+            Self::Command(_) | Self::Fetch(_) | Self::Browse(_) | Self::Mcp(_) | Self::Mode(_) | Self::Delegate(_) | Self::Publish(_) => {
+                None
+            }
+        }
+    }
+
     /// Reads a pattern.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use crate::base::section::Section;
 use crate::base::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Told, Word};
 use crate::base::yaml::Place;
 use crate::policy::actors::Tier;
+use crate::policy::glob::PathGlob;
 use crate::policy::intent::{Facts, TriggerKind};
 use crate::policy::pattern::Pattern;
 use crate::policy::verdict::{Decision, RuleRef};
@@ -152,14 +153,5 @@ impl From<((Pattern, String), Place)> for Written {
 }
 
 fn is_path_with_wildcard(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Read(glob) | Pattern::Edit(glob) => glob.has_wildcard(),
-        Pattern::Command(_)
-        | Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Publish(_) => false,
-    }
+    pattern.paths().is_some_and(PathGlob::has_wildcard)
 }

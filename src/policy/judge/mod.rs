@@ -289,16 +289,7 @@ fn outside(path: &RepoPath, globs: &[String]) -> Option<String> {
 }
 
 fn names_in_full(pattern: &Pattern, path: &RepoPath) -> bool {
-    match pattern {
-        Pattern::Read(glob) | Pattern::Edit(glob) => glob.names(path),
-        Pattern::Command(_)
-        | Pattern::Fetch(_)
-        | Pattern::Browse(_)
-        | Pattern::Mcp(_)
-        | Pattern::Mode(_)
-        | Pattern::Delegate(_)
-        | Pattern::Publish(_) => false,
-    }
+    pattern.paths().is_some_and(|glob| glob.names(path))
 }
 
 fn opposite(case: Case) -> Case {
