@@ -16,6 +16,7 @@ use crate::policy::intent::{Facts, Intent, TriggerKind};
 use crate::policy::paths::Protection;
 use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
 use crate::policy::rule::{Narrowing, Rule, TIERS, TRIGGERS, Written};
+use crate::policy::urls::WebUrl;
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
 
 /// Letters of two texts that are compared with each other.
@@ -37,9 +38,6 @@ enum Part {
     /// The words of one simple command.
     Words(Vec<String>),
 }
-
-/// How close a rule comes: what is compared first stands first.
-type Closeness = (Fit, usize, usize);
 
 /// How a rule fits a part. Later is closer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,11 +69,24 @@ impl Policy {
         };
         let rules = self.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
         let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
-        let candidates = written.filter_map(|(rule, written)| Some((closeness(&part, rule, written, facts)?, rule, written)));
+        // The spelling is compared only among those that nothing else tells apart.
+        let mut closest: Vec<(&Rule, &Written)> = Vec::new();
+        let mut best = (Fit::Other, 0);
+        for (rule, written) in written {
+            let Some(shared) = shared(&part, &written.pattern) else { continue };
+            let closeness = (fit(&part, rule, written, facts), shared);
+            if closeness > best {
+                closest.clear();
+                best = closeness;
+            }
+            if closeness == best {
+                closest.push((rule, written));
+            }
+        }
+        let spelled = closest.into_iter().map(|(rule, written)| (spelled(&part, &written.pattern), rule, written));
         // Of equals the first in the file.
-        let closest = candidates.max_by(|one, two| one.0.cmp(&two.0).then(two.2.place.cmp(&one.2.place)));
-        let (closeness, rule, written) = closest?;
-        let why = self.why(&part, closeness.0, rule, written, facts, &verdict);
+        let (_, rule, written) = spelled.max_by(|one, two| one.0.cmp(&two.0).then(two.2.place.cmp(&one.2.place)))?;
+        let why = self.why(&part, best.0, rule, written, facts, &verdict);
         Some(Nearest { rule: written.reference(self.origin()), why })
     }
 
@@ -168,10 +179,8 @@ fn guessed_words(text: &str) -> Vec<String> {
     text.split_whitespace().map(|word| word.replace(['\'', '"'], "")).filter(|word| !word.is_empty()).take(COMPARED_LETTERS).collect()
 }
 
-/// `None` for rules of another kind.
-fn closeness(part: &Part, rule: &Rule, written: &Written, facts: &Facts) -> Option<Closeness> {
-    let likeness = likeness(part, &written.pattern)?;
-    let fit = if is_about(&written.pattern, part, Case::Exact) {
+fn fit(part: &Part, rule: &Rule, written: &Written, facts: &Facts) -> Fit {
+    if is_about(&written.pattern, part, Case::Exact) {
         if rule.except.iter().any(|except| is_about(&except.pattern, part, Case::Ignored)) {
             Fit::Excepted
         } else if rule.narrowing.holds(facts) {
@@ -183,8 +192,7 @@ fn closeness(part: &Part, rule: &Rule, written: &Written, facts: &Facts) -> Opti
         Fit::Case
     } else {
         Fit::Other
-    };
-    Some((fit, likeness.0, likeness.1))
+    }
 }
 
 fn is_about(pattern: &Pattern, part: &Part, case: Case) -> bool {
@@ -195,51 +203,69 @@ fn is_about(pattern: &Pattern, part: &Part, case: Case) -> bool {
     }
 }
 
-/// How alike a pattern and a part are, the weightier number first; `None` when they are of different kinds.
-fn likeness(part: &Part, pattern: &Pattern) -> Option<(usize, usize)> {
+/// How much of a pattern and a part is the same from its start: words, folders, labels of a host, a server; `None` when they are of
+/// different kinds.
+fn shared(part: &Part, pattern: &Pattern) -> Option<usize> {
     match (part, pattern) {
-        (Part::Words(words), Pattern::Command(pattern)) => Some(like_words(words, pattern)),
+        (Part::Words(words), Pattern::Command(pattern)) => Some(shared_words(words, pattern)),
         (Part::Intent(Intent::Read(path)), Pattern::Read(glob)) | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
-            Some(like_path(path, glob.parts()))
+            Some(shared_folders(path, glob.parts()))
         }
         (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern)) | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
-            let host = url.destination().map(|destination| destination.host.to_string()).unwrap_or_default();
-            let wanted = pattern.host();
-            let same = host.rsplit('.').zip(wanted.rsplit('.')).take_while(|(one, two)| one == two).count();
-            Some((same, like(&host, &wanted)))
+            let (host, wanted) = (host(url), pattern.host());
+            Some(host.rsplit('.').zip(wanted.rsplit('.')).take_while(|(one, two)| one == two).count())
         }
-        (Part::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
-            let (wanted, inner) = name.split_once('/').unwrap_or((name, ""));
-            Some((usize::from(wanted == server) * 1000 + like(wanted, server), like(inner, tool)))
-        }
-        (Part::Intent(Intent::Mode(slug)), Pattern::Mode(name)) | (Part::Intent(Intent::Delegate(slug)), Pattern::Delegate(name)) => {
-            Some((like(slug, name), 0))
-        }
-        (Part::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some((0, 0)),
+        (Part::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => Some(usize::from(server_and_tool(name).0 == server)),
+        (Part::Intent(Intent::Mode(_)), Pattern::Mode(_))
+        | (Part::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
+        | (Part::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some(0),
         (Part::Intent(_) | Part::Words(_), _) => None,
     }
 }
 
-/// Shared words at the start first, then how like the program is.
-fn like_words(words: &[String], pattern: &CommandPattern) -> (usize, usize) {
-    let shared = shared_words(words, pattern);
-    let next = match (words.get(shared), pattern.words.get(shared)) {
-        (Some(one), Some(two)) => like(one, two),
-        (None, None) => 1000,
-        (Some(_), None) | (None, Some(_)) => 500,
-    };
-    (shared, next)
+/// How like the first thing that is not the same is spelled, 0 to 1000: a name spelled wrong is closer than a wildcard.
+fn spelled(part: &Part, pattern: &Pattern) -> usize {
+    match (part, pattern) {
+        (Part::Words(words), Pattern::Command(pattern)) => {
+            let shared = shared_words(words, pattern);
+            match (words.get(shared), pattern.words.get(shared)) {
+                (Some(one), Some(two)) => like(one, two),
+                (None, None) => 1000,
+                (Some(_), None) | (None, Some(_)) => 500,
+            }
+        }
+        (Part::Intent(Intent::Read(path)), Pattern::Read(glob)) | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+            let shared = shared_folders(path, glob.parts());
+            path.parts().nth(shared).zip(glob.parts().get(shared)).map_or(0, |(one, two)| like(one, two))
+        }
+        (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern)) | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+            like(&host(url), &pattern.host())
+        }
+        (Part::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
+            let (wanted, inner) = server_and_tool(name);
+            if wanted == server { like(inner, tool) } else { like(wanted, server) }
+        }
+        (Part::Intent(Intent::Mode(slug)), Pattern::Mode(name)) | (Part::Intent(Intent::Delegate(slug)), Pattern::Delegate(name)) => {
+            like(slug, name)
+        }
+        (Part::Intent(_) | Part::Words(_), _) => 0,
+    }
+}
+
+fn host(url: &WebUrl) -> String {
+    url.destination().map(|destination| destination.host.to_string()).unwrap_or_default()
+}
+
+fn server_and_tool(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or((name, ""))
 }
 
 fn shared_words(words: &[String], pattern: &CommandPattern) -> usize {
     words.iter().zip(&pattern.words).take_while(|(word, wanted)| word == wanted).count()
 }
 
-/// Shared folders at the start first, then how like the next name is: a name spelled wrong is closer than a wildcard.
-fn like_path(path: &RepoPath, parts: &[String]) -> (usize, usize) {
-    let shared = path.parts().zip(parts).take_while(|(one, two)| one == two).count();
-    let next = path.parts().nth(shared).zip(parts.get(shared)).map_or(0, |(one, two)| like(one, two));
-    (shared, next)
+fn shared_folders(path: &RepoPath, parts: &[String]) -> usize {
+    path.parts().zip(parts).take_while(|(one, two)| one == two).count()
 }
 
 /// 0 to 1000.
