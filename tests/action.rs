@@ -13,6 +13,9 @@ mod fixture;
 #[path = "action/holds.rs"]
 mod holds;
 
+#[path = "action/publish.rs"]
+mod publish;
+
 use pretty_assertions::assert_eq;
 use serde_json::json;
 

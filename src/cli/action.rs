@@ -138,6 +138,7 @@ fn summary_of(end: &ActionEnd) -> String {
             let mut landing = match &ran.published.landed {
                 Landed::PullRequest { number, url, branch, .. } => format!("Pull request [#{number}]({url}) from `{branch}`."),
                 Landed::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
+                Landed::Review { url, comments } => format!("[Review]({url}) with {}.", figures::count(*comments, "comment")),
                 Landed::Nowhere(why) | Landed::Diff(why) => crate::report::markdown::inline(why),
             };
             for note in &ran.published.notes {
@@ -171,7 +172,7 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
     let (branch, number) = match &ran.published.landed {
         Landed::PullRequest { branch, number, .. } => (branch.clone(), number.to_string()),
         Landed::Commit { branch, .. } => (branch.clone(), String::new()),
-        Landed::Nowhere(_) | Landed::Diff(_) => (String::new(), String::new()),
+        Landed::Review { .. } | Landed::Nowhere(_) | Landed::Diff(_) => (String::new(), String::new()),
     };
     let conclusion = match (ran.fails, outcome.word) {
         (true, _) => "failure",

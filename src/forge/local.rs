@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::forge::event::Subject;
 use crate::forge::posts::{Posting, Receipt};
-use crate::forge::{Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
+use crate::forge::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
 use crate::policy::Permit;
 use crate::policy::intent::{Act as _, Intent, Publication};
 
@@ -40,6 +40,7 @@ impl Local {
         let (kind, ending, first_line, text) = match posting {
             Posting::Comment { number, marker, body } => (format!("comment-{number}"), "md", Some(marker.clone()), body.clone()),
             Posting::Reply { comment, marker, body, .. } => (format!("reply-{comment}"), "md", Some(marker.clone()), body.clone()),
+            Posting::Review { number, .. } => (format!("review-{number}"), "json", None, as_json(posting)),
             Posting::PullRequest { head, base, title, body, draft } => {
                 // The line names the branch only, so that a new base or title changes the same file.
                 let line = format!("<!-- {} -->", json!({ "head": head }));
@@ -97,6 +98,10 @@ impl Forge for Local {
 
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>> {
         futures::future::ready(self.unknown(&format!("pull request {number}"))).boxed()
+    }
+
+    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
     }
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>> {

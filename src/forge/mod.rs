@@ -7,6 +7,8 @@ pub mod local;
 pub mod posts;
 pub mod sanitise;
 
+use std::collections::BTreeMap;
+
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
@@ -25,6 +27,9 @@ pub trait Forge: Send + Sync {
     /// Reads a pull request as it is now.
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
 
+    /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
+    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
+
     /// Reads an issue (or a pull request as one) as it is now.
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>>;
 
@@ -42,6 +47,9 @@ pub trait Forge: Send + Sync {
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
 }
+
+/// Lines of a pull request's head that a review can comment on: for each file, first and last line of what is shown of it.
+pub type CommentableLines = BTreeMap<String, Vec<(u32, u32)>>;
 
 /// An issue or pull request, as a place that is commented on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,6 +35,19 @@ pub enum Posting {
         /// The whole body, marker included.
         body: String,
     },
+    /// A review of a pull request: comments on its lines, nothing approved and nothing refused. The same one again changes its text only.
+    Review {
+        /// Pull request.
+        number: u64,
+        /// The commit whose lines are meant.
+        commit: String,
+        /// The hidden first line that names it; part of `body`.
+        marker: String,
+        /// The whole body, marker included.
+        body: String,
+        /// The comments.
+        comments: Vec<LineComment>,
+    },
     /// A pull request from a pushed branch; an open one from the same branch is updated.
     PullRequest {
         /// Branch to merge.
@@ -57,6 +70,19 @@ pub enum Posting {
     },
 }
 
+/// A comment on lines of a pull request, as they are at its head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineComment {
+    /// The file.
+    pub path: String,
+    /// First line, counted from 1.
+    pub first: u32,
+    /// Last line; the same as the first for one line.
+    pub last: u32,
+    /// Its text.
+    pub body: String,
+}
+
 /// What a reaction is put on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,6 +99,7 @@ impl Act for Posting {
     fn intents(&self) -> Vec<Intent> {
         let publication = match self {
             Self::Reaction { .. } | Self::Comment { .. } | Self::Reply { .. } => Publication::Comment,
+            Self::Review { .. } => Publication::Review,
             Self::PullRequest { .. } => Publication::PullRequest,
             Self::Labels { .. } => Publication::Label,
         };

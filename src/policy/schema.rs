@@ -307,7 +307,7 @@ pub struct PublishRules {
     /// Kinds of publication allowed.
     pub allow: Vec<Publication>,
     /// What a change becomes.
-    pub publish_as: PublishAs,
+    pub publish_as: Forms,
     /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled in.
     pub branch: String,
     /// Whether pull requests start as drafts.
@@ -324,7 +324,7 @@ impl Default for PublishRules {
     fn default() -> Self {
         Self {
             allow: vec![Publication::Comment],
-            publish_as: PublishAs::PullRequest,
+            publish_as: Forms::default(),
             branch: "locum/{subject}-{slug}".to_owned(),
             draft: true,
             labels: vec!["locum".to_owned()],
@@ -334,14 +334,42 @@ impl Default for PublishRules {
     }
 }
 
+/// What a change becomes, by what the run is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forms {
+    /// In runs for an issue, by hand and in jobs.
+    pub issues: Form,
+    /// In runs on a pull request.
+    pub pull_requests: Form,
+}
+
+impl Default for Forms {
+    fn default() -> Self {
+        Self::of(Form::PullRequest)
+    }
+}
+
+impl Forms {
+    /// Returns what one word means in both places: a pull request gets no second one, and only a pull request can be reviewed.
+    #[must_use]
+    pub fn of(form: Form) -> Self {
+        match form {
+            Form::PullRequest => Self { issues: Form::PullRequest, pull_requests: Form::Commit },
+            Form::Review => Self { issues: Form::Comment, pull_requests: Form::Review },
+            Form::Commit | Form::Comment => Self { issues: form, pull_requests: form },
+        }
+    }
+}
+
 /// What a change becomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PublishAs {
-    /// A branch and a pull request; on a same-repository pull request, a commit to its branch.
-    #[default]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A branch of its own and a pull request.
     PullRequest,
-    /// A commit on the branch the run started from a pull request; elsewhere as `PullRequest`.
+    /// A commit: on a pull request's own branch, elsewhere on a branch of its own; no pull request is opened.
     Commit,
+    /// A review of the pull request whose comments suggest the change; nothing is pushed.
+    Review,
     /// A comment that holds the diff.
     Comment,
 }

@@ -3,8 +3,12 @@
 //! In: the opened file. Out: a `PolicySpec`; whatever is missing has its default. What is said of each key here is what
 //! `locum schema policy` says of it.
 
+use serde_json::{Value as Json, json};
+
+use crate::base::fields::Mistakes;
 use crate::base::section::{Group, Section};
-use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, SmallCount, Span, Table, Text, Told, Word};
+use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, Shape, SmallCount, Span, Table, Text, Told, Word};
+use crate::base::yaml::Node;
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
 use crate::policy::command::word;
@@ -13,8 +17,8 @@ use crate::policy::glob::PathGlob;
 use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
-    CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, LabelTrigger, Listed, ModeRules,
-    NetworkRules, OnHold, OnQuestion, PolicySpec, PublishAs, PublishRules, Sandbox, Source, Switching, Triggers,
+    CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, Form, Forms, LabelTrigger, Listed,
+    ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Source, Switching, Triggers,
 };
 use crate::policy::urls::pattern::UrlPattern;
 
@@ -259,8 +263,12 @@ fn budget(section: &mut Section<'_>) -> Budget {
 fn publish(section: &mut Section<'_>) -> PublishRules {
     let mut found = PublishRules::default();
     section.set("allow", "What may be published.", Many(Word(PUBLICATIONS)), &mut found.allow);
-    let forms = Word(&[("pull-request", PublishAs::PullRequest), ("commit", PublishAs::Commit), ("comment", PublishAs::Comment)]);
-    section.set("as", "What a change becomes.", forms, &mut found.publish_as);
+    section.set(
+        "as",
+        "What a change becomes; one word, or one for `issues` and one for `pull-requests`.",
+        EitherForm,
+        &mut found.publish_as,
+    );
     section.set("branch", "Name of new branches; `{subject}` has to be in it, `{slug}` may be.", BRANCH, &mut found.branch);
     section.set("draft", "Whether pull requests start as drafts.", Flag, &mut found.draft);
     section.set("labels", "Labels put on pull requests.", Many(Text), &mut found.labels);
@@ -270,6 +278,44 @@ fn publish(section: &mut Section<'_>) -> PublishRules {
     let about = "Commands that must end with 0; else a pull request is a draft, and a commit is not made.";
     section.set("success", about, Many(SUCCESS), &mut found.success);
     found
+}
+
+const FORMS: &[(&str, Form)] =
+    &[("pull-request", Form::PullRequest), ("commit", Form::Commit), ("review", Form::Review), ("comment", Form::Comment)];
+
+/// What an issue's change may become: there is nothing to review.
+const ISSUE_FORMS: &[(&str, Form)] = &[("pull-request", Form::PullRequest), ("commit", Form::Commit), ("comment", Form::Comment)];
+
+/// One word for everything, or a word for each place.
+struct EitherForm;
+
+impl EitherForm {
+    fn each(section: &mut Section<'_>) -> Forms {
+        let mut forms = Forms::default();
+        section.set("issues", "For an issue, by hand and in jobs.", Word(ISSUE_FORMS), &mut forms.issues);
+        let about = "On a pull request; `pull-request` opens one of its own against its branch.";
+        section.set("pull-requests", about, Word(FORMS), &mut forms.pull_requests);
+        forms
+    }
+}
+
+impl Shape for EitherForm {
+    type Value = Forms;
+
+    fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Forms> {
+        match node.entries() {
+            Some(_) => Group("as", Self::each).read(node, what, mistakes),
+            None => Word(FORMS).read(node, what, mistakes).map(Forms::of),
+        }
+    }
+
+    fn schema(&self) -> Json {
+        json!({ "anyOf": [Word(FORMS).schema(), Group("as", Self::each).schema()] })
+    }
+
+    fn written(&self, forms: &Forms) -> Option<Json> {
+        FORMS.iter().find(|(_, form)| Forms::of(*form) == *forms).map(|(word, _)| json!(word))
+    }
 }
 
 const SUCCESS: Checked<String> = Checked {

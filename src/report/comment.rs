@@ -101,6 +101,13 @@ pub enum Landing<'a> {
         /// The branch.
         branch: &'a str,
     },
+    /// Into a review of the pull request: suggestions and comments on its lines.
+    Review {
+        /// Its page.
+        url: &'a str,
+        /// How many comments on lines it has.
+        comments: usize,
+    },
     /// Into this comment, as a diff. Says why it is not published otherwise; may be empty.
     Diff(&'a str),
 }
@@ -154,6 +161,11 @@ fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
             format!("{kind} [#{number}]({}) from {} ({changes}).", sections::address(url), code(branch))
         }
         Landing::Commit { id, branch } => format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch)),
+        Landing::Review { url, comments } => {
+            let change =
+                if outcome.changes.is_empty() { String::new() } else { format!(": the change ({changes}) is suggested there, not pushed") };
+            format!("[Review]({}) with {}{change}.", sections::address(url), figures::count(comments, "comment"))
+        }
         Landing::Diff(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
         Landing::Diff(why) => format!("The change ({changes}) is below as a diff{}.", sentence(why)),
     }

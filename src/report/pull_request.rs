@@ -1,6 +1,6 @@
 //! Title and body of a pull request: what was asked, the result, what was checked, what the policy said, what it closes.
 
-use crate::report::markdown::{code, inline, visible};
+use crate::report::markdown::{inline, visible};
 use crate::report::{figures, sections};
 use crate::session::outcome::{CommandReport, Outcome};
 
@@ -58,9 +58,7 @@ pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
 }
 
 fn opening(facts: &PullRequestFacts<'_>) -> String {
-    let by = facts.requested_by.map_or_else(String::new, |login| format!(", asked by {}", code(&figures::clip(login, 60))));
-    let log = facts.run_url.map_or_else(String::new, |url| format!(" ([log]({}))", sections::address(url)));
-    format!("Written by locum{by}{log}. A person should read it before it is merged.")
+    format!("{} A person should read it before it is merged.", sections::written_by(facts.requested_by, facts.run_url))
 }
 
 /// Says what ran and how it ended: the policy's own checks, else the last run of each command of the session, and says so when

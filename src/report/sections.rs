@@ -50,6 +50,14 @@ pub fn state(words: &str, mode: &str, spent: &Spent, budget: &Budget, is_estimat
     parts.join(" · ")
 }
 
+/// Returns who wrote something for whom, and where the log is.
+#[must_use]
+pub fn written_by(requested_by: Option<&str>, run_url: Option<&str>) -> String {
+    let by = requested_by.map_or_else(String::new, |login| format!(", asked by {}", code(&figures::clip(login, 60))));
+    let log = run_url.map_or_else(String::new, |url| format!(" ([log]({}))", address(url)));
+    format!("Written by locum{by}{log}.")
+}
+
 /// Returns the tasks as a nested checklist, sub-tasks below the task that asked for them; empty for a single task.
 #[must_use]
 pub fn tasks(tasks: &[TaskReport]) -> String {

@@ -19,7 +19,6 @@ rules:
   - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(echo:*)"]
   - hold: "edit(src/held/**)"
     reason: a person looks at these
-publish: { allow: [comment, commit, pull-request, label] }
 "#;
 
 const CONFIG: &str = "models:\n  profiles:\n    fixed: { provider: scripted, model: .locum/script.yml }\n  pointers: { main: fixed }\n";
@@ -31,6 +30,13 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Said hello to @carol. Fixes #1." } }]
+  - contains: improve it
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Improved.\n\n- `src/lib.txt:1`: @carol could be clearer\n- src/lib.txt:99 not there" } }]
+  - contains: look at it
+    turns:
+      - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n1. **nit** `src/lib.txt:1` is vague" } }]
   - contains: try the workflow
     turns:
       - calls: [{ tool: write_to_file, args: { path: .github/workflows/x.yml, content: "on: push\n" } }]
@@ -108,8 +114,13 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Self {
+        Self::publishing("publish: { allow: [comment, commit, pull-request, label] }")
+    }
+
+    /// With another `publish` of the policy, and what else is to be added to it.
+    pub(crate) fn publishing(publish: &str) -> Self {
         let stage = Stage::with(&[
-            (".locum/policy.yml", POLICY),
+            (".locum/policy.yml", &format!("{POLICY}{publish}\n")),
             (".locum/config.yml", CONFIG),
             (".locum/script.yml", SCRIPT),
             (".locum/jobs/touch.yml", JOB),

@@ -57,6 +57,8 @@ struct World {
     comments: Vec<Value>,
     review_comments: Vec<Value>,
     reactions: Vec<Value>,
+    reviews: Vec<Value>,
+    files: Vec<Value>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
     next_id: u64,
@@ -119,6 +121,16 @@ impl GitHubServer {
         let id = comment["id"].as_u64().unwrap();
         world.comments.push(comment);
         id
+    }
+
+    /// Says what every pull request changes: `filename` and `patch` of each file.
+    pub fn change_files(&self, files: &[Value]) {
+        self.world.lock().unwrap().files = files.to_vec();
+    }
+
+    /// Returns the reviews that were submitted.
+    pub fn reviews(&self) -> Vec<Value> {
+        self.world.lock().unwrap().reviews.clone()
     }
 
     /// Queues an answer to give instead of the real one, once.
@@ -265,6 +277,12 @@ impl World {
             ("GET", ["pulls", number, "comments"]) => {
                 page(self.review_comments.iter().filter(|comment| comment["number"] == number_of(number)), &query)
             }
+            ("GET", ["pulls", _, "files"]) => page(self.files.iter(), &query),
+            ("GET", ["pulls", number, "reviews"]) => {
+                page(self.reviews.iter().filter(|review| review["number"] == number_of(number)), &query)
+            }
+            ("POST", ["pulls", number, "reviews"]) => self.review(number_of(number), body),
+            ("PUT", ["pulls", _, "reviews", id]) => edit(&mut self.reviews, "id", id, body),
             ("POST", ["issues", number, "comments"]) => self.add(number_of(number), body, false),
             ("POST", ["pulls", number, "comments", _, "replies"]) => self.add(number_of(number), body, true),
             ("PATCH", ["issues", "comments", id]) => edit(&mut self.comments, "id", id, body),
@@ -306,6 +324,33 @@ impl World {
         let comments = if on_a_line { &mut self.review_comments } else { &mut self.comments };
         comments.push(comment.clone());
         (201, comment)
+    }
+
+    /// Takes a review whose comments are on lines that the pull request's files show.
+    fn review(&mut self, number: u64, body: &Value) -> (u16, Value) {
+        let shown = |comment: &Value| {
+            let file = self.files.iter().find(|file| file["filename"] == comment["path"]);
+            let patch = file.and_then(|file| file["patch"].as_str()).unwrap_or_default();
+            let mut spans = patch.lines().filter_map(|line| line.strip_prefix("@@ ")?.split(['+', ' ']).nth(2)?.split_once(','));
+            let (first, last) = (comment["start_line"].as_u64().or(comment["line"].as_u64()), comment["line"].as_u64());
+            let within = |(start, count): (&str, &str)| {
+                let start = number_of(start);
+                first.is_some_and(|first| first >= start) && last.is_some_and(|last| last < start + number_of(count))
+            };
+            comment["side"] == "RIGHT" && spans.any(within)
+        };
+        let comments = body["comments"].as_array().cloned().unwrap_or_default();
+        if body["event"] != "COMMENT" || !comments.iter().all(shown) {
+            return (
+                422,
+                json!({ "message": "Unprocessable Entity", "errors": ["Pull request review thread line must be part of the diff"] }),
+            );
+        }
+        let mut review = self.own_comment(number, body);
+        review["commit_id"] = body["commit_id"].clone();
+        review["comments"] = json!(comments);
+        self.reviews.push(review.clone());
+        (200, review)
     }
 
     fn label(&mut self, number: u64, labels: &Value) -> (u16, Value) {

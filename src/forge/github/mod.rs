@@ -6,6 +6,7 @@
 //! author is the token's own login, or, where the forge does not tell an App's token who it is, a bot. An edit that is refused is
 //! followed by a comment of our own.
 
+mod review;
 mod wire;
 
 use std::sync::Arc;
@@ -19,9 +20,10 @@ use tokio::sync::OnceCell;
 use crate::base::clock::Clock;
 use crate::base::secret::Secret;
 use crate::forge::event::Subject;
+use crate::forge::github::review::review_of;
 use crate::forge::github::wire::{Call, NAME, Wire, number, text};
 use crate::forge::posts::{Posting, ReactionTarget, Receipt};
-use crate::forge::{Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
+use crate::forge::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
 use crate::policy::Permit;
 use crate::policy::intent::Publication;
 
@@ -167,6 +169,9 @@ impl GitHub {
                 let create = format!("{list}/{comment}/replies");
                 self.put_comment(&Place { create, list, edit: self.path("pulls/comments") }, marker, body).await
             }
+            Posting::Review { number, commit, marker, body, comments } => {
+                self.put_review(*number, marker, &review_of(commit, body, comments)).await
+            }
             Posting::PullRequest { head, base, title, body, draft } => {
                 self.put_pull_request(&json!({ "head": head, "base": base, "title": title, "body": body, "draft": draft })).await
             }
@@ -252,6 +257,10 @@ impl Forge for GitHub {
 
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>> {
         self.read_pull_request(number).boxed()
+    }
+
+    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
+        self.read_lines(number).boxed()
     }
 
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>> {

@@ -51,6 +51,7 @@ enum Method {
     Get,
     Post,
     Patch,
+    Put,
 }
 
 impl Call {
@@ -69,11 +70,17 @@ impl Call {
         Self { method: Method::Patch, path, body: Some(body) }
     }
 
+    /// Replaces.
+    pub(super) fn put(path: String, body: Value) -> Self {
+        Self { method: Method::Put, path, body: Some(body) }
+    }
+
     fn name(&self) -> String {
         let method = match self.method {
             Method::Get => "GET",
             Method::Post => "POST",
             Method::Patch => "PATCH",
+            Method::Put => "PUT",
         };
         format!("{method} {}", self.path)
     }
@@ -126,6 +133,7 @@ impl Wire {
             Method::Get => client._get(path).await,
             Method::Post => client._post(path, call.body.as_ref()).await,
             Method::Patch => client._patch(path, call.body.as_ref()).await,
+            Method::Put => client._put(path, call.body.as_ref()).await,
         };
         let response = match sent {
             Ok(response) => response,

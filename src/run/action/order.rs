@@ -4,6 +4,7 @@ use crate::base::id::SessionId;
 use crate::config::load::FlagValue;
 use crate::forge::event::{EventKind, Subject as EventSubject};
 use crate::policy::intent::{Facts, Restriction};
+use crate::policy::schema::Form;
 use crate::prompts::task::seen_of_markdown;
 use crate::run::action::gate::Admitted;
 use crate::run::action::{Arrival, Found};
@@ -84,7 +85,7 @@ pub(super) fn order(found: &Found, admitted: &Admitted, asked: Asked, session: S
         materials: found.trigger.subject.as_ref().map(|subject| materials(found, subject)).unwrap_or_default(),
         mode: asked.mode,
         facts: Facts { restriction, job: asked.job.clone(), ..request.facts.clone() },
-        subject: subject(found, asked.job, request.flags.new_pull_request),
+        subject: subject(found, asked.job, own_pull_request(admitted)),
         work: asked.work,
         base,
         trusted: found.trusted.clone(),
@@ -96,12 +97,13 @@ pub(super) fn order(found: &Found, admitted: &Admitted, asked: Asked, session: S
 
 /// Returns the branch pull requests are made against.
 pub(super) fn base_branch(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted) -> String {
-    let of_head = found
-        .pull_request
-        .as_ref()
-        .filter(|_| admitted.request.flags.new_pull_request)
-        .map(|pull_request| pull_request.head_branch.clone());
+    let of_head = found.pull_request.as_ref().filter(|_| own_pull_request(admitted)).map(|pull_request| pull_request.head_branch.clone());
     of_head.or_else(|| arrival.inputs.base_branch.clone()).unwrap_or_else(|| found.default_branch.clone())
+}
+
+/// Whether changes to a pull request become one of their own: somebody asked for it, or the policy says so.
+fn own_pull_request(admitted: &Admitted) -> bool {
+    admitted.request.flags.new_pull_request || admitted.policy.settings().publish.publish_as.pull_requests == Form::PullRequest
 }
 
 fn subject(found: &Found, job: Option<String>, own_pull_request: bool) -> Subject {

@@ -2,16 +2,18 @@
 //! the comment, the reaction. Every posting passes the policy; every text passes the sanitiser.
 //!
 //! What may not be published is said, never dropped in silence. Publishing the same session again updates what is there.
+//! `branch` puts commits onto branches, `review` onto nothing: it suggests.
+
+mod branch;
+mod review;
 
 use crate::base::path::RepoPath;
 use crate::forge::Forge;
 use crate::forge::posts::{Posting, ReactionTarget, Receipt};
 use crate::forge::sanitise::{self, TextRules};
-use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent, Publication};
-use crate::policy::schema::PublishAs;
+use crate::policy::schema::Form;
 use crate::report::comment::{self, CommentFacts, Decide, Landing};
-use crate::report::{branch, commit, pull_request};
+use crate::report::commit;
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
 use crate::run::prepare::Prepared;
@@ -21,7 +23,7 @@ use crate::workspace::Workspace;
 use crate::workspace::diff::FileChange;
 use crate::workspace::git_binary::GitBinary;
 use crate::workspace::remote::Remote;
-use crate::workspace::repo::{CommitId, NewCommit, RepoError};
+use crate::workspace::repo::{CommitId, NewCommit};
 
 /// Name and e-mail of the commits' author.
 const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
@@ -88,6 +90,13 @@ pub enum Landed {
         /// The branch.
         branch: String,
     },
+    /// Into a review of the pull request.
+    Review {
+        /// Its page.
+        url: String,
+        /// How many comments on lines it has.
+        comments: usize,
+    },
     /// Into the comment, as a diff; says why.
     Diff(String),
 }
@@ -106,6 +115,7 @@ impl Landed {
             Self::Nowhere(why) => Landing::Nowhere(why),
             Self::PullRequest { number, url, branch, draft } => Landing::PullRequest { number: *number, url, branch, draft: *draft },
             Self::Commit { id, branch } => Landing::Commit { id, branch },
+            Self::Review { url, comments } => Landing::Review { url, comments: *comments },
             Self::Diff(why) => Landing::Diff(why),
         }
     }
@@ -204,29 +214,43 @@ impl Publisher<'_> {
 
     /// Publishes the changes as the policy says; the error says why they become no branch.
     async fn land(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, String> {
+        let form = self.form();
         if outcome.changes.is_empty() {
-            return Ok(Landed::default());
+            return if form == Form::Review { self.land_findings(outcome, published).await } else { Ok(Landed::default()) };
         }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this commit stays as it is.
         let commit = self.commit(outcome)?;
         let executables = self.judge(outcome, &commit)?;
         published.notes.extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
-        let rules = &self.prepared.policy.settings().publish;
         if outcome.word != OutcomeWord::Done {
             return Err(format!("the run ended as `{}`, so its changes are only shown", outcome.word.as_str()));
         }
-        if rules.publish_as == PublishAs::Comment {
-            return Err(String::new());
-        }
-        if let Subject::PullRequest { is_fork: true, .. } = self.prepared.plan.subject {
-            return Err("the pull request comes from a fork, whose branch is not ours to change".to_owned());
-        }
-        let checks = self.checks(outcome).await;
-        match &self.prepared.plan.subject {
-            Subject::PullRequest { head_branch, own_pull_request: false, .. } => self.land_commit(&commit, head_branch, &checks).await,
-            Subject::PullRequest { .. } | Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => {
-                self.land_pull_request(outcome, &commit, &checks, published).await
+        match form {
+            Form::Comment => Err(String::new()),
+            Form::Review => self.land_review(outcome, &self.checks(outcome).await, published).await,
+            Form::Commit | Form::PullRequest => {
+                if let Subject::PullRequest { is_fork: true, .. } = self.prepared.plan.subject {
+                    return Err("the pull request comes from a fork, whose branch is not ours to change".to_owned());
+                }
+                let checks = self.checks(outcome).await;
+                match (&self.prepared.plan.subject, form) {
+                    (Subject::PullRequest { head_branch, .. }, Form::Commit) => self.land_commit(&commit, head_branch, &checks).await,
+                    (_, Form::Commit) => self.land_branch(&commit, &checks).await,
+                    (_, Form::PullRequest | Form::Review | Form::Comment) => {
+                        self.land_pull_request(outcome, &commit, &checks, published).await
+                    }
+                }
             }
+        }
+    }
+
+    /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of what would be a commit.
+    fn form(&self) -> Form {
+        let forms = self.prepared.policy.settings().publish.publish_as;
+        match (&self.prepared.plan.subject, forms.pull_requests) {
+            (Subject::PullRequest { own_pull_request: true, .. }, Form::Commit) => Form::PullRequest,
+            (Subject::PullRequest { .. }, form) => form,
+            (Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. }, _) => forms.issues,
         }
     }
 
@@ -260,61 +284,6 @@ impl Publisher<'_> {
         Checks::run(self.prepared, self.workspace, &slugs).await
     }
 
-    /// Puts the changes onto the branch of a pull request of this repository.
-    async fn land_commit(&self, commit: &CommitId, head_branch: &str, checks: &Checks) -> Result<Landed, String> {
-        if let Some(why) = checks.failure() {
-            return Err(format!("{why}, so the branch is left as it was"));
-        }
-        let Some(remote) = self.destination.remote else {
-            return Err("there is no remote to push the pull request's branch to".to_owned());
-        };
-        let permit = self.admit_push(head_branch, commit).map_err(|why| why.to_string())?;
-        self.push(remote, &permit).await.map_err(|why| why.to_string())?;
-        Ok(Landed::Commit { id: commit.0.clone(), branch: head_branch.to_owned() })
-    }
-
-    /// Puts the changes onto a branch of their own and makes a pull request of it.
-    async fn land_pull_request(
-        &self,
-        outcome: &Outcome,
-        commit: &CommitId,
-        checks: &Checks,
-        published: &mut Published,
-    ) -> Result<Landed, String> {
-        let branch = self.push_own_branch(commit).await?;
-        let plan = &self.prepared.plan;
-        let rules = &self.prepared.policy.settings().publish;
-        let draft = rules.draft || checks.failure().is_some();
-        let marker = crate::report::markdown::marker("pull-request", &[("session", plan.session.as_str())]);
-        let notes: Vec<String> = checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
-        let issue = if let Subject::Issue { number, .. } = plan.subject { Some(number) } else { None };
-        let facts = pull_request::PullRequestFacts {
-            marker: &marker,
-            issue,
-            closes: rules.close_issues,
-            requested_by: self.destination.requested_by,
-            run_url: self.destination.run_url,
-            checks: checks.reports(),
-            notes: &notes,
-        };
-        let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };
-        let posting = Posting::PullRequest {
-            head: branch.clone(),
-            base: self.destination.base_branch.to_owned(),
-            title: sanitise::title(&pull_request::title(self.title()), &text_rules, &self.prepared.redactor),
-            body: sanitise::markdown(&pull_request::body(&facts, outcome), &text_rules, &self.prepared.redactor),
-            draft,
-        };
-        let Some(receipt) = self.post(posting, published).await else {
-            let why = published.notes.last().cloned().unwrap_or_default();
-            return Err(format!("the branch `{branch}` is there, but there is no pull request: {why}"));
-        };
-        if !rules.labels.is_empty() {
-            self.post(Posting::Labels { number: receipt.id, labels: rules.labels.clone() }, published).await;
-        }
-        Ok(Landed::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
-    }
-
     /// Makes the commit of this run. The branch of the run before it is taken up again where it holds the very same change.
     fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
         let plan = &self.prepared.plan;
@@ -326,61 +295,6 @@ impl Publisher<'_> {
         self.workspace.repo.commit(&new).map_err(|error| error.to_string())
     }
 
-    /// Pushes a branch of our own. A branch of that name that holds something else gets company, never a new content.
-    async fn push_own_branch(&self, commit: &CommitId) -> Result<String, String> {
-        let plan = &self.prepared.plan;
-        let rules = &self.prepared.policy.settings().publish;
-        let template = self.destination.branch_template.unwrap_or(&rules.branch);
-        let name = branch::name(template, &plan.subject.branch_words(), self.title());
-        let prefix = template.split(['{', '/']).next().unwrap_or_default();
-        let session = plan.session.as_str();
-        let tail = session.get(session.len().saturating_sub(8)..).unwrap_or(session);
-        let mut refused = String::new();
-        for name in [name.clone(), format!("{name}-{tail}")] {
-            let name = sanitise::branch_name(&name, prefix, self.destination.base_branch, &self.prepared.redactor)
-                .map_err(|why| why.to_string())?;
-            let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
-            match self.place(&name, &commit).await {
-                Ok(()) => return Ok(name),
-                Err(NotPlaced::Taken(why)) => refused = why,
-                Err(NotPlaced::Refused(why)) => return Err(why),
-            }
-        }
-        Err(refused)
-    }
-
-    /// Returns the tip of a branch here that is this very change: what an earlier try of the same session left.
-    fn same_change(&self, name: &str, commit: &CommitId) -> Option<CommitId> {
-        let tip = self.workspace.repo.commit_of(&format!("refs/heads/{name}")).ok()?;
-        self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
-    }
-
-    /// Puts a commit onto a branch of our own: here, and at the remote where there is one.
-    async fn place(&self, name: &str, commit: &CommitId) -> Result<(), NotPlaced> {
-        let permit = self.admit_push(name, commit)?;
-        let Push { branch, commit } = permit.act();
-        self.workspace.repo.set_branch(branch, commit).map_err(|error| NotPlaced::Taken(error.to_string()))?;
-        match self.destination.remote {
-            Some(remote) => self.push(remote, &permit).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Pushes what was permitted, and nothing else.
-    async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<(), NotPlaced> {
-        let Push { branch, commit } = permit.act();
-        match self.destination.git.push(permit, remote, commit, branch).await {
-            Ok(()) => Ok(()),
-            Err(error @ RepoError::PushRefused { .. }) => Err(NotPlaced::Taken(error.to_string())),
-            Err(error) => Err(NotPlaced::Refused(error.to_string())),
-        }
-    }
-
-    fn admit_push(&self, branch: &str, commit: &CommitId) -> Result<Permit<Push>, NotPlaced> {
-        let push = Push { branch: branch.to_owned(), commit: commit.clone() };
-        self.prepared.policy.admit(push, &self.prepared.plan.facts).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
-    }
-
     fn title(&self) -> &str {
         self.prepared.plan.subject.title().unwrap_or(&self.prepared.plan.task)
     }
@@ -388,35 +302,6 @@ impl Publisher<'_> {
     fn text_rules(&self, marker: &str) -> TextRules {
         let prefix = self.prepared.policy.settings().triggers.comment.as_ref().map_or_else(String::new, |comment| comment.prefix.clone());
         TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() }
-    }
-}
-
-/// The act of putting a commit onto a branch where others see it.
-#[derive(Clone, Debug)]
-struct Push {
-    branch: String,
-    commit: CommitId,
-}
-
-impl Act for Push {
-    fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Publish(Publication::Commit)]
-    }
-}
-
-/// Why a branch could not be placed.
-enum NotPlaced {
-    /// A branch of this name holds something else.
-    Taken(String),
-    /// The policy, the remote or git said no.
-    Refused(String),
-}
-
-impl std::fmt::Display for NotPlaced {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Taken(why) | Self::Refused(why) => formatter.write_str(why),
-        }
     }
 }
 

@@ -1,0 +1,163 @@
+//! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be opened.
+
+use crate::forge::posts::Posting;
+use crate::forge::sanitise::{self, TextRules};
+use crate::policy::Permit;
+use crate::policy::intent::{Act, Intent, Publication};
+use crate::report::{branch, pull_request};
+use crate::run::checks::Checks;
+use crate::run::plan::Subject;
+use crate::run::publish::{Landed, Published, Publisher};
+use crate::session::outcome::Outcome;
+use crate::workspace::remote::Remote;
+use crate::workspace::repo::{CommitId, RepoError};
+
+impl Publisher<'_> {
+    /// Puts the changes onto the branch of a pull request of this repository.
+    pub(super) async fn land_commit(&self, commit: &CommitId, head_branch: &str, checks: &Checks) -> Result<Landed, String> {
+        if let Some(why) = checks.failure() {
+            return Err(format!("{why}, so the branch is left as it was"));
+        }
+        let Some(remote) = self.destination.remote else {
+            return Err("there is no remote to push the pull request's branch to".to_owned());
+        };
+        let permit = self.admit_push(head_branch, commit).map_err(|why| why.to_string())?;
+        self.push(remote, &permit).await.map_err(|why| why.to_string())?;
+        Ok(Landed::Commit { id: commit.0.clone(), branch: head_branch.to_owned() })
+    }
+
+    /// Puts the changes onto a branch of their own, and opens nothing.
+    pub(super) async fn land_branch(&self, commit: &CommitId, checks: &Checks) -> Result<Landed, String> {
+        if let Some(why) = checks.failure() {
+            return Err(format!("{why}, so no branch is pushed"));
+        }
+        let branch = self.push_own_branch(commit).await?;
+        Ok(Landed::Commit { id: commit.0.clone(), branch })
+    }
+
+    /// Puts the changes onto a branch of their own and makes a pull request of it.
+    pub(super) async fn land_pull_request(
+        &self,
+        outcome: &Outcome,
+        commit: &CommitId,
+        checks: &Checks,
+        published: &mut Published,
+    ) -> Result<Landed, String> {
+        let branch = self.push_own_branch(commit).await?;
+        let plan = &self.prepared.plan;
+        let rules = &self.prepared.policy.settings().publish;
+        let draft = rules.draft || checks.failure().is_some();
+        let marker = crate::report::markdown::marker("pull-request", &[("session", plan.session.as_str())]);
+        let notes: Vec<String> = checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
+        let issue = if let Subject::Issue { number, .. } = plan.subject { Some(number) } else { None };
+        let facts = pull_request::PullRequestFacts {
+            marker: &marker,
+            issue,
+            closes: rules.close_issues,
+            requested_by: self.destination.requested_by,
+            run_url: self.destination.run_url,
+            checks: checks.reports(),
+            notes: &notes,
+        };
+        let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };
+        let posting = Posting::PullRequest {
+            head: branch.clone(),
+            base: self.destination.base_branch.to_owned(),
+            title: sanitise::title(&pull_request::title(self.title()), &text_rules, &self.prepared.redactor),
+            body: sanitise::markdown(&pull_request::body(&facts, outcome), &text_rules, &self.prepared.redactor),
+            draft,
+        };
+        let Some(receipt) = self.post(posting, published).await else {
+            let why = published.notes.last().cloned().unwrap_or_default();
+            return Err(format!("the branch `{branch}` is there, but there is no pull request: {why}"));
+        };
+        if !rules.labels.is_empty() {
+            self.post(Posting::Labels { number: receipt.id, labels: rules.labels.clone() }, published).await;
+        }
+        Ok(Landed::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
+    }
+
+    /// Pushes a branch of our own. A branch of that name that holds something else gets company, never a new content.
+    async fn push_own_branch(&self, commit: &CommitId) -> Result<String, String> {
+        let plan = &self.prepared.plan;
+        let rules = &self.prepared.policy.settings().publish;
+        let template = self.destination.branch_template.unwrap_or(&rules.branch);
+        let name = branch::name(template, &plan.subject.branch_words(), self.title());
+        let prefix = template.split(['{', '/']).next().unwrap_or_default();
+        let session = plan.session.as_str();
+        let tail = session.get(session.len().saturating_sub(8)..).unwrap_or(session);
+        let mut refused = String::new();
+        for name in [name.clone(), format!("{name}-{tail}")] {
+            let name = sanitise::branch_name(&name, prefix, self.destination.base_branch, &self.prepared.redactor)
+                .map_err(|why| why.to_string())?;
+            let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
+            match self.place(&name, &commit).await {
+                Ok(()) => return Ok(name),
+                Err(NotPlaced::Taken(why)) => refused = why,
+                Err(NotPlaced::Refused(why)) => return Err(why),
+            }
+        }
+        Err(refused)
+    }
+
+    /// Returns the tip of a branch here that is this very change: what an earlier try of the same session left.
+    fn same_change(&self, name: &str, commit: &CommitId) -> Option<CommitId> {
+        let tip = self.workspace.repo.commit_of(&format!("refs/heads/{name}")).ok()?;
+        self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
+    }
+
+    /// Puts a commit onto a branch of our own: here, and at the remote where there is one.
+    async fn place(&self, name: &str, commit: &CommitId) -> Result<(), NotPlaced> {
+        let permit = self.admit_push(name, commit)?;
+        let Push { branch, commit } = permit.act();
+        self.workspace.repo.set_branch(branch, commit).map_err(|error| NotPlaced::Taken(error.to_string()))?;
+        match self.destination.remote {
+            Some(remote) => self.push(remote, &permit).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Pushes what was permitted, and nothing else.
+    async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<(), NotPlaced> {
+        let Push { branch, commit } = permit.act();
+        match self.destination.git.push(permit, remote, commit, branch).await {
+            Ok(()) => Ok(()),
+            Err(error @ RepoError::PushRefused { .. }) => Err(NotPlaced::Taken(error.to_string())),
+            Err(error) => Err(NotPlaced::Refused(error.to_string())),
+        }
+    }
+
+    fn admit_push(&self, branch: &str, commit: &CommitId) -> Result<Permit<Push>, NotPlaced> {
+        let push = Push { branch: branch.to_owned(), commit: commit.clone() };
+        self.prepared.policy.admit(push, &self.prepared.plan.facts).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
+    }
+}
+
+/// The act of putting a commit onto a branch where others see it.
+#[derive(Clone, Debug)]
+struct Push {
+    branch: String,
+    commit: CommitId,
+}
+
+impl Act for Push {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Publish(Publication::Commit)]
+    }
+}
+
+/// Why a branch could not be placed.
+enum NotPlaced {
+    /// A branch of this name holds something else.
+    Taken(String),
+    /// The policy, the remote or git said no.
+    Refused(String),
+}
+
+impl std::fmt::Display for NotPlaced {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Taken(why) | Self::Refused(why) => formatter.write_str(why),
+        }
+    }
+}

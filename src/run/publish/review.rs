@@ -1,0 +1,100 @@
+//! A review in place of a push: what a run changed as suggestions on the lines of a pull request, what it found as comments there.
+
+use sha2::{Digest, Sha256};
+
+use crate::forge::CommentableLines;
+use crate::forge::posts::{LineComment, Posting};
+use crate::forge::sanitise;
+use crate::report::markdown;
+use crate::report::review::{self, ReviewFacts, Suggested};
+use crate::run::checks::Checks;
+use crate::run::plan::Subject;
+use crate::run::publish::{Landed, Published, Publisher};
+use crate::session::outcome::{CommandReport, Outcome, OutcomeWord};
+
+impl Publisher<'_> {
+    /// Reviews the pull request: the changes and what was found.
+    pub(super) async fn land_review(&self, outcome: &Outcome, checks: &Checks, published: &mut Published) -> Result<Landed, String> {
+        if let Some(change) = outcome.changes.iter().find(|change| change.withheld) {
+            return Err(format!("the change to `{}` holds a secret", change.path));
+        }
+        let lines = self.lines().await?;
+        let mut suggested = review::suggestions(&outcome.changes, &lines);
+        self.take_back_altered(outcome, &mut suggested);
+        self.submit(outcome, &lines, suggested, checks.reports(), published).await
+    }
+
+    /// Reviews the pull request where a run changed nothing: what it found, where it named lines.
+    pub(super) async fn land_findings(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, String> {
+        if !matches!(outcome.word, OutcomeWord::Done | OutcomeWord::NothingToDo) {
+            return Ok(Landed::default());
+        }
+        let lines = self.lines().await?;
+        if review::findings(&outcome.summary, &lines).is_empty() {
+            return Ok(Landed::default());
+        }
+        self.submit(outcome, &lines, Suggested::default(), &[], published).await
+    }
+
+    async fn lines(&self) -> Result<CommentableLines, String> {
+        let number = self.prepared.plan.subject.thread().unwrap_or_default();
+        self.destination.forge.commentable_lines(number).await.map_err(|error| format!("the pull request cannot be reviewed: {error}"))
+    }
+
+    /// A suggestion is committed as it stands there, so what cleaning would alter is only shown, with all of its file.
+    fn take_back_altered(&self, outcome: &Outcome, suggested: &mut Suggested) {
+        let altered: Vec<String> = suggested
+            .comments
+            .iter()
+            .filter(|comment| self.clean(&comment.body, "") != comment.body)
+            .map(|comment| comment.path.clone())
+            .collect();
+        suggested.comments.retain(|comment| !altered.contains(&comment.path));
+        suggested.rest.extend(outcome.changes.iter().filter(|change| altered.iter().any(|path| path == change.path.as_str())).cloned());
+    }
+
+    async fn submit(
+        &self,
+        outcome: &Outcome,
+        lines: &CommentableLines,
+        suggested: Suggested,
+        checks: &[CommandReport],
+        published: &mut Published,
+    ) -> Result<Landed, String> {
+        let Subject::PullRequest { number, head_sha, .. } = &self.prepared.plan.subject else {
+            return Err("there is no pull request to review".to_owned());
+        };
+        let found: Vec<LineComment> = review::findings(&outcome.summary, lines)
+            .into_iter()
+            .map(|comment| LineComment { body: self.clean(&comment.body, ""), ..comment })
+            .collect();
+        let counts = (suggested.comments.len(), found.len());
+        let comments = [suggested.comments, found].concat();
+        let marker = markdown::marker("review", &[("of", &digest(self.destination.marker, &comments))]);
+        let facts = ReviewFacts {
+            marker: &marker,
+            requested_by: self.destination.requested_by,
+            run_url: self.destination.run_url,
+            checks,
+            suggested: counts.0,
+            found: counts.1,
+        };
+        let body = self.clean(&review::body(&facts, &suggested.rest), &marker);
+        let posting = Posting::Review { number: *number, commit: head_sha.clone(), marker: marker.clone(), body, comments };
+        match self.post(posting, published).await {
+            Some(receipt) => Ok(Landed::Review { url: receipt.url, comments: counts.0 + counts.1 }),
+            None => Err(published.notes.last().cloned().unwrap_or_default()),
+        }
+    }
+
+    fn clean(&self, text: &str, marker: &str) -> String {
+        sanitise::markdown(text, &self.text_rules(marker), &self.prepared.redactor)
+    }
+}
+
+/// Names a review by the run it is of, whichever attempt that is, and by what its comments say: saying something else is another one.
+fn digest(run: &str, comments: &[LineComment]) -> String {
+    let text = comments.iter().map(|comment| format!("{}:{}-{}\n{}\0", comment.path, comment.first, comment.last, comment.body));
+    let hash = Sha256::digest(std::iter::once(format!("{run}\n")).chain(text).collect::<String>());
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
