@@ -52,6 +52,10 @@ tool_names! {
     NewTask => "new_task",
     /// Changes the mode of the running task.
     SwitchMode => "switch_mode",
+    /// Asks the coordinator for another mode of the running task.
+    RequestModeSwitch => "request_mode_switch",
+    /// Decides on such a request.
+    CoordinateMode => "coordinate_mode",
 }
 
 impl ToolName {

@@ -9,6 +9,7 @@ use crate::cli::place::Place;
 use crate::cli::policy;
 use crate::cli::{Context, ExitStatus};
 use crate::models::accounting::estimate_tokens;
+use crate::modes::access::Purpose;
 use crate::modes::{Mode, ModeSet};
 use crate::policy::intent::Facts;
 use crate::report::markdown::visible;
@@ -50,6 +51,7 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
         modes,
         policy: &policy,
         facts: &Facts { mode: mode.slug.clone(), sandboxed: true, ..Facts::default() },
+        purpose: Purpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
         rules: &place.rules(&mode.slug)?,

@@ -32,12 +32,21 @@ const GROUPS: &[GroupTools] = &[
     },
     GroupTools { group: Group::Command, tools: &["execute_command", "read_command_output"], opt_in: &[] },
     GroupTools { group: Group::Mcp, tools: &[MCP_TOOL, "access_mcp_resource"], opt_in: &[] },
-    GroupTools { group: Group::Modes, tools: &["new_task", "switch_mode"], opt_in: &[] },
+    GroupTools { group: Group::Modes, tools: &["new_task", "switch_mode", "request_mode_switch", "coordinate_mode"], opt_in: &[] },
 ];
 
 /// Tools of every mode, whatever its groups.
-const ALWAYS: &[&str] =
-    &["update_todo_list", "ask_followup_question", "attempt_completion", "new_task", "switch_mode", "run_slash_command", "skill"];
+const ALWAYS: &[&str] = &[
+    "update_todo_list",
+    "ask_followup_question",
+    "attempt_completion",
+    "new_task",
+    "switch_mode",
+    "request_mode_switch",
+    "coordinate_mode",
+    "run_slash_command",
+    "skill",
+];
 
 /// Other names of tools.
 const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
@@ -164,6 +173,16 @@ pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
     ToolName::ALL.iter().copied().filter(|tool| has_tool(Some(mode), tool.as_str(), &[])).collect()
 }
 
+/// What a task is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// To do a part of the work.
+    #[default]
+    Work,
+    /// To decide which mode another task goes on in.
+    Decide,
+}
+
 /// What besides a task's mode decides which tools it is offered.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
@@ -171,27 +190,43 @@ pub struct Offer<'a> {
     pub switching: Switching,
     /// Whether the task may start sub-tasks.
     pub may_delegate: bool,
+    /// What the task is there for.
+    pub purpose: Purpose,
     /// Opt-in tools that the profile of the task's model includes.
     pub included: &'a [ToolName],
 }
 
-/// Returns the tools shown to the model: those of its mode, `switch_mode` by the policy's `switching`, `new_task` only where the task may
-/// delegate, opt-in tools only where the model's profile includes them.
+/// Returns the tools shown to the model: those of its mode, `switch_mode` and `request_mode_switch` by the policy's `switching`, `new_task`
+/// only where the task may delegate, opt-in tools only where the model's profile includes them. A task that decides for another one gets
+/// `coordinate_mode` in place of all that steers.
 #[must_use]
 pub fn offered(mode: &Mode, offer: Offer<'_>) -> Vec<ToolName> {
-    let may_switch = match offer.switching {
-        Switching::Coordinator => mode.slug == COORDINATOR,
-        Switching::Direct => true,
-        Switching::Off => false,
-    };
     let included: Vec<String> = offer.included.iter().map(ToString::to_string).collect();
-    ToolName::ALL
-        .iter()
-        .copied()
-        .filter(|tool| has_tool(Some(mode), tool.as_str(), &included))
-        .filter(|tool| may_switch || *tool != ToolName::SwitchMode)
-        .filter(|tool| offer.may_delegate || *tool != ToolName::NewTask)
-        .collect()
+    let has = |tool: &ToolName| has_tool(Some(mode), tool.as_str(), &included) && is_offered(*tool, mode, offer);
+    ToolName::ALL.iter().copied().filter(has).collect()
+}
+
+/// Returns whether a run offers a tool that steers; other tools are the mode's matter alone.
+fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
+    let (works, coordinates) = (offer.purpose == Purpose::Work, mode.slug == COORDINATOR);
+    match tool {
+        ToolName::SwitchMode => {
+            works && (offer.switching == Switching::Direct || (offer.switching == Switching::Coordinator && coordinates))
+        }
+        ToolName::RequestModeSwitch => works && offer.switching == Switching::Coordinator && !coordinates,
+        ToolName::CoordinateMode => !works && coordinates,
+        ToolName::NewTask => works && offer.may_delegate,
+        ToolName::UpdateTodoList | ToolName::AskFollowupQuestion => works,
+        ToolName::ReadFile
+        | ToolName::ListFiles
+        | ToolName::SearchFiles
+        | ToolName::WriteToFile
+        | ToolName::ApplyDiff
+        | ToolName::ApplyPatch
+        | ToolName::ExecuteCommand
+        | ToolName::WebFetch
+        | ToolName::AttemptCompletion => true,
+    }
 }
 
 /// Asks whether a mode may edit a path with a tool it has. A mode without an edit group has no restriction of its own: what its other
@@ -364,7 +399,7 @@ fn plain_form(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccessError, Offer, ToolChoice, check_edit, check_intent, decide_access, edit_limits, offered};
+    use super::{AccessError, Offer, Purpose, ToolChoice, check_edit, check_intent, decide_access, edit_limits, offered};
     use crate::base::path::RepoPath;
     use crate::base::tool::ToolName;
     use crate::modes::{ModeSet, ModeSource, builtin, loader};
@@ -497,8 +532,13 @@ mod tests {
     fn switching_and_delegating_are_offered_as_the_policy_says() {
         let modes = modes();
         let has = |slug: &str, switching: Switching, may_delegate: bool, tool: ToolName| {
-            offered(modes.find(slug).unwrap(), Offer { switching, may_delegate, included: &[] }).contains(&tool)
+            let offer = Offer { switching, may_delegate, purpose: Purpose::Work, included: &[] };
+            offered(modes.find(slug).unwrap(), offer).contains(&tool)
         };
+        assert!(has("code", Switching::Coordinator, false, ToolName::RequestModeSwitch));
+        for (mode, switching) in [("coordinator", Switching::Coordinator), ("code", Switching::Direct), ("code", Switching::Off)] {
+            assert!(!has(mode, switching, false, ToolName::RequestModeSwitch), "{mode} {switching:?}");
+        }
         assert!(has("coordinator", Switching::Coordinator, false, ToolName::SwitchMode));
         assert!(!has("code", Switching::Coordinator, false, ToolName::SwitchMode));
         assert!(has("code", Switching::Direct, false, ToolName::SwitchMode));
@@ -508,11 +548,24 @@ mod tests {
     }
 
     #[test]
+    fn who_decides_for_another_task_steers_nothing_else() {
+        let modes = modes();
+        let deciding = |slug: &str| {
+            let offer = Offer { switching: Switching::Coordinator, may_delegate: true, purpose: Purpose::Decide, included: &[] };
+            offered(modes.find(slug).unwrap(), offer)
+        };
+        let reads = [ToolName::ReadFile, ToolName::ListFiles, ToolName::SearchFiles, ToolName::WebFetch];
+        let all = [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();
+        assert_eq!(deciding("coordinator"), all);
+        assert!(!deciding("code").contains(&ToolName::CoordinateMode));
+    }
+
+    #[test]
     fn the_orchestrator_has_no_tools_of_its_own() {
         let modes = modes();
         let orchestrator = modes.find("orchestrator").unwrap();
         let common = [ToolName::UpdateTodoList, ToolName::AskFollowupQuestion, ToolName::AttemptCompletion, ToolName::NewTask];
-        let offer = Offer { switching: Switching::Coordinator, may_delegate: true, included: &[ToolName::ApplyPatch] };
+        let offer = Offer { switching: Switching::Off, may_delegate: true, purpose: Purpose::Work, included: &[ToolName::ApplyPatch] };
         assert_eq!(offered(orchestrator, offer), common);
     }
 
@@ -520,7 +573,7 @@ mod tests {
     fn an_opt_in_tool_needs_the_profile_and_the_modes_group() {
         let modes = modes();
         let has = |slug: &str, included: &[ToolName]| {
-            let offer = Offer { switching: Switching::Off, may_delegate: false, included };
+            let offer = Offer { switching: Switching::Off, may_delegate: false, purpose: Purpose::Work, included };
             offered(modes.find(slug).unwrap(), offer).contains(&ToolName::ApplyPatch)
         };
         assert!(has("code", &[ToolName::ApplyPatch]));

@@ -53,7 +53,7 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
 mod tests {
     use super::{PromptFacts, sections_of, system_prompt};
     use crate::base::chat::ToolSpec;
-    use crate::modes::access::{self, Offer};
+    use crate::modes::access::{self, Offer, Purpose};
     use crate::modes::{ModeSet, builtin};
     use crate::policy::schema::{Delegation, Switching};
     use crate::prompts::rules::RuleFile;
@@ -64,7 +64,8 @@ mod tests {
         let modes = ModeSet::merge([builtin::modes()]);
         let mode = modes.find(slug).unwrap();
         let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
-        let tools: Vec<ToolSpec> = access::offered(mode, Offer { switching: Switching::Coordinator, may_delegate, included: &[] })
+        let offer = Offer { switching: Switching::Coordinator, may_delegate, purpose: Purpose::Work, included: &[] };
+        let tools: Vec<ToolSpec> = access::offered(mode, offer)
             .into_iter()
             .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
             .collect();

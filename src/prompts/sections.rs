@@ -151,7 +151,7 @@ fn has(facts: &PromptFacts<'_>, tool: ToolName) -> bool {
 }
 
 /// Returns a mode on one line, whatever its file says.
-fn mode_line(mode: &Mode) -> String {
+pub(crate) fn mode_line(mode: &Mode) -> String {
     let purpose = [&mode.when_to_use, &mode.description].into_iter().flatten().map(|text| text.trim()).find(|text| !text.is_empty());
     let purpose = purpose.unwrap_or(mode.role_definition.trim());
     let words: Vec<&str> = purpose.split_whitespace().collect();

@@ -2,6 +2,8 @@
 //! text in which both cannot be confused. Material is data: it is fenced with a fence it cannot close and named with its origin.
 
 use crate::base::text::Clipped;
+use crate::modes::Mode;
+use crate::prompts::sections;
 
 /// One piece of material, in bytes; the middle of a longer one is left out.
 pub const MATERIAL_LIMIT_BYTES: usize = 48 * 1024;
@@ -40,6 +42,31 @@ pub fn subtask_message(parent_mode: &str, message: &str, todos: &[String]) -> St
     format!(
         "{}{todos}\n\n---\nThis is one part of a larger task, given to you by its `{parent_mode}`. Do this part and nothing else. Your result goes back there and is all that is seen of your work.",
         message.trim()
+    )
+}
+
+/// What a coordinator decides on.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The mode of the task that asks.
+    pub from: &'a str,
+    /// What that task is to do.
+    pub task: &'a str,
+    /// Why it asks.
+    pub reason: &'a str,
+    /// The modes it may go on in.
+    pub modes: &'a [&'a Mode],
+}
+
+/// Returns the message of a task that decides which mode another one goes on in.
+#[must_use]
+pub fn choice_message(choice: &Choice<'_>) -> String {
+    let modes: String = choice.modes.iter().map(|mode| sections::mode_line(mode)).collect();
+    let task = fenced(&Material { what: "the task", origin: "its first message", text: choice.task });
+    let reason = fenced(&Material { what: "the reason", origin: "the model at work on the task", text: choice.reason });
+    format!(
+        "A task in mode `{}` asks to go on in another mode. It may go on in one of these:\n\n{modes}\nChoose the one with the fewest rights that can do what the reason says, if that belongs to the task, and call coordinate_mode. Refuse with a null mode when it does not belong to the task.\n{task}{reason}",
+        choice.from
     )
 }
 

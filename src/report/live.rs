@@ -32,7 +32,7 @@ pub fn lines(event: &Event) -> Vec<String> {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
         }
-        Event::ModeSwitched { task, from, to, reason } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
+        Event::ModeSwitched { task, from, to, reason, .. } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
         Event::TaskEnded { task, result, completed } => {
             let word = if *completed { "completed" } else { "ended" };
             vec![format!("task {task} {word} · {}", one_line(result))]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::base::fields::nearest;
 use crate::base::secret::Redactor;
 use crate::base::tool::ToolName;
-use crate::modes::access::{self, Offer};
+use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::{Mode, ModeSet};
 use crate::policy::Policy;
 use crate::policy::explain::Explanation;
@@ -97,7 +97,10 @@ impl Explainer {
                 let workspace = self.workspace.as_ref().ok_or("a tool call needs a git checkout to be looked at")?;
                 // As a root task has it whose model includes every opt-in tool: others may have fewer.
                 let may_delegate = modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
-                let offered = access::offered(mode, Offer { switching: modes.switching, may_delegate, included: ToolName::ALL });
+                let offered = access::offered(
+                    mode,
+                    Offer { switching: modes.switching, may_delegate, purpose: Purpose::Work, included: ToolName::ALL },
+                );
                 Ok(match dispatch::parse(call, &offered, self.context(workspace, mode)) {
                     Ok(call) => Answer { call: Some(call.headline()), explanations: self.of_intents(&call.intents(), &facts) },
                     Err(error) => Answer { call: None, explanations: vec![not_a_call(&call.name, &offered, error.0)] },

@@ -202,7 +202,13 @@ fn read_step(section: &mut Section<'_>) -> Option<Step> {
 fn can_be_a_step(tool: ToolName) -> bool {
     !matches!(
         tool,
-        ToolName::AskFollowupQuestion | ToolName::AttemptCompletion | ToolName::NewTask | ToolName::SwitchMode | ToolName::UpdateTodoList
+        ToolName::AskFollowupQuestion
+            | ToolName::AttemptCompletion
+            | ToolName::NewTask
+            | ToolName::SwitchMode
+            | ToolName::RequestModeSwitch
+            | ToolName::CoordinateMode
+            | ToolName::UpdateTodoList
     )
 }
 

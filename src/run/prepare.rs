@@ -18,7 +18,7 @@ use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileErro
 use crate::models::retry::RetryLimits;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
-use crate::modes::access::{self, Offer};
+use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
 use crate::modes::{Mode, ModeSet, ModelNeed};
@@ -223,7 +223,8 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let may_delegate = policy.settings().modes.delegation.from.contains(&slug);
     let root = models.own.get(&slug).unwrap_or(&models.main);
-    let offer = Offer { switching: policy.settings().modes.switching, may_delegate, included: &root.included_tools };
+    let offer =
+        Offer { switching: policy.settings().modes.switching, may_delegate, purpose: Purpose::Work, included: &root.included_tools };
     let plan = RunPlan {
         session: order.session,
         task: order.task.clone(),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
-use crate::modes::access::{self, Offer};
+use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::{Group, Mode, ModeSet};
 use crate::policy::Policy;
 use crate::policy::explain::UseKind;
@@ -37,12 +37,12 @@ impl<'a> Session<'a> {
     pub(crate) fn brief(&mut self, id: TaskId) -> Result<Rc<Brief>, Stop> {
         let task = self.task(id)?;
         let may_delegate = self.may_delegate(task);
-        let key = (task.mode.clone(), may_delegate, task.parent.is_none());
+        let key = (task.mode.clone(), may_delegate, task.parent.is_none(), task.purpose);
         if let Some(brief) = self.briefs.get(&key) {
             return Ok(Rc::clone(brief));
         }
         let included = self.model_of(task).included_tools;
-        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, included));
+        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, included));
         self.briefs.insert(key, Rc::clone(&brief));
         Ok(brief)
     }
@@ -59,13 +59,14 @@ impl<'a> Session<'a> {
         own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
     }
 
-    fn make_brief(&self, mode: &Mode, may_delegate: bool, included: &[ToolName]) -> Brief {
+    fn make_brief(&self, mode: &Mode, may_delegate: bool, purpose: Purpose, included: &[ToolName]) -> Brief {
         let told = Told::of(&Telling {
             mode,
             modes: self.parts.modes,
             policy: self.parts.policy,
             facts: &self.facts(&mode.slug),
             may_delegate,
+            purpose,
             included,
             rules: self.parts.rules,
         });
@@ -90,6 +91,8 @@ pub struct Telling<'t> {
     pub facts: &'t Facts,
     /// Whether the task may start sub-tasks.
     pub may_delegate: bool,
+    /// What the task is there for.
+    pub purpose: Purpose,
     /// Opt-in tools that the model's profile includes.
     pub included: &'t [ToolName],
     /// Rules files of the trusted ref, all modes together.
@@ -110,8 +113,8 @@ impl Told {
     /// Puts everything together.
     #[must_use]
     pub fn of(telling: &Telling<'_>) -> Self {
-        let Telling { mode, modes, policy, facts, may_delegate, included, rules } = *telling;
-        let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, included });
+        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, rules } = *telling;
+        let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included });
         let tools = dispatch::specs(&shown(&offered, policy, facts));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
         let delegates = modes.iter().filter(|other| may_delegate && may(&Intent::Delegate(other.slug.clone()))).collect();
@@ -140,6 +143,8 @@ pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts) -> Vec<ToolNa
             Some(Group::Edit) => UseKind::Edit,
             Some(Group::Command) => UseKind::Command,
             Some(Group::Mcp) => UseKind::Mcp,
+            // With no other mode there is nothing to ask for.
+            None if *tool == ToolName::RequestModeSwitch => return policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
             Some(Group::Modes) | None => return true,
         };
         policy.may_use(kind, facts)

@@ -10,6 +10,7 @@ use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
+use crate::modes::access;
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::schema::OnHold;
@@ -20,6 +21,7 @@ use crate::session::brief::Brief;
 use crate::session::event::Event;
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::stop::Stop;
+use crate::session::switch::Barred;
 use crate::session::task::{TaskState, WaitingCall};
 use crate::tools::dispatch::{self, Call};
 use crate::tools::{Observation, ToolContext};
@@ -93,8 +95,15 @@ impl Session<'_> {
         let call = match parsed {
             Ok(call) => call,
             Err(error) => {
-                let refusal = self.restriction(&mode, &waiting)?;
-                return self.answer_not(id, &waiting, NotPerformed { text: error.0, refusal, mistake: true });
+                let barred = self.restriction(&mode, &waiting)?;
+                let tool = ToolName::find(access::resolve(waiting.call.name.trim()));
+                let wanted = barred.as_ref().map(|(intent, _)| intent);
+                let elsewhere = match tool.filter(|tool| wanted.is_some() || !brief.offered.contains(tool)) {
+                    Some(tool) => self.other_modes(id, Barred { tool, intent: wanted })?,
+                    None => String::new(),
+                };
+                let refusal = barred.map(|(_, refusal)| refusal);
+                return self.answer_not(id, &waiting, NotPerformed { text: format!("{}{elsewhere}", error.0), refusal, mistake: true });
             }
         };
         let (headline, command) = (self.parts.redactor.redact(&call.headline()), script_of(&call));
@@ -134,12 +143,12 @@ impl Session<'_> {
     }
 
     /// Returns the refusal of an edit that the mode's own restriction forbids; `None` where something else was wrong with the call.
-    fn restriction(&self, mode: &str, waiting: &WaitingCall) -> Result<Option<Box<Refusal>>, Stop> {
+    fn restriction(&self, mode: &str, waiting: &WaitingCall) -> Result<Option<(Intent, Box<Refusal>)>, Stop> {
         let Some((intent, reason)) = self.with_context(mode, |context| dispatch::restricted(&waiting.call, context))? else {
             return Ok(None);
         };
         let verdict = Verdict { decision: Decision::Deny, intent: intent.to_string(), rule: None, reason };
-        Ok(Some(Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None })))
+        Ok(Some((intent, Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None }))))
     }
 
     fn refuse(

@@ -9,7 +9,7 @@ use crate::base::path::RepoPath;
 use crate::policy::approval::Approval;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
-use crate::policy::verdict::{Refusal, Verdict};
+use crate::policy::verdict::{Refusal, RuleRef, Verdict};
 use crate::session::outcome::Outcome;
 use crate::tools::{Observation, Todo};
 use crate::workspace::repo::CommitId;
@@ -168,8 +168,11 @@ pub enum Event {
         from: String,
         /// The mode after.
         to: String,
-        /// The model's reason.
+        /// Why: the model's reason, or the coordinator's.
         reason: String,
+        /// What in the policy lets it be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleRef>,
     },
     /// The files written so far are safe on the session's private ref.
     Checkpointed {

@@ -62,7 +62,10 @@ fn paragraph(event: &Event) -> String {
             let failed = if observation.is_error { " failed" } else { "" };
             format!("<- {tool}{failed}\n{}", shown(&observation.text))
         }
-        Event::ModeSwitched { task, from, to, reason } => format!("task {task} goes from mode {from} to {to}: {}", shown(reason)),
+        Event::ModeSwitched { task, from, to, reason, rule } => {
+            let rule = rule.as_ref().map(|rule| format!(" ({})", rule.pattern)).unwrap_or_default();
+            format!("task {task} goes from mode {from} to {to}{rule}: {}", shown(reason))
+        }
         Event::Checkpointed { commit, touched } => format!("checkpoint {} of {} files", commit.0, touched.len()),
         Event::TaskEnded { task, result, completed } => {
             format!("task {task} {}\n{}", if *completed { "completed" } else { "failed" }, shown(result))

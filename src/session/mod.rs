@@ -19,6 +19,7 @@ mod finish;
 mod guards;
 mod perform;
 mod stack;
+mod switch;
 mod turn;
 
 pub mod event;
@@ -44,6 +45,7 @@ use crate::models::Model;
 use crate::models::profile::Price;
 use crate::models::retry::RetryLimits;
 use crate::modes::ModeSet;
+use crate::modes::access::Purpose;
 use crate::policy::Policy;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
@@ -141,7 +143,7 @@ struct Session<'a> {
     parts: SessionParts<'a>,
     journal: Journal,
     state: State,
-    briefs: BTreeMap<(String, bool, bool), Rc<Brief>>,
+    briefs: BTreeMap<(String, bool, bool, Purpose), Rc<Brief>>,
     journal_broken: bool,
 }
 

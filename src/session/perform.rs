@@ -224,7 +224,9 @@ fn steers(tool: ToolName) -> bool {
         | ToolName::AskFollowupQuestion
         | ToolName::AttemptCompletion
         | ToolName::NewTask
-        | ToolName::SwitchMode => true,
+        | ToolName::SwitchMode
+        | ToolName::RequestModeSwitch
+        | ToolName::CoordinateMode => true,
         ToolName::ReadFile
         | ToolName::ListFiles
         | ToolName::SearchFiles

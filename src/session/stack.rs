@@ -1,14 +1,13 @@
-//! Tasks and the calls they wait for: sub-tasks begin and end here, modes are switched, questions asked, results given.
+//! Tasks and the calls they wait for: sub-tasks begin and end here, questions are asked, results given (modes are switched in `switch`).
 //!
 //! Sub-tasks only lose: a child runs under the same facts as its parent (who asked, how, which job), in a mode the policy allows
 //! and with what its own mode gives; its budget is the rest of its parent's, and what it spends its parent has spent.
 
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
+use crate::modes::access::Purpose;
 use crate::policy::budget::Budget;
-use crate::policy::intent::Intent;
 use crate::policy::schema::OnQuestion;
-use crate::policy::verdict::Decision;
 use crate::prompts::{reminders, task};
 use crate::session::Session;
 use crate::session::calls::NotPerformed;
@@ -23,12 +22,12 @@ impl Session<'_> {
     pub(crate) fn steer(&mut self, id: TaskId, waiting: &WaitingCall, observation: Observation) -> Result<(), Stop> {
         match observation.control.clone() {
             Some(Control::NewTask { mode, message, todos }) => self.start_task(id, waiting, &mode, message, todos),
-            Some(Control::SwitchMode { slug, .. }) => match self.switch_refused(id, &slug)? {
-                Some(text) => self.refuse_steering(id, waiting, text),
-                None => self.answered(id, waiting, observation, None, false),
-            },
+            Some(Control::SwitchMode { slug, reason }) => self.switch_or_refuse(id, waiting, &slug, &reason),
+            Some(Control::RequestSwitch { slug, reason }) => self.request_switch(id, waiting, slug, &reason),
             Some(Control::Ask { question, suggestions }) => self.question(id, waiting, question, suggestions),
-            Some(Control::Complete { .. } | Control::Todos { .. }) | None => self.answered(id, waiting, observation, None, false),
+            Some(Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. }) | None => {
+                self.answered(id, waiting, observation, None, false)
+            }
         }
     }
 
@@ -36,19 +35,26 @@ impl Session<'_> {
     pub(crate) fn settle(&mut self, id: TaskId, control: Control) -> Result<(), Stop> {
         match control {
             Control::Todos { todos } => self.emit(Event::TodosChanged { task: id, todos }),
-            Control::SwitchMode { slug, reason } => {
-                let from = self.task(id)?.mode.clone();
-                self.emit(Event::ModeSwitched { task: id, from, to: slug, reason })
-            }
+            Control::SwitchMode { slug, reason } => self.switch(id, slug, reason),
             Control::Complete { result } => self.emit(Event::TaskEnded { task: id, result, completed: true }),
-            // Neither is ever owed: a sub-task begins before its call is answered, a question is answered or ends the session.
-            Control::NewTask { .. } | Control::Ask { .. } => Ok(()),
+            Control::CoordinateMode { slug, reason } => {
+                let result = slug.map_or_else(|| format!("refused: {reason}"), |slug| format!("{slug}: {reason}"));
+                self.emit(Event::TaskEnded { task: id, result, completed: true })
+            }
+            // None is ever owed: a sub-task begins before its call is answered, a question is answered or ends the session, a request
+            // is answered with a switch.
+            Control::NewTask { .. } | Control::Ask { .. } | Control::RequestSwitch { .. } => Ok(()),
         }
     }
 
     /// Gives a sub-task's result to the call that asked for it.
     pub(crate) fn answer_from_child(&mut self, id: TaskId, waiting: &WaitingCall, child: TaskId) -> Result<(), Stop> {
-        let observation = child_result(self.task(child)?);
+        let child = self.task(child)?;
+        if child.purpose == Purpose::Decide {
+            let choice = child.id;
+            return self.answer_from_choice(id, waiting, choice);
+        }
+        let observation = child_result(child);
         self.answered(id, waiting, observation, None, false)
     }
 
@@ -68,9 +74,8 @@ impl Session<'_> {
         let budget = Budget { minutes: rest.minutes.max(1), ..rest };
         let lines: Vec<String> = todos.iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
         let message = task::subtask_message(&parent.mode, &message, &lines);
-        let task = TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX));
         self.emit(Event::TaskStarted {
-            task,
+            task: self.next_task(),
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: mode.to_owned(),
@@ -80,13 +85,18 @@ impl Session<'_> {
         })
     }
 
+    /// Returns the name of the next task.
+    pub(crate) fn next_task(&self) -> TaskId {
+        TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX))
+    }
+
     fn delegation_refused(&self, id: TaskId, mode: &str) -> Result<Option<String>, Stop> {
         if !guard::on(Guard::DelegationLimits) {
             return Ok(None);
         }
         let task = self.task(id)?;
         let rules = &self.parts.policy.settings().modes;
-        let started = self.state.tasks.len().saturating_sub(1);
+        let started = self.state.tasks.iter().filter(|task| task.parent.is_some() && task.purpose == Purpose::Work).count();
         Ok(if let Some(text) = self.mode_refused(mode) {
             Some(text)
         } else if task.depth >= rules.delegation.depth {
@@ -98,33 +108,7 @@ impl Session<'_> {
         })
     }
 
-    fn switch_refused(&self, id: TaskId, slug: &str) -> Result<Option<String>, Stop> {
-        let from = &self.task(id)?.mode;
-        let transitions = self.parts.policy.settings().modes.transitions.get(from);
-        Ok(if let Some(text) = self.mode_refused(slug) {
-            Some(text)
-        } else if from == slug {
-            Some(format!("Already in {slug} mode."))
-        } else {
-            let barred = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug));
-            barred.map(|follow| format!("The policy lets mode `{from}` be followed only by: {}.", follow.join(", ")))
-        })
-    }
-
-    /// Returns why no task may be in a mode, as a sentence for the model.
-    fn mode_refused(&self, slug: &str) -> Option<String> {
-        let allowed = |slug: &str| self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision == Decision::Allow;
-        let usable = || self.parts.modes.iter().map(|mode| mode.slug.as_str()).filter(|slug| allowed(slug)).collect::<Vec<_>>().join(", ");
-        if self.parts.modes.find(slug).is_none() {
-            Some(format!("Invalid mode: {slug}. There are: {}.", usable()))
-        } else if !allowed(slug) {
-            Some(format!("The policy does not allow mode `{slug}`. It allows: {}.", usable()))
-        } else {
-            None
-        }
-    }
-
-    fn refuse_steering(&mut self, id: TaskId, waiting: &WaitingCall, text: String) -> Result<(), Stop> {
+    pub(crate) fn refuse_steering(&mut self, id: TaskId, waiting: &WaitingCall, text: String) -> Result<(), Stop> {
         self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true }).map(|_answered| ())
     }
 

@@ -11,8 +11,10 @@ use jiff::Timestamp;
 use crate::base::chat::Usage;
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
+use crate::base::tool::ToolName;
+use crate::modes::access::{self, Purpose};
 use crate::policy::intent::Intent;
-use crate::policy::verdict::Refusal;
+use crate::policy::verdict::{Refusal, Verdict};
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
 use crate::session::task::{Performing, TaskEnd, TaskState, WaitingCall};
@@ -135,16 +137,22 @@ impl State {
                     waiting.performing = Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
                 }
             }),
-            Event::Answered { task, call, tool: _, observation, refusal, mistake } => {
+            Event::Answered { task, call, tool, observation, refusal, mistake } => {
                 self.answer(*task, call, observation, refusal.as_deref());
-                self.with_task(*task, |task| task.answered(call, observation, *mistake));
+                self.with_task(*task, |task| {
+                    if let Some(barred) = refusal.as_deref().filter(|_| *mistake).and_then(|refusal| barred(tool, refusal)) {
+                        task.barred = Some(barred);
+                    }
+                    task.answered(call, observation, *mistake);
+                });
             }
             Event::TodosChanged { task, todos } => self.with_task(*task, |task| {
                 task.todos.clone_from(todos);
                 task.owed.pop_front();
             }),
-            Event::ModeSwitched { task, from: _, to, reason: _ } => self.with_task(*task, |task| {
+            Event::ModeSwitched { task, from: _, to, reason: _, rule: _ } => self.with_task(*task, |task| {
                 task.mode.clone_from(to);
+                task.barred = None;
                 task.owed.pop_front();
             }),
             Event::Checkpointed { commit, touched } => self.save(commit, touched),
@@ -189,11 +197,14 @@ impl State {
         if let (Some(parent), Some(call)) = (task.parent, task.parent_call.clone()) {
             task.depth = self.task(parent).map_or(0, |parent| parent.depth.saturating_add(1));
             let child = task.id;
+            let mut asked = None;
             self.with_task(parent, |parent| {
                 if let Some(waiting) = parent.waiting_call_mut(&call) {
                     waiting.child = Some(child);
+                    asked = ToolName::find(access::resolve(waiting.call.name.trim()));
                 }
             });
+            task.purpose = if asked == Some(ToolName::RequestModeSwitch) { Purpose::Decide } else { Purpose::Work };
         }
         self.running.push(task.id);
         self.tasks.push(task);
@@ -245,6 +256,13 @@ impl State {
             });
         }
     }
+}
+
+/// Returns the edit that a mode's own restriction kept a call from.
+fn barred(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
+    let tool = ToolName::find(access::resolve(tool.trim()))?;
+    let edit = |verdict: &Verdict| RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok();
+    Some((tool, refusal.verdicts.iter().find_map(edit)?))
 }
 
 fn passed(since: Timestamp, until: Timestamp) -> Duration {

@@ -9,6 +9,8 @@ use std::time::Duration;
 use crate::base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
+use crate::base::tool::ToolName;
+use crate::modes::access::Purpose;
 use crate::policy::budget::{Budget, Spent};
 use crate::session::event::{Decided, FileBefore};
 use crate::session::repetition::Recent;
@@ -26,6 +28,8 @@ pub struct TaskState {
     pub parent_call: Option<String>,
     /// The root task is depth 0.
     pub depth: u32,
+    /// What it is there for.
+    pub purpose: Purpose,
     /// Its mode now.
     pub mode: String,
     /// What it was told first.
@@ -60,6 +64,10 @@ pub struct TaskState {
     pub owed: VecDeque<Control>,
     /// Its checklist.
     pub todos: Vec<Todo>,
+    /// The edit that its mode kept it from last, and the tool it was to be made with.
+    pub barred: Option<(ToolName, RepoPath)>,
+    /// The mode it chose for the task that asked, and why; no mode for a refusal.
+    pub chosen: Option<(Option<String>, String)>,
     /// Files it and its sub-tasks touched.
     pub touched: BTreeSet<RepoPath>,
     /// How it ended, once it did.
@@ -118,6 +126,7 @@ impl TaskState {
             parent,
             parent_call,
             depth: 0,
+            purpose: Purpose::Work,
             mode,
             message: message.clone(),
             budget,
@@ -135,6 +144,8 @@ impl TaskState {
             recent: Recent::default(),
             owed: VecDeque::new(),
             todos: Vec::new(),
+            barred: None,
+            chosen: None,
             touched: BTreeSet::new(),
             ended: None,
             turn_made_mistake: false,
@@ -198,6 +209,9 @@ impl TaskState {
             self.last_mistake = Some(observation.text.clone());
         }
         self.owed.extend(observation.control.clone().filter(|_| !observation.is_error));
+        if let Some(Control::CoordinateMode { slug, reason }) = &observation.control {
+            self.chosen = Some((slug.clone(), reason.clone()));
+        }
         if self.first_unanswered().is_none() {
             self.close_turn();
         }

@@ -115,6 +115,20 @@ pub enum Control {
         /// Why.
         reason: String,
     },
+    /// Ask for another mode.
+    RequestSwitch {
+        /// The mode; left to the coordinator when absent.
+        slug: Option<String>,
+        /// Why.
+        reason: String,
+    },
+    /// Decide for the task that asked for another mode.
+    CoordinateMode {
+        /// The mode it goes on in; `None` when it stays as it is.
+        slug: Option<String>,
+        /// Why.
+        reason: String,
+    },
     /// Ask the people behind the task.
     Ask {
         /// The question.

@@ -14,3 +14,4 @@ mod holds;
 mod mistakes;
 mod resume;
 mod route;
+mod switching;

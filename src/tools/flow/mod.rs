@@ -3,6 +3,8 @@
 
 pub mod ask;
 pub mod complete;
+pub mod coordinate_mode;
 pub mod new_task;
+pub mod request_mode_switch;
 pub mod switch_mode;
 pub mod todo;
