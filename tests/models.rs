@@ -1,6 +1,12 @@
-//! The Chat Completions adapter and its retries against a server that answers as it is told.
+//! The adapters and their retries against a server that answers as it is told.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "models/anthropic.rs"]
+mod anthropic;
+#[path = "models/matrix.rs"]
+mod matrix;
+#[path = "models/protocol.rs"]
+mod protocol;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +47,11 @@ impl Clock for SleepClock {
 fn model_at(base_url: &str, change: impl FnOnce(&mut Profile)) -> Box<dyn Model> {
     let mut profile = Profile { base_url: Some(base_url.to_owned()), api_key_env: Some("TEST_KEY".into()), ..Profile::new("big") };
     change(&mut profile);
+    model_of(&profile)
+}
+
+fn model_of(profile: &Profile) -> Box<dyn Model> {
+    let profile = profile.clone();
     let settings = ModelSettings { profiles: BTreeMap::from([("test".to_owned(), profile)]), ..ModelSettings::default() };
     let env = BTreeMap::from([("TEST_KEY".to_owned(), "sk-very-secret".to_owned())]);
     let facts = ModelFacts { env: &env, asked: None, from_repository: &BTreeSet::new() };
@@ -256,7 +267,7 @@ fn keeps_the_beginning_of_the_request_from_turn_to_turn() {
     for turn in 0..50 {
         assert!(ask_model(&*model, &messages).0.is_ok());
         let call = ToolCall { id: format!("c{turn}"), name: "read_file".into(), arguments: "{}".into() };
-        messages.push(Message::Assistant { text: String::new(), reasoning: String::new(), calls: vec![call] });
+        messages.push(Message::Assistant { text: String::new(), reasoning: String::new(), calls: vec![call], kept: None });
         let result = ToolResult { call_id: format!("c{turn}"), text: "x".repeat(200), ..ToolResult::default() };
         messages.push(Message::Tool { results: vec![result] });
     }

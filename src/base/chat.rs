@@ -21,12 +21,63 @@ pub enum Message {
         /// The tools it called, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
+        /// What its provider wants back with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<Kept>,
     },
     /// The answers to every call of the assistant message before, in call order.
     Tool {
         /// One result for each call.
         results: Vec<ToolResult>,
     },
+}
+
+/// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning, names of items. Nobody else can read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The model that wrote it, with its host: no other is shown it.
+    pub by: String,
+    /// The parts of the reply in the order they came.
+    pub parts: Vec<KeptPart>,
+}
+
+/// A part of a reply, as its provider wants it back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeptPart {
+    /// A part that only its provider reads.
+    Own(serde_json::Value),
+    /// The next words of the reply.
+    Text {
+        /// How many bytes of them.
+        bytes: usize,
+        /// What hangs on them; null for nothing.
+        #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+        seal: serde_json::Value,
+    },
+    /// The next call of the reply.
+    Call {
+        /// What hangs on it; null for nothing.
+        #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+        seal: serde_json::Value,
+    },
+}
+
+impl KeptPart {
+    /// Returns what its provider wants back, written out; empty for nothing.
+    #[must_use]
+    pub fn written(&self) -> String {
+        match self {
+            Self::Own(value) | Self::Text { seal: value, .. } | Self::Call { seal: value } if !value.is_null() => value.to_string(),
+            Self::Own(_) | Self::Text { .. } | Self::Call { .. } => String::new(),
+        }
+    }
+
+    /// Returns about how many bytes it adds to a request.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        self.written().len()
+    }
 }
 
 /// One use of a tool, as the model wrote it: nothing about it has been checked yet.
@@ -127,9 +178,20 @@ pub struct Reply {
     /// The tools it called, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
+    /// What its provider wants back with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
     /// Tokens as counted by the provider; `None` when it did not say.
     #[serde(default)]
     pub usage: Option<Usage>,
     /// Why it stopped.
     pub stop: StopReason,
+}
+
+impl Reply {
+    /// Returns the reply as a message of the conversation.
+    #[must_use]
+    pub fn into_message(self) -> Message {
+        Message::Assistant { text: self.text, reasoning: self.reasoning, calls: self.calls, kept: self.kept }
+    }
 }

@@ -27,6 +27,8 @@ struct ModelRow {
     name: String,
     /// `main`, `task`: the pointers that lead here.
     used_for: Vec<&'static str>,
+    /// Whose protocol it speaks.
+    provider: &'static str,
     model: String,
     base_url: Option<String>,
     /// The variable that holds the key; the key itself is never shown.
@@ -54,7 +56,7 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
         output.json(&rows);
     } else {
         for line in table::lines(
-            ["NAME", "USED FOR", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "KEY", "NOTES"],
+            ["NAME", "USED FOR", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "KEY", "NOTES"],
             &rows.iter().map(cells).collect::<Vec<_>>(),
         ) {
             output.line(line);
@@ -79,6 +81,7 @@ fn row(name: &str, profile: &Profile, settings: &Settings, context: &Context) ->
         Err(error) => ModelRow {
             name: name.to_owned(),
             used_for: Vec::new(),
+            provider: profile.provider.as_str(),
             model: profile.model.clone(),
             base_url: profile.base_url.clone(),
             api_key_env: profile.api_key_env.clone(),
@@ -96,6 +99,7 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
     ModelRow {
         name: chosen.name.clone(),
         used_for: Vec::new(),
+        provider: chosen.profile.provider.as_str(),
         model: chosen.profile.model.clone(),
         base_url: chosen.profile.base_url.clone(),
         api_key_env: chosen.profile.api_key_env.clone(),
@@ -118,13 +122,14 @@ fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
     }
 }
 
-fn cells(row: &ModelRow) -> [String; 8] {
+fn cells(row: &ModelRow) -> [String; 9] {
     let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| crate::report::figures::tokens(u64::from(number)));
     let price = row.price.map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
     let notes = row.problem.iter().chain(&row.notes).cloned().collect::<Vec<_>>().join("; ");
     [
         row.name.clone(),
         row.used_for.join(", "),
+        row.provider.to_owned(),
         row.model.clone(),
         number(row.context_window),
         number(row.max_output_tokens),

@@ -60,6 +60,8 @@ pub enum Scope {
 const SMALL: Kind = Kind::Count { most: u32::MAX as u64 };
 const USD: Kind = Kind::Number { least: 0.0, most: 1_000_000.0 };
 
+const EFFORT: Kind = Kind::Word(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+
 /// Every setting, in the order they are shown.
 pub const KEYS: &[Key] = &[
     key("mode", Kind::Text, Scope::Everyone, &["INPUT_MODE"], "mode of a run that names none"),
@@ -67,13 +69,14 @@ pub const KEYS: &[Key] = &[
     key("model", Kind::Text, Scope::OneRun, &["INPUT_MODEL"], "profile or model of the root task"),
     key("models.pointers.main", Kind::Text, Scope::Everyone, &[], "profile of the root task"),
     key("models.pointers.task", Kind::Text, Scope::Everyone, &[], "profile of sub-tasks"),
-    key("models.profiles.*.provider", Kind::Word(&["openai", "scripted"]), Scope::Everyone, &[], "whose protocol it speaks"),
+    key("models.profiles.*.provider", Kind::Word(&["openai", "anthropic", "scripted"]), Scope::Everyone, &[], "whose protocol it speaks"),
     key("models.profiles.*.model", Kind::Text, Scope::Everyone, &[], "the model's name at the provider"),
     key("models.profiles.*.base_url", Kind::Text, Scope::Everyone, &[], "where the provider's API starts"),
     key("models.profiles.*.api_key_env", Kind::Text, Scope::Everyone, &[], "variable that holds the key"),
     key("models.profiles.*.max_output_tokens", SMALL, Scope::Everyone, &[], "most tokens of one reply"),
     key("models.profiles.*.context_window", SMALL, Scope::Everyone, &[], "tokens of one request"),
     key("models.profiles.*.temperature", Kind::Number { least: 0.0, most: 2.0 }, Scope::Everyone, &[], "sampling temperature"),
+    key("models.profiles.*.reasoning_effort", EFFORT, Scope::Everyone, &[], "how hard the model thinks"),
     key("models.profiles.*.headers.*", Kind::Hidden, Scope::NotRepository, &[], "extra request header"),
     key("models.profiles.*.idle_timeout_s", Kind::Count { most: 3600 }, Scope::Everyone, &[], "longest silence in a reply, in seconds"),
     key("models.profiles.*.price.input", USD, Scope::Everyone, &[], "US dollars per million input tokens"),

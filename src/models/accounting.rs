@@ -3,7 +3,7 @@
 //! In: counted usage and a price, or texts. Out: US dollars, or an estimate of tokens. An estimate is a quarter of the bytes and
 //! must be shown as an estimate; it decides nothing once the provider has counted.
 
-use crate::base::chat::{Message, ToolSpec, Usage};
+use crate::base::chat::{KeptPart, Message, ToolSpec, Usage};
 use crate::models::ModelRequest;
 use crate::models::profile::Price;
 
@@ -49,9 +49,10 @@ pub fn estimate_request(request: &ModelRequest<'_>) -> u64 {
 pub fn estimate_message(message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_tokens(text.len()) + MESSAGE_TOKENS,
-        Message::Assistant { text, calls, .. } => {
+        Message::Assistant { text, calls, kept, .. } => {
+            let kept: usize = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum();
             let calls: u64 = calls.iter().map(|call| estimate_tokens(call.name.len() + call.arguments.len()) + MESSAGE_TOKENS).sum();
-            estimate_tokens(text.len()) + MESSAGE_TOKENS + calls
+            estimate_tokens(text.len() + kept) + MESSAGE_TOKENS + calls
         }
         Message::Tool { results } => results.iter().map(|result| estimate_tokens(result.text.len()) + MESSAGE_TOKENS).sum(),
     }

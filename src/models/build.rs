@@ -4,11 +4,12 @@
 //! are read by the caller.
 
 use crate::models::Model;
-use crate::models::chat_completions::{ChatCompletions, SetupError};
 use crate::models::profile::Provider;
 use crate::models::resolve::Chosen;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::{Script, ScriptError};
+use crate::models::wire::SetupError;
+use crate::models::{anthropic, chat_completions};
 
 /// Why a model cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +31,7 @@ impl Chosen {
     pub fn script_file(&self) -> Option<&str> {
         match self.profile.provider {
             Provider::Scripted => Some(&self.profile.model),
-            Provider::Openai => None,
+            Provider::Openai | Provider::Anthropic => None,
         }
     }
 }
@@ -41,7 +42,8 @@ impl Chosen {
 /// When the address cannot be used or the script has a mistake.
 pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
     match (chosen.profile.provider, script) {
-        (Provider::Openai, _) => Ok(Box::new(ChatCompletions::new(chosen)?)),
+        (Provider::Openai, _) => Ok(chat_completions::prepare(chosen)?),
+        (Provider::Anthropic, _) => Ok(anthropic::prepare(chosen)?),
         (Provider::Scripted, Some(text)) => Ok(Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?))),
         (Provider::Scripted, None) => Err(BuildError::NoScript(chosen.name.clone())),
     }

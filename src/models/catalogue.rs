@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::models::profile::{Price, Profile, Provider};
+use crate::models::profile::{Price, Profile};
 
 /// Everything the program knows about models before it is told.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -113,17 +113,15 @@ impl Catalogue {
     /// Returns what a configured model can take: the profile's word first, then the catalogue's, then careful defaults.
     #[must_use]
     pub fn limits(&self, profile: &Profile) -> Limits {
-        let entry = match profile.provider {
-            Provider::Openai => self.find(&profile.model),
-            Provider::Scripted => None,
-        };
+        let is_remote = profile.provider.home().is_some();
+        let entry = if is_remote { self.find(&profile.model) } else { None };
         let window = profile.context_window.or(entry.map(|entry| entry.context_window));
         let output = profile.max_output_tokens.or(entry.map(|entry| entry.max_output_tokens));
         Limits {
             context_window: window.unwrap_or(self.unknown.context_window),
             max_output_tokens: output.unwrap_or(self.unknown.max_output_tokens),
             price: profile.price.or(entry.map(|entry| entry.price)),
-            guessed: window.is_none() && profile.provider == Provider::Openai,
+            guessed: window.is_none() && is_remote,
         }
     }
 }

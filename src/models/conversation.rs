@@ -79,7 +79,7 @@ mod tests {
 
     fn assistant(ids: &[&str]) -> Message {
         let calls = ids.iter().map(|id| ToolCall { id: (*id).into(), name: "read_file".into(), arguments: "{}".into() }).collect();
-        Message::Assistant { text: String::new(), reasoning: String::new(), calls }
+        Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None }
     }
 
     fn tool(ids: &[&str]) -> Message {

@@ -1,6 +1,7 @@
 //! Floor 4: language models. A request in, a stream of deltas out; retries here, nothing else.
 
 pub mod accounting;
+pub mod anthropic;
 pub mod build;
 pub mod catalogue;
 pub mod chat_completions;
@@ -9,12 +10,13 @@ pub mod profile;
 pub mod resolve;
 pub mod retry;
 pub mod scripted;
+pub mod wire;
 
 use std::time::Duration;
 
 use futures::stream::BoxStream;
 
-use crate::base::chat::{Message, StopReason, ToolSpec, Usage};
+use crate::base::chat::{Kept, Message, StopReason, ToolSpec, Usage};
 use crate::base::id::TaskId;
 
 /// A language model, or something that stands in for one.
@@ -63,6 +65,8 @@ pub enum Delta {
         /// The next piece of the arguments.
         arguments: String,
     },
+    /// What the provider wants back with the reply; a later one replaces an earlier one.
+    Kept(Kept),
     /// The provider's count; a later one replaces an earlier one.
     Usage(Usage),
     /// The reply is complete.

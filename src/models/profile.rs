@@ -13,6 +13,7 @@ const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
 /// Headers a profile may not set.
 const RESERVED_HEADERS: &[&str] = &[
     "accept",
+    "api-key",
     "authorization",
     "connection",
     "content-length",
@@ -23,6 +24,8 @@ const RESERVED_HEADERS: &[&str] = &[
     "te",
     "transfer-encoding",
     "upgrade",
+    "x-api-key",
+    "x-goog-api-key",
 ];
 
 /// One configured model, without its key.
@@ -50,6 +53,9 @@ pub struct Profile {
     /// Sampling temperature; the provider's default when absent.
     #[serde(default)]
     pub temperature: Option<f64>,
+    /// How hard the model thinks before it speaks; the provider's default when absent.
+    #[serde(default)]
+    pub reasoning_effort: Option<Effort>,
     /// Extra request headers. Never a key: their values are not secret.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
@@ -76,6 +82,7 @@ impl Profile {
             max_output_tokens: None,
             context_window: None,
             temperature: None,
+            reasoning_effort: None,
             headers: BTreeMap::new(),
             idle_timeout_s: Self::default_idle_timeout_s(),
             price: None,
@@ -138,8 +145,73 @@ pub enum Provider {
     /// OpenAI Chat Completions and everything compatible.
     #[default]
     Openai,
+    /// Anthropic Messages.
+    Anthropic,
     /// Fixed replies from a script.
     Scripted,
+}
+
+/// Where a provider's own API starts, and the variables of the environment that are about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// Where its API starts.
+    pub url: &'static str,
+    /// The variable that names another place for it.
+    pub url_variable: &'static str,
+    /// The variable that holds its key.
+    pub key_variable: &'static str,
+}
+
+impl Provider {
+    /// Every provider.
+    pub const ALL: [Self; 3] = [Self::Openai, Self::Anthropic, Self::Scripted];
+
+    /// Returns the word it is configured by.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Openai => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Scripted => "scripted",
+        }
+    }
+
+    /// Finds a provider by its word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.as_str() == word)
+    }
+
+    /// Returns where its API starts; `None` for what is asked over no network.
+    #[must_use]
+    pub fn home(self) -> Option<Home> {
+        let home = |url, url_variable, key_variable| Some(Home { url, url_variable, key_variable });
+        match self {
+            Self::Openai => home("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+            Self::Anthropic => home("https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+            Self::Scripted => None,
+        }
+    }
+}
+
+/// How hard a model thinks before it speaks. Not every model knows every word; the nearest it knows is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Not at all.
+    None,
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// As much as most tasks need.
+    Medium,
+    /// Long.
+    High,
+    /// Very long.
+    Xhigh,
+    /// As long as it can.
+    Max,
 }
 
 /// US dollars per million tokens.

@@ -10,14 +10,8 @@ use url::Url;
 
 use crate::base::secret::Secret;
 use crate::models::catalogue::{Catalogue, HostWays, Limits};
-use crate::models::profile::{ModelSettings, Profile, Provider};
+use crate::models::profile::{Home, ModelSettings, Profile, Provider};
 
-/// Where OpenAI's own API starts.
-pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
-/// The environment variable that holds a key where nothing else is said.
-const KEY_VARIABLE: &str = "OPENAI_API_KEY";
-/// The environment variable that names another place for OpenAI's API.
-const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 /// The environment variable that names a profile or a model.
 const MODEL_VARIABLE: &str = "LOCUM_MODEL";
 
@@ -124,8 +118,9 @@ impl ProfileError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoModel => format!(
-                "set {KEY_VARIABLE} and {MODEL_VARIABLE} in the environment ({BASE_URL_VARIABLE} too for a server other than OpenAI's), or describe \
-                 a profile under `models.profiles` in the configuration"
+                "set OPENAI_API_KEY and {MODEL_VARIABLE} in the environment (OPENAI_BASE_URL too for a server other than OpenAI's; \
+                 {MODEL_VARIABLE}=anthropic:MODEL and ANTHROPIC_API_KEY for Anthropic's), or describe a profile under `models.profiles` in the \
+                 configuration"
             ),
             Self::NoPointer(_) => format!("set `models.pointers.main`, `--model` or {MODEL_VARIABLE} to one of them"),
             Self::UnknownProfile { near: Some(near), .. } => format!("did you mean `{near}`?"),
@@ -133,11 +128,12 @@ impl ProfileError {
             Self::NoKey { variable, .. } => {
                 format!("set {variable}; in a workflow: `env: {{ {variable}: ${{{{ secrets.{variable} }}}} }}`, from a secret that exists")
             }
-            Self::BaseUrl { .. } => format!("give the address the API starts at, such as `{OPENAI_BASE_URL}`"),
-            Self::NotTied { .. } => format!(
-                "name host and key variable together in the user configuration, or set {BASE_URL_VARIABLE} and {KEY_VARIABLE} in the environment: a \
-                 repository can use hosts and keys a person tied together, and the providers' own"
-            ),
+            Self::BaseUrl { .. } => "give the address the API starts at, such as `https://api.openai.com/v1`".to_owned(),
+            Self::NotTied { .. } => {
+                "name host and key variable together in the user configuration, or set OPENAI_BASE_URL and OPENAI_API_KEY \
+                 in the environment: a repository can use hosts and keys a person tied together, and the providers' own"
+                    .to_owned()
+            }
             Self::Profile { .. } => "correct the profile".to_owned(),
             Self::Catalogue(_) => "this is a bug: please report it".to_owned(),
         }
@@ -147,7 +143,8 @@ impl ProfileError {
 /// Chooses the models of a run.
 ///
 /// The root task's is the one asked for by flag, else by `LOCUM_MODEL`, else by `pointers.main`, else the only profile there is. A name
-/// that is no profile, given by flag or variable, is a model at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`.
+/// that is no profile, given by flag or variable, is a model at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`, or at the
+/// provider named before a colon: `anthropic:claude-opus-5`.
 ///
 /// # Errors
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
@@ -266,10 +263,12 @@ struct Ties {
 
 impl Chooser<'_> {
     fn named(&self, name: &str) -> Result<Chosen, ProfileError> {
-        match self.settings.profiles.get(name) {
-            Some(profile) => self.choose(name, profile),
-            None => self.choose(name, &Profile::new(name)),
+        if let Some(profile) = self.settings.profiles.get(name) {
+            return self.choose(name, profile);
         }
+        let told = name.split_once(':').and_then(|(word, model)| Some((Provider::named(word)?, model)));
+        let (provider, model) = told.unwrap_or((Provider::default(), name));
+        self.choose(model, &Profile { provider, ..Profile::new(model) })
     }
 
     fn pointed(&self, pointer: &'static str, name: &str) -> Result<Chosen, ProfileError> {
@@ -296,9 +295,9 @@ impl Chooser<'_> {
 
     fn choose(&self, name: &str, profile: &Profile) -> Result<Chosen, ProfileError> {
         profile.check().map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
-        match profile.provider {
-            Provider::Openai => self.choose_host(name, profile),
-            Provider::Scripted => {
+        match profile.provider.home() {
+            Some(home) => self.choose_host(name, profile, home),
+            None => {
                 let limits = self.catalogue.limits(profile);
                 Ok(Chosen {
                     name: name.to_owned(),
@@ -312,8 +311,8 @@ impl Chooser<'_> {
         }
     }
 
-    fn choose_host(&self, name: &str, profile: &Profile) -> Result<Chosen, ProfileError> {
-        let address = base_url(profile, self.facts.env);
+    fn choose_host(&self, name: &str, profile: &Profile, home: Home) -> Result<Chosen, ProfileError> {
+        let address = base_url(profile, home, self.facts.env);
         let url = parse_base_url(name, &address)?;
         let host = url.host_str().unwrap_or_default();
         let author = |field: &str| {
@@ -326,7 +325,7 @@ impl Chooser<'_> {
         }
         let from_repository = author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
         let written_by = if from_repository { Author::Repository } else { Author::Person };
-        let own = own_key(profile, &url, known, self.facts.env);
+        let own = own_key(profile, home, &url, known, self.facts.env);
         let key = match (&profile.api_key_env, own) {
             (Some(variable), _) if !key_may_go(variable, &url, written_by, &self.ties.keys) => {
                 let what = format!("send the key in `{variable}` to `{}`", origin(&url));
@@ -346,23 +345,26 @@ impl Chooser<'_> {
     }
 }
 
-/// Returns the variable that holds the key of a profile which names none: that of a known host, or `OPENAI_API_KEY` for the place that
-/// `OPENAI_BASE_URL` names. Any other host gets a key only where one is named for it.
-fn own_key<'w>(profile: &Profile, url: &Url, known: Option<&'w HostWays>, env: &BTreeMap<String, String>) -> Option<&'w str> {
-    if profile.base_url.is_none() || openai_origin(env).is_some_and(|named| named == origin(url)) {
-        return Some(KEY_VARIABLE);
+/// Returns the variable that holds the key of a profile which names none: that of a known host, or the provider's for the place that its
+/// own variable names. Any other host gets a key only where one is named for it.
+fn own_key<'w>(profile: &Profile, home: Home, url: &Url, known: Option<&'w HostWays>, env: &BTreeMap<String, String>) -> Option<&'w str> {
+    if profile.base_url.is_none() || moved_origin(home, env).is_some_and(|named| named == origin(url)) {
+        return Some(home.key_variable);
     }
     known.map(|ways| ways.key.as_str())
 }
 
-fn openai_origin(env: &BTreeMap<String, String>) -> Option<String> {
-    variable_value(env, BASE_URL_VARIABLE).and_then(|text| Url::parse(text).ok()).map(|url| origin(&url))
+/// Returns the place the environment names for a provider.
+fn moved_origin(home: Home, env: &BTreeMap<String, String>) -> Option<String> {
+    variable_value(env, home.url_variable).and_then(|text| Url::parse(text).ok()).map(|url| origin(&url))
 }
 
 /// Returns every tie that a person or the catalogue made.
 fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> Ties {
     let mut keys: BTreeSet<Tie> = catalogue.keys().map(|(host, variable)| (variable.to_owned(), format!("https://{host}"))).collect();
-    keys.extend(openai_origin(facts.env).map(|origin| (KEY_VARIABLE.to_owned(), origin)));
+    for home in Provider::ALL.into_iter().filter_map(Provider::home) {
+        keys.extend(moved_origin(home, facts.env).map(|origin| (home.key_variable.to_owned(), origin)));
+    }
     let mut origins: BTreeSet<String> = keys.iter().map(|(_, origin)| origin.clone()).collect();
     for (name, profile) in &settings.profiles {
         let by_person = |field: &str| !facts.from_repository.contains(&format!("profiles.{name}.{field}"));
@@ -376,11 +378,12 @@ fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue)
     Ties { keys, origins }
 }
 
-/// Returns the profile's address; `OPENAI_BASE_URL` or OpenAI's own for profiles that use OpenAI's key and name no address.
-fn base_url(profile: &Profile, env: &BTreeMap<String, String>) -> String {
-    let openai_key = profile.api_key_env.as_deref().is_none_or(|name| name == KEY_VARIABLE);
-    let from_env = variable_value(env, BASE_URL_VARIABLE).filter(|_| openai_key);
-    profile.base_url.as_deref().or(from_env).unwrap_or(OPENAI_BASE_URL).trim().to_owned()
+/// Returns the profile's address; where it names none, the place the environment names for the provider, for profiles that use the
+/// provider's key, or the provider's own.
+fn base_url(profile: &Profile, home: Home, env: &BTreeMap<String, String>) -> String {
+    let own_key = profile.api_key_env.as_deref().is_none_or(|name| name == home.key_variable);
+    let from_env = variable_value(env, home.url_variable).filter(|_| own_key);
+    profile.base_url.as_deref().or(from_env).unwrap_or(home.url).trim().to_owned()
 }
 
 fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
@@ -471,8 +474,10 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{Author, ModelFacts, Need, OPENAI_BASE_URL, ProfileError, Resolved, Wish, resolve, resolve_wish};
+    use super::{Author, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
     use crate::models::profile::ModelSettings;
+
+    const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
     struct Case<'a> {
         settings: &'a str,
@@ -548,6 +553,23 @@ mod tests {
         assert_eq!(Case { env: &[env[1], env[2]], ..NOTHING }.main(), chosen("big", "https://llm.example/v1", None));
         let known = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://openrouter.ai/api/v1"), ("LOCUM_MODEL", "big")];
         assert_eq!(Case { env: known, ..NOTHING }.main(), chosen("big", "https://openrouter.ai/api/v1", Some("sk-1")));
+    }
+
+    #[test]
+    fn each_provider_has_its_own_place_and_key() {
+        let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://llm.example/v1"), ("ANTHROPIC_API_KEY", "ant-1")];
+        let asked = Case { env, asked: Some("anthropic:claude-opus-5"), ..NOTHING };
+        assert_eq!(asked.main(), chosen("claude-opus-5", "https://api.anthropic.com/v1", Some("ant-1")));
+        let settings = "{ profiles: { deep: { provider: anthropic, model: claude-opus-5 } } }";
+        assert_eq!(Case { settings, env, ..NOTHING }.main(), chosen("deep", "https://api.anthropic.com/v1", Some("ant-1")));
+        let moved = &[env[0], env[2], ("ANTHROPIC_BASE_URL", "https://gate.example")];
+        assert_eq!(Case { settings, env: moved, ..NOTHING }.main(), chosen("deep", "https://gate.example", Some("ant-1")));
+        assert!(Case { settings, env: &env[..2], ..NOTHING }.fault().contains("ANTHROPIC_API_KEY"));
+        let tagged = Case { env, asked: Some("llama3:8b"), ..NOTHING };
+        assert_eq!(tagged.main().0, "llama3:8b");
+        let stolen = "{ profiles: { deep: { provider: anthropic, model: a, base_url: 'https://evil.example' } } }";
+        let stolen = Case { settings: stolen, env, asked: None, from_repository: &["profiles.deep.base_url"] };
+        assert!(matches!(stolen.run(), Err(ProfileError::NotTied { .. })));
     }
 
     #[test]
@@ -672,7 +694,8 @@ mod tests {
         assert_eq!((resolved.main.name.as_str(), resolved.task.name.as_str()), ("careful", "cheap"));
         let own = Case { settings, env, asked: Some("own"), ..NOTHING }.run().unwrap().main;
         assert_eq!((own.limits.context_window, own.notes), (65_536, Vec::<String>::new()));
-        for name in [super::MODEL_VARIABLE, super::KEY_VARIABLE, super::BASE_URL_VARIABLE] {
+        let homes = Provider::ALL.into_iter().filter_map(Provider::home);
+        for name in homes.flat_map(|home| [home.key_variable, home.url_variable]).chain([super::MODEL_VARIABLE]) {
             assert!(page.contains(&format!("| `{name}` |")), "`{name}` is not explained");
         }
     }

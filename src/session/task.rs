@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
+use crate::base::chat::{KeptPart, Message, Reply, StopReason, ToolCall, ToolResult};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
@@ -180,7 +180,7 @@ impl TaskState {
         self.turn_made_mistake = false;
         self.turn_succeeded = false;
         self.waiting = reply.calls.iter().map(|call| WaitingCall::new(call.clone(), withheld.contains(&call.id))).collect();
-        self.push(Message::Assistant { text: reply.text, reasoning: reply.reasoning, calls: reply.calls });
+        self.push(reply.into_message());
     }
 
     pub(crate) fn reminded(&mut self, text: String, mistake: bool) {
@@ -250,8 +250,9 @@ impl WaitingCall {
 fn bytes_of(message: &Message) -> usize {
     match message {
         Message::User { text } => text.len(),
-        Message::Assistant { text, calls, .. } => {
-            text.len() + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
+        Message::Assistant { text, calls, kept, .. } => {
+            let kept = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum::<usize>();
+            text.len() + kept + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
         }
         Message::Tool { results } => results.iter().map(|result| result.call_id.len() + result.text.len()).sum(),
     }

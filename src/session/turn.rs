@@ -67,7 +67,9 @@ impl Session<'_> {
             }
             calls.push(ToolCall { id, name: redact(call.name), arguments: redact(call.arguments) });
         }
-        (Reply { text: redact(reply.text), reasoning: redact(reply.reasoning), calls, ..reply }, withheld)
+        // What was signed cannot be mended: it goes as a whole.
+        let kept = reply.kept.filter(|kept| !kept.parts.iter().any(|part| redactor.finds_secret(&part.written())));
+        (Reply { kept, text: redact(reply.text), reasoning: redact(reply.reasoning), calls, ..reply }, withheld)
     }
 }
 

@@ -1,337 +1,94 @@
-//! OpenAI Chat Completions and everything compatible, streamed over one kept-alive connection.
+//! OpenAI Chat Completions and everything compatible.
 //!
-//! In: a chosen model and requests. Out: deltas, or the error an answer means. It tries nothing again (that is `retry`'s part) except a
-//! request whose optional fields a server refuses: that one is said in the server's dialect, which is remembered.
-//!
-//! This adapter is our own because compatible servers are only nearly compatible, and what a general client library makes of the
-//! differences is lost for good: arguments sent as objects, calls without a number, a stream that ends without `[DONE]`, characters cut
-//! in two. Each of these is read here and has its test. No redirect is followed, so a key never reaches a host it was not meant for.
+//! In: a chosen model. Out: a model that speaks this protocol in the dialect of its server.
 
-mod fault;
+mod chunk;
 mod reply;
 mod request;
-mod sse;
-mod wire;
 
-use std::collections::VecDeque;
-use std::error::Error;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
-
-use futures::stream::{self, BoxStream, StreamExt};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Response};
-use tokio::time::timeout;
-use tracing::{debug, warn};
 use url::Url;
 
-use crate::base::secret::Redactor;
 use crate::models::catalogue::OutputLimit;
-use crate::models::chat_completions::reply::{AnswerReader, Broken};
-use crate::models::chat_completions::request::{Dialect, Wishes, render_body};
+use crate::models::chat_completions::reply::ChatReply;
+use crate::models::chat_completions::request::{Fields, Wishes, render_body};
 use crate::models::profile::Profile;
-use crate::models::resolve::{Chosen, is_loopback};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::models::resolve::Chosen;
+use crate::models::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::models::{Model, ModelRequest};
 
-/// Longest wait for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Most bytes read of an error's body.
-const ERROR_LIMIT_BYTES: usize = 64 * 1024;
-/// Most times one request is said again in another dialect.
-const DIALECTS: usize = 3;
-
-/// A model behind a Chat Completions endpoint.
+/// The protocol as one profile speaks it.
 #[derive(Debug)]
-pub struct ChatCompletions {
-    label: String,
+struct ChatCompletions {
     profile: Profile,
-    url: Url,
-    headers: HeaderMap,
-    redactor: Redactor,
     returns_reasoning: bool,
-    /// What was learned of the server's dialect, as bits.
-    dialect: AtomicU8,
-    client: Client,
-    patience: Patience,
 }
 
-/// Longest silences of a server.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    /// While the reply is not whole.
-    idle: Duration,
-    /// After the finish reason: a count of tokens may still come.
-    finish: Duration,
-    /// After `[DONE]`: only the end of the body may still come, and with it the connection can be used again.
-    drain: Duration,
+/// Prepares a model behind a Chat Completions endpoint.
+///
+/// # Errors
+/// When the address or a header cannot be used, or the system has no certificates to trust.
+pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
+    let url =
+        wire::endpoint(
+            chosen,
+            |path| {
+                if path.ends_with("/chat/completions") { path.to_owned() } else { format!("{path}/chat/completions") }
+            },
+        )?;
+    let fields = Fields { output_limit: chosen.ways.output_limit, no_stream_options: false };
+    let door = Door { key_header: key_header(&url), url, headers: &[], dialect: to_bits(fields) };
+    let protocol = ChatCompletions { profile: chosen.profile.clone(), returns_reasoning: chosen.ways.returns_reasoning };
+    Ok(Box::new(Remote::new(chosen, door, protocol)?))
 }
 
-impl Patience {
-    fn new(idle: Duration) -> Self {
-        Self { idle, finish: Duration::from_secs(2).min(idle), drain: Duration::from_millis(50).min(idle) }
-    }
+/// Azure's hosts want a key in a header of its own.
+fn key_header(url: &Url) -> KeyHeader {
+    const AZURE: &[&str] = &[".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
+    let host = url.host_str().unwrap_or_default();
+    if AZURE.iter().any(|end| host.ends_with(end)) { KeyHeader::Named("api-key") } else { KeyHeader::Bearer }
 }
 
-/// A model cannot be reached the way it is configured.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("model `{model}` cannot be set up: {message}")]
-pub struct SetupError {
-    /// The model's label.
-    pub model: String,
-    /// What is wrong.
-    pub message: String,
-}
+impl Protocol for ChatCompletions {
+    type Reading = ChatReply;
 
-impl ChatCompletions {
-    /// Prepares a model. Certificates are loaded only when the address needs them.
-    ///
-    /// # Errors
-    /// When the address or a header cannot be used, or the system has no certificates to trust.
-    pub fn new(chosen: &Chosen) -> Result<Self, SetupError> {
-        let label = label(chosen);
-        let fault = |message: String| SetupError { model: label.clone(), message };
-        let address = chosen.profile.base_url.as_deref().unwrap_or_default();
-        let url = endpoint(address).ok_or_else(|| fault(format!("`base_url` `{address}` is not an address")))?;
-        let headers = headers(chosen).map_err(&fault)?;
-        let client = client(&url).map_err(&fault)?;
-        let dialect = Dialect { output_limit: chosen.ways.output_limit, no_stream_options: false };
-        Ok(Self {
-            profile: chosen.profile.clone(),
-            url,
-            headers,
-            redactor: Redactor::new(chosen.key.clone()),
-            returns_reasoning: chosen.ways.returns_reasoning,
-            dialect: AtomicU8::new(to_bits(dialect)),
-            client,
-            patience: Patience::new(chosen.profile.idle_timeout()),
-            label,
-        })
-    }
-
-    /// Sends the request and returns the answer once its status says that a reply follows.
-    async fn open(&self, request: &ModelRequest<'_>) -> Result<Response, ModelError> {
-        let mut tries = 0;
-        loop {
-            let dialect = from_bits(self.dialect.load(Ordering::Relaxed));
-            let wishes = Wishes {
-                model: &self.profile.model,
-                temperature: self.profile.temperature,
-                max_output_tokens: self.profile.max_output_tokens,
-                returns_reasoning: self.returns_reasoning,
-                dialect,
-            };
-            let body = render_body(request, wishes).map_err(|err| self.garbled(format!("the request cannot be written: {err}")))?;
-            debug!(task = %request.task, turn = request.turn, bytes = body.len(), "request");
-            let sent = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
-            let response = match timeout(self.patience.idle, sent).await {
-                Ok(Ok(response)) => response,
-                Ok(Err(err)) => return Err(self.unavailable(described(&err))),
-                Err(_) => return Err(self.unavailable(format!("no answer within {} s", self.patience.idle.as_secs_f64()))),
-            };
-            let status = response.status().as_u16();
-            if response.status().is_success() {
-                return Ok(response);
-            }
-            let headers = response.headers().clone();
-            let words = self.redactor.redact(&self.error_body(response).await);
-            tries += 1;
-            match dialect.corrected(status, &fault::read_words(&words)) {
-                Some(other) if tries < DIALECTS => {
-                    warn!(status, "the server refuses an optional field: it is left out from now on");
-                    self.dialect.store(to_bits(other), Ordering::Relaxed);
-                }
-                Some(_) | None => return Err(fault::read_status(&self.label, status, &headers, &words)),
-            }
-        }
-    }
-
-    /// Reads the start of an error's body; what cannot be read is left out.
-    async fn error_body(&self, mut response: Response) -> String {
-        let mut body = Vec::new();
-        while body.len() < ERROR_LIMIT_BYTES {
-            match timeout(self.patience.idle.min(CONNECT_TIMEOUT), response.chunk()).await {
-                Ok(Ok(Some(bytes))) => body.extend_from_slice(&bytes),
-                Ok(Ok(None) | Err(_)) | Err(_) => break,
-            }
-        }
-        body.truncate(ERROR_LIMIT_BYTES);
-        String::from_utf8_lossy(&body).into_owned()
-    }
-
-    fn broken(&self, broken: Broken) -> ModelError {
-        match broken {
-            Broken::Cut(message) => self.unavailable(message),
-            Broken::Garbled(message) => self.garbled(message),
-            Broken::Reported(fault) => {
-                let words = self.redactor.redact(&fault.to_string());
-                fault::read_reported(&self.label, &serde_json::from_str(&words).unwrap_or(fault))
-            }
-        }
-    }
-
-    fn unavailable(&self, message: String) -> ModelError {
-        ModelError::Unavailable { model: self.label.clone(), message, retry_after: None }
-    }
-
-    fn garbled(&self, message: String) -> ModelError {
-        ModelError::Garbled { model: self.label.clone(), message: self.redactor.redact(&message) }
-    }
-}
-
-impl Model for ChatCompletions {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        stream::unfold(Some(Exchange { model: self, request, phase: Phase::Asking, ready: VecDeque::new() }), |exchange| async {
-            let mut exchange = exchange?;
-            let item = exchange.next().await?;
-            let rest = item.is_ok().then_some(exchange);
-            Some((item, rest))
-        })
-        .boxed()
-    }
-}
-
-/// One request and its answer, as far as it was read.
-struct Exchange<'a> {
-    model: &'a ChatCompletions,
-    request: ModelRequest<'a>,
-    phase: Phase,
-    ready: VecDeque<Delta>,
-}
-
-enum Phase {
-    /// Nothing was sent yet.
-    Asking,
-    /// The answer is being read.
-    Reading(Box<(Response, AnswerReader)>),
-    /// There is nothing more to read.
-    Over,
-}
-
-impl Exchange<'_> {
-    async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
-        loop {
-            if let Some(delta) = self.ready.pop_front() {
-                return Some(Ok(delta));
-            }
-            self.phase = match std::mem::replace(&mut self.phase, Phase::Over) {
-                Phase::Over => return None,
-                Phase::Asking => match self.model.open(&self.request).await {
-                    Ok(response) => Phase::Reading(Box::new((response, AnswerReader::default()))),
-                    Err(err) => return Some(Err(err)),
-                },
-                Phase::Reading(mut answer) => match self.read(&mut answer).await {
-                    Ok(true) => Phase::Reading(answer),
-                    Ok(false) => Phase::Over,
-                    Err(err) => return Some(Err(err)),
-                },
-            };
-        }
-    }
-
-    /// Reads the next part of the answer; false when it was the last.
-    async fn read(&mut self, answer: &mut (Response, AnswerReader)) -> Result<bool, ModelError> {
-        let (response, reader) = answer;
-        let patience = match (reader.is_done(), reader.is_whole()) {
-            (true, _) => self.model.patience.drain,
-            (false, true) => self.model.patience.finish,
-            (false, false) => self.model.patience.idle,
+    fn body(&self, request: &ModelRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, serde_json::Error> {
+        let wishes = Wishes {
+            model: &self.profile.model,
+            temperature: self.profile.temperature,
+            max_output_tokens: self.profile.max_output_tokens,
+            returns_reasoning: self.returns_reasoning,
+            fields: from_bits(dialect),
         };
-        let ended = match timeout(patience, response.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
-                reader.feed(&bytes).map_err(|broken| self.model.broken(broken))?;
-                None
-            }
-            Ok(Ok(None)) => Some(None),
-            Ok(Err(err)) => Some(Some(format!("the stream broke: {}", described(&err)))),
-            Err(_) => Some(Some(format!("nothing came for {} s", patience.as_secs_f64()))),
-        };
-        let more = ended.is_none();
-        if let Some(broken) = ended {
-            reader.finish(broken).map_err(|broken| self.model.broken(broken))?;
-        }
-        self.ready.extend(reader.take_deltas());
-        Ok(more)
+        render_body(request, wishes)
+    }
+
+    fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
+        from_bits(dialect).corrected(status, words).map(to_bits)
     }
 }
 
-/// Returns `base_url` with the endpoint's path added; a query stays at the end.
-fn endpoint(base_url: &str) -> Option<Url> {
-    let mut url = Url::parse(base_url).ok()?;
-    let path = url.path().trim_end_matches('/').to_owned();
-    if !path.ends_with("/chat/completions") {
-        url.set_path(&format!("{path}/chat/completions"));
-    }
-    Some(url)
+fn to_bits(fields: Fields) -> Dialect {
+    u8::from(fields.output_limit == OutputLimit::MaxCompletionTokens) | u8::from(fields.no_stream_options) << 1
 }
 
-fn label(chosen: &Chosen) -> String {
-    if chosen.name == chosen.profile.model { chosen.name.clone() } else { format!("{} ({})", chosen.name, chosen.profile.model) }
-}
-
-fn headers(chosen: &Chosen) -> Result<HeaderMap, String> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in &chosen.profile.headers {
-        let name = HeaderName::try_from(name.as_str()).map_err(|err| format!("header `{name}`: {err}"))?;
-        let value = HeaderValue::try_from(value.as_str()).map_err(|err| format!("header `{name}`: {err}"))?;
-        headers.insert(name, value);
-    }
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-    if let Some(key) = &chosen.key {
-        let mut value =
-            HeaderValue::try_from(format!("Bearer {}", key.expose())).map_err(|_| "the key cannot be sent in a header".to_owned())?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
-    Ok(headers)
-}
-
-fn client(url: &Url) -> Result<Client, String> {
-    // The first caller in the process wins; a provider that is already installed is as good.
-    let _installed = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .user_agent(concat!("locum/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT);
-    if url.scheme() == "http" {
-        // Reading the system's certificates is the dearest part of a client and of no use here.
-        builder = builder.tls_certs_only([]);
-    }
-    if is_loopback(url) {
-        // A proxy of the environment is for the world outside.
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|err| described(&err))
-}
-
-/// Returns an error with its causes, without the address it happened at.
-fn described(err: &reqwest::Error) -> String {
-    let mut causes = Vec::new();
-    let mut cause: Option<&dyn Error> = err.source();
-    while let Some(inner) = cause {
-        causes.push(inner.to_string());
-        cause = inner.source();
-    }
-    causes.dedup();
-    let what = if err.is_connect() {
-        "cannot connect"
-    } else if err.is_timeout() {
-        "timed out"
-    } else {
-        "the connection failed"
-    };
-    if causes.is_empty() { what.to_owned() } else { format!("{what}: {}", causes.join(": ")) }
-}
-
-fn to_bits(dialect: Dialect) -> u8 {
-    u8::from(dialect.output_limit == OutputLimit::MaxCompletionTokens) | u8::from(dialect.no_stream_options) << 1
-}
-
-fn from_bits(bits: u8) -> Dialect {
+fn from_bits(bits: Dialect) -> Fields {
     let output_limit = if bits & 1 == 0 { OutputLimit::MaxTokens } else { OutputLimit::MaxCompletionTokens };
-    Dialect { output_limit, no_stream_options: bits & 2 != 0 }
+    Fields { output_limit, no_stream_options: bits & 2 != 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeyHeader, key_header};
+
+    #[test]
+    fn azure_gets_its_key_where_it_looks_for_it() {
+        for (host, expected) in [
+            ("https://mine.openai.azure.com/openai/deployments/x", KeyHeader::Named("api-key")),
+            ("https://mine.services.ai.azure.com/models", KeyHeader::Named("api-key")),
+            ("https://mine.openai.azure.com.evil.example/", KeyHeader::Bearer),
+            ("https://api.openai.com/v1", KeyHeader::Bearer),
+        ] {
+            assert_eq!(key_header(&host.parse().unwrap()), expected, "{host}");
+        }
+    }
 }

@@ -1,59 +1,18 @@
-//! From the bytes of an answer to deltas: streamed or not, in whatever shape compatible servers give it.
+//! What the chunks of a Chat Completions answer say, in whatever shape compatible servers give them.
 //!
-//! In: body bytes in any cut, then the end of the body or the news that it broke off. Out: deltas, the last of them `Stop`, or why there
-//! is no reply. A reply counts as whole when its finish reason or `[DONE]` was seen; a body that ends without either is broken.
+//! In: chunks in the order they came. Out: words, reasoning, calls, counts, and why the model stopped. A reply counts as whole when its
+//! finish reason or `[DONE]` was seen, or when it is a whole message.
 
 use serde_json::Value;
 
-use crate::base::chat::{StopReason, Usage};
-use crate::base::text::head;
-use crate::models::Delta;
-use crate::models::chat_completions::sse::SseReader;
-use crate::models::chat_completions::wire::{CallPiece, Chunk, Piece};
+use crate::base::chat::{KeptPart, StopReason};
+use crate::models::chat_completions::chunk::{CallPiece, Chunk, Piece};
+use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
 
-/// Most bytes of a whole answer, framing included.
-pub(super) const BODY_LIMIT_BYTES: usize = 256 * 1024 * 1024;
-/// Most bytes of an answer that is not streamed.
-const PLAIN_LIMIT_BYTES: usize = 32 * 1024 * 1024;
-/// How much of something odd is quoted.
-const QUOTED_BYTES: usize = 200;
-
-/// Why an answer is no reply.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Broken {
-    /// It broke off before it was whole.
-    Cut(String),
-    /// It is not in the protocol.
-    Garbled(String),
-    /// The provider reports an error inside it.
-    Reported(Value),
-}
-
-/// Reads one answer.
+/// A reply as far as its chunks came.
 #[derive(Debug, Default)]
-pub(super) struct AnswerReader {
-    form: Form,
-    deltas: Vec<Delta>,
+pub(crate) struct ChatReply {
     calls: Vec<Slot>,
-    usage: Option<Usage>,
-    finish: Option<StopReason>,
-    done: bool,
-    stopped: bool,
-    received_bytes: usize,
-    chunks: usize,
-    /// The last part of the answer that is no piece of a reply, quoted.
-    odd: String,
-    /// How the answer begins.
-    opening: Vec<u8>,
-}
-
-#[derive(Debug, Default)]
-enum Form {
-    /// Nothing but white space so far.
-    #[default]
-    Unknown,
-    Events(SseReader),
-    Plain(Vec<u8>),
 }
 
 /// A call as far as it is known.
@@ -65,180 +24,54 @@ struct Slot {
     has_arguments: bool,
 }
 
-impl AnswerReader {
-    /// Takes the next bytes of the body.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), Broken> {
-        self.received_bytes = self.received_bytes.saturating_add(bytes.len());
-        if self.received_bytes > BODY_LIMIT_BYTES {
-            return Err(Broken::Garbled(format!("the answer is longer than {BODY_LIMIT_BYTES} bytes")));
-        }
-        let missing = QUOTED_BYTES.saturating_sub(self.opening.len()).min(bytes.len());
-        self.opening.extend_from_slice(bytes.get(..missing).unwrap_or_default());
-        if matches!(self.form, Form::Unknown) {
-            let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-            match bare.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                None => return Ok(()),
-                Some(b'{' | b'[') => self.form = Form::Plain(Vec::new()),
-                Some(b'<') => return Err(Broken::Garbled(format!("it is a page, not an answer: {}", quoted(bytes)))),
-                Some(_) => self.form = Form::Events(SseReader::default()),
-            }
-        }
-        let events = match &mut self.form {
-            Form::Unknown => Vec::new(),
-            Form::Plain(body) => {
-                body.extend_from_slice(bytes);
-                if body.len() > PLAIN_LIMIT_BYTES {
-                    return Err(Broken::Garbled(format!("the answer is longer than {PLAIN_LIMIT_BYTES} bytes")));
-                }
-                Vec::new()
-            }
-            Form::Events(reader) => reader.feed(bytes).map_err(|_| Broken::Garbled("one event of the stream is too long".to_owned()))?,
-        };
-        events.iter().try_for_each(|event| self.take_event(event))
-    }
+impl Reading for ChatReply {
+    type Piece = Chunk;
 
-    /// Takes the end of the body; `broken` says why it came early, where it did.
-    pub(super) fn finish(&mut self, broken: Option<String>) -> Result<(), Broken> {
-        match std::mem::take(&mut self.form) {
-            Form::Unknown => {}
-            Form::Events(mut reader) => {
-                let last = reader.finish();
-                if !reader.is_in_protocol() {
-                    return Err(Broken::Garbled(format!("the answer is no reply: {}", quoted(&self.opening))));
-                }
-                if let Some(event) = last
-                    && let Err(fault) = self.take_event(&event)
-                    && !self.is_whole()
-                {
-                    // Half an event at the end of a broken stream says no more than that it is broken.
-                    return Err(if matches!(fault, Broken::Reported(_)) { fault } else { self.cut(broken) });
-                }
-            }
-            Form::Plain(body) => self.take_plain(&body, broken.clone())?,
-        }
-        if self.is_whole() {
-            self.stop();
-            return Ok(());
-        }
-        if self.chunks == 0 && broken.is_none() && !self.odd.is_empty() {
-            return Err(Broken::Garbled(format!("nothing in it is a piece of a reply: {}", self.odd)));
-        }
-        Err(self.cut(broken))
-    }
-
-    /// Returns the deltas read since the last time.
-    pub(super) fn take_deltas(&mut self) -> Vec<Delta> {
-        std::mem::take(&mut self.deltas)
-    }
-
-    /// Returns true when nothing more will come that counts.
-    pub(super) fn is_done(&self) -> bool {
-        self.done
-    }
-
-    /// Returns true when the reply is whole; a count of tokens may still follow.
-    pub(super) fn is_whole(&self) -> bool {
-        self.done || self.finish.is_some()
-    }
-
-    fn stop(&mut self) {
-        if !std::mem::replace(&mut self.stopped, true) {
-            self.deltas.extend(self.usage.map(Delta::Usage));
-            let natural = if self.calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
-            self.deltas.push(Delta::Stop(self.finish.unwrap_or(natural)));
-        }
-    }
-
-    fn cut(&self, broken: Option<String>) -> Broken {
-        let why = broken.unwrap_or_else(|| "the stream ended without a finish reason".to_owned());
-        Broken::Cut(format!("{why} after {} bytes", self.received_bytes))
-    }
-
-    fn take_event(&mut self, event: &[u8]) -> Result<(), Broken> {
-        let text = event.trim_ascii();
-        if text == b"[DONE]" {
-            self.done = true;
-            return Ok(());
-        }
-        if self.done || text.is_empty() {
-            return Ok(());
-        }
-        if text.first() != Some(&b'{') {
-            self.odd = quoted(text);
-            return Ok(());
-        }
-        match Chunk::parse(text) {
-            Ok(chunk) => self.take_chunk(chunk, text),
-            // Some servers leave out the blank line between events.
-            Err(_) if text.contains(&b'\n') => text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line)),
-            Err(err) => Err(Broken::Garbled(format!("one event of the stream cannot be read ({err}): {}", quoted(text)))),
-        }
-    }
-
-    fn take_plain(&mut self, body: &[u8], broken: Option<String>) -> Result<(), Broken> {
-        let text = String::from_utf8_lossy(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
-        for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
-            let value = match value {
-                Ok(value) => value,
-                Err(err) if err.is_eof() || broken.is_some() => return Err(self.cut(broken)),
-                Err(err) => return Err(Broken::Garbled(format!("the answer cannot be read ({err}): {}", quoted(body)))),
-            };
-            let items = if let Value::Array(items) = value { items } else { vec![value] };
-            for item in items {
-                let item = item.to_string();
-                let chunk = Chunk::parse(item.as_bytes())
-                    .map_err(|err| Broken::Garbled(format!("the answer is no reply ({err}): {}", quoted(item.as_bytes()))))?;
-                // A whole message needs no finish reason to be whole.
-                self.done |= chunk.choices.iter().flatten().any(|choice| choice.message.is_some());
-                self.take_chunk(chunk, item.as_bytes())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn take_chunk(&mut self, chunk: Chunk, raw: &[u8]) -> Result<(), Broken> {
+    fn take(&mut self, chunk: Chunk, raw: &[u8], form: Form, said: &mut Said) -> Result<Taken, Broken> {
         if let Some(fault) = chunk.fault() {
             return Err(Broken::Reported(fault.clone()));
         }
         if chunk.is_fault() && chunk.choices.is_none() {
             return Err(Broken::Reported(serde_json::from_slice(raw).unwrap_or_default()));
         }
-        self.usage = chunk.usage().or(self.usage);
-        let Some(choices) = chunk.choices else {
-            self.odd = quoted(raw);
-            return Ok(());
-        };
-        self.chunks += 1;
+        said.count(chunk.usage());
+        let Some(choices) = chunk.choices else { return Ok(Taken::Odd) };
         for choice in choices {
+            if form == Form::Plain && choice.message.is_some() {
+                // A whole message needs no finish reason to be whole.
+                said.done();
+            }
             if choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) != 0 {
                 continue;
             }
             if let Some(piece) = choice.delta.or(choice.message) {
-                self.take_piece(&piece);
+                self.take_piece(&piece, said);
             }
             let reason = choice.finish_reason.as_ref().and_then(Value::as_str).unwrap_or_default();
-            self.finish = read_finish(reason)?.or(self.finish);
+            said.finish(read_finish(reason)?);
         }
-        Ok(())
+        Ok(Taken::Piece)
     }
 
-    fn take_piece(&mut self, piece: &Piece) {
+    fn parts(&mut self) -> Vec<KeptPart> {
+        Vec::new()
+    }
+}
+
+impl ChatReply {
+    fn take_piece(&mut self, piece: &Piece, said: &mut Said) {
         let (words, reasoning) = piece.texts();
-        if !reasoning.is_empty() {
-            self.deltas.push(Delta::Reasoning(reasoning));
-        }
-        if !words.is_empty() {
-            self.deltas.push(Delta::Text(words));
-        }
+        said.reasoning(&reasoning);
+        said.text(&words);
         let calls = piece.calls();
         let several = calls.len() > 1;
         for (position, call) in calls.into_iter().enumerate() {
-            self.take_call(call, several.then_some(position));
+            self.take_call(call, several.then_some(position), said);
         }
     }
 
     /// `position` is the piece's place among several of one chunk.
-    fn take_call(&mut self, piece: CallPiece, position: Option<usize>) {
+    fn take_call(&mut self, piece: CallPiece, position: Option<usize>, said: &mut Said) {
         let found = self.find_call(&piece, position);
         let at = found.unwrap_or(self.calls.len());
         if found.is_none() {
@@ -251,9 +84,7 @@ impl AnswerReader {
         slot.id = id.clone().or(slot.id.take());
         slot.name.push_str(name.as_deref().unwrap_or_default());
         slot.has_arguments |= !piece.arguments.is_empty();
-        if id.is_some() || name.is_some() || !piece.arguments.is_empty() {
-            self.deltas.push(Delta::Call { index: at, id, name, arguments: piece.arguments });
-        }
+        said.call(at, id, name, piece.arguments);
     }
 
     /// Finds the call a piece belongs to; `None` when it begins a new one.
@@ -299,62 +130,21 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
     }
 }
 
-fn quoted(bytes: &[u8]) -> String {
-    let start = bytes.get(..QUOTED_BYTES * 4).unwrap_or(bytes);
-    let text: String = String::from_utf8_lossy(start).split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("`{}`", head(&text, QUOTED_BYTES))
-}
-
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{AnswerReader, Broken};
+    use super::{Broken, ChatReply};
     use crate::base::chat::{StopReason, Usage};
     use crate::models::Delta;
+    use crate::models::wire::answer::testing::{self, Told, events};
 
     fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
-        let mut reader = AnswerReader::default();
-        body.chunks(cut.max(1)).try_for_each(|part| reader.feed(part))?;
-        reader.finish(broken.map(str::to_owned))?;
-        Ok(reader.take_deltas())
+        testing::read::<ChatReply>(body, cut, broken)
     }
 
-    /// Words, reasoning, calls as `id name arguments`, tokens and stop reason.
-    type Told = (String, String, Vec<String>, Option<Usage>, StopReason);
-
-    /// Reads an answer, the same however its bytes are cut.
     fn told(body: &str) -> Result<Told, Broken> {
-        let deltas = read(body.as_bytes(), body.len(), None)?;
-        for cut in [1, 7] {
-            assert_eq!(read(body.as_bytes(), cut, None).as_ref(), Ok(&deltas), "in parts of {cut}");
-        }
-        let (mut words, mut reasoning, mut calls, mut tokens) =
-            (String::new(), String::new(), Vec::<(String, String, String)>::new(), None);
-        for delta in deltas {
-            match delta {
-                Delta::Text(text) => words.push_str(&text),
-                Delta::Reasoning(text) => reasoning.push_str(&text),
-                Delta::Call { index, id, name, arguments } => {
-                    calls.resize(calls.len().max(index + 1), Default::default());
-                    let call = calls.get_mut(index).unwrap();
-                    call.0.push_str(&id.unwrap_or_default());
-                    call.1.push_str(&name.unwrap_or_default());
-                    call.2.push_str(&arguments);
-                }
-                Delta::Usage(usage) => tokens = Some(usage),
-                Delta::Stop(stop) => {
-                    let calls = calls.into_iter().map(|(id, name, arguments)| format!("{id} {name} {arguments}")).collect();
-                    return Ok((words, reasoning, calls, tokens, stop));
-                }
-                Delta::Restart => panic!("an answer does not restart"),
-            }
-        }
-        panic!("an answer ends with a stop")
-    }
-
-    fn events(frames: &[&str]) -> String {
-        frames.iter().map(|frame| format!("data: {frame}\n\n")).collect()
+        testing::told::<ChatReply>(body)
     }
 
     fn delta(piece: &str) -> String {
@@ -364,13 +154,13 @@ mod tests {
     fn calls(pieces: &[&str]) -> Vec<String> {
         let mut frames: Vec<String> = pieces.iter().map(|piece| delta(&format!(r#"{{"tool_calls":{piece}}}"#))).collect();
         frames.push(END.to_owned());
-        told(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().2
+        told(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().calls
     }
 
     const END: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
 
     fn words(body: &str) -> String {
-        told(body).unwrap().0
+        told(body).unwrap().words
     }
 
     #[test]
@@ -384,7 +174,7 @@ mod tests {
             "[DONE]",
         ]);
         let usage = Usage { input: 9, output: 5, cached_read: 4, reasoning: 2, ..Usage::default() };
-        assert_eq!(told(&body), Ok(("Hello ü".into(), String::new(), vec![], Some(usage), StopReason::Length)));
+        assert_eq!(told(&body), Ok(Told { words: "Hello ü".into(), usage: Some(usage), stop: StopReason::Length, ..Told::default() }));
     }
 
     #[test]
@@ -446,7 +236,7 @@ mod tests {
         }
         let legacy =
             events(&[&delta(r#"{"function_call":{"name":"f","arguments":"{"}}"#), &delta(r#"{"function_call":{"arguments":"}"}}"#), END]);
-        assert_eq!(told(&legacy).unwrap().2, [" f {}"]);
+        assert_eq!(told(&legacy).unwrap().calls, [" f {}"]);
     }
 
     #[test]
@@ -461,13 +251,13 @@ mod tests {
             (r#"{"refusal":"no"}"#, "no", ""),
         ] {
             let told = told(&events(&[&delta(piece), END])).unwrap();
-            assert_eq!((told.0.as_str(), told.1.as_str()), (words, reasoning), "{piece}");
+            assert_eq!((told.words.as_str(), told.reasoning.as_str()), (words, reasoning), "{piece}");
         }
     }
 
     #[test]
     fn finds_the_count_of_tokens_wherever_it_is() {
-        let usage = |frames: &[&str]| told(&events(frames)).unwrap().3.map(|usage| (usage.input, usage.output, usage.cached_read));
+        let usage = |frames: &[&str]| told(&events(frames)).unwrap().usage.map(|usage| (usage.input, usage.output, usage.cached_read));
         let with_finish = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
         for (frames, found) in [
             (&[END, "[DONE]"][..], None),
@@ -563,7 +353,7 @@ mod tests {
             "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
         let usage = Usage { input: 3, output: 2, ..Usage::default() };
         let calls = vec!["a f {}".to_owned(), r#"b g {"p":1}"#.to_owned()];
-        assert_eq!(told(body), Ok(("hi".into(), String::new(), calls, Some(usage), StopReason::ToolUse)));
+        assert_eq!(told(body), Ok(Told { words: "hi".into(), calls, usage: Some(usage), stop: StopReason::ToolUse, ..Told::default() }));
         assert_eq!(words(r#"{"choices":[{"message":{"content":"hi"}}]}"#), "hi");
         assert_eq!(words(&format!("{}\n{}\n{END}\n", delta(r#"{"content":"a"}"#), delta(r#"{"content":"b"}"#))), "ab");
         assert_eq!(words(&format!("[{},{END}]", delta(r#"{"content":"a"}"#))), "a");

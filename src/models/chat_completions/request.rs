@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::base::chat::{Message, ToolCall, ToolSpec};
 use crate::models::ModelRequest;
 use crate::models::catalogue::OutputLimit;
+use crate::models::wire::json::as_object;
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,20 +24,20 @@ pub(super) struct Wishes<'a> {
     /// Sends a reply's reasoning back with the conversation.
     pub(super) returns_reasoning: bool,
     /// How this server wants optional fields.
-    pub(super) dialect: Dialect,
+    pub(super) fields: Fields,
 }
 
 /// How a server wants the fields on which compatible servers differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(super) struct Fields {
     /// The field that limits the reply.
     pub(super) output_limit: OutputLimit,
     /// True when the server refuses `stream_options`.
     pub(super) no_stream_options: bool,
 }
 
-impl Dialect {
-    /// Returns the dialect to try after a server refused a request with these words; `None` when they are about something else.
+impl Fields {
+    /// Returns the fields to try after a server refused a request with these words; `None` when they are about something else.
     pub(super) fn corrected(self, status: u16, words: &str) -> Option<Self> {
         let lower = words.to_ascii_lowercase();
         let refused =
@@ -63,7 +64,7 @@ impl Dialect {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let limit = request.max_output_tokens.or(wishes.max_output_tokens);
-    let of = |field: OutputLimit| limit.filter(|_| wishes.dialect.output_limit == field);
+    let of = |field: OutputLimit| limit.filter(|_| wishes.fields.output_limit == field);
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         messages.push(WireMessage::System { content: request.system });
@@ -74,7 +75,7 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
     serde_json::to_vec(&Body {
         model: wishes.model,
         stream: true,
-        stream_options: (!wishes.dialect.no_stream_options).then_some(StreamOptions { include_usage: true }),
+        stream_options: (!wishes.fields.no_stream_options).then_some(StreamOptions { include_usage: true }),
         temperature: wishes.temperature,
         max_tokens: of(OutputLimit::MaxTokens),
         max_completion_tokens: of(OutputLimit::MaxCompletionTokens),
@@ -166,7 +167,7 @@ struct WireToolFunction<'a> {
 fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, returns_reasoning: bool) {
     match message {
         Message::User { text } => messages.push(WireMessage::User { content: text }),
-        Message::Assistant { text, reasoning, calls } => messages.push(WireMessage::Assistant {
+        Message::Assistant { text, reasoning, calls, kept: _ } => messages.push(WireMessage::Assistant {
             content: (!text.is_empty() || calls.is_empty()).then_some(text.as_str()),
             reasoning_content: Some(reasoning.as_str()).filter(|reasoning| returns_reasoning && !reasoning.is_empty()),
             tool_calls: calls.iter().map(wire_call).collect(),
@@ -181,11 +182,10 @@ fn wire_call(call: &ToolCall) -> WireCall<'_> {
     WireCall { id: &call.id, kind: "function", function: WireFunction { name: &call.name, arguments: wire_arguments(&call.arguments) } }
 }
 
-/// Returns arguments that are a JSON object. Several servers read them when they lay out the conversation and fail the whole request for
-/// one broken call of the past; what the model wrote is kept inside an object then.
+/// Returns arguments that are a JSON object, see [`as_object`].
 fn wire_arguments(written: &str) -> Arguments<'_> {
     let object = written.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(written).is_ok();
-    if object { Arguments::Written(written) } else { Arguments::Wrapped(serde_json::json!({ "not_an_object": written }).to_string()) }
+    if object { Arguments::Written(written) } else { Arguments::Wrapped(as_object(written).to_string()) }
 }
 
 fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
@@ -198,7 +198,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use super::{Dialect, Wishes, render_body};
+    use super::{Fields, Wishes, render_body};
     use crate::base::chat::{Message, ToolCall, ToolResult, ToolSpec};
     use crate::base::id::TaskId;
     use crate::models::ModelRequest;
@@ -209,7 +209,7 @@ mod tests {
         temperature: None,
         max_output_tokens: None,
         returns_reasoning: false,
-        dialect: Dialect { output_limit: OutputLimit::MaxTokens, no_stream_options: false },
+        fields: Fields { output_limit: OutputLimit::MaxTokens, no_stream_options: false },
     };
 
     fn body(messages: &[Message], tools: &[ToolSpec], wishes: Wishes<'_>, limit: Option<u32>) -> String {
@@ -226,13 +226,14 @@ mod tests {
                 text: String::new(),
                 reasoning: "hm".into(),
                 calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
+                kept: None,
             },
             Message::Tool {
                 results: ["a", "b"]
                     .map(|id| ToolResult { call_id: id.into(), text: format!("result {id}"), ..ToolResult::default() })
                     .to_vec(),
             },
-            Message::Assistant { text: "so".into(), reasoning: String::new(), calls: vec![] },
+            Message::Assistant { text: "so".into(), reasoning: String::new(), calls: vec![], kept: None },
             Message::User { text: "on".into() },
         ]
     }
@@ -257,12 +258,12 @@ mod tests {
 
     #[test]
     fn says_how_long_a_reply_may_be_in_the_servers_word() {
-        let newer = Dialect { output_limit: OutputLimit::MaxCompletionTokens, no_stream_options: true };
+        let newer = Fields { output_limit: OutputLimit::MaxCompletionTokens, no_stream_options: true };
         for (wishes, limit, words) in [
             (WISHES, Some(9), r#""max_tokens":9,"#),
             (Wishes { max_output_tokens: Some(7), ..WISHES }, None, r#""max_tokens":7,"#),
             (Wishes { max_output_tokens: Some(7), ..WISHES }, Some(9), r#""max_tokens":9,"#),
-            (Wishes { dialect: newer, ..WISHES }, Some(9), r#"{"model":"m","stream":true,"max_completion_tokens":9,"messages""#),
+            (Wishes { fields: newer, ..WISHES }, Some(9), r#"{"model":"m","stream":true,"max_completion_tokens":9,"messages""#),
             (Wishes { temperature: Some(0.5), ..WISHES }, None, r#""temperature":0.5,"#),
         ] {
             let body = body(&conversation(), &[], wishes, limit);
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn learns_a_servers_dialect_from_its_refusals() {
-        let start = Dialect::default();
+        let start = Fields::default();
         for (status, words, learned) in [
             (
                 400,
@@ -300,13 +301,13 @@ mod tests {
             (500, "unknown field stream_options", None),
         ] {
             let found = start.corrected(status, words);
-            let expected = learned.map(|(newer, no_stream_options)| Dialect {
+            let expected = learned.map(|(newer, no_stream_options)| Fields {
                 output_limit: if newer { OutputLimit::MaxCompletionTokens } else { OutputLimit::MaxTokens },
                 no_stream_options,
             });
             assert_eq!(found, expected, "{words}");
         }
-        let newer = Dialect { output_limit: OutputLimit::MaxCompletionTokens, ..start };
+        let newer = Fields { output_limit: OutputLimit::MaxCompletionTokens, ..start };
         assert_eq!(newer.corrected(400, "unknown field max_completion_tokens"), Some(start));
     }
 }

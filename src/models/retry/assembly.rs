@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
+use crate::base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
 use crate::models::{Delta, ModelRequest};
 
 /// Most bytes of text, reasoning and arguments together in one reply.
@@ -21,6 +21,7 @@ pub(super) struct Assembly {
     text: String,
     reasoning: String,
     calls: BTreeMap<usize, Draft>,
+    kept: Option<Kept>,
     usage: Option<Usage>,
     stop: Option<StopReason>,
     bytes: usize,
@@ -68,6 +69,10 @@ impl Assembly {
                     return Err(Incomplete::TooLarge(format!("more than {REPLY_LIMIT_CALLS} tool calls in one reply")));
                 }
             }
+            Delta::Kept(kept) => {
+                self.count(kept.parts.iter().map(KeptPart::size_bytes).sum())?;
+                self.kept = Some(kept);
+            }
             Delta::Usage(usage) => self.usage = Some(usage),
             Delta::Stop(stop) => self.stop = Some(stop),
             Delta::Restart => *self = Self::default(),
@@ -92,7 +97,7 @@ impl Assembly {
         if calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() {
             return Err(Incomplete::Empty);
         }
-        Ok(Reply { text: self.text, reasoning: self.reasoning, calls, usage: self.usage, stop })
+        Ok(Reply { text: self.text, reasoning: self.reasoning, calls, kept: self.kept, usage: self.usage, stop })
     }
 
     fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {
@@ -177,7 +182,7 @@ mod tests {
         let call = |id: &str, name: &str, arguments: &str| ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() };
         let calls = vec![call("x", "read_file", "{\"path\":1}"), call("y", "list_files", "{}")];
         let usage = Some(Usage { input: 2, ..Usage::default() });
-        assert_eq!(reply, Ok(Reply { text: "ab".into(), reasoning: "r".into(), calls, usage, stop: StopReason::ToolUse }));
+        assert_eq!(reply, Ok(Reply { text: "ab".into(), reasoning: "r".into(), calls, usage, stop: StopReason::ToolUse, kept: None }));
     }
 
     #[test]

@@ -73,7 +73,7 @@ mod tests {
     fn check(expected: Expectation) -> Result<(), String> {
         let messages = [
             Message::User { text: "old words".into() },
-            Message::Assistant { text: "spoken".into(), reasoning: String::new(), calls: vec![] },
+            Message::Assistant { text: "spoken".into(), reasoning: String::new(), calls: vec![], kept: None },
             Message::User { text: "new words\nsecond line".into() },
         ];
         let tools = [ToolSpec { name: "read_file".into(), description: String::new(), parameters: serde_json::json!({}) }];

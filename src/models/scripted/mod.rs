@@ -157,7 +157,11 @@ tasks:
     fn answered(ids: &[&str], text: &str) -> Vec<Message> {
         let calls = ids.iter().map(|id| ToolCall { id: (*id).into(), name: "read_file".into(), arguments: "{}".into() }).collect();
         let results = ids.iter().map(|id| ToolResult { call_id: (*id).into(), text: text.into(), ..ToolResult::default() }).collect();
-        vec![user("fix the parser"), Message::Assistant { text: String::new(), reasoning: String::new(), calls }, Message::Tool { results }]
+        vec![
+            user("fix the parser"),
+            Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None },
+            Message::Tool { results },
+        ]
     }
 
     fn play(mode: &str, messages: &[Message], turn: u32) -> Vec<Result<Delta, ModelError>> {

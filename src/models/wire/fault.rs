@@ -44,7 +44,7 @@ const LASTING: &[&str] =
     &["invalid_request", "invalid request", "not_found", "not found", "unsupported", "invalid_prompt", "content_policy"];
 
 /// Turns an answer with an error status into the error it means.
-pub(super) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
+pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
     let model = model.to_owned();
     let words = read_words(body);
     let lower = body.to_ascii_lowercase();
@@ -74,7 +74,7 @@ pub(super) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &
 }
 
 /// Turns an error object inside an accepted answer into the error it means; most such faults pass.
-pub(super) fn read_reported(model: &str, fault: &Value) -> ModelError {
+pub(crate) fn read_reported(model: &str, fault: &Value) -> ModelError {
     let model = model.to_owned();
     let text = fault.to_string();
     let lower = text.to_ascii_lowercase();
@@ -92,7 +92,7 @@ pub(super) fn read_reported(model: &str, fault: &Value) -> ModelError {
 }
 
 /// Returns the provider's own words in an error body: JSON in any of its usual shapes, a page without its tags, or plain text.
-pub(super) fn read_words(body: &str) -> String {
+pub(crate) fn read_words(body: &str) -> String {
     let found = serde_json::from_str::<Value>(body).ok().and_then(|value| find_words(&value, 0));
     let text = found.unwrap_or_else(|| if body.trim_start().starts_with('<') { without_tags(body) } else { body.to_owned() });
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

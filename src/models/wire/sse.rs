@@ -4,11 +4,11 @@
 //! anyone decodes it. Comments and fields other than `data` are passed over. What the data means is not its business.
 
 /// Most bytes of one event.
-pub(super) const EVENT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const EVENT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 
 /// A reader of server-sent events that keeps what is not complete yet.
 #[derive(Debug, Default)]
-pub(super) struct SseReader {
+pub(crate) struct SseReader {
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
@@ -19,11 +19,11 @@ pub(super) struct SseReader {
 
 /// An event is longer than [`EVENT_LIMIT_BYTES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EventTooLong;
+pub(crate) struct EventTooLong;
 
 impl SseReader {
     /// Takes the next bytes and returns the data of every event they complete.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, EventTooLong> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, EventTooLong> {
         let mut events = Vec::new();
         let mut rest = bytes;
         if std::mem::take(&mut self.after_return) && rest.first() == Some(&b'\n') {
@@ -48,13 +48,13 @@ impl SseReader {
     }
 
     /// Returns the data of an event the stream ended in the middle of, where there is any.
-    pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn finish(&mut self) -> Option<Vec<u8>> {
         let last = self.end_line();
         last.or_else(|| self.take_data())
     }
 
     /// Returns true once a line was seen that belongs to the protocol.
-    pub(super) fn is_in_protocol(&self) -> bool {
+    pub(crate) fn is_in_protocol(&self) -> bool {
         self.in_protocol
     }
 

@@ -7,79 +7,72 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::base::chat::Usage;
+use crate::models::wire::json::{count_at, is_said, read_arguments, read_number, read_text};
 
 /// One event of a stream, or the whole of an answer that is not streamed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Chunk {
-    pub(super) choices: Option<Vec<Choice>>,
-    pub(super) usage: Option<Value>,
-    pub(super) x_groq: Option<Value>,
-    pub(super) error: Option<Value>,
-    pub(super) object: Option<Value>,
+pub(crate) struct Chunk {
+    pub(crate) choices: Option<Vec<Choice>>,
+    pub(crate) usage: Option<Value>,
+    pub(crate) x_groq: Option<Value>,
+    pub(crate) error: Option<Value>,
+    pub(crate) object: Option<Value>,
     #[serde(rename = "type")]
-    pub(super) kind: Option<Value>,
+    pub(crate) kind: Option<Value>,
 }
 
 /// One of the replies asked for; only the first counts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Choice {
-    pub(super) index: Option<Value>,
-    pub(super) delta: Option<Piece>,
-    pub(super) message: Option<Piece>,
-    pub(super) finish_reason: Option<Value>,
-    pub(super) usage: Option<Value>,
-    pub(super) error: Option<Value>,
+pub(crate) struct Choice {
+    pub(crate) index: Option<Value>,
+    pub(crate) delta: Option<Piece>,
+    pub(crate) message: Option<Piece>,
+    pub(crate) finish_reason: Option<Value>,
+    pub(crate) usage: Option<Value>,
+    pub(crate) error: Option<Value>,
 }
 
 /// A piece of a reply, or all of it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Piece {
-    pub(super) content: Option<Value>,
-    pub(super) reasoning_content: Option<Value>,
-    pub(super) reasoning: Option<Value>,
-    pub(super) refusal: Option<Value>,
-    pub(super) tool_calls: Option<Value>,
-    pub(super) function_call: Option<Value>,
+pub(crate) struct Piece {
+    pub(crate) content: Option<Value>,
+    pub(crate) reasoning_content: Option<Value>,
+    pub(crate) reasoning: Option<Value>,
+    pub(crate) refusal: Option<Value>,
+    pub(crate) tool_calls: Option<Value>,
+    pub(crate) function_call: Option<Value>,
 }
 
 /// A piece of a tool call.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct CallPiece {
+pub(crate) struct CallPiece {
     /// The server's number for the call.
-    pub(super) index: Option<u64>,
+    pub(crate) index: Option<u64>,
     /// The server's name for the call; never empty.
-    pub(super) id: Option<String>,
+    pub(crate) id: Option<String>,
     /// The tool's name or a part of it; never empty.
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// A part of the arguments as text; objects are written out.
-    pub(super) arguments: String,
+    pub(crate) arguments: String,
 }
 
 impl Chunk {
-    /// Reads a chunk; bytes that are not UTF-8 are replaced, as a tokenizer may have cut a character in two.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(bytes).or_else(|err| match std::str::from_utf8(bytes) {
-            Ok(_) => Err(err),
-            Err(_) => serde_json::from_str(&String::from_utf8_lossy(bytes)),
-        })
-    }
-
     /// Returns what the provider says went wrong, where this is no piece of a reply but an error.
-    pub(super) fn fault(&self) -> Option<&Value> {
+    pub(crate) fn fault(&self) -> Option<&Value> {
         let own = self.error.as_ref().filter(|error| is_said(error));
         own.or_else(|| self.choices.iter().flatten().find_map(|choice| choice.error.as_ref().filter(|error| is_said(error))))
     }
 
     /// Returns true for the older form of an error: the object itself.
-    pub(super) fn is_fault(&self) -> bool {
+    pub(crate) fn is_fault(&self) -> bool {
         [&self.object, &self.kind].into_iter().flatten().any(|word| word == "error")
     }
 
     /// Returns the tokens counted, wherever the server put them.
-    pub(super) fn usage(&self) -> Option<Usage> {
+    pub(crate) fn usage(&self) -> Option<Usage> {
         let groq = self.x_groq.as_ref().and_then(|own| own.get("usage"));
         let in_choice = self.choices.iter().flatten().find_map(|choice| choice.usage.as_ref());
         [self.usage.as_ref(), groq, in_choice].into_iter().flatten().find_map(read_usage)
@@ -88,7 +81,7 @@ impl Chunk {
 
 impl Piece {
     /// Returns the visible words and the reasoning of this piece.
-    pub(super) fn texts(&self) -> (String, String) {
+    pub(crate) fn texts(&self) -> (String, String) {
         let mut words = String::new();
         let mut reasoning = String::new();
         // Servers in the middle of a rename send the same reasoning under both names.
@@ -100,7 +93,7 @@ impl Piece {
     }
 
     /// Returns the pieces of tool calls, in the order they are written.
-    pub(super) fn calls(&self) -> Vec<CallPiece> {
+    pub(crate) fn calls(&self) -> Vec<CallPiece> {
         let listed = match &self.tool_calls {
             Some(Value::Array(calls)) => calls.iter().map(read_call).collect(),
             Some(call @ Value::Object(_)) => vec![read_call(call)],
@@ -114,14 +107,9 @@ impl Piece {
 
 fn read_call(call: &Value) -> CallPiece {
     let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
-    let id = text(call.get("id")).or_else(|| call.get("id").and_then(Value::as_u64).map(|number| number.to_string()));
-    let arguments = match function.get("arguments") {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Null) | None => String::new(),
-        Some(value @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_))) => value.to_string(),
-    };
-    CallPiece { index: call.get("index").and_then(read_number), id, name: text(function.get("name")), arguments }
+    let id = read_text(call.get("id")).or_else(|| call.get("id").and_then(Value::as_u64).map(|number| number.to_string()));
+    let arguments = read_arguments(function.get("arguments"));
+    CallPiece { index: call.get("index").and_then(read_number), id, name: read_text(function.get("name")), arguments }
 }
 
 /// Adds the text of a content field: a string, or parts of which some are reasoning.
@@ -144,8 +132,7 @@ fn collect_text(value: Option<&Value>, words: &mut String, reasoning: &mut Strin
 }
 
 fn read_usage(value: &Value) -> Option<Usage> {
-    let number = |path: &[&str]| path.iter().try_fold(value, |value, key| value.get(key)).and_then(read_number);
-    let first = |paths: &[&[&str]]| paths.iter().find_map(|path| number(path).filter(|count| *count > 0)).unwrap_or(0);
+    let first = |paths: &[&[&str]]| paths.iter().map(|path| count_at(value, path)).find(|count| *count > 0).unwrap_or(0);
     let usage = Usage {
         input: first(&[&["prompt_tokens"], &["input_tokens"]]),
         output: first(&[&["completion_tokens"], &["output_tokens"]]),
@@ -159,21 +146,4 @@ fn read_usage(value: &Value) -> Option<Usage> {
         reasoning: first(&[&["completion_tokens_details", "reasoning_tokens"], &["output_tokens_details", "reasoning_tokens"]]),
     };
     (usage.total() > 0).then_some(usage)
-}
-
-/// Reads a count that may be written as a float or as text.
-fn read_number(value: &Value) -> Option<u64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a whole number in range")]
-    let from_float = |number: f64| (number.fract() == 0.0 && (0.0..9.0e15).contains(&number)).then_some(number as u64);
-    value.as_u64().or_else(|| value.as_f64().and_then(from_float)).or_else(|| value.as_str().and_then(|text| text.parse().ok()))
-}
-
-fn is_said(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Object(object) => !object.is_empty(),
-        Value::Array(list) => !list.is_empty(),
-        Value::Bool(true) | Value::Number(_) => true,
-    }
 }

@@ -1,0 +1,370 @@
+//! What the events of a Messages answer say.
+//!
+//! In: events in the order they came, odd ones too: a block that was never begun, a call whose arguments came whole with its beginning, a
+//! count that only comes at the end. Out: words, reasoning, calls, counts, why the model stopped, and the blocks of thinking to be returned.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::base::chat::{KeptPart, StopReason};
+use crate::models::anthropic::event::{Counts, Event};
+use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::models::wire::json::{read_arguments, read_text};
+
+/// A reply as far as its events came.
+#[derive(Debug, Default)]
+pub(crate) struct MessagesReply {
+    blocks: BTreeMap<u64, Block>,
+    calls: usize,
+    counts: Counts,
+    /// The block of the last event that named one.
+    last: u64,
+    /// True when the model was cut off: its last block may not be whole.
+    is_cut: bool,
+}
+
+/// A block of the content.
+#[derive(Debug)]
+enum Block {
+    Text {
+        bytes: usize,
+    },
+    Call {
+        index: usize,
+        /// Arguments that came with the beginning and count unless pieces follow.
+        whole: Option<String>,
+    },
+    /// Thinking: returned unchanged.
+    Thinking(Map<String, Value>),
+    /// A block of another kind: returned unchanged.
+    Own(Map<String, Value>),
+}
+
+impl Reading for MessagesReply {
+    type Piece = Event;
+
+    fn take(&mut self, event: Event, raw: &[u8], _form: Form, said: &mut Said) -> Result<Taken, Broken> {
+        if event.kind == "error" || event.error.as_ref().is_some_and(|error| !error.is_null()) {
+            return Err(Broken::Reported(event.error.unwrap_or_else(|| serde_json::from_slice(raw).unwrap_or_default())));
+        }
+        match event.kind.as_str() {
+            "message_start" => {
+                let message = event.message.unwrap_or_default();
+                self.count(message.get("usage"), said);
+            }
+            "content_block_start" => {
+                let index = self.index(event.index);
+                self.begin(index, event.content_block.unwrap_or_default(), said);
+            }
+            "content_block_delta" => {
+                let index = self.index(event.index);
+                self.go_on(index, &event.delta.unwrap_or_default(), said);
+            }
+            "content_block_stop" => {
+                let index = self.index(event.index);
+                self.end(index, said);
+            }
+            "message_delta" => {
+                self.count(event.usage.as_ref(), said);
+                let reason = event.delta.as_ref().and_then(|delta| delta.get("stop_reason")).and_then(Value::as_str);
+                self.finish(reason, said);
+            }
+            "message_stop" => {
+                self.finish(None, said);
+                said.done();
+            }
+            "message" => {
+                for (index, block) in event.content.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+                    let index = self.index(u64::try_from(index).ok());
+                    self.begin(index, block.as_object().cloned().unwrap_or_default(), said);
+                }
+                self.count(event.usage.as_ref(), said);
+                self.finish(event.stop_reason.as_deref(), said);
+                said.done();
+            }
+            // `ping`, and events of a later day.
+            _ => return Ok(Taken::Odd),
+        }
+        Ok(Taken::Piece)
+    }
+
+    fn parts(&mut self) -> Vec<KeptPart> {
+        let is_cut = self.is_cut;
+        let last = self.blocks.keys().next_back().copied();
+        let parts = std::mem::take(&mut self.blocks).into_iter().filter_map(|(index, block)| match block {
+            Block::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
+            Block::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
+            // Half a thought has no signature and would be refused.
+            Block::Thinking(block) => (!is_cut || last != Some(index)).then_some(KeptPart::Own(Value::Object(block))),
+            Block::Own(block) => Some(KeptPart::Own(Value::Object(block))),
+        });
+        parts.collect()
+    }
+}
+
+impl MessagesReply {
+    fn index(&mut self, index: Option<u64>) -> u64 {
+        self.last = index.unwrap_or(self.last);
+        self.last
+    }
+
+    fn count(&mut self, usage: Option<&Value>, said: &mut Said) {
+        if let Some(usage) = usage.filter(|usage| usage.is_object()) {
+            said.count(Some(self.counts.take(usage)));
+        }
+    }
+
+    fn begin(&mut self, index: u64, block: Map<String, Value>, said: &mut Said) {
+        if self.blocks.contains_key(&index) {
+            return;
+        }
+        let kind = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let begun = match kind.as_str() {
+            "text" => {
+                let text = read_text(block.get("text")).unwrap_or_default();
+                said.text(&text);
+                Block::Text { bytes: text.len() }
+            }
+            "tool_use" => {
+                let whole = read_arguments(block.get("input"));
+                self.call(read_text(block.get("id")), read_text(block.get("name")), Some(whole).filter(|whole| whole.len() > 2), said)
+            }
+            "thinking" => {
+                said.reasoning(&read_text(block.get("thinking")).unwrap_or_default());
+                Block::Thinking(block)
+            }
+            _ => Block::Own(block),
+        };
+        self.blocks.insert(index, begun);
+    }
+
+    fn call(&mut self, id: Option<String>, name: Option<String>, whole: Option<String>, said: &mut Said) -> Block {
+        let index = self.calls;
+        self.calls += 1;
+        said.call(index, id, name, String::new());
+        Block::Call { index, whole }
+    }
+
+    fn go_on(&mut self, index: u64, delta: &Map<String, Value>, said: &mut Said) {
+        let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default();
+        let text = |key: &str| read_text(delta.get(key)).unwrap_or_default();
+        if !self.blocks.contains_key(&index) {
+            // A block that was never begun is what its pieces say.
+            let begun = match kind {
+                "text_delta" => Block::Text { bytes: 0 },
+                "input_json_delta" => self.call(None, None, None, said),
+                "thinking_delta" | "signature_delta" => {
+                    Block::Thinking(Map::from_iter([("type".to_owned(), "thinking".into()), ("thinking".to_owned(), "".into())]))
+                }
+                _ => return,
+            };
+            self.blocks.insert(index, begun);
+        }
+        match (kind, self.blocks.get_mut(&index)) {
+            ("text_delta", Some(Block::Text { bytes })) => {
+                let text = text("text");
+                *bytes += text.len();
+                said.text(&text);
+            }
+            ("input_json_delta", Some(Block::Call { index, whole })) => {
+                let piece = read_arguments(delta.get("partial_json"));
+                if !piece.is_empty() {
+                    *whole = None;
+                    said.call(*index, None, None, piece);
+                }
+            }
+            ("thinking_delta", Some(Block::Thinking(block))) => {
+                let text = text("thinking");
+                append(block, "thinking", &text);
+                said.reasoning(&text);
+            }
+            ("signature_delta", Some(Block::Thinking(block))) => append(block, "signature", &text("signature")),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, index: u64, said: &mut Said) {
+        if let Some(Block::Call { index, whole }) = self.blocks.get_mut(&index)
+            && let Some(whole) = whole.take()
+        {
+            said.call(*index, None, None, whole);
+        }
+    }
+
+    fn finish(&mut self, reason: Option<&str>, said: &mut Said) {
+        let indices: Vec<u64> = self.blocks.keys().copied().collect();
+        for index in indices {
+            self.end(index, said);
+        }
+        let stop = match reason {
+            None | Some("") => None,
+            Some("tool_use") => Some(StopReason::ToolUse),
+            Some("max_tokens" | "model_context_window_exceeded") => Some(StopReason::Length),
+            Some("refusal") => Some(StopReason::Filtered),
+            // `end_turn`, `stop_sequence`, `pause_turn` and whatever else comes.
+            Some(_) => Some(StopReason::End),
+        };
+        self.is_cut |= stop == Some(StopReason::Length);
+        said.finish(stop);
+    }
+}
+
+fn append(block: &mut Map<String, Value>, key: &str, piece: &str) {
+    match block.get_mut(key) {
+        Some(Value::String(text)) => text.push_str(piece),
+        Some(other) => *other = piece.into(),
+        None => drop(block.insert(key.to_owned(), piece.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::{Value, json};
+
+    use super::{Broken, MessagesReply};
+    use crate::base::chat::{KeptPart, StopReason, Usage};
+    use crate::models::wire::answer::testing::{self, Told, events};
+
+    fn told(frames: &[&str]) -> Told {
+        testing::told::<MessagesReply>(&events(frames)).unwrap()
+    }
+
+    fn broken(frames: &[&str]) -> Broken {
+        testing::read::<MessagesReply>(events(frames).as_bytes(), 9, None).unwrap_err()
+    }
+
+    const START: &str = r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":null,"usage":{"input_tokens":10,"cache_read_input_tokens":900,"cache_creation_input_tokens":50,"output_tokens":1}}}"#;
+    const STOP: &str = r#"{"type":"message_stop"}"#;
+
+    fn ends(reason: &str) -> String {
+        format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}","stop_sequence":null}},"usage":{{"output_tokens":20}}}}"#)
+    }
+
+    #[test]
+    fn reads_the_protocol_as_it_is_written_down() {
+        let reply = told(&[
+            START,
+            r#"{"type":"ping"}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"h"}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"m"}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"c2ln"}}"#,
+            r#"{"type":"content_block_stop","index":0}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"b3BhcXVl"}}"#,
+            r#"{"type":"content_block_stop","index":1}"#,
+            r#"{"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}}"#,
+            r#"{"type":"content_block_delta","index":2,"delta":{"type":"text_delta","text":"so ü"}}"#,
+            r#"{"type":"content_block_stop","index":2}"#,
+            r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"toolu_1","name":"read_file","input":{}}}"#,
+            r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":""}}"#,
+            r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":"{\"path\""}}"#,
+            r#"{"type":"content_block_delta","index":3,"delta":{"type":"input_json_delta","partial_json":":\"a\"}"}}"#,
+            r#"{"type":"content_block_stop","index":3}"#,
+            r#"{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"toolu_2","name":"todo","input":{}}}"#,
+            r#"{"type":"content_block_stop","index":4}"#,
+            &ends("tool_use"),
+            STOP,
+        ]);
+        let own = |value: Value| KeptPart::Own(value);
+        assert_eq!(
+            reply,
+            Told {
+                words: "so ü".into(),
+                reasoning: "hm".into(),
+                calls: vec![r#"toolu_1 read_file {"path":"a"}"#.into(), "toolu_2 todo ".into()],
+                usage: Some(Usage { input: 960, output: 20, cached_read: 900, cached_write: 50, reasoning: 0 }),
+                kept: vec![
+                    own(json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })),
+                    own(json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
+                    KeptPart::Text { bytes: 5, seal: Value::Null },
+                    KeptPart::Call { seal: Value::Null },
+                    KeptPart::Call { seal: Value::Null },
+                ],
+                stop: StopReason::ToolUse,
+            }
+        );
+    }
+
+    #[test]
+    fn reads_events_however_odd() {
+        let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        for frames in [
+            vec![text, STOP],
+            vec![START, text, STOP],
+            vec![r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#, &ends("end_turn")],
+            vec![text, r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#, STOP],
+            vec![r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}"#, &ends("stop_sequence")],
+            vec![text, r#"{"type":"from_the_future","index":7}"#, r#"{"type":"message_delta","delta":{}}"#, STOP],
+            vec![r#"{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#],
+        ] {
+            let reply = told(&frames);
+            assert_eq!((reply.words.as_str(), reply.stop, reply.kept), ("a", StopReason::End, vec![]), "{frames:?}");
+        }
+        let plain = r#"{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#;
+        let reply = testing::told::<MessagesReply>(plain).unwrap();
+        assert_eq!((reply.calls, reply.usage.map(|usage| usage.input)), (vec![r#"t f {"a":1}"#.to_owned()], Some(3)));
+    }
+
+    #[test]
+    fn reads_calls_however_they_come() {
+        let begun = |input: &str| {
+            format!(
+                r#"{{"type":"content_block_start","index":0,"content_block":{{"type":"tool_use","id":"t","name":"f","input":{input}}}}}"#
+            )
+        };
+        let piece = |piece: &str| {
+            format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":{piece}}}}}"#)
+        };
+        for (frames, call) in [
+            (vec![begun(r#"{"a":1}"#)], r#"t f {"a":1}"#),
+            (vec![begun(r#"{"a":1}"#), piece(r#""{\"b\":2}""#)], r#"t f {"b":2}"#),
+            (vec![begun("{}"), piece(r#"{"b":2}"#)], r#"t f {"b":2}"#),
+            (vec![begun("{}"), piece(r#""{\"b\":""#)], r#"t f {"b":"#),
+            (vec![begun("null")], "t f "),
+            (vec![piece(r#""{}""#)], "  {}"),
+        ] {
+            let stop = ends("tool_use");
+            let frames: Vec<&str> = frames.iter().map(String::as_str).chain([stop.as_str(), STOP]).collect();
+            assert_eq!(told(&frames).calls, [call], "{frames:?}");
+        }
+    }
+
+    #[test]
+    fn half_a_thought_is_not_returned() {
+        let thought = [
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}"#,
+        ];
+        let (cut, whole) = (ends("max_tokens"), ends("end_turn"));
+        assert_eq!(told(&[thought[0], thought[1], &cut, STOP]).kept, []);
+        assert_eq!(told(&[thought[0], thought[1], &whole, STOP]).kept.len(), 1);
+    }
+
+    #[test]
+    fn says_why_it_stopped() {
+        let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        for (reason, stop) in [
+            ("end_turn", StopReason::End),
+            ("pause_turn", StopReason::End),
+            ("max_tokens", StopReason::Length),
+            ("model_context_window_exceeded", StopReason::Length),
+            ("refusal", StopReason::Filtered),
+        ] {
+            assert_eq!(told(&[START, text, &ends(reason), STOP]).stop, stop, "{reason}");
+        }
+    }
+
+    #[test]
+    fn tells_a_broken_answer_from_a_whole_one() {
+        let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        assert!(matches!(broken(&[START, text]), Broken::Cut(_)));
+        assert!(matches!(broken(&[r#"{"type":"ping"}"#]), Broken::Garbled(_)));
+        assert!(matches!(broken(&[r#"{"type":"message_start","message":["#]), Broken::Garbled(_)));
+        let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+        let Broken::Reported(fault) = broken(&[START, text, overloaded]) else { panic!("an error inside") };
+        assert_eq!(fault["type"], "overloaded_error");
+        assert_eq!(told(&[START, text, &ends("end_turn"), "{ junk"][..3]).words, "a");
+    }
+}

@@ -1,0 +1,372 @@
+//! From the bytes of an answer to deltas, streamed or not, for every protocol alike.
+//!
+//! In: body bytes in any cut, then the end of the body or the news that it broke off. Out: deltas, the last of them `Stop`, or why there
+//! is no reply. What one event means is its [`Reading`]'s part; here are frames, limits, errors and the question whether a reply is whole.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::base::chat::{Kept, KeptPart, StopReason, Usage};
+use crate::base::text::head;
+use crate::models::Delta;
+use crate::models::wire::sse::SseReader;
+
+/// Most bytes of a whole answer, framing included.
+const BODY_LIMIT_BYTES: usize = 256 * 1024 * 1024;
+/// Most bytes of an answer that is not streamed.
+const PLAIN_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+/// How much of something odd is quoted.
+const QUOTED_BYTES: usize = 200;
+
+/// Why an answer is no reply.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Broken {
+    /// It broke off before it was whole.
+    Cut(String),
+    /// It is not in the protocol.
+    Garbled(String),
+    /// The provider reports an error inside it.
+    Reported(Value),
+}
+
+/// How an answer comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As events of a stream.
+    Streamed,
+    /// As one body of JSON.
+    Plain,
+}
+
+/// What a piece of JSON was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// A piece of a reply.
+    Piece,
+    /// Something else.
+    Odd,
+}
+
+/// What one protocol makes of the JSON of an answer.
+pub(crate) trait Reading: Default + Send {
+    /// The JSON of one event, or of a whole body.
+    type Piece: DeserializeOwned;
+
+    /// Takes the next piece; `raw` is how it was written.
+    fn take(&mut self, piece: Self::Piece, raw: &[u8], form: Form, said: &mut Said) -> Result<Taken, Broken>;
+
+    /// Returns the reply's parts for the provider that wants them back; none where nothing but words and calls came.
+    fn parts(&mut self) -> Vec<KeptPart>;
+}
+
+/// What a reply said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    deltas: Vec<Delta>,
+    usage: Option<Usage>,
+    finish: Option<StopReason>,
+    done: bool,
+    has_calls: bool,
+}
+
+impl Said {
+    /// Visible words.
+    pub(crate) fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.deltas.push(Delta::Text(text.to_owned()));
+        }
+    }
+
+    /// Reasoning.
+    pub(crate) fn reasoning(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.deltas.push(Delta::Reasoning(text.to_owned()));
+        }
+    }
+
+    /// A piece of a call.
+    pub(crate) fn call(&mut self, index: usize, id: Option<String>, name: Option<String>, arguments: String) {
+        self.has_calls = true;
+        if id.is_some() || name.is_some() || !arguments.is_empty() {
+            self.deltas.push(Delta::Call { index, id, name, arguments });
+        }
+    }
+
+    /// A count of tokens; a later one replaces an earlier one.
+    pub(crate) fn count(&mut self, usage: Option<Usage>) {
+        self.usage = usage.filter(|usage| usage.total() > 0).or(self.usage);
+    }
+
+    /// The reply is whole; a count of tokens may still follow.
+    pub(crate) fn finish(&mut self, reason: Option<StopReason>) {
+        self.finish = reason.or(self.finish);
+    }
+
+    /// Nothing more will come that counts.
+    pub(crate) fn done(&mut self) {
+        self.done = true;
+    }
+}
+
+/// Reads one answer.
+#[derive(Debug)]
+pub(crate) struct AnswerReader<R> {
+    reading: R,
+    said: Said,
+    /// The model that answers.
+    by: String,
+    frames: Frames,
+    stopped: bool,
+    received_bytes: usize,
+    pieces: usize,
+    /// The last part of the answer that is no piece of a reply, quoted.
+    odd: String,
+    /// How the answer begins.
+    opening: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+enum Frames {
+    /// Nothing but white space so far.
+    #[default]
+    Unknown,
+    Events(SseReader),
+    Plain(Vec<u8>),
+}
+
+impl<R: Reading> AnswerReader<R> {
+    /// Begins to read what the model `by` answers.
+    pub(crate) fn new(by: &str) -> Self {
+        Self {
+            reading: R::default(),
+            said: Said::default(),
+            by: by.to_owned(),
+            frames: Frames::default(),
+            stopped: false,
+            received_bytes: 0,
+            pieces: 0,
+            odd: String::new(),
+            opening: Vec::new(),
+        }
+    }
+
+    /// Takes the next bytes of the body.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(), Broken> {
+        self.received_bytes = self.received_bytes.saturating_add(bytes.len());
+        if self.received_bytes > BODY_LIMIT_BYTES {
+            return Err(Broken::Garbled(format!("the answer is longer than {BODY_LIMIT_BYTES} bytes")));
+        }
+        let missing = QUOTED_BYTES.saturating_sub(self.opening.len()).min(bytes.len());
+        self.opening.extend_from_slice(bytes.get(..missing).unwrap_or_default());
+        if matches!(self.frames, Frames::Unknown) {
+            let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            match bare.iter().find(|byte| !byte.is_ascii_whitespace()) {
+                None => return Ok(()),
+                Some(b'{' | b'[') => self.frames = Frames::Plain(Vec::new()),
+                Some(b'<') => return Err(Broken::Garbled(format!("it is a page, not an answer: {}", quoted(bytes)))),
+                Some(_) => self.frames = Frames::Events(SseReader::default()),
+            }
+        }
+        let events = match &mut self.frames {
+            Frames::Unknown => Vec::new(),
+            Frames::Plain(body) => {
+                body.extend_from_slice(bytes);
+                if body.len() > PLAIN_LIMIT_BYTES {
+                    return Err(Broken::Garbled(format!("the answer is longer than {PLAIN_LIMIT_BYTES} bytes")));
+                }
+                Vec::new()
+            }
+            Frames::Events(reader) => reader.feed(bytes).map_err(|_| Broken::Garbled("one event of the stream is too long".to_owned()))?,
+        };
+        events.iter().try_for_each(|event| self.take_event(event))
+    }
+
+    /// Takes the end of the body; `broken` says why it came early, where it did.
+    pub(crate) fn finish(&mut self, broken: Option<String>) -> Result<(), Broken> {
+        match std::mem::take(&mut self.frames) {
+            Frames::Unknown => {}
+            Frames::Events(mut reader) => {
+                let last = reader.finish();
+                if !reader.is_in_protocol() {
+                    return Err(Broken::Garbled(format!("the answer is no reply: {}", quoted(&self.opening))));
+                }
+                if let Some(event) = last
+                    && let Err(fault) = self.take_event(&event)
+                    && !self.is_whole()
+                {
+                    // Half an event at the end of a broken stream says no more than that it is broken.
+                    return Err(if matches!(fault, Broken::Reported(_)) { fault } else { self.cut(broken) });
+                }
+            }
+            Frames::Plain(body) => self.take_plain(&body, broken.clone())?,
+        }
+        if self.is_whole() {
+            self.stop();
+            return Ok(());
+        }
+        if self.pieces == 0 && broken.is_none() && !self.odd.is_empty() {
+            return Err(Broken::Garbled(format!("nothing in it is a piece of a reply: {}", self.odd)));
+        }
+        Err(self.cut(broken))
+    }
+
+    /// Returns the deltas read since the last time.
+    pub(crate) fn take_deltas(&mut self) -> Vec<Delta> {
+        std::mem::take(&mut self.said.deltas)
+    }
+
+    /// Returns true when nothing more will come that counts.
+    pub(crate) fn is_done(&self) -> bool {
+        self.said.done
+    }
+
+    /// Returns true when the reply is whole; a count of tokens may still follow.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.said.done || self.said.finish.is_some()
+    }
+
+    fn stop(&mut self) {
+        if std::mem::replace(&mut self.stopped, true) {
+            return;
+        }
+        let parts = self.reading.parts();
+        let said = &mut self.said;
+        if parts.iter().any(|part| part.size_bytes() > 0) {
+            said.deltas.push(Delta::Kept(Kept { by: self.by.clone(), parts }));
+        }
+        said.deltas.extend(said.usage.map(Delta::Usage));
+        let natural = if said.has_calls { StopReason::ToolUse } else { StopReason::End };
+        said.deltas.push(Delta::Stop(said.finish.unwrap_or(natural)));
+    }
+
+    fn cut(&self, broken: Option<String>) -> Broken {
+        let why = broken.unwrap_or_else(|| "the stream ended without a finish reason".to_owned());
+        Broken::Cut(format!("{why} after {} bytes", self.received_bytes))
+    }
+
+    fn take_event(&mut self, event: &[u8]) -> Result<(), Broken> {
+        let text = event.trim_ascii();
+        if text == b"[DONE]" {
+            self.said.done();
+            return Ok(());
+        }
+        if self.said.done || text.is_empty() {
+            return Ok(());
+        }
+        if text.first() != Some(&b'{') {
+            self.odd = quoted(text);
+            return Ok(());
+        }
+        match parse(text) {
+            Ok(piece) => self.take_piece(piece, text, Form::Streamed),
+            // Some servers leave out the blank line between events.
+            Err(_) if text.contains(&b'\n') => text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line)),
+            Err(err) => Err(Broken::Garbled(format!("one event of the stream cannot be read ({err}): {}", quoted(text)))),
+        }
+    }
+
+    fn take_plain(&mut self, body: &[u8], broken: Option<String>) -> Result<(), Broken> {
+        let text = String::from_utf8_lossy(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
+        for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
+            let value = match value {
+                Ok(value) => value,
+                Err(err) if err.is_eof() || broken.is_some() => return Err(self.cut(broken)),
+                Err(err) => return Err(Broken::Garbled(format!("the answer cannot be read ({err}): {}", quoted(body)))),
+            };
+            let items = if let Value::Array(items) = value { items } else { vec![value] };
+            for item in items {
+                let item = item.to_string();
+                let piece = parse(item.as_bytes())
+                    .map_err(|err| Broken::Garbled(format!("the answer is no reply ({err}): {}", quoted(item.as_bytes()))))?;
+                self.take_piece(piece, item.as_bytes(), Form::Plain)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_piece(&mut self, piece: R::Piece, raw: &[u8], form: Form) -> Result<(), Broken> {
+        match self.reading.take(piece, raw, form, &mut self.said)? {
+            Taken::Piece => self.pieces += 1,
+            Taken::Odd => self.odd = quoted(raw),
+        }
+        Ok(())
+    }
+}
+
+/// Reads a piece; bytes that are not UTF-8 are replaced, as a tokenizer may have cut a character in two.
+fn parse<P: DeserializeOwned>(bytes: &[u8]) -> Result<P, serde_json::Error> {
+    serde_json::from_slice(bytes).or_else(|err| match std::str::from_utf8(bytes) {
+        Ok(_) => Err(err),
+        Err(_) => serde_json::from_str(&String::from_utf8_lossy(bytes)),
+    })
+}
+
+fn quoted(bytes: &[u8]) -> String {
+    let start = bytes.get(..QUOTED_BYTES * 4).unwrap_or(bytes);
+    let text: String = String::from_utf8_lossy(start).split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("`{}`", head(&text, QUOTED_BYTES))
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Reads answers for the tests of every protocol.
+
+    use super::{AnswerReader, Broken, Reading};
+    use crate::base::chat::{KeptPart, StopReason, Usage};
+    use crate::models::Delta;
+
+    /// Reads an answer whose bytes come in parts of `cut`.
+    pub(crate) fn read<R: Reading>(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
+        let mut reader = AnswerReader::<R>::new("test");
+        body.chunks(cut.max(1)).try_for_each(|part| reader.feed(part))?;
+        reader.finish(broken.map(str::to_owned))?;
+        Ok(reader.take_deltas())
+    }
+
+    /// What an answer says.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub(crate) struct Told {
+        pub(crate) words: String,
+        pub(crate) reasoning: String,
+        /// As `id name arguments`.
+        pub(crate) calls: Vec<String>,
+        pub(crate) usage: Option<Usage>,
+        pub(crate) kept: Vec<KeptPart>,
+        pub(crate) stop: StopReason,
+    }
+
+    /// Reads an answer, the same however its bytes are cut.
+    pub(crate) fn told<R: Reading>(body: &str) -> Result<Told, Broken> {
+        let deltas = read::<R>(body.as_bytes(), body.len(), None)?;
+        for cut in [1, 7] {
+            assert_eq!(read::<R>(body.as_bytes(), cut, None).as_ref(), Ok(&deltas), "in parts of {cut}");
+        }
+        let (mut told, mut calls) = (Told::default(), Vec::<(String, String, String)>::new());
+        for delta in deltas {
+            match delta {
+                Delta::Text(text) => told.words.push_str(&text),
+                Delta::Reasoning(text) => told.reasoning.push_str(&text),
+                Delta::Call { index, id, name, arguments } => {
+                    calls.resize(calls.len().max(index + 1), Default::default());
+                    let call = calls.get_mut(index).unwrap();
+                    call.0.push_str(&id.unwrap_or_default());
+                    call.1.push_str(&name.unwrap_or_default());
+                    call.2.push_str(&arguments);
+                }
+                Delta::Kept(kept) => told.kept = kept.parts,
+                Delta::Usage(usage) => told.usage = Some(usage),
+                Delta::Stop(stop) => {
+                    let calls = calls.into_iter().map(|(id, name, arguments)| format!("{id} {name} {arguments}")).collect();
+                    return Ok(Told { calls, stop, ..told });
+                }
+                Delta::Restart => panic!("an answer does not restart"),
+            }
+        }
+        panic!("an answer ends with a stop")
+    }
+
+    /// Writes events as a stream.
+    pub(crate) fn events(frames: &[&str]) -> String {
+        frames.iter().map(|frame| format!("data: {frame}\n\n")).collect()
+    }
+}

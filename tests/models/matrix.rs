@@ -1,0 +1,192 @@
+//! The fault matrix: every fault with every protocol, what comes of it, how many requests were sent, how many tokens were counted.
+
+use locum::base::chat::{Message, StopReason};
+use locum::models::ModelError;
+use locum::models::profile::{Profile, Provider};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::protocol::{ALL, calls, empty, fault, key, profile, stream, too_long, words};
+use crate::support::model_server::{Answer, ModelServer, Piece};
+use crate::{ask_model, model_of};
+
+/// A fault and what has to come of it: requests in all, and the reply's words or a part of the error.
+struct Case {
+    name: &'static str,
+    answer: fn(Provider) -> Answer,
+    requests: usize,
+    outcome: &'static str,
+}
+
+const CASES: &[Case] = &[
+    Case { name: "none", answer: |provider| stream(&words(provider)), requests: 1, outcome: "hi" },
+    Case { name: "keep-alive comments", answer: |provider| commented(&words(provider)), requests: 1, outcome: "hi" },
+    Case { name: "one byte at a time", answer: |provider| torn(&words(provider)), requests: 1, outcome: "hi" },
+    Case { name: "a byte that is no text", answer: |provider| spoiled(&words(provider)), requests: 1, outcome: "hi\u{fffd}" },
+    Case { name: "no usage", answer: |provider| stream(&without_usage(&words(provider))), requests: 1, outcome: "hi" },
+    Case { name: "half a stream", answer: |provider| stream(&half(provider)), requests: 2, outcome: "hi" },
+    Case { name: "cut", answer: |provider| stream(&half(provider)).then(Piece::Cut), requests: 2, outcome: "hi" },
+    Case { name: "silence", answer: |provider| stream(&half(provider)).then(Piece::Hang), requests: 2, outcome: "hi" },
+    Case { name: "half an event", answer: |provider| halved(&words(provider)), requests: 2, outcome: "hi" },
+    Case { name: "error inside", answer: |provider| stream(&[half(provider), vec![fault(provider)]].concat()), requests: 2, outcome: "hi" },
+    Case { name: "empty reply", answer: |provider| stream(&empty(provider)), requests: 2, outcome: "hi" },
+    Case { name: "empty body", answer: |_| Answer { pieces: vec![], ..stream(&[]) }, requests: 2, outcome: "hi" },
+    Case { name: "a page", answer: |_| Answer::plain(200, "text/html", "<html>sign in</html>"), requests: 2, outcome: "hi" },
+    Case { name: "no JSON", answer: |_| stream(&["{ oops }".to_owned()]), requests: 2, outcome: "hi" },
+    Case { name: "408", answer: |_| Answer::plain(408, "text/plain", ""), requests: 2, outcome: "hi" },
+    Case { name: "429", answer: |_| Answer::json(429, &json!({ "error": { "message": "slow down" } })), requests: 2, outcome: "hi" },
+    Case { name: "500", answer: |_| Answer::plain(500, "text/html", "<h1>oops</h1>"), requests: 2, outcome: "hi" },
+    Case { name: "529", answer: |_| Answer::json(529, &json!({ "error": { "type": "overloaded_error" } })), requests: 2, outcome: "hi" },
+    Case {
+        name: "400",
+        answer: |_| Answer::json(400, &json!({ "error": { "message": "bad tool" } })),
+        requests: 1,
+        outcome: "refused the request",
+    },
+    Case {
+        name: "401",
+        answer: |_| Answer::json(401, &json!({ "error": { "message": "who? sk-very-secret" } })),
+        requests: 1,
+        outcome: "who? ***",
+    },
+    Case { name: "404", answer: |_| Answer::json(404, &json!({ "error": { "message": "no model" } })), requests: 1, outcome: "`base_url`" },
+    Case { name: "too long", answer: |provider| Answer::json(400, &too_long(provider)), requests: 1, outcome: "too long" },
+    Case {
+        name: "redirect",
+        answer: |_| Answer::plain(307, "text/plain", "").with_header("location", "/x"),
+        requests: 1,
+        outcome: "redirect",
+    },
+];
+
+#[test]
+fn every_fault_with_every_protocol() {
+    let mut matrix = vec![format!("{:<24}{:<18}{:<9}{:<8}{}", "FAULT", "PROTOCOL", "REQUESTS", "TOKENS", "OUTCOME")];
+    for case in CASES {
+        for provider in ALL {
+            let mut server = ModelServer::start(vec![(case.answer)(provider), stream(&words(provider))]);
+            let model = model_of(&Profile { idle_timeout_s: 1, ..profile(provider, &server.base_url) });
+            let (reply, _, _) = ask_model(&*model, &[Message::User { text: "go".into() }]);
+            let (outcome, tokens) = match &reply {
+                Ok(reply) => (reply.text.clone(), reply.usage.map(|usage| usage.total())),
+                Err(err) => (err.to_string(), None),
+            };
+            let requests = server.asked().len();
+            let name = case.name;
+            matrix.push(format!(
+                "{name:<24}{:<18}{requests:<9}{:<8}{outcome}",
+                provider.as_str(),
+                tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string())
+            ));
+            assert_eq!(requests, case.requests, "{name} {provider:?}: {outcome}");
+            assert!(outcome.contains(case.outcome), "{name} {provider:?}: {outcome}");
+            assert!(!outcome.contains("sk-very-secret"), "{outcome}");
+            if reply.is_ok() && name != "no usage" {
+                assert_eq!(tokens, Some(110), "{name} {provider:?}");
+            }
+        }
+    }
+    println!("{}", matrix.join("\n"));
+}
+
+#[test]
+fn two_calls_come_as_two_calls() {
+    for provider in ALL {
+        let whole = calls(provider);
+        for answer in [stream(&whole), torn(&whole), commented(&whole)] {
+            let server = ModelServer::start(vec![answer]);
+            let reply = ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.unwrap();
+            let made: Vec<_> = reply.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+            assert_eq!(made, [("read_file", r#"{"path":"a"}"#), ("read_file", r#"{"path":"b"}"#)], "{provider:?}");
+            assert_eq!(reply.stop, StopReason::ToolUse);
+            assert_ne!(reply.calls[0].id, reply.calls[1].id);
+        }
+    }
+}
+
+#[test]
+fn nothing_of_a_broken_reply_is_left() {
+    for provider in ALL {
+        let pieces = calls(provider);
+        let begun = pieces.get(..pieces.len() - 1).unwrap();
+        let mut server = ModelServer::start(vec![stream(begun), stream(&words(provider))]);
+        let reply = ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.unwrap();
+        assert_eq!((reply.text.as_str(), reply.calls.len(), server.asked().len()), ("hi", 0, 2), "{provider:?}");
+    }
+}
+
+#[test]
+fn a_key_travels_in_its_header_and_nowhere_else() {
+    for provider in ALL {
+        let mut server = ModelServer::start(vec![stream(&words(provider))]);
+        assert!(ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.is_ok());
+        let asked = &server.asked()[0];
+        assert!(key(provider, asked).is_some_and(|value| value.ends_with("sk-very-secret")), "{asked:?}");
+        let carriers = asked.headers.iter().filter(|(_, value)| value.contains("sk-very-secret")).count();
+        assert!(carriers == 1 && !asked.path.contains("secret") && !asked.body.contains("secret"), "{asked:?}");
+    }
+}
+
+#[test]
+fn nobody_is_waited_for_when_no_one_listens() {
+    for provider in ALL {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let err = ask_model(&*model_of(&profile(provider, &format!("http://{address}/v1"))), &[Message::User { text: "go".into() }])
+            .0
+            .unwrap_err();
+        assert!(matches!(&err, ModelError::Unavailable { message, .. } if message.contains("cannot connect")), "{err}");
+    }
+}
+
+fn half(provider: Provider) -> Vec<String> {
+    let mut events = words(provider);
+    events.pop();
+    events
+}
+
+fn bytes(events: &[String]) -> Vec<u8> {
+    events.iter().flat_map(|event| format!("data: {event}\n\n").into_bytes()).collect()
+}
+
+fn with_body(pieces: Vec<Piece>) -> Answer {
+    Answer { pieces, ..stream(&[]) }
+}
+
+fn torn(events: &[String]) -> Answer {
+    with_body(bytes(events).chunks(1).map(|byte| Piece::Bytes(byte.to_vec())).collect())
+}
+
+fn commented(events: &[String]) -> Answer {
+    let lines = events.iter().map(|event| format!(": PROCESSING\n\nevent: some\nid: 3\ndata: {event}\r\n\r\n: ping\n\n"));
+    with_body(lines.map(|line| Piece::Bytes(line.into_bytes())).collect())
+}
+
+fn spoiled(events: &[String]) -> Answer {
+    let body = bytes(events);
+    let at = body.windows(4).position(|window| window == b"\"hi\"").unwrap() + 3;
+    let (head, tail) = body.split_at(at);
+    with_body(vec![Piece::Bytes([head, b"\xff", tail].concat())])
+}
+
+fn halved(events: &[String]) -> Answer {
+    let last = events.last().unwrap();
+    let mut body = bytes(events.get(..events.len() - 1).unwrap());
+    body.extend_from_slice(format!("data: {}", last.get(..last.len() / 3).unwrap()).as_bytes());
+    with_body(vec![Piece::Bytes(body), Piece::Cut])
+}
+
+fn without_usage(events: &[String]) -> Vec<String> {
+    let strip = |event: &String| {
+        let mut value: serde_json::Value = serde_json::from_str(event).unwrap();
+        for key in ["usage", "usageMetadata"] {
+            value.as_object_mut().unwrap().remove(key);
+            for inner in ["message", "response"] {
+                value.get_mut(inner).and_then(serde_json::Value::as_object_mut).map(|inner| inner.remove(key));
+            }
+        }
+        value.to_string()
+    };
+    events.iter().map(strip).collect()
+}
