@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, PolicyArgs, SchemaArgs};
 use crate::cli::modes_args::ModesArgs;
+use crate::cli::prompt_args::CommandsArgs;
 use crate::cli::trigger_args::TriggerArgs;
 use crate::config::load::FlagValue;
 
@@ -68,6 +69,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// The modes a run could use: look at them, check, change, carry them to other repositories.
     Modes(ModesArgs),
+    /// The slash commands a task may begin with.
+    Commands(CommandsArgs),
     /// What the policy says, offline.
     Policy(PolicyArgs),
     /// What an event would start, offline.
@@ -96,6 +99,7 @@ impl Command {
             Self::Init(_)
             | Self::Demo(_)
             | Self::Modes(_)
+            | Self::Commands(_)
             | Self::Policy(_)
             | Self::Trigger(_)
             | Self::Config(_)

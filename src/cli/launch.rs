@@ -13,18 +13,20 @@ use crate::base::id::SessionId;
 use crate::cli::args::{OutputFormat, RunOptions};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::place::{named_file, user_file, user_modes};
+use crate::cli::place::{named_file, user_commands, user_file, user_modes};
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::FlagValue;
 use crate::config::settings::Publish;
 use crate::forge::local::Local;
 use crate::policy::intent::Facts;
+use crate::prompts::commands::expand::parse_invocation;
 use crate::report::comment::Decide;
 use crate::report::summary::{self, Diff};
 use crate::report::{json, live, markdown};
 use crate::run::clock::SystemClock;
 use crate::run::execute::{self, Beginning, Execution};
 use crate::run::job::Work;
+use crate::run::opening::Words;
 use crate::run::plan::Subject;
 use crate::run::prepare::{self, NamedFile, Order, Prepared, UserFiles};
 use crate::run::publish::{Destination, Published, Publisher};
@@ -141,10 +143,13 @@ pub fn named(flag: &str, path: Option<&Path>, context: &Context) -> Result<Optio
 /// Every mistake found on the way.
 pub fn prepare(launch: &Launch, session: SessionId, workspace: &Workspace, context: &Context) -> Result<Prepared, Failure> {
     let environment = &context.environment;
-    let user = UserFiles { config: user_file(environment, "config.yml")?, modes: user_modes(environment)? };
+    let calls_command = parse_invocation(&launch.task).is_some();
+    let commands = if calls_command { user_commands(environment)? } else { Vec::new() };
+    let user = UserFiles { config: user_file(environment, "config.yml")?, modes: user_modes(environment)?, commands };
     let order = Order {
         session,
         task: launch.task.clone(),
+        words: if matches!(launch.work, Some(Work::Steps(_))) { Words::Program } else { Words::Asker },
         materials: Vec::new(),
         mode: launch.mode.clone(),
         facts: launch.facts.clone(),
@@ -219,7 +224,7 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
     });
     let publisher = destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
     let caller = serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;
-    let execution = Execution { prepared, workspace, folder, beginning, caller, clock: &clock as &dyn Clock };
+    let execution = Execution { prepared, workspace, folder, beginning, caller, forge: None, clock: &clock as &dyn Clock };
     let ended = runtime.block_on(async { execute::run_and_publish(&execution, publisher.as_ref(), stop_signal().boxed(), watch).await });
     let (outcome, published) = ended?;
     Ok(Ended { outcome, published })

@@ -7,6 +7,8 @@
 
 pub mod action;
 pub mod args;
+pub mod checked;
+pub mod commands;
 pub mod completions;
 pub mod config;
 pub mod decide;
@@ -31,6 +33,7 @@ pub mod policy;
 pub mod policy_args;
 pub mod policy_explain;
 pub mod policy_test;
+pub mod prompt_args;
 pub mod resume;
 pub mod run;
 pub mod schema;
@@ -149,6 +152,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Init(args) => init::all(&args, context, output),
         Command::Demo(args) => demo::run(&args, context, output),
         Command::Modes(args) => modes::run(&args, context, output),
+        Command::Commands(args) => commands::run(&args, context, output),
         Command::Policy(args) => policy::run(&args, context, output),
         Command::Trigger(args) => trigger::run(&args, context, output),
         Command::Config(args) => config::run(&args, context, output),

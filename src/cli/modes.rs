@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use crate::cli::checked::{self, Checked, Finding, Told};
 use crate::cli::failure::{Failure, Mistake};
 use crate::cli::inspect_args::InspectArgs;
 use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
-use crate::cli::place::{Place, named_file};
+use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
 use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
@@ -83,84 +84,35 @@ fn validate(args: &ValidateModesArgs, context: &Context, output: &mut Output) ->
     } else {
         args.files.iter().map(|file| named_text(&context.folder.join(file), file)).collect::<Result<_, _>>()?
     };
-    let checked: Vec<Checked> = texts.iter().map(Checked::of).collect();
-    if args.inspect.json {
-        output.json(&checked);
-    } else {
-        for checked in &checked {
-            checked.show(output);
-        }
-        if checked.is_empty() {
-            output.line("no mode files");
-        }
-    }
-    Ok(if checked.iter().all(|checked| checked.mistakes.is_empty()) { ExitStatus::Done } else { ExitStatus::Usage })
+    let checked: Vec<Checked<Slugs>> = texts.iter().map(check).collect();
+    let words = |slugs: &Slugs| if slugs.modes.is_empty() { "no modes".to_owned() } else { slugs.modes.join(", ") };
+    Ok(checked::show(&checked, Told { none: "no mode files", words: &words }, args.inspect.json, output))
 }
 
 /// Reads a file a person named. What kind it is, is said by the longest end of its path that is a place of mode files.
 fn named_text(path: &Path, shown: &Path) -> Result<ModeText, Failure> {
-    let file = named_file(path)?.ok_or_else(|| Failure::usage("FILE", format!("`{}` does not exist", shown.display())))?;
-    let parts: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-    let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));
-    let known = ends.into_iter().find(|end| places::may_define(end));
-    Ok(ModeText { source: ModeSource::Project { file: known.unwrap_or_else(|| shown.display().to_string()) }, text: file.text })
+    let (known, text) = checked::named(path, shown, &places::may_define)?;
+    Ok(ModeText { source: ModeSource::Project { file: known }, text })
 }
 
-/// What a check of one file found.
+/// What a mode file defines.
 #[derive(serde::Serialize)]
-struct Checked {
-    file: String,
+struct Slugs {
     modes: Vec<String>,
-    mistakes: Vec<Finding>,
-    warnings: Vec<Finding>,
 }
 
-/// One mistake or warning.
-#[derive(serde::Serialize)]
-struct Finding {
-    line: u32,
-    column: u32,
-    path: String,
-    message: String,
-    hint: Option<String>,
-}
-
-impl Checked {
-    fn of(text: &ModeText) -> Self {
-        let finding = |error: ModeError| {
-            let ModeError { line, column, path, message, hint, origin: _, excerpt: _ } = error;
-            Finding { line, column, path, message, hint }
-        };
-        let file = text.source.file().unwrap_or_default().to_owned();
-        match merge::definitions(text, Strictness::Strict) {
-            Ok(found) => Self {
-                file,
-                modes: found.modes.into_iter().map(|mode| mode.slug).collect(),
-                mistakes: Vec::new(),
-                warnings: found.warnings.into_iter().map(finding).collect(),
-            },
-            Err(errors) => Self { file, modes: Vec::new(), mistakes: errors.0.into_iter().map(finding).collect(), warnings: Vec::new() },
-        }
-    }
-
-    fn show(&self, output: &mut Output) {
-        let said = |word: &str, finding: &Finding| {
-            let place = if finding.line == 0 { self.file.clone() } else { format!("{}:{}:{}", self.file, finding.line, finding.column) };
-            let path = if finding.path.is_empty() { String::new() } else { format!("`{}`: ", finding.path) };
-            let hint = finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            visible(&format!("{word}: {place}: {path}{}{hint}", finding.message))
-        };
-        for mistake in &self.mistakes {
-            output.line(said("error", mistake));
-        }
-        for warning in &self.warnings {
-            output.line(said("warning", warning));
-        }
-        if self.mistakes.is_empty() {
-            let modes = if self.modes.is_empty() { "no modes".to_owned() } else { self.modes.join(", ") };
-            output.line(visible(&format!("{}: {modes}", self.file)));
-        }
-    }
+fn check(text: &ModeText) -> Checked<Slugs> {
+    let finding = |error: ModeError| {
+        let ModeError { line, column, path, message, hint, origin: _, excerpt: _ } = error;
+        Finding { line, column, path, message, hint }
+    };
+    let file = text.source.file().unwrap_or_default().to_owned();
+    let (modes, mistakes, warnings) = match merge::definitions(text, Strictness::Strict) {
+        Ok(found) => (found.modes.into_iter().map(|mode| mode.slug).collect(), Vec::new(), found.warnings),
+        Err(errors) => (Vec::new(), errors.0, Vec::new()),
+    };
+    let findings = |errors: Vec<ModeError>| errors.into_iter().map(finding).collect();
+    Checked { file, defines: Slugs { modes }, mistakes: findings(mistakes), warnings: findings(warnings) }
 }
 
 fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, Failure> {

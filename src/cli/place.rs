@@ -16,6 +16,8 @@ use crate::modes::merge::{self, Merged, ModeText};
 use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define};
 use crate::modes::{ModeSet, ModeSource};
 use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use crate::prompts::PromptFile;
+use crate::prompts::commands::{self, CommandSet};
 use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
 use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
@@ -64,21 +66,25 @@ impl Place {
     /// # Errors
     /// When one cannot be read or is no text, or there are too many.
     pub fn below(&self, folder: &str) -> Result<Vec<(RepoPath, String)>, Failure> {
-        let paths: Vec<String> = match self {
-            Self::WorkingTree(root) => files::below(&root.join(folder), FILES_LIMIT).map_err(|fault| unreadable(folder, &fault))?,
-            Self::Commit(repo, commit) => {
-                let fault = |error: String| Failure::usage(folder, error);
-                let root = RepoPath::parse(folder).map_err(|error| fault(error.to_string()))?;
-                let paths = repo.list_at(commit, &root, FILES_LIMIT).map_err(|error| fault(error.to_string()))?;
-                paths.iter().filter_map(|path| path.as_str().strip_prefix(folder)?.strip_prefix('/')).map(str::to_owned).collect()
-            }
-        };
         let mut found = Vec::new();
-        for path in paths {
+        for path in self.names_below(folder)? {
             let Some(file) = self.file(&format!("{folder}/{path}"))? else { continue };
             found.push((RepoPath::parse(&path).map_err(|error| Failure::usage(folder, error.to_string()))?, file.text));
         }
         Ok(found)
+    }
+
+    /// Returns the path below the folder of every file below it.
+    fn names_below(&self, folder: &str) -> Result<Vec<String>, Failure> {
+        match self {
+            Self::WorkingTree(root) => files::below(&root.join(folder), FILES_LIMIT).map_err(|fault| unreadable(folder, &fault)),
+            Self::Commit(repo, commit) => {
+                let fault = |error: String| Failure::usage(folder, error);
+                let root = RepoPath::parse(folder).map_err(|error| fault(error.to_string()))?;
+                let paths = repo.list_at(commit, &root, FILES_LIMIT).map_err(|error| fault(error.to_string()))?;
+                Ok(paths.iter().filter_map(|path| path.as_str().strip_prefix(folder)?.strip_prefix('/')).map(str::to_owned).collect())
+            }
+        }
     }
 
     /// Returns what the repository's ignore files hide.
@@ -158,6 +164,28 @@ impl Place {
         Ok(found)
     }
 
+    /// Returns every slash command: the repository's, then the user's own.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are too many.
+    pub fn commands(&self, environment: &Environment) -> Result<CommandSet, Failure> {
+        let mut texts = self.texts(commands::FOLDERS, &commands::is_command_file)?;
+        texts.extend(user_commands(environment)?);
+        Ok(CommandSet::read(&texts))
+    }
+
+    /// Reads those files below some folders that are wanted.
+    fn texts(&self, folders: &[&str], wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PromptFile>, Failure> {
+        let mut found = Vec::new();
+        for folder in folders {
+            let paths = self.names_below(folder)?.into_iter().map(|path| format!("{folder}/{path}"));
+            for path in paths.filter(|path| wanted(path)) {
+                found.extend(self.file(&path)?.map(|file| PromptFile { path: file.origin, text: file.text }));
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns every mode: built-in, the user's, the repository's; and what in their files should be told.
     ///
     /// # Errors
@@ -181,6 +209,22 @@ pub fn user_modes(environment: &Environment) -> Result<Vec<ModeText>, Failure> {
         texts.push(ModeText { source, text });
     }
     Ok(texts)
+}
+
+/// Reads the slash commands of the user's own configuration.
+///
+/// # Errors
+/// When one cannot be read, or there are too many.
+pub fn user_commands(environment: &Environment) -> Result<Vec<PromptFile>, Failure> {
+    let Some(folder) = environment.config_folder().map(|folder| folder.join(commands::USER_FOLDER)) else { return Ok(Vec::new()) };
+    let origin = folder.display().to_string();
+    let paths = files::below(&folder, FILES_LIMIT).map_err(|fault| unreadable(&origin, &fault))?;
+    let mut found = Vec::new();
+    for path in paths.into_iter().filter(|path| path.ends_with(".md")) {
+        let file = named_file(&folder.join(&path))?;
+        found.extend(file.map(|file| PromptFile { path: file.origin, text: file.text }));
+    }
+    Ok(found)
 }
 
 /// Returns the settings that no repository has a word in: the user's file, the environment, flags.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::base::path::{PathError, RepoPath};
 use crate::base::tool::ToolName;
 use crate::modes::file_regex::FileRegex;
-use crate::modes::permissions::{Permission, PermissionRule};
+use crate::modes::permissions::{Permission, PermissionRule, Permissions};
 use crate::modes::{FileLimits, Group, Mode, ModeSet};
 use crate::policy::intent::Intent;
 use crate::policy::schema::Switching;
@@ -244,21 +244,23 @@ pub fn check_edit(mode: &Mode, tool: ToolName, path: &RepoPath) -> Result<(), Fi
 /// # Errors
 /// When a restriction of the mode, or the permission map of its agent file, is against it.
 pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), UseError> {
-    let denied = |permission: Permission, rule: Option<&PermissionRule>| match rule {
-        None => Ok(()),
-        Some(rule) => Err(UseError::Denied {
-            tool: tool.to_string(),
-            mode: mode.name.clone(),
-            pattern: rule.pattern.clone(),
-            left: mode.permissions.left(permission).into_iter().map(str::to_owned).collect(),
-        }),
+    let denied = |permission: Permission, denying: &dyn for<'m> Fn(&'m Permissions) -> Option<&'m PermissionRule>| {
+        let found = mode.permission_maps().into_iter().find_map(|map| Some((map, denying(map)?)));
+        found.map_or(Ok(()), |(map, rule)| {
+            Err(UseError::Denied {
+                tool: tool.to_string(),
+                mode: mode.name.clone(),
+                pattern: rule.pattern.clone(),
+                left: map.left(permission).into_iter().map(str::to_owned).collect(),
+            })
+        })
     };
-    let of = |permission: Permission, subject: &str| denied(permission, mode.permissions.denying(permission, subject));
+    let of = |permission: Permission, subject: &str| denied(permission, &|map| map.denying(permission, subject));
     match intent {
         Intent::Edit(path) if mode.groups.iter().any(|entry| entry.group == Group::Edit) => Ok(check_edit(mode, tool, path)?),
         Intent::Edit(path) => Err(UseError::NoEdits { tool: tool.to_string(), mode: mode.name.clone(), path: path.as_str().to_owned() }),
         Intent::Read(path) => of(Permission::Read, path.as_str()),
-        Intent::Command(script) => denied(Permission::Command, mode.permissions.denying_script(script)),
+        Intent::Command(script) => denied(Permission::Command, &|map| map.denying_script(script)),
         Intent::Mcp { server, tool } => of(Permission::Mcp, &format!("{server}/{tool}")),
         Intent::Delegate(slug) => of(Permission::Delegate, slug),
         Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Session => Ok(()),
@@ -375,13 +377,11 @@ fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestriction
     if let Some(regex) = disallowed.iter().find(may_be_in) {
         return Err(refused(regex.source(), FileLimit::Never, None));
     }
-    let denying = |subject: &str| mode.permissions.denying(Permission::Edit, subject);
-    match denying(plain.as_deref().unwrap_or(path)) {
-        Some(rule) if rule.pattern == "*" => {
-            let left = mode.permissions.left(Permission::Edit).join(" or ");
-            Err(refused(&left, FileLimit::Only, None))
-        }
-        Some(rule) => Err(refused(&rule.pattern, FileLimit::Never, None)),
+    let subject = plain.as_deref().unwrap_or(path);
+    let denying = mode.permission_maps().into_iter().find_map(|map| Some((map, map.denying(Permission::Edit, subject)?)));
+    match denying {
+        Some((map, rule)) if rule.pattern == "*" => Err(refused(&map.left(Permission::Edit).join(" or "), FileLimit::Only, None)),
+        Some((_, rule)) => Err(refused(&rule.pattern, FileLimit::Never, None)),
         None => Ok(()),
     }
 }

@@ -42,6 +42,8 @@ pub struct Mode {
     pub file_limits: FileLimits,
     /// What an agent file lets it do, in that file's own words.
     pub permissions: Permissions,
+    /// What the command a run began with leaves of that.
+    pub narrowed: Permissions,
     /// Instructions that stand right after the role.
     pub system_prompt: Option<String>,
     /// Rules of its own, shown with those of the repository.
@@ -237,6 +239,12 @@ impl ModeSet {
         Self { modes }
     }
 
+    /// Returns the same modes, each changed so.
+    #[must_use]
+    pub fn map(self, change: impl FnMut(Mode) -> Mode) -> Self {
+        Self { modes: self.modes.into_iter().map(change).collect() }
+    }
+
     /// Finds a mode by slug.
     #[must_use]
     pub fn find(&self, slug: &str) -> Option<&Mode> {
@@ -264,6 +272,7 @@ impl Mode {
             tool_limits: ToolLimits::default(),
             file_limits: FileLimits::default(),
             permissions: Permissions::default(),
+            narrowed: Permissions::default(),
             system_prompt: None,
             rules: Vec::new(),
             variables: BTreeMap::new(),
@@ -294,6 +303,11 @@ impl Mode {
             }
         }
         filled + rest
+    }
+
+    /// Returns its permission maps, each of which can take a thing away.
+    pub(crate) fn permission_maps(&self) -> [&Permissions; 2] {
+        [&self.permissions, &self.narrowed]
     }
 
     /// Returns the tools this mode gives, before the policy and the run take some away; in the order shown to models.

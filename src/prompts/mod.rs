@@ -1,5 +1,7 @@
 //! Floor 3: text for the model. Pure: everything it mentions is handed in, and the same facts give the same bytes.
 
+pub mod commands;
+pub mod mentions;
 pub mod reminders;
 pub mod rules;
 pub mod sections;
@@ -7,6 +9,15 @@ pub mod task;
 
 use crate::base::chat::ToolSpec;
 use crate::modes::{Mode, ModeSet};
+
+/// A file that text for the model is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptFile {
+    /// Its path in the repository, or where the user keeps it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
 
 /// Everything a system prompt is made of.
 pub struct PromptFacts<'a> {

@@ -54,7 +54,7 @@ pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
             format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
         }));
     }
-    lines.extend(permission_lines(&facts.mode.permissions));
+    lines.extend(facts.mode.permission_maps().into_iter().flat_map(permission_lines));
     lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
     if lines.is_empty() {
         return String::new();

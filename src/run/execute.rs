@@ -11,10 +11,12 @@ use tokio::sync::watch;
 
 use crate::base::clock::Clock;
 use crate::base::secret::Redactor;
-use crate::forge::sanitise;
+use crate::forge::{Forge, sanitise};
 use crate::report::comment::Progress;
 use crate::report::figures;
 use crate::run::fault::Fault;
+use crate::run::opening::Scene;
+use crate::run::plan::Subject;
 use crate::run::prepare::{Prepared, RETRY};
 use crate::run::progress;
 use crate::run::publish::{Published, Publisher};
@@ -50,6 +52,8 @@ pub struct Execution<'a> {
     pub beginning: Beginning,
     /// What a resume needs to prepare the same run again.
     pub caller: serde_json::Value,
+    /// Where issues that the task names are read; `None` where there is none.
+    pub forge: Option<&'a dyn Forge>,
     /// Time.
     pub clock: &'a dyn Clock,
 }
@@ -122,11 +126,17 @@ async fn run<'a>(
     })?;
     let prepared = execution.prepared;
     let plan = &prepared.plan;
+    let gate = Gate::default();
+    let message = match execution.beginning {
+        Beginning::Fresh => first_message(execution, &gate).await,
+        // It stands in the journal.
+        Beginning::Resumed => String::new(),
+    };
     let start = SessionStart {
         version: JOURNAL_VERSION,
         id: plan.session.clone(),
         task: prepared.redactor.redact(&plan.task),
-        message: prepared.message.clone(),
+        message,
         mode: plan.mode.clone(),
         facts: plan.facts.clone(),
         budget: plan.budget,
@@ -135,7 +145,6 @@ async fn run<'a>(
         models: plan.models.clone(),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
-    let gate = Gate::default();
     let parts = SessionParts {
         start,
         policy: &prepared.policy,
@@ -155,6 +164,31 @@ async fn run<'a>(
         watch: Box::new(watch),
     };
     Ok(session::run(parts, journal).await)
+}
+
+/// Looks up what the task names, and returns what the root task is told first.
+async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
+    let Execution { prepared, workspace, forge, .. } = execution;
+    let plan = &prepared.plan;
+    let checkout = match &plan.subject {
+        Subject::PullRequest { number, head_sha, .. } => format!("commit {head_sha} of pull request #{number}, which its author wrote"),
+        Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => format!("the checkout, at commit {}", plan.base.0),
+    };
+    let scene = Scene {
+        workspace,
+        policy: &prepared.policy,
+        facts: &plan.facts,
+        modes: &prepared.modes,
+        profiles: prepared.settings.values.models.profiles.keys().map(String::as_str).collect(),
+        env: &prepared.command_env,
+        sandbox: &prepared.sandbox,
+        redactor: &prepared.redactor,
+        gate,
+        forge: *forge,
+        thread: plan.subject.thread(),
+        checkout,
+    };
+    scene.message(&prepared.opening, &prepared.materials).await
 }
 
 /// Takes secrets out of every text of a value: a task, a script.

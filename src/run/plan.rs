@@ -16,6 +16,9 @@ pub struct RunPlan {
     pub session: SessionId,
     /// What is to be done.
     pub task: String,
+    /// The slash command that the task calls, with its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Mode of the root task.
     pub mode: String,
     /// Who asked and how.
@@ -126,6 +129,7 @@ impl std::fmt::Display for RunPlan {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut row = |name: &str, value: &str| writeln!(formatter, "{name:<9} {value}");
         row("task", self.task.trim().lines().next().unwrap_or_default())?;
+        self.command.iter().try_for_each(|command| row("command", command))?;
         row("mode", &self.mode)?;
         row("asked by", &format!("{:?} by {:?}", self.facts.tier, self.facts.trigger).to_lowercase())?;
         row("about", &self.subject.branch_words())?;

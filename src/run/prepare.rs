@@ -11,6 +11,7 @@ use crate::base::tool::ToolName;
 use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
+use crate::config::source::Layer;
 use crate::models::Model;
 use crate::models::build;
 use crate::models::profile::Price;
@@ -21,15 +22,16 @@ use crate::models::scripted::script::Script;
 use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
-use crate::modes::{Mode, ModeSet, ModelNeed};
+use crate::modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
+use crate::prompts::PromptFile;
 use crate::prompts::rules::RuleFile;
-use crate::prompts::task::{self, Material};
 use crate::run::fault::FaultKind;
 use crate::run::fault::{Fault, Note};
 use crate::run::job::Work;
+use crate::run::opening::{Opening, Words};
 use crate::run::plan::{PolicyName, RunPlan, Subject};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
@@ -59,6 +61,9 @@ pub struct Order {
     pub session: SessionId,
     /// What is to be done, in the words of who asked.
     pub task: String,
+    /// Whose words these are.
+    #[serde(default)]
+    pub words: Words,
     /// What the task is about, by people who may not be trusted: (what it is, where it is from, text).
     pub materials: Vec<(String, String, String)>,
     /// Mode asked for.
@@ -85,8 +90,10 @@ pub struct Order {
 pub struct Prepared {
     /// What was settled.
     pub plan: RunPlan,
-    /// What the root task is told first.
-    pub message: String,
+    /// What the root task is told first, before what it names is looked up.
+    pub opening: Opening,
+    /// What the task is about, by people who may not be trusted: (what it is, where it is from, text).
+    pub materials: Vec<(String, String, String)>,
     /// Settings.
     pub settings: Settings,
     /// Decides.
@@ -198,6 +205,8 @@ pub struct UserFiles {
     pub config: Option<ConfigFile>,
     /// The mode files of the user's configuration folder.
     pub modes: Vec<ModeText>,
+    /// The slash commands of the user's configuration folder.
+    pub commands: Vec<PromptFile>,
 }
 
 /// Looks everything up that a run needs.
@@ -208,9 +217,12 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let trusted = Trusted { repo: &workspace.repo, commit: &order.trusted };
     let settings = settings(user.config.as_ref(), trusted, environment, &order.flags)?;
     let (policy, origin) = policy(order.policy.as_ref(), &settings, trusted)?;
+    let opening = Opening::read(&order.task, order.words, trusted, &user.commands)?;
     let modes = modes(&user.modes, trusted, settings.values.mode_files)?;
-    let slug = order.mode.clone().or_else(|| settings.values.mode.clone()).unwrap_or_else(|| policy.settings().modes.default.clone());
-    let mode = find_mode(&modes, &slug)?;
+    let slug = first_mode(&order, &opening, &settings, &policy);
+    find_mode(&modes, &slug, &opening)?;
+    let modes = as_the_command_leaves(modes, &opening, &slug, &settings);
+    let mode = find_mode(&modes, &slug, &opening)?;
     let runnable: Vec<String> =
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
     let rules = trusted.rules(&runnable)?;
@@ -236,6 +248,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         policy: PolicyName { origin, hash: policy.hash().to_owned() },
         models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
+        command: opening.command.as_ref().map(|command| format!("/{} ({})", command.name, command.origin)),
         tools: brief::shown(&access::offered(mode, offer), &policy, &facts).iter().map(ToString::to_string).collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
@@ -243,9 +256,9 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         notes: models.notes,
         facts,
     };
-    let materials: Vec<Material<'_>> = order.materials.iter().map(|(what, origin, text)| Material { what, origin, text }).collect();
     Ok(Prepared {
-        message: task::task_message(&order.task, &materials),
+        opening,
+        materials: order.materials,
         plan,
         settings,
         modes,
@@ -260,12 +273,38 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     })
 }
 
-fn find_mode<'a>(modes: &'a ModeSet, slug: &str) -> Result<&'a Mode, Fault> {
+/// Returns the mode of the root task: the one asked for, the slash command's, the files', the policy's.
+fn first_mode(order: &Order, opening: &Opening, settings: &Settings, policy: &Policy) -> String {
+    let asked = settings.source("mode").is_some_and(|source| matches!(source.layer, Layer::Flag | Layer::Environment));
+    let of_settings = settings.values.mode.as_ref();
+    let of_command = opening.command.as_ref().and_then(|command| command.mode.as_ref());
+    let chosen = order.mode.as_ref().or(of_settings.filter(|_| asked)).or(of_command).or(of_settings);
+    chosen.unwrap_or(&policy.settings().modes.default).clone()
+}
+
+/// Returns the modes as the slash command leaves them: narrowed, and the first one on its model unless a model was asked for.
+fn as_the_command_leaves(modes: ModeSet, opening: &Opening, first: &str, settings: &Settings) -> ModeSet {
+    let Some(command) = &opening.command else { return modes };
+    let model = command.model.as_ref().filter(|_| settings.values.model.is_none());
+    modes.map(|mode| {
+        let narrowed = command.rights.as_ref().map_or_else(|| mode.clone(), |rights| rights.narrow(&mode));
+        match model.filter(|_| mode.slug == first) {
+            Some(name) => {
+                let need = ModelNeed::Preferred;
+                Mode { model: Some(ModeModel { name: name.clone(), provider: None, base_url: None, need }), ..narrowed }
+            }
+            None => narrowed,
+        }
+    })
+}
+
+fn find_mode<'a>(modes: &'a ModeSet, slug: &str, opening: &Opening) -> Result<&'a Mode, Fault> {
     modes.find(slug).ok_or_else(|| {
         let known: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
         let near = crate::base::fields::nearest(slug, &known)
             .map_or_else(|| format!("known: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
-        Fault::setup("--mode", format!("there is no mode `{slug}`")).hint(near)
+        let of_command = opening.command.as_ref().filter(|command| command.mode.as_deref() == Some(slug));
+        Fault::setup(of_command.map_or("--mode", |command| &command.origin), format!("there is no mode `{slug}`")).hint(near)
     })
 }
 

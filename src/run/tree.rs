@@ -203,7 +203,8 @@ fn shown(name: &str) -> String {
     crate::base::text::head(&name.escape_debug().to_string(), 200).replace('`', "'")
 }
 
-fn said(verdict: &Verdict) -> String {
+/// Returns a verdict in one sentence: what was judged, why, and by which rule.
+pub(super) fn said(verdict: &Verdict) -> String {
     let place = verdict.rule.as_ref().map_or_else(String::new, |rule| format!(" ({}:{})", rule.origin, rule.line));
     format!("{}: {}{place}", verdict.intent, verdict.reason)
 }

@@ -8,6 +8,8 @@ use crate::modes::ModeSource;
 use crate::modes::merge::ModeText;
 use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
 use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use crate::prompts::PromptFile;
+use crate::prompts::commands;
 use crate::prompts::rules::{self, RuleFile};
 use crate::run::fault::Fault;
 use crate::run::job::Job;
@@ -74,6 +76,18 @@ impl Trusted<'_> {
             files.extend(self.file(file)?);
         }
         Ok(files.into_iter().map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
+    }
+
+    /// Reads every file of a slash command, the strongest folder first.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`].
+    pub fn commands(&self) -> Result<Vec<PromptFile>, Fault> {
+        let mut files = Vec::new();
+        for folder in commands::FOLDERS {
+            files.extend(self.below(folder, &commands::is_command_file)?);
+        }
+        Ok(files.into_iter().map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
     }
 
     /// Reads the ignore files of the root.

@@ -4,12 +4,13 @@
 //! One reader for the files of Claude Code and Kode (`tools: Read, Bash(git diff:*)`), of Kilo Code and OpenCode (`permission:` maps,
 //! `tools: { bash: false }`) and for plain ones with the sections Instructions, Tools and Context.
 
-mod rights;
+pub mod rights;
 mod sections;
 pub mod tools;
 
 use crate::base::front_matter;
 use crate::base::yaml::{Mistake, Node, Place, Value};
+use crate::modes::agent::rights::Rights;
 use crate::modes::loader::{ModeError, ModeErrors};
 use crate::modes::places::AGENTS_FILE;
 use crate::modes::{Mode, ModeModel, ModeSource, ModelNeed};
@@ -115,6 +116,25 @@ pub fn parse_agents_file(text: &str, source: &ModeSource) -> Result<AgentFile, M
         reader.described(described, &described.title);
     }
     reader.done(text)
+}
+
+/// What a command leaves of what a mode may do, as its file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolsLeft {
+    /// `None` where it takes nothing away.
+    pub rights: Option<Rights>,
+    /// Words without effect.
+    pub warnings: Vec<ModeError>,
+}
+
+/// Reads the `allowed-tools` of a slash command, in the words agent files have.
+///
+/// # Errors
+/// Every mistake at once; without the line it is on.
+pub fn parse_allowed_tools(node: &Node, source: &ModeSource) -> Result<ToolsLeft, Vec<ModeError>> {
+    let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
+    let rights = reader.left_by_command(node);
+    if reader.errors.is_empty() { Ok(ToolsLeft { rights, warnings: reader.file.warnings }) } else { Err(reader.errors) }
 }
 
 struct AgentReader<'a> {

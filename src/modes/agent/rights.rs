@@ -6,7 +6,7 @@ use crate::base::yaml::{Node, Place, Value};
 use crate::modes::agent::AgentReader;
 use crate::modes::agent::tools::{self, Granted};
 use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions, RULES_LIMIT};
-use crate::modes::{Group, GroupEntry, Mode, ToolLimits};
+use crate::modes::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
 
 /// Groups of an agent that limits nothing.
 const ALL: &[Group] = &[Group::Read, Group::Edit, Group::Command, Group::Mcp];
@@ -41,8 +41,9 @@ const NOT_HERE: &[&str] = &[
     "lsp",
 ];
 
-/// What an agent may do.
-pub(super) struct Rights {
+/// What an agent may do, or what a slash command leaves of what a mode may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rights {
     groups: Vec<Group>,
     limits: ToolLimits,
     permissions: Vec<PermissionRule>,
@@ -68,6 +69,20 @@ impl Rights {
         };
         let groups = self.groups.into_iter().filter(is_left).map(|group| GroupEntry { group, file_regex: None, description: None });
         Mode { groups: groups.collect(), tool_limits: self.limits, permissions, ..mode }
+    }
+
+    /// Returns a mode without what these rights do not leave it. Nothing is added: groups, tools and permissions only become fewer.
+    #[must_use]
+    pub fn narrow(&self, mode: &Mode) -> Mode {
+        let leaving = self.clone().give(Mode::new("", "", "", ModeSource::Builtin));
+        let is_left = |entry: &&GroupEntry| leaving.groups.iter().any(|left| left.group == entry.group);
+        let only = match (&mode.tool_limits.only, leaving.tool_limits.only) {
+            (Some(had), Some(left)) => Some(had.iter().copied().filter(|tool| left.contains(tool)).collect()),
+            (had, left) => left.or_else(|| had.clone()),
+        };
+        let never = mode.tool_limits.never.iter().copied().chain(leaving.tool_limits.never).collect();
+        let groups = mode.groups.iter().filter(is_left).cloned().collect();
+        Mode { groups, tool_limits: ToolLimits { only, never }, narrowed: leaving.permissions, ..mode.clone() }
     }
 }
 
@@ -100,6 +115,13 @@ impl AgentReader<'_> {
             self.wrong(head.place, "permission", format!("more than {RULES_LIMIT} permissions"), None);
         }
         rights
+    }
+
+    /// Reads the list of tools a command leaves; `None` for all of them.
+    pub(super) fn left_by_command(&mut self, node: &Node) -> Option<Rights> {
+        let words = self.words(node, "allowed-tools");
+        let all = node.value == Value::Null || words.iter().any(|(word, _)| word == "*");
+        (!all).then(|| self.rights_of_words(&words))
     }
 
     /// Reads a list of tools: only these.

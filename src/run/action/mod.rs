@@ -228,8 +228,15 @@ async fn carry_out(
         publisher.post(Posting::Reaction { target, content: "eyes".to_owned() }, &mut at_once).await;
     }
     let caller = serde_json::to_value(&carried).map_err(Fault::machine)?;
-    let execution =
-        Execution { prepared: &prepared, workspace: arrival.workspace, folder: &folder, beginning, caller, clock: arrival.clock };
+    let execution = Execution {
+        prepared: &prepared,
+        workspace: arrival.workspace,
+        folder: &folder,
+        beginning,
+        caller,
+        forge: Some(arrival.forge),
+        clock: arrival.clock,
+    };
     let follow = |line: &JournalLine, state: &State| watch(line, state);
     let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
     let kept = carry::keep(arrival, &prepared, &folder, &outcome, from.as_ref()).await;

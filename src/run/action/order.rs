@@ -10,6 +10,7 @@ use crate::run::action::gate::Admitted;
 use crate::run::action::{Arrival, Found};
 use crate::run::fault::Fault;
 use crate::run::job::{Job, Schedule, Work};
+use crate::run::opening::Words;
 use crate::run::plan::Subject;
 use crate::run::prepare::Order;
 use crate::run::trusted::Trusted;
@@ -18,6 +19,7 @@ use crate::workspace::repo::CommitId;
 /// One thing to run.
 pub(super) struct Asked {
     task: String,
+    words: Words,
     mode: Option<String>,
     job: Option<String>,
     work: Option<Work>,
@@ -45,17 +47,22 @@ pub(super) fn asked(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted) -
         (None, None) => None,
     };
     let text = admitted.request.text.trim();
+    let mut words = Words::Asker;
     let task = match (text.is_empty(), prompt) {
         (false, _) => text.to_owned(),
         (true, Some(prompt)) => prompt,
         (true, None) if found.trigger.kind == EventKind::Schedule => return due(arrival, found, admitted, trusted),
         (true, None) => match &found.trigger.subject {
-            Some(subject) if subject.is_pull_request => format!("Do what pull request #{} needs.", subject.number),
-            Some(subject) => format!("Resolve issue #{}: {}", subject.number, subject.title),
+            Some(subject) => {
+                words = Words::Program;
+                let number = subject.number;
+                let of_issue = || format!("Resolve issue #{number}: {}", subject.title);
+                if subject.is_pull_request { format!("Do what pull request #{number} needs.") } else { of_issue() }
+            }
             None => return Err(Fault::setup("prompt", "there is no task").hint("give the input `prompt`, `prompt-file` or `job`")),
         },
     };
-    Ok(vec![Asked { task, mode: admitted.request.mode.clone(), job: None, work: None }])
+    Ok(vec![Asked { task, words, mode: admitted.request.mode.clone(), job: None, work: None }])
 }
 
 /// Returns the listed jobs whose moment lies in the span this run of the workflow answers for.
@@ -69,7 +76,8 @@ fn due(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted, trusted: Trust
 }
 
 fn of_job(job: Job) -> Asked {
-    Asked { task: job.task_text(), mode: job.mode.clone(), job: Some(job.name.clone()), work: Some(job.work) }
+    let words = if matches!(job.work, Work::Steps(_)) { Words::Program } else { Words::Asker };
+    Asked { task: job.task_text(), words, mode: job.mode.clone(), job: Some(job.name.clone()), work: Some(job.work) }
 }
 
 /// Returns the order of one thing to run.
@@ -82,6 +90,7 @@ pub(super) fn order(found: &Found, admitted: &Admitted, asked: Asked, session: S
     Order {
         session,
         task: asked.task,
+        words: asked.words,
         materials: found.trigger.subject.as_ref().map(|subject| materials(found, subject)).unwrap_or_default(),
         mode: asked.mode,
         facts: Facts { restriction, job: asked.job.clone(), ..request.facts.clone() },

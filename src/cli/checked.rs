@@ -1,0 +1,103 @@
+//! What the `validate` subcommands found in files, shown the same way whatever the files define.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::base::yaml;
+use crate::cli::ExitStatus;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::named_file;
+use crate::report::markdown::visible;
+
+/// What a check of one file found.
+#[derive(Serialize)]
+pub struct Checked<D> {
+    /// The file.
+    pub file: String,
+    /// What it defines.
+    #[serde(flatten)]
+    pub defines: D,
+    /// What is wrong with it.
+    pub mistakes: Vec<Finding>,
+    /// What it says without effect.
+    pub warnings: Vec<Finding>,
+}
+
+/// One mistake or warning.
+#[derive(Serialize)]
+pub struct Finding {
+    /// Counted from 1; 0 for the file as a whole.
+    pub line: u32,
+    /// Counted from 1; 0 for the file as a whole.
+    pub column: u32,
+    /// The key it is about; may be empty.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl From<yaml::Mistake> for Finding {
+    fn from(mistake: yaml::Mistake) -> Self {
+        let yaml::Mistake { place, message, hint, excerpt: _ } = mistake;
+        Self { line: place.line, column: place.column, path: String::new(), message, hint }
+    }
+}
+
+/// What is said of files without mistakes.
+pub struct Told<'t, D> {
+    /// Where there is no file at all.
+    pub none: &'t str,
+    /// What a file defines.
+    pub words: &'t dyn Fn(&D) -> String,
+}
+
+/// Shows what was found; ends with 2 when one file has a mistake.
+pub fn show<D: Serialize>(all: &[Checked<D>], told: Told<'_, D>, as_json: bool, output: &mut Output) -> ExitStatus {
+    if as_json {
+        output.json(&all);
+    } else {
+        for checked in all {
+            checked.show(&(told.words)(&checked.defines), output);
+        }
+        if all.is_empty() {
+            output.line(told.none);
+        }
+    }
+    if all.iter().all(|checked| checked.mistakes.is_empty()) { ExitStatus::Done } else { ExitStatus::Usage }
+}
+
+impl<D> Checked<D> {
+    fn show(&self, defines: &str, output: &mut Output) {
+        let said = |word: &str, finding: &Finding| {
+            let place = if finding.line == 0 { self.file.clone() } else { format!("{}:{}:{}", self.file, finding.line, finding.column) };
+            let path = if finding.path.is_empty() { String::new() } else { format!("`{}`: ", finding.path) };
+            let hint = finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            visible(&format!("{word}: {place}: {path}{}{hint}", finding.message))
+        };
+        for mistake in &self.mistakes {
+            output.line(said("error", mistake));
+        }
+        for warning in &self.warnings {
+            output.line(said("warning", warning));
+        }
+        if self.mistakes.is_empty() {
+            output.line(visible(&format!("{}: {defines}", self.file)));
+        }
+    }
+}
+
+/// Reads a file a person named: the longest end of its path that is a place of such files, else the path as written; and its text.
+///
+/// # Errors
+/// When it is not there or cannot be read.
+pub fn named(path: &Path, shown: &Path, is_place: &dyn Fn(&str) -> bool) -> Result<(String, String), Failure> {
+    let file = named_file(path)?.ok_or_else(|| Failure::usage("FILE", format!("`{}` does not exist", shown.display())))?;
+    let parts: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));
+    let known = ends.into_iter().find(|end| is_place(end));
+    Ok((known.unwrap_or_else(|| shown.display().to_string()), file.text))
+}

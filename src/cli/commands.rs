@@ -1,0 +1,156 @@
+//! `locum commands list|show|validate`: the slash commands a task may begin with, and what is wrong with their files.
+
+use serde::Serialize;
+
+use crate::cli::checked::{self, Checked, Finding, Told};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::Place;
+use crate::cli::prompt_args::{CommandsArgs, CommandsCommand, NamedArgs, ValidateArgs};
+use crate::cli::{Context, ExitStatus, table};
+use crate::prompts::PromptFile;
+use crate::prompts::commands::{self, CommandFile, CommandSet, SlashCommand};
+use crate::report::figures::clip;
+use crate::report::markdown::visible;
+use crate::run::fault::Fault;
+
+/// Longest description in a list, in characters.
+const DESCRIPTION_CHARS: usize = 80;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When a file cannot be read; a command that does not exist.
+pub fn run(args: &CommandsArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        CommandsCommand::List(args) => {
+            let set = Place::open(context, args.at.as_deref())?.commands(&context.environment)?;
+            list(&set, args.json, output);
+            Ok(ExitStatus::Done)
+        }
+        CommandsCommand::Show(args) => show(args, context, output),
+        CommandsCommand::Validate(args) => validate(args, context, output),
+    }
+}
+
+/// A command as programs read it.
+#[derive(Serialize)]
+struct View<'c> {
+    name: &'c str,
+    file: &'c str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argument_hint: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'c str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_tools: Option<&'c serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'c str>,
+    /// True when its file has mistakes.
+    is_broken: bool,
+}
+
+impl<'c> View<'c> {
+    fn of(file: &'c CommandFile) -> Self {
+        let command = file.command.as_ref().ok();
+        let of = |text: fn(&SlashCommand) -> &Option<String>| command.and_then(|command| text(command).as_deref());
+        Self {
+            name: &file.name,
+            file: &file.origin,
+            description: of(|command| &command.description),
+            argument_hint: of(|command| &command.argument_hint),
+            mode: of(|command| &command.mode),
+            model: of(|command| &command.model),
+            allowed_tools: command.and_then(|command| command.allowed_tools.as_ref()),
+            text: command.map(|command| command.body.as_str()),
+            is_broken: command.is_none(),
+        }
+    }
+}
+
+fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
+    let views: Vec<View<'_>> = set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
+    if as_json {
+        return output.json(&views);
+    }
+    let row = |view: &View<'_>| {
+        let about = if view.is_broken { "broken: see `locum commands validate`" } else { view.description.unwrap_or_default() };
+        let call = [Some(format!("/{}", view.name)), view.argument_hint.map(str::to_owned)];
+        let dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
+        [call.into_iter().flatten().collect::<Vec<_>>().join(" "), view.file.to_owned(), dash(view.mode), clip(about, DESCRIPTION_CHARS)]
+    };
+    for line in table::lines(["COMMAND", "FROM", "MODE", "WHAT FOR"], &views.iter().map(row).collect::<Vec<_>>()) {
+        output.line(line);
+    }
+    if views.is_empty() {
+        output.line("no commands");
+    }
+}
+
+fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let set = Place::open(context, args.inspect.at.as_deref())?.commands(&context.environment)?;
+    let name = args.name.strip_prefix('/').unwrap_or(&args.name);
+    let file = set.find(name).map_err(|hint| Failure::usage("NAME", format!("there is no command `/{name}`")).hint(hint))?;
+    if let Err(mistakes) = &file.command {
+        return Err(Fault::file(&file.origin, mistakes.clone()).into());
+    }
+    let view = View::of(file);
+    if args.inspect.json {
+        output.json(&view);
+        return Ok(ExitStatus::Done);
+    }
+    output.line(visible(&format!("/{}{}", view.name, view.argument_hint.map(|hint| format!(" {hint}")).unwrap_or_default())));
+    let tools = view.allowed_tools.map(|tools| tools.as_str().map_or_else(|| tools.to_string(), str::to_owned));
+    let rows = [
+        ("from", Some(view.file)),
+        ("description", view.description),
+        ("mode", view.mode),
+        ("model", view.model),
+        ("allowed tools", tools.as_deref()),
+    ];
+    for (title, text) in rows.iter().filter_map(|(title, text)| Some((title, (*text)?))) {
+        output.line(visible(&format!("{title}: {text}")));
+    }
+    output.line(format!("\n{}", visible(view.text.unwrap_or_default())));
+    Ok(ExitStatus::Done)
+}
+
+/// What a file defines.
+#[derive(Serialize)]
+struct Names {
+    commands: Vec<String>,
+}
+
+/// Checks the files that are named, or every file there is.
+fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let set = if args.files.is_empty() {
+        Place::open(context, args.inspect.at.as_deref())?.commands(&context.environment)?
+    } else {
+        let mut set = CommandSet::default();
+        for file in &args.files {
+            let (path, text) = checked::named(&context.folder.join(file), file, &commands::is_command_file)?;
+            let read = CommandSet::read(&[PromptFile { path, text }]).files;
+            if read.is_empty() {
+                let what = format!("`{}` is no file of a command", file.display());
+                return Err(Failure::usage("FILE", what).hint(format!("commands are `.md` files below {}", commands::FOLDERS.join(", "))));
+            }
+            set.files.extend(read);
+        }
+        set
+    };
+    let check = |file: CommandFile| {
+        let (commands, mistakes) = match file.command {
+            Ok(command) => (vec![command.name], Vec::new()),
+            Err(mistakes) => (Vec::new(), mistakes),
+        };
+        let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
+        Checked { file: file.origin, defines: Names { commands }, mistakes: findings(mistakes), warnings: findings(file.warnings) }
+    };
+    let checked: Vec<Checked<Names>> = set.files.into_iter().map(check).collect();
+    let words = |names: &Names| names.commands.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
+    Ok(checked::show(&checked, Told { none: "no commands", words: &words }, args.inspect.json, output))
+}

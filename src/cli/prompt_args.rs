@@ -1,0 +1,47 @@
+//! Arguments of `locum commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::cli::inspect_args::InspectArgs;
+
+/// `locum commands`.
+#[derive(Clone, Debug, Args)]
+pub struct CommandsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: CommandsCommand,
+}
+
+/// What to do with slash commands.
+#[derive(Clone, Debug, Subcommand)]
+pub enum CommandsCommand {
+    /// List every command: the repository's and the user's.
+    List(InspectArgs),
+    /// Show one command whole.
+    Show(NamedArgs),
+    /// Check the files of commands. Ends with 2 when one has a mistake.
+    Validate(ValidateArgs),
+}
+
+/// One thing by its name.
+#[derive(Clone, Debug, Args)]
+pub struct NamedArgs {
+    /// Its name.
+    pub name: String,
+    /// Where to read and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
+}
+
+/// Files to check.
+#[derive(Clone, Debug, Args)]
+pub struct ValidateArgs {
+    /// The files; every one of the repository and the user when absent.
+    #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
+    pub files: Vec<PathBuf>,
+    /// Where to read and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
+}

@@ -1,0 +1,324 @@
+//! What a run begins with: the task as the model is told it first, with what it names looked up, and the slash command it calls.
+//!
+//! In: an order and the trusted ref; later the machine. Out: the first message. Every look goes through the one door of the tools and
+//! takes a permit, as if the model had asked; what is refused or not there is said in the message instead. Only words of people who may
+//! start runs are looked into, never an issue's title. Commands run here only when they do nothing but look: what may write is the
+//! session's matter, where it is written down before.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::base::chat::ToolCall;
+use crate::base::path::RepoPath;
+use crate::base::secret::Redactor;
+use crate::base::tool::ToolName;
+use crate::forge::Forge;
+use crate::modes::agent::rights::Rights;
+use crate::modes::{Group, GroupEntry, Mode, ModeSet, ModeSource};
+use crate::policy::Policy;
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::verdict::Decision;
+use crate::prompts::PromptFile;
+use crate::prompts::commands::expand::{self, Part};
+use crate::prompts::commands::{CommandSet, SlashCommand};
+use crate::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
+use crate::prompts::task::{self, Material};
+use crate::run::fault::Fault;
+use crate::run::tree;
+use crate::run::trusted::Trusted;
+use crate::tools::dispatch;
+use crate::tools::{Observation, ToolContext};
+use crate::workspace::Workspace;
+use crate::workspace::checkout::EntryKind;
+use crate::workspace::network::Gate;
+use crate::workspace::sandbox::Sandbox;
+
+/// Issues looked up for one task.
+const ISSUES_LIMIT: usize = 5;
+/// Bytes of everything that was looked up together.
+const LOOKED_UP_LIMIT_BYTES: usize = 256 * 1024;
+/// Longest wait for one thing that is looked up.
+const LOOK_LIMIT: Duration = Duration::from_secs(120);
+
+/// Whose words a task is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Words {
+    /// Of someone who may start runs: commands and mentions in them count.
+    #[default]
+    Asker,
+    /// Put together by the program, perhaps with other people's words in them: nothing in them counts.
+    Program,
+}
+
+/// What is known of the first message before anything is looked up.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    parts: Vec<Part>,
+    words: Words,
+    /// The slash command that the task calls.
+    pub command: Option<SlashCommand>,
+}
+
+impl Opening {
+    /// Reads a task; a slash command is looked for at the trusted ref, then among the user's own.
+    ///
+    /// # Errors
+    /// When there is no such command, or its file has mistakes.
+    pub fn read(task: &str, words: Words, trusted: Trusted<'_>, own: &[PromptFile]) -> Result<Self, Fault> {
+        let call = expand::parse_invocation(task).filter(|_| words == Words::Asker);
+        let Some(call) = call else {
+            let part = if words == Words::Asker { expand::parse_plain(task) } else { Part::Text(task.trim().to_owned()) };
+            return Ok(Self { parts: vec![part], words, command: None });
+        };
+        let mut texts = trusted.commands()?;
+        texts.extend_from_slice(own);
+        let set = CommandSet::read(&texts);
+        let file = set.find(call.name).map_err(|hint| {
+            Fault::setup("task", format!("there is no command `/{}` in commit {}", call.name, trusted.commit.0)).hint(hint)
+        })?;
+        for warning in &file.warnings {
+            tracing::warn!(file = file.origin, place = %warning.place, warning = warning.message, "part of a command has no effect");
+        }
+        let command = file.command.clone().map_err(|mistakes| Fault::file(&file.origin, mistakes))?;
+        if call.arguments.len() > expand::ARGUMENTS_LIMIT_BYTES {
+            let what = format!("the arguments of `/{}` have more than {} bytes", call.name, expand::ARGUMENTS_LIMIT_BYTES);
+            return Err(Fault::setup("task", what));
+        }
+        Ok(Self { parts: expand::fill(&command.body, call.arguments), words, command: Some(command) })
+    }
+
+    /// Returns what the command leaves of what the modes may do.
+    #[must_use]
+    pub fn rights(&self) -> Option<&Rights> {
+        self.command.as_ref().and_then(|command| command.rights.as_ref())
+    }
+}
+
+/// What looking things up takes.
+pub struct Scene<'a> {
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// Decides.
+    pub policy: &'a Policy,
+    /// Who asks and how, in the mode of the root task.
+    pub facts: &'a Facts,
+    /// Every mode.
+    pub modes: &'a ModeSet,
+    /// Names of the models' profiles.
+    pub profiles: Vec<&'a str>,
+    /// The environment commands get.
+    pub env: &'a BTreeMap<String, String>,
+    /// What is around commands.
+    pub sandbox: &'a Sandbox,
+    /// Takes secrets out.
+    pub redactor: &'a Redactor,
+    /// Opens connections.
+    pub gate: &'a Gate,
+    /// Where issues are read; `None` where there is none.
+    pub forge: Option<&'a dyn Forge>,
+    /// The issue or pull request the run is about: its text is there already.
+    pub thread: Option<u64>,
+    /// What the checkout's files are, in words: `commit 0a1b2c`.
+    pub checkout: String,
+}
+
+/// What was found for the first message.
+#[derive(Default)]
+struct Found {
+    text: String,
+    materials: Vec<(String, String, String)>,
+    notes: Vec<String>,
+    size_bytes: usize,
+}
+
+impl Found {
+    fn add(&mut self, written: &str, what: String, origin: String, text: String) {
+        if self.size_bytes + text.len() > LOOKED_UP_LIMIT_BYTES {
+            self.notes.push(format!("{written} is not shown: what a task names may have {LOOKED_UP_LIMIT_BYTES} bytes together"));
+            return;
+        }
+        self.size_bytes += text.len();
+        self.materials.push((what, origin, text));
+    }
+}
+
+impl Scene<'_> {
+    /// Returns the first message: the task, what is to be said of what it names, then everything that was looked up and the materials.
+    pub async fn message(&self, opening: &Opening, materials: &[(String, String, String)]) -> String {
+        let mut found = Found::default();
+        for part in &opening.parts {
+            match part {
+                Part::Text(text) => found.text.push_str(text),
+                Part::Output(command) => self.run(command, opening.rights(), &mut found).await,
+            }
+        }
+        if opening.words == Words::Asker {
+            let text: String = opening.parts.iter().map(|part| if let Part::Text(text) = part { text.as_str() } else { " " }).collect();
+            self.look_up(&mentions::parse(&text), &mut found).await;
+        }
+        let Found { mut text, materials: looked_up, notes, .. } = found;
+        if !notes.is_empty() {
+            let notes: String = notes.iter().map(|note| format!("\n- {note}")).collect();
+            text = format!("{}\n\nNote on what the task names:{notes}", text.trim());
+        }
+        let all = looked_up.iter().chain(materials);
+        let all: Vec<Material<'_>> = all.map(|(what, origin, text)| Material { what, origin, text }).collect();
+        task::task_message(&text, &all)
+    }
+
+    async fn look_up(&self, named: &[Mention], found: &mut Found) {
+        for mention in named.iter().take(MENTIONS_LIMIT) {
+            match &mention.target {
+                Target::Path { path, lines, is_sure } => self.file(&mention.written, path, *lines, *is_sure, found).await,
+                Target::Url(url) => self.page(&mention.written, url, found).await,
+                Target::Issue(number) if Some(*number) == self.thread => {}
+                Target::Issue(number) => self.issue(*number, found).await,
+                Target::Agent(name) => found.notes.extend(self.agent(&mention.written, name)),
+                Target::Model(name) => found.notes.extend(self.model(&mention.written, name)),
+            }
+        }
+        if named.len() > MENTIONS_LIMIT {
+            found.notes.push(format!("the task names {} things; the first {MENTIONS_LIMIT} were looked up", named.len()));
+        }
+    }
+
+    /// Shows a file, some lines of it, or a folder.
+    async fn file(&self, written: &str, path: &str, lines: Option<(usize, usize)>, is_sure: bool, found: &mut Found) {
+        let entry = RepoPath::parse(path)
+            .map_err(|error| error.to_string())
+            .and_then(|path| self.workspace.checkout.entry(&path).map_err(|error| error.to_string()));
+        let kind = match entry {
+            Ok(Some(entry)) => entry.kind,
+            Ok(None) if is_sure => return found.notes.push(format!("`{written}`: there is no such file or folder")),
+            Ok(None) => return,
+            Err(why) if is_sure => return found.notes.push(format!("`{written}` is not shown: {why}")),
+            Err(_) => return,
+        };
+        let (tool, arguments, what) = match (kind, lines) {
+            (EntryKind::Folder, _) => (ToolName::ListFiles, json!({ "path": path }), "folder"),
+            (_, Some((first, last))) => {
+                (ToolName::ReadFile, json!({ "path": path, "offset": first, "limit": last - first + 1 }), "lines of the file")
+            }
+            (_, None) => (ToolName::ReadFile, json!({ "path": path }), "file"),
+        };
+        match self.call(tool, &arguments, None).await {
+            Ok(seen) => found.add(&format!("`{written}`"), format!("{what} `{path}`"), self.checkout.clone(), seen.text),
+            Err(why) => found.notes.push(format!("`{written}` is not shown: {why}")),
+        }
+    }
+
+    /// Shows a page that the policy lets be fetched.
+    async fn page(&self, written: &str, url: &str, found: &mut Found) {
+        match self.call(ToolName::WebFetch, &json!({ "url": url }), None).await {
+            Ok(seen) => found.add(&format!("`{written}`"), "page from the web".to_owned(), url.to_owned(), seen.text),
+            Err(why) => found.notes.push(format!("`{written}` is not shown: {why}")),
+        }
+    }
+
+    /// Shows an issue or pull request of the repository, where there is a forge to ask.
+    async fn issue(&self, number: u64, found: &mut Found) {
+        let Some(forge) = self.forge else { return };
+        let what = format!("issue or pull request #{number}");
+        let asked = found.materials.iter().filter(|(what, ..)| what.starts_with("issue or pull request #")).count();
+        if asked >= ISSUES_LIMIT {
+            return found.notes.push(format!("#{number} is not shown: {ISSUES_LIMIT} issues are looked up at most"));
+        }
+        match timeout(LOOK_LIMIT, forge.issue(number)).await {
+            Ok(Ok(issue)) => {
+                let body = task::seen_of_markdown(&issue.body);
+                let state = if issue.is_open { "open" } else { "closed" };
+                let text = format!("{} ({state})\n\n{body}", issue.title);
+                found.add(&format!("#{number}"), what, format!("written by {}", issue.author), self.redactor.redact(&text));
+            }
+            Ok(Err(error)) => found.notes.push(format!("#{number} is not shown: {error}")),
+            Err(_) => found.notes.push(format!("#{number} is not shown: the forge did not answer in time")),
+        }
+    }
+
+    /// Says what naming an agent comes to.
+    fn agent(&self, written: &str, name: &str) -> Option<String> {
+        let mode = self.modes.find(name).or_else(|| self.modes.find(&name.to_lowercase()))?;
+        let slug = &mode.slug;
+        if *slug == self.facts.mode {
+            return Some(format!("`{written}` is the mode this task runs in"));
+        }
+        let verdict = self.policy.decide(&Intent::Delegate(slug.clone()), self.facts);
+        let may = self.policy.settings().modes.delegation.from.contains(&self.facts.mode) && verdict.decision == Decision::Allow;
+        Some(if may {
+            format!("`{written}`: give that part to a sub-task in mode `{slug}`, with new_task")
+        } else {
+            format!("`{written}` names the mode `{slug}`, which this task may not hand work to: {}", verdict.reason)
+        })
+    }
+
+    /// Says what naming a model comes to: nothing here asks another model in the middle of a task.
+    fn model(&self, written: &str, name: &str) -> Option<String> {
+        let is_known = self.profiles.contains(&name);
+        let what = if is_known { "a configured model" } else { "no configured model" };
+        Some(format!("`{written}` names {what}, and no tool here asks another one: do that part yourself, and say so in your result"))
+    }
+
+    /// Puts the output of a command in place of it.
+    async fn run(&self, command: &str, rights: Option<&Rights>, found: &mut Found) {
+        let shown = format!("`{command}`");
+        match self.call(ToolName::ExecuteCommand, &json!({ "command": command }), rights).await {
+            Ok(seen) => {
+                found.text.push_str(&format!("(the output of {shown}, shown below)"));
+                found.add(&shown, format!("output of {shown}"), format!("run in the checkout, {}", self.checkout), seen.text);
+            }
+            Err(why) => {
+                found.text.push_str(&format!("(the output of {shown}, which was not run)"));
+                found.notes.push(format!("{shown} was not run: {why}"));
+            }
+        }
+    }
+
+    /// Makes a call for the asker: what the mode's groups give is the model's matter, but its file's permissions and the policy hold.
+    async fn call(&self, tool: ToolName, arguments: &serde_json::Value, rights: Option<&Rights>) -> Result<Observation, String> {
+        let mode = self.modes.find(&self.facts.mode).ok_or_else(|| format!("there is no mode `{}`", self.facts.mode))?;
+        let (policy, facts) = (self.policy, self.facts);
+        let visible = |path: &RepoPath| policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow;
+        let context = ToolContext {
+            checkout: &self.workspace.checkout,
+            repo: &self.workspace.repo,
+            mode,
+            commands: &policy.settings().commands,
+            env: self.env,
+            sandbox: self.sandbox,
+            redactor: self.redactor,
+            visible: &visible,
+            policy,
+            facts,
+            gate: self.gate,
+        };
+        let call = ToolCall { id: "opening".to_owned(), name: tool.to_string(), arguments: arguments.to_string() };
+        let parsed = dispatch::parse(&call, &[tool], context).map_err(|error| error.0)?;
+        if let Some(rights) = rights {
+            let left = rights.narrow(&everything());
+            if !left.tools().contains(&tool) {
+                return Err(format!("the command's `allowed-tools` leave no `{tool}`"));
+            }
+            dispatch::parse(&call, &[tool], ToolContext { mode: &left, ..context }).map_err(|error| error.0)?;
+        }
+        if tool == ToolName::ExecuteCommand && !parsed.only_reads() {
+            return Err("it may do more than look; let the task say that it is to be run".to_owned());
+        }
+        let permit = policy.admit(parsed, facts).map_err(|refusal| {
+            let reasons: Vec<String> =
+                refusal.verdicts.iter().filter(|verdict| verdict.decision > Decision::Allow).map(tree::said).collect();
+            reasons.join("; ")
+        })?;
+        let seen = timeout(LOOK_LIMIT, dispatch::perform(permit, context)).await.map_err(|_| "it took too long".to_owned())?;
+        if seen.is_error { Err(seen.text.trim().to_owned()) } else { Ok(seen) }
+    }
+}
+
+/// Returns a mode with every group, to be narrowed.
+fn everything() -> Mode {
+    let groups = Group::ALL.iter().map(|group| GroupEntry { group: *group, file_regex: None, description: None }).collect();
+    Mode { groups, ..Mode::new("", "command", "", ModeSource::Builtin) }
+}
