@@ -86,12 +86,14 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         || "commands have processes, a loopback network and a view of files of their own".to_owned(),
         |why| format!("{why}; the rest of the sandbox does not need them"),
     );
+    let hosts = if level.namespaces || level.sockets { "can be held" } else { "not held" };
     let row = |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
     let key = if findings.model_has_key { "its key is set" } else { "no key" };
     vec![
         row("locum", findings.version, ""),
         row("files", held(level.files), &kernel),
         row("network", held(level.network), ""),
+        row("hosts", hosts, "`commands.network: policy`"),
         row("system calls", held(level.syscalls), &findings.sandbox_missing),
         row("namespaces", if level.namespaces { "own" } else { "shared" }, &namespaces),
         row("git", findings.git.as_deref().unwrap_or("not found"), ""),

@@ -25,10 +25,11 @@ use crate::policy::Permit;
 use crate::policy::command::{Execution, Script};
 use crate::policy::intent::{Act, Intent};
 use crate::workspace::exec::output::BothEnds;
-use crate::workspace::exec::spawn::Started;
+use crate::workspace::exec::spawn::{Started, WayOut};
 use crate::workspace::exec::tree::Crowd;
 use crate::workspace::network::proxy::{NetworkProxy, Serving, Traffic};
 use crate::workspace::sandbox::swept::Swept;
+use crate::workspace::sandbox::switchboard::Switchboard;
 use crate::workspace::sandbox::{Reach, Sandbox, SandboxError};
 
 /// Time a command has to end by itself once it was told to, before it is killed.
@@ -145,10 +146,8 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
         fence.adapt(&mut env);
     }
     let mut started = spawn::start(execution, &command.folder, &env, fence)?;
-    let serving = match (started.listener.take(), &command.proxy) {
-        (Some(listener), Some(proxy)) => Some(proxy.on(listener).map_err(|error| SandboxError::Rules(error.to_string()))?),
-        (_, None) | (None, _) => None,
-    };
+    let way_out = command.proxy.as_ref().zip(started.way_out.take()).map(|(proxy, way)| serve(proxy, way));
+    let (serving, _switchboard) = way_out.transpose().map_err(|error| SandboxError::Rules(error.to_string()))?.unzip();
     let output_bytes = if guard::on(Guard::BoundedOutput) { command.output_bytes } else { usize::MAX / 4 };
     let mut output = BothEnds::with_margin(output_bytes);
     let timeout = if guard::on(Guard::CommandTime) { command.timeout } else { Duration::MAX };
@@ -171,6 +170,18 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
         traffic: serving.map(Serving::finish),
         elapsed: begin.elapsed(),
     })
+}
+
+/// Serves what leads a command to a proxy. Without a proxy nothing answers there.
+fn serve(proxy: &NetworkProxy, way: WayOut) -> io::Result<(Serving, Option<Switchboard>)> {
+    match way {
+        WayOut::Listener(listener) => Ok((proxy.on(listener.into())?, None)),
+        WayOut::Line(line) => {
+            let serving = proxy.on_loopback()?;
+            let switchboard = Switchboard::on(line, serving.address())?;
+            Ok((serving, Some(switchboard)))
+        }
+    }
 }
 
 /// Reads output until the command itself ends.

@@ -1,13 +1,13 @@
 //! Starts a command as the leader of a session of its own, with one pipe for both streams, in namespaces of its own where it gets a view.
 //!
-//! The one file of the crate with `unsafe`: what a child does between fork and exec can only be said through `pre_exec`, and a first
-//! process of namespaces only be made by forking once more. What these processes do afterwards is told in `warden`.
+//! With the line of calls (`sandbox::switchboard`) the only place with `unsafe`: what a child does between fork and exec can only be said
+//! through `pre_exec`, and a first process of namespaces only be made by forking once more. What these processes do afterwards is
+//! told in `warden`.
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::{self, PipeWriter, Read as _};
-use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
@@ -28,6 +28,7 @@ use crate::workspace::exec::{ExecError, Exit, exit_of};
 use crate::workspace::sandbox::loopback;
 use crate::workspace::sandbox::outputs::Outputs;
 use crate::workspace::sandbox::swept::Swept;
+use crate::workspace::sandbox::switchboard;
 use crate::workspace::sandbox::view::{Stage, View};
 use crate::workspace::sandbox::{Fence, Lock};
 
@@ -43,6 +44,14 @@ const ENDED_FIRST: &[u8] = b"800";
 /// How much a command lets others go before it, from -20 to 19.
 const NICE: i32 = 5;
 
+/// What of a command leads to a proxy.
+pub(super) enum WayOut {
+    /// A socket that listens inside its network; the proxy serves it.
+    Listener(OwnedFd),
+    /// The line on which its calls for sockets come in.
+    Line(OwnedFd),
+}
+
 /// A command that runs.
 pub(super) struct Started {
     /// Its program, for messages.
@@ -57,8 +66,8 @@ pub(super) struct Started {
     told: Option<UnixStream>,
     /// The processes on this machine, where they are to be counted.
     pub(super) crowd: Option<Crowd>,
-    /// A socket inside its network that a proxy is to serve.
-    pub(super) listener: Option<TcpListener>,
+    /// What leads to a proxy.
+    pub(super) way_out: Option<WayOut>,
     /// What of the root it may not add to.
     pub(super) swept: Option<Swept>,
     /// Files it needed; removed after it when they were not used.
@@ -114,7 +123,7 @@ fn spawn(
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().envs(env);
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-    let (mut wires, mut has_proxy, mut crowd) = (None, false, None);
+    let (mut wires, mut has_proxy, mut crowd, mut line_in) = (None, false, None, None);
     let (mut outputs, mut swept) = (Outputs::default(), None);
     match fence {
         Some(fence) => {
@@ -129,11 +138,14 @@ fn spawn(
                 }
                 None => {
                     crowd = fence.processes.map(|limit| Crowd::of(mark, limit));
-                    before_exec(&mut command, mark, Some(fence.lock));
+                    let line = if fence.switchboard { Some(UnixStream::pair()?) } else { None };
+                    let (ours, theirs) = line.unzip();
+                    line_in = ours;
+                    before_exec(&mut command, mark, Some(fence.lock), theirs);
                 }
             }
         }
-        None => before_exec(&mut command, mark, None),
+        None => before_exec(&mut command, mark, None, None),
     }
     Tree::adopt_orphans();
     let spawned = command.spawn();
@@ -145,10 +157,14 @@ fn spawn(
         (Err(error), wires) => return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error)),
     };
     // Whatever it was that came over the wire, the command is killed when this fails.
-    let listener = told.as_ref().filter(|_| has_proxy).map(loopback::receive);
+    let way_out = match (&told, &line_in) {
+        (Some(told), _) if has_proxy => Some(loopback::receive(told).map(WayOut::Listener)),
+        (None, Some(line)) => Some(loopback::receive(line).map(WayOut::Line)),
+        (_, None) | (Some(_), Some(_)) => None,
+    };
     let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
-    Ok(Started { program: program.to_owned(), output, tree, child, told, crowd, listener: listener.transpose()?, swept, _outputs: outputs })
+    Ok(Started { program: program.to_owned(), output, tree, child, told, crowd, way_out: way_out.transpose()?, swept, _outputs: outputs })
 }
 
 fn c_string(path: &Path) -> io::Result<CString> {
@@ -204,9 +220,9 @@ pub(in crate::workspace) fn try_view(view: View) -> io::Result<()> {
 }
 
 /// What the child does before it becomes the program: a session of its own (no terminal to ask at), death when this program
-/// dies, the mark by which its descendants are found, and the sandbox's lock.
+/// dies, the mark by which its descendants are found, the sandbox's lock, and, where its calls are to be answered, the line for them.
 #[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
-fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>) {
+fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>, line: Option<UnixStream>) {
     // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on what was made
     // before, no memory taken, no lock waited for.
     unsafe {
@@ -216,6 +232,9 @@ fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>) {
             mark.put_on_this_process();
             go_first()?;
             lock.as_mut().map_or(Ok(()), Lock::close)?;
+            if let Some(line) = &line {
+                switchboard::hand_over(line)?;
+            }
             close_others_at_exec()
         });
     }

@@ -108,7 +108,7 @@ pub(super) fn empty(network: Network) -> Result<RulesetCreated, RulesetError> {
     let held = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::from_all(OLDEST))?;
     let held = held.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;
     match network {
-        Network::Off => held.handle_access(AccessNet::from_all(NEWEST))?.create(),
+        Network::Off | Network::Handed => held.handle_access(AccessNet::from_all(NEWEST))?.create(),
         Network::Own | Network::Proxied | Network::Open => held.create(),
     }
 }

@@ -10,7 +10,7 @@ use landlock::RulesetStatus;
 use crate::workspace::exec::spawn;
 use crate::workspace::sandbox::syscalls::{Processes, Sockets};
 use crate::workspace::sandbox::view::{self, Scene, View};
-use crate::workspace::sandbox::{Network, files, load, syscalls};
+use crate::workspace::sandbox::{Network, files, load, switchboard, syscalls};
 
 /// What the kernel gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -25,6 +25,8 @@ pub struct Level {
     pub landlock: u8,
     /// Commands get namespaces of their own: processes, network, and a view of files without what they must not see.
     pub namespaces: bool,
+    /// Calls of a command for sockets can be answered by this program, so that a proxy is all it reaches also without namespaces.
+    pub sockets: bool,
 }
 
 impl Level {
@@ -48,13 +50,18 @@ impl Level {
         let files = status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
         let landlock = status.map_or(0, |status| files::version(&status.landlock));
         let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
-        Self { files, network: syscalls, syscalls, landlock, namespaces: false }
+        Self { files, network: syscalls, syscalls, landlock, namespaces: false, sockets: switchboard::is_to_be_had() }
     }
 
     /// Returns true when everything is held that a policy can require. Namespaces hold the same a second time.
     #[must_use]
     pub fn is_full(self) -> bool {
         self.files && self.network && self.syscalls
+    }
+
+    /// Whether commands can be given sockets that lead to a proxy only: nothing else they call may open a way beside them.
+    pub(super) fn hands_sockets(self) -> bool {
+        self.syscalls && self.network && self.sockets
     }
 
     /// Returns what is missing, in words; empty when nothing is.

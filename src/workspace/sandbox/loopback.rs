@@ -6,7 +6,7 @@
 use std::io;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
@@ -97,7 +97,7 @@ pub(in crate::workspace) fn hand_over(wire: impl AsFd, socket: &OwnedFd) -> Resu
 ///
 /// # Errors
 /// When it was something else.
-pub(in crate::workspace) fn receive(wire: &UnixStream) -> io::Result<TcpListener> {
+pub(in crate::workspace) fn receive(wire: &UnixStream) -> io::Result<OwnedFd> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut said = [0];
@@ -107,7 +107,7 @@ pub(in crate::workspace) fn receive(wire: &UnixStream) -> io::Result<TcpListener
         _ => Vec::new(),
     });
     match (said, sockets.next()) {
-        ([SOCKET], Some(socket)) => Ok(TcpListener::from(socket)),
+        ([SOCKET], Some(socket)) => Ok(socket),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }

@@ -13,6 +13,7 @@ pub(super) mod loopback;
 pub(super) mod outputs;
 mod places;
 pub(super) mod swept;
+pub(super) mod switchboard;
 mod syscalls;
 pub(super) mod view;
 
@@ -63,6 +64,8 @@ pub enum Network {
     Own,
     /// The same with one way out: a proxy of this program.
     Proxied,
+    /// Nothing but the proxy: this program hands out sockets that lead there.
+    Handed,
     /// Everything.
     Open,
 }
@@ -133,7 +136,9 @@ pub enum SandboxError {
     #[error("the policy requires a sandbox and this kernel does not give it: {0}; `commands: {{ sandbox: best-effort }}` accepts less")]
     Below(String),
     /// Nothing would hold commands to the proxy.
-    #[error("`commands.network: policy` needs a sandbox with namespaces, and there is none here; `off` and `open` do without")]
+    #[error(
+        "`commands.network: policy` needs a sandbox, with namespaces or with calls that can be answered, and there is none here; `off` and `open` do without"
+    )]
     NoProxy,
     /// The rules could not be made.
     #[error("the sandbox could not be made: {0}")]
@@ -172,8 +177,9 @@ impl Sandbox {
     fn on(limits: &CommandLimits, env: &BTreeMap<String, String>, level: Level) -> Result<Self, SandboxError> {
         let network = match (limits.network, level.namespaces) {
             (CommandNetwork::Open, _) => Network::Open,
-            // Without namespaces it is refused when a command would run.
-            (CommandNetwork::Listed, _) => Network::Proxied,
+            (CommandNetwork::Listed, false) if level.hands_sockets() => Network::Handed,
+            // Without either it is refused when a command would run.
+            (CommandNetwork::Listed, true | false) => Network::Proxied,
             (CommandNetwork::Off, true) => Network::Own,
             (CommandNetwork::Off, false) => Network::Off,
         };
@@ -183,12 +189,13 @@ impl Sandbox {
         std::fs::create_dir(places::home_in(&path))?;
         std::fs::create_dir(places::temporary_in(&path))?;
         view::prepare(&path)?;
-        let mut places = places::places(env, &path, matches!(network, Network::Open | Network::Proxied));
+        let mut places = places::places(env, &path, matches!(network, Network::Open | Network::Proxied | Network::Handed));
         places.extend(places::reads(limits));
         let system = if level.files { files::open_places(&places) } else { Vec::new() };
         let sockets = match network {
             Network::Off => Sockets::None,
             Network::Own | Network::Proxied => Sockets::Own,
+            Network::Handed => Sockets::Handed,
             Network::Open => Sockets::Internet,
         };
         let view = if level.namespaces { Processes::Own } else { Processes::Shared };
@@ -215,7 +222,7 @@ impl Sandbox {
     /// Lets commands reach what a policy lists, where it says so.
     #[must_use]
     pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
-        let hosts = (self.network == Network::Proxied).then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
+        let hosts = self.is_proxied().then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
         Self { hosts, ..self }
     }
 
@@ -225,6 +232,11 @@ impl Sandbox {
         let hosts = self.hosts.as_ref()?;
         let (policy, facts) = (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
         Some(NetworkProxy::new(Gate::default(), Arc::new(move |connection| policy.admit(connection, &facts))))
+    }
+
+    /// Whether commands are held to a proxy.
+    fn is_proxied(&self) -> bool {
+        matches!(self.network, Network::Proxied | Network::Handed)
     }
 
     /// Returns true when commands run with files, network and system calls held.
@@ -259,15 +271,16 @@ impl Sandbox {
         let view = self.level.namespaces.then(|| inside.view(reach, &covers, self.network)).transpose().map_err(|error| fault(&error))?;
         let swept = (root == Root::Covered && reach.writes == Writes::Entries).then(|| Swept::before(reach.root)).transpose()?;
         let mut variables = inside.variables.clone();
-        if self.network == Network::Proxied {
+        if self.is_proxied() {
             variables.extend(proxy::variables(loopback::PROXY.into()));
         }
         let kept = if view.as_ref().is_some_and(View::has_own_user) { CapabilitySet::empty() } else { KEPT_CAPABILITIES };
         let late = view.iter().flat_map(|view| view.late()).collect();
         let lock = Lock { rules, late, filters: inside.filters.clone(), limits: self.limits.list(self.timeout), kept };
+        let switchboard = self.network == Network::Handed;
         let processes = self.limits.counted();
         let root = reach.root.to_string_lossy().into_owned();
-        Ok(Some(Fence { lock, processes, view, variables, root, outputs, swept }))
+        Ok(Some(Fence { lock, processes, view, switchboard, variables, root, outputs, swept }))
     }
 }
 
@@ -313,6 +326,8 @@ pub struct Fence {
     pub(in crate::workspace) processes: Option<usize>,
     /// What it sees; `None` for what everybody sees.
     pub(in crate::workspace) view: Option<View>,
+    /// Whether this program answers its calls for sockets.
+    pub(in crate::workspace) switchboard: bool,
     /// Variables it gets besides its own.
     variables: BTreeMap<String, String>,
     /// The checkout.

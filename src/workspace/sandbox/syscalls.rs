@@ -18,6 +18,8 @@ pub(super) type Filters = Vec<BpfProgram>;
 pub(super) enum Sockets {
     /// No socket that could be connected to anything. Pairs of connected sockets stay.
     None,
+    /// Those that this program hands out, connected as they are.
+    Handed,
     /// The internet protocols.
     Internet,
     /// The internet protocols and sockets with names, where names and addresses are those of namespaces of its own.
@@ -120,6 +122,16 @@ const BY_HAND: &[i32] = &[libc::SOCK_RAW, OLD_PACKET];
 /// What raw packets were asked for by before they had a family.
 const OLD_PACKET: i32 = 10;
 
+/// Settings of a connected socket, each with its level, by which what it sends could take another way.
+const ROUTES: &[(i32, i32)] = &[
+    (libc::SOL_SOCKET, libc::SO_BINDTODEVICE),
+    (libc::SOL_SOCKET, libc::SO_BINDTOIFINDEX),
+    (libc::SOL_SOCKET, libc::SO_MARK),
+    (libc::IPPROTO_TCP, libc::TCP_REPAIR),
+    (libc::IPPROTO_TCP, libc::TCP_FASTOPEN),
+    (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT),
+];
+
 /// The part of a socket's kind that is no flag.
 const KIND_MASK: u64 = 0xf;
 
@@ -140,6 +152,7 @@ pub(super) fn filters(sockets: Sockets, processes: Processes) -> Result<Filters,
         Sockets::None => {
             rules.insert(libc::SYS_socket, Vec::new());
         }
+        Sockets::Handed => rules.extend(fixed_connections()?),
         Sockets::Internet => {
             rules.insert(libc::SYS_socket, all_but(INTERNET)?);
         }
@@ -178,6 +191,30 @@ fn all_but(families: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::Error> {
     let table = when(2, SeccompCmpOp::Ne, word(libc::NETLINK_ROUTE))?;
     rules.push(SeccompRule::new(vec![when(0, SeccompCmpOp::Eq, word(libc::AF_NETLINK))?, table])?);
     Ok(rules)
+}
+
+/// What would lead a connected socket elsewhere, or let others in: listening, sending along with a connection that is only made by that, and
+/// settings that choose a route.
+fn fixed_connections() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> {
+    let fast = |argument: u8| -> Result<Vec<SeccompRule>, seccompiler::Error> {
+        let flag = word(libc::MSG_FASTOPEN);
+        Ok(vec![SeccompRule::new(vec![when(argument, SeccompCmpOp::MaskedEq(flag), flag)?])?])
+    };
+    let mut settings = Vec::new();
+    for level in [libc::IPPROTO_IP, libc::IPPROTO_IPV6] {
+        settings.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(level))?])?);
+    }
+    for (level, name) in ROUTES {
+        settings.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(*level))?, when(2, SeccompCmpOp::Eq, word(*name))?])?);
+    }
+    Ok(BTreeMap::from([
+        (libc::SYS_bind, Vec::new()),
+        (libc::SYS_listen, Vec::new()),
+        (libc::SYS_sendto, fast(3)?),
+        (libc::SYS_sendmsg, fast(2)?),
+        (libc::SYS_sendmmsg, fast(3)?),
+        (libc::SYS_setsockopt, settings),
+    ]))
 }
 
 /// What would end this program: signals to it or to everyone.

@@ -180,7 +180,7 @@ impl View {
     pub(in crate::workspace) fn namespaces(&self) -> i32 {
         let user = if self.user.is_some() { libc::CLONE_NEWUSER } else { 0 };
         let network = match self.network {
-            Network::Off | Network::Own | Network::Proxied => libc::CLONE_NEWNET,
+            Network::Off | Network::Own | Network::Proxied | Network::Handed => libc::CLONE_NEWNET,
             Network::Open => 0,
         };
         user | network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
@@ -232,7 +232,7 @@ impl View {
         rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(Stage::Pivot))?;
         rustix::process::chdir(c"/").map_err(at(Stage::Pivot))?;
         match self.network {
-            Network::Off | Network::Open => Ok(None),
+            Network::Off | Network::Open | Network::Handed => Ok(None),
             Network::Own => loopback::start().map(|()| None).map_err(at(Stage::Network)),
             Network::Proxied => loopback::start().and_then(|()| loopback::listen()).map(Some).map_err(at(Stage::Network)),
         }

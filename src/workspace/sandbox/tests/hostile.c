@@ -51,6 +51,67 @@ static int fastopen(int port) {
     return end(s < 0 ? -1 : sendto(s, "q", 1, MSG_FASTOPEN, (void *)&to, sizeof to));
 }
 
+/* The same said in other words. */
+static int fastopen_message(int port, int many) {
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct iovec data = { "q", 1 };
+    struct mmsghdr message = { .msg_hdr = { .msg_name = &to, .msg_namelen = sizeof to, .msg_iov = &data, .msg_iovlen = 1, .msg_flags = MSG_FASTOPEN } };
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    if (s < 0) return end(-1);
+    return end(many ? sendmmsg(s, &message, 1, MSG_FASTOPEN) : sendmsg(s, &message.msg_hdr, MSG_FASTOPEN));
+}
+
+/* Lets go of the connection there is, and makes another one. */
+static int reconnect(int port) {
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr none = { .sa_family = AF_UNSPEC };
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    if (s < 0) return end(-1);
+    connect(s, &none, sizeof none);
+    shutdown(s, SHUT_RDWR);
+    return end(connect(s, (void *)&to, sizeof to));
+}
+
+/* Changes the address while the call is looked at. */
+static int race(int port) {
+    struct sockaddr_in proxy = { .sin_family = AF_INET, .sin_port = htons(3128), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    volatile int *begun = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile struct sockaddr_in *to = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *to = proxy;
+    pid_t child = fork();
+    if (child == 0)
+        for (*begun = 1;;) to->sin_port = to->sin_port == htons(port) ? htons(3128) : htons(port);
+    int got = -1;
+    while (!*begun) sched_yield();
+    for (int tries = 0; tries < 500 && got < 0; tries++) {
+        sched_yield();
+        int s = socket(AF_INET, SOCK_STREAM, 0);
+        if (s < 0) continue;
+        struct sockaddr_in peer;
+        socklen_t length = sizeof peer;
+        connect(s, (void *)to, sizeof *to);
+        if (getpeername(s, (void *)&peer, &length) == 0 && peer.sin_port == htons(port)) got = 0;
+        close(s);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, 0, 0);
+    errno = EPERM;
+    return end(got);
+}
+
+/* Waits for others to connect. */
+static int wait_for_others(void) {
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    return end(s < 0 || bind(s, (void *)&at, sizeof at) < 0 ? -1 : listen(s, 1));
+}
+
+/* Chooses the way that what is sent takes. */
+static int setting(int level, int name, const void *value, socklen_t length) {
+    int s = socket(AF_INET, SOCK_STREAM, 0);
+    return end(s < 0 ? -1 : setsockopt(s, level, name, value, length));
+}
+
 static int named(const char *name, int hidden) {
     struct sockaddr_un to = { .sun_family = AF_UNIX };
     strncpy(to.sun_path + hidden, name, sizeof to.sun_path - 2);
@@ -85,6 +146,13 @@ int main(int count, char **args) {
     if (!strcmp(way, "udp")) return v4(SOCK_DGRAM, number);
     if (!strcmp(way, "tcp6")) return v6(number);
     if (!strcmp(way, "fastopen")) return fastopen(number);
+    if (!strcmp(way, "fastopen-message")) return fastopen_message(number, 0);
+    if (!strcmp(way, "fastopen-messages")) return fastopen_message(number, 1);
+    if (!strcmp(way, "reconnect")) return reconnect(number);
+    if (!strcmp(way, "race")) return race(number);
+    if (!strcmp(way, "wait-for-others")) return wait_for_others();
+    if (!strcmp(way, "route")) return setting(IPPROTO_IP, IP_OPTIONS, "\x83\x07\x04\x7f\x00\x00\x02\x00", 8);
+    if (!strcmp(way, "fast-connect")) return setting(IPPROTO_TCP, 30, &(int){ 1 }, sizeof(int));
     if (!strcmp(way, "named")) return named(what, 0);
     if (!strcmp(way, "hidden-name")) return named(what, 1);
     if (!strcmp(way, "raw")) return kind(AF_INET, SOCK_RAW, IPPROTO_ICMP);

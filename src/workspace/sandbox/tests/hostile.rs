@@ -11,8 +11,11 @@ use std::time::Duration;
 use pretty_assertions::assert_eq;
 
 use super::{Place, sandboxes_of};
-use crate::policy::schema;
+use crate::policy::Policy;
+use crate::policy::intent::Facts;
+use crate::policy::schema::{self, CommandLimits};
 use crate::workspace::exec::Exit;
+use crate::workspace::sandbox::level::Level;
 use crate::workspace::sandbox::{Sandbox, Writes};
 
 /// How the program ends when it was not permitted to, and when something else stopped it.
@@ -116,6 +119,53 @@ fn no_way_out_that_is_open_to_anybody_is_open_inside() {
     assert_eq!(count(), 0, "what arrived from inside");
     victim.kill().unwrap();
     victim.wait().unwrap();
+}
+
+#[test]
+fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
+    let (tcp, tcp6) = (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("[::1]:0").unwrap());
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let [port, port6, udp_port] = [tcp.local_addr(), tcp6.local_addr(), udp.local_addr()].map(|address| address.unwrap().port());
+    let policy = Policy::parse("version: 1\ncommands: { network: policy }\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
+    let limits = policy.settings().commands.clone();
+    let level = Level { namespaces: false, ..Level::obtained() };
+    // With the kernel's rules for connections, and without them: each wall has to hold alone.
+    for (level, second_wall) in [(level, true), (Level { files: false, ..level }, false)] {
+        let limits = CommandLimits { sandbox: if second_wall { limits.sandbox } else { schema::Sandbox::BestEffort }, ..limits.clone() };
+        for way in [
+            format!("tcp {port}"),
+            format!("tcp6 {port6}"),
+            format!("udp {udp_port}"),
+            format!("fastopen {port}"),
+            format!("fastopen-message {port}"),
+            format!("fastopen-messages {port}"),
+            format!("reconnect {port}"),
+            format!("race {port}"),
+            "wait-for-others".to_owned(),
+            "route".to_owned(),
+            "fast-connect".to_owned(),
+            "raw".to_owned(),
+            "packet".to_owned(),
+            "vsock".to_owned(),
+            "audit".to_owned(),
+            "io-uring".to_owned(),
+        ] {
+            let place = place();
+            let words = format!("exec ./hostile {way}");
+            if second_wall && !["raw", "packet", "vsock", "audit", "route"].contains(&way.as_str()) {
+                let (exit, output) = place.run(&words, &place.sandbox(schema::Sandbox::Off)).unwrap();
+                assert_eq!(exit, Exit::Code(0), "{way} outside: {output}");
+            }
+            tcp.set_nonblocking(true).unwrap();
+            udp.set_nonblocking(true).unwrap();
+            let arrived = || std::iter::from_fn(|| tcp.accept().ok()).count() + std::iter::from_fn(|| udp.recv(&mut [0; 8]).ok()).count();
+            arrived();
+            let sandbox = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
+            let (exit, output) = place.run(&words, &sandbox).unwrap();
+            assert!(matches!(exit, Exit::Code(NOT_PERMITTED | STOPPED)), "{way}: {exit:?} {output}");
+            assert_eq!(arrived(), 0, "{way}");
+        }
+    }
 }
 
 #[test]

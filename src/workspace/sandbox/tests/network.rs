@@ -97,7 +97,6 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         )
     };
     let limits = policy.settings().commands.clone();
-    let sandbox = Sandbox::prepare(&limits, &place.env).unwrap().with_hosts_of(&policy, &Facts::default());
     let proxy = || {
         let (wire, connected) = Watched::new(address, &[]);
         // Told to nobody, but it has to be heard.
@@ -105,20 +104,29 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         let policy = policy.clone();
         NetworkProxy::new(Gate::new(Arc::new(wire)), Arc::new(move |connection| policy.admit(connection, &Facts::default())))
     };
-    let run = |script: &str| place.run_through(script, &sandbox, Some(proxy())).unwrap();
-    let output = run(&script("GET http://good.example/"));
-    assert!(output.output.text.contains("200 OK") && output.output.text.ends_with("hello"), "{}", output.output.text);
-    for refused in ["GET http://bad.example/", "CONNECT good.example:22", "GET http://127.0.0.1/", "GET http://localhost/"] {
-        let output = run(&script(refused));
-        assert!(output.output.text.contains("403"), "{refused}: {}", output.output.text);
+    for namespaces in [true, false] {
+        let level = Level { namespaces, ..Level::obtained() };
+        assert!(level.sockets, "this kernel cannot do what this test tries: {level:?}");
+        let sandbox = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
+        let run = |script: &str| place.run_through(script, &sandbox, Some(proxy())).unwrap();
+        let output = run(&script("GET http://good.example/"));
+        assert!(output.output.text.contains("200 OK") && output.output.text.ends_with("hello"), "{}", output.output.text);
+        let told = output.traffic.unwrap();
+        assert_eq!(told.verdicts.len(), 1, "{told:?}");
+        for refused in ["GET http://bad.example/", "CONNECT good.example:22", "GET http://127.0.0.1/", "GET http://localhost/"] {
+            let output = run(&script(refused));
+            assert!(output.output.text.contains("403"), "{refused}: {}", output.output.text);
+        }
+        let direct = format!(
+            "exec perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or die $!; connect(S,sockaddr_in({port},INADDR_LOOPBACK)) or die $!'"
+        );
+        assert_ne!(run(&direct).exit, Exit::Code(0), "beside the proxy");
+        assert!(sandbox.proxy("code").is_some(), "a command of the tool gets one");
+        // Nobody answers without a proxy.
+        let output = place.run_through(&script("GET http://good.example/"), &sandbox, None).unwrap();
+        assert_ne!(output.exit, Exit::Code(0), "{}", output.output.text);
     }
-    let direct = format!(
-        "exec perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or die $!; connect(S,sockaddr_in({port},INADDR_LOOPBACK)) or die $!'"
-    );
-    assert_ne!(run(&direct).exit, Exit::Code(0), "beside the proxy");
-    assert!(sandbox.proxy("code").is_some(), "a command of the tool gets one");
-
-    let level = Level { namespaces: false, ..Level::obtained() };
+    let level = Level { namespaces: false, sockets: false, ..Level::obtained() };
     let without = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
     let error = place.run("true", &without).unwrap_err();
     assert!(matches!(error, ExecError::Sandbox(SandboxError::NoProxy)), "{error}");
