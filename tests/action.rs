@@ -13,6 +13,9 @@ mod fixture;
 #[path = "action/holds.rs"]
 mod holds;
 
+#[path = "action/git_data.rs"]
+mod git_data;
+
 #[path = "action/publish.rs"]
 mod publish;
 

@@ -14,6 +14,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::forge::commits::ForgeCommit;
 use crate::forge::event::Subject;
 use crate::forge::posts::{Posting, Receipt};
 use crate::forge::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
@@ -119,6 +120,10 @@ impl Forge for Local {
         _since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
         futures::future::ready(Ok(Vec::new())).boxed()
+    }
+
+    fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("the branch `{}`", permit.act().branch))).boxed()
     }
 
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>> {

@@ -1,6 +1,7 @@
 //! Floor 4: where work comes from and results go. GitHub and `local` (a folder).
 
 pub mod command;
+pub mod commits;
 pub mod event;
 pub mod github;
 pub mod local;
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
+use crate::forge::commits::ForgeCommit;
 use crate::forge::event::Subject;
 use crate::forge::posts::{Posting, Receipt};
 use crate::policy::Permit;
@@ -43,6 +45,9 @@ pub trait Forge: Send + Sync {
         marker: &'a str,
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>>;
+
+    /// Makes a commit, signed by the forge, on a branch; returns its name. One that is there already is not made again.
+    fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>>;
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
@@ -176,6 +181,14 @@ pub enum ForgeError {
         action: String,
         /// Seconds to wait, where the forge says.
         retry_after_s: Option<u64>,
+    },
+    /// Something else is there already, or by now.
+    #[error("{forge}: {what}")]
+    Conflict {
+        /// The forge.
+        forge: &'static str,
+        /// What is where.
+        what: String,
     },
     /// Anything else: a fault of the forge or of the way there.
     #[error("{forge} failed at {action}: {message}")]

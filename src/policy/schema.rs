@@ -318,6 +318,18 @@ pub struct PublishRules {
     pub success: Vec<String>,
     /// Whether `Closes #N` is written into the pull request of an issue.
     pub close_issues: bool,
+    /// Who makes the commits that are published.
+    pub sign: Sign,
+}
+
+/// Who makes the commits that are published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    /// Git, without a signature.
+    #[default]
+    Git,
+    /// The forge, which signs them; what it does not sign is not published.
+    Api,
 }
 
 impl Default for PublishRules {
@@ -330,6 +342,7 @@ impl Default for PublishRules {
             labels: vec!["locum".to_owned()],
             success: Vec::new(),
             close_issues: false,
+            sign: Sign::Git,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
     CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, Form, Forms, LabelTrigger, Listed,
-    ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Source, Switching, Triggers,
+    ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Sign, Source, Switching, Triggers,
 };
 use crate::policy::urls::pattern::UrlPattern;
 
@@ -274,7 +274,8 @@ fn publish(section: &mut Section<'_>) -> PublishRules {
     section.set("labels", "Labels put on pull requests.", Many(Text), &mut found.labels);
     let about = "Whether the pull request of an issue says `Closes #N`.";
     section.set("close_issues", about, Flag, &mut found.close_issues);
-    section.key("sign", "Who makes commits; git is what there is.", Word(&[("git", ())]));
+    let about = "Who makes published commits: git, unsigned, or the forge through its API, which signs them.";
+    section.set("sign", about, Word(&[("git", Sign::Git), ("api", Sign::Api)]), &mut found.sign);
     let about = "Commands that must end with 0; else a pull request is a draft, and a commit is not made.";
     section.set("success", about, Many(SUCCESS), &mut found.success);
     found

@@ -16,6 +16,7 @@ pub mod git_binary;
 #[cfg(test)]
 mod guards;
 pub mod network;
+pub mod rebuilt;
 pub mod remote;
 pub mod repo;
 pub mod sandbox;

@@ -69,6 +69,9 @@ pub enum RepoError {
     /// The remote refused a push.
     #[error("the remote refused the push: {0}")]
     PushRefused(String),
+    /// A commit cannot be told path by path.
+    #[error("the commit cannot be made anew elsewhere: {0}")]
+    NotTold(String),
     /// The `git` program failed.
     #[error("`git {command}` failed: {message}")]
     Binary {

@@ -16,7 +16,7 @@ triggers:
   schedule: { jobs: [touch] }
 modes: { default: code, allow: [code, ask, architect] }
 rules:
-  - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(echo:*)"]
+  - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(echo:*)", "command(mv:*)", "command(chmod +x src/tool.sh)", "command(cp:*)"]
   - hold: "edit(src/held/**)"
     reason: a person looks at these
 "#;
@@ -34,6 +34,13 @@ tasks:
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/lib.txt, content: "text\nbetter\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Improved.\n\n- `src/lib.txt:1`: @carol could be clearer\n- src/lib.txt:99 not there" } }]
+  - contains: rearrange
+    turns:
+      - calls:
+          - { tool: execute_command, args: { command: "mv src/lib.txt src/moved.txt" } }
+          - { tool: execute_command, args: { command: "chmod +x src/tool.sh" } }
+          - { tool: execute_command, args: { command: "cp src/raw.bin src/copy.bin" } }
+      - calls: [{ tool: attempt_completion, args: { result: "Rearranged." } }]
   - contains: look at it
     turns:
       - calls: [{ tool: attempt_completion, args: { result: "Needs changes.\n\n1. **nit** `src/lib.txt:1` is vague" } }]
@@ -125,6 +132,7 @@ impl Fixture {
             (".locum/script.yml", SCRIPT),
             (".locum/jobs/touch.yml", JOB),
             ("src/lib.txt", "text\n"),
+            ("src/tool.sh", "true\n"),
         ]);
         std::fs::create_dir_all(stage.path("remotes/acme")).unwrap();
         stage.git(&["clone", "-q", "--bare", ".", stage.path("remotes/acme/app.git").to_str().unwrap()]);

@@ -4,6 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::fixture::{Ask, Fixture};
+use crate::git_data;
+use crate::github::Fault;
 
 const EVERYTHING: &str = "allow: [comment, review, commit, pull-request, label]";
 
@@ -112,4 +114,63 @@ fn comment_shows_the_diff_and_each_place_has_a_form_of_its_own() {
         "{step:?}"
     );
     assert_eq!(fixture.step(&Ask::comment("/locum code say hello")).output("branch-name"), "");
+}
+
+#[test]
+fn commits_that_the_forge_signs_keep_modes_deletions_and_bytes() {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    std::fs::write(fixture.stage.path("checkout/src/raw.bin"), [0, 159, 146, 150]).unwrap();
+    fixture.stage.commit("raw");
+    fixture.stage.git(&["push", "-q", fixture.stage.path("remotes/acme/app.git").to_str().unwrap(), "main"]);
+    git_data::serve(&fixture, true);
+    fixture.refuse_pushes();
+    let step = fixture.step(&Ask::comment("/locum code rearrange"));
+    let branch = "locum/issue-7-greeting-is-missing";
+    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", branch), "{step:?}");
+    let changed = fixture.remote(&["diff", "--raw", "--no-renames", "--abbrev=4", "main", branch]);
+    let changed: Vec<String> =
+        changed.lines().map(|line| format!("{} {} {}", &line[1..7], &line[8..14], line.split('\t').nth(1).unwrap())).collect();
+    let expected = ["000000 100644 src/copy.bin", "100644 000000 src/lib.txt", "000000 100644 src/moved.txt", "100644 100755 src/tool.sh"];
+    assert_eq!(changed, expected, "{step:?}");
+    assert_eq!(fixture.remote(&["log", "-1", "--format=%s|%an", branch]).trim(), "Greeting is missing|locum-bot");
+    assert_eq!(fixture.remote(&["rev-parse", &format!("{branch}:src/copy.bin")]), fixture.remote(&["rev-parse", "main:src/raw.bin"]));
+
+    // The same again finds its own commit; on a pull request its branch moves on from the head.
+    let again = fixture.step(&Ask::comment("/locum code rearrange"));
+    assert_eq!((again.output("branch-name"), fixture.remote(&["branch", "--list", "locum/*"]).lines().count()), (branch, 1), "{again:?}");
+}
+
+#[test]
+fn a_signed_commit_moves_a_pull_requests_branch_and_only_forward() {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    let head = fixture.pull_request(false);
+    git_data::serve(&fixture, true);
+    fixture.refuse_pushes();
+    let ask = || Ask { number: 8, ..Ask::comment("/locum code say hello") };
+    let step = fixture.step(&ask());
+    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", "feature"), "{step:?}");
+    assert_eq!(fixture.remote(&["rev-parse", "feature~1"]).trim(), head);
+    // Somebody pushed meanwhile.
+    fixture.remote(&["update-ref", "refs/heads/feature", "main"]);
+    let late = fixture.step(&ask());
+    assert_eq!((late.output("outcome"), late.output("branch-name")), ("done", ""), "{late:?}");
+    assert!(fixture.server.comments(8)[0].contains("holds something else"), "{:?}", fixture.server.comments(8));
+}
+
+#[test]
+fn what_the_forge_does_not_sign_or_makes_otherwise_is_not_published() {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    git_data::serve(&fixture, false);
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");
+    let comment = fixture.server.comments(7)[0].clone();
+    assert!(comment.contains("signed no commit of this token (unsigned)") && comment.contains("+hello"), "{comment}");
+    assert_eq!(fixture.remote(&["branch", "--list", "locum/*"]), "");
+
+    git_data::serve(&fixture, true);
+    let other = json!({ "sha": "0".repeat(40) }).to_string();
+    fixture.server.fail(Fault { body: other, ..Fault::status("POST /repos/acme/app/git/trees", 201, "") });
+    let step = fixture.step(&Ask { ids: (57, 4343), ..Ask::comment("/locum code say hello") });
+    assert_eq!((step.output("branch-name"), fixture.server.pulls().len()), ("", 0), "{step:?}");
+    assert!(fixture.server.comments(7)[1].contains("not the one that was judged"), "{:?}", fixture.server.comments(7));
 }

@@ -45,6 +45,9 @@ pub struct Fault {
     pub performed: bool,
 }
 
+/// Answers what is asked of `git/...` in a repository: method, the rest of the path, body.
+pub type GitDatabase = Box<dyn Fn(&str, &[&str], &Value) -> (u16, Value) + Send>;
+
 /// What the server knows.
 #[derive(Default)]
 struct World {
@@ -59,6 +62,7 @@ struct World {
     reactions: Vec<Value>,
     reviews: Vec<Value>,
     files: Vec<Value>,
+    git: Option<GitDatabase>,
     requests: Vec<Recorded>,
     faults: VecDeque<Fault>,
     next_id: u64,
@@ -126,6 +130,11 @@ impl GitHubServer {
     /// Says what every pull request changes: `filename` and `patch` of each file.
     pub fn change_files(&self, files: &[Value]) {
         self.world.lock().unwrap().files = files.to_vec();
+    }
+
+    /// Gives the repository a database of git objects.
+    pub fn serve_git(&self, git: GitDatabase) {
+        self.world.lock().unwrap().git = Some(git);
     }
 
     /// Returns the reviews that were submitted.
@@ -277,6 +286,7 @@ impl World {
             ("GET", ["pulls", number, "comments"]) => {
                 page(self.review_comments.iter().filter(|comment| comment["number"] == number_of(number)), &query)
             }
+            (_, ["git", rest @ ..]) => self.git.as_ref().map_or_else(not_found, |git| git(method, rest, body)),
             ("GET", ["pulls", _, "files"]) => page(self.files.iter(), &query),
             ("GET", ["pulls", number, "reviews"]) => {
                 page(self.reviews.iter().filter(|review| review["number"] == number_of(number)), &query)

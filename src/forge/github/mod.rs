@@ -6,6 +6,7 @@
 //! author is the token's own login, or, where the forge does not tell an App's token who it is, a bot. An edit that is refused is
 //! followed by a comment of our own.
 
+mod commits;
 mod review;
 mod wire;
 
@@ -19,6 +20,7 @@ use tokio::sync::OnceCell;
 
 use crate::base::clock::Clock;
 use crate::base::secret::Secret;
+use crate::forge::commits::ForgeCommit;
 use crate::forge::event::Subject;
 use crate::forge::github::review::review_of;
 use crate::forge::github::wire::{Call, NAME, Wire, number, text};
@@ -294,6 +296,10 @@ impl Forge for GitHub {
             Ok(found)
         }
         .boxed()
+    }
+
+    fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {
+        async move { self.make_commit(permit.act()).await }.boxed()
     }
 
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>> {

@@ -1,14 +1,18 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be opened.
 
+use crate::forge::ForgeError;
+use crate::forge::commits::{CommitEntry, ForgeCommit, Onto};
 use crate::forge::posts::Posting;
 use crate::forge::sanitise::{self, TextRules};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
+use crate::policy::schema::Sign;
 use crate::report::{branch, pull_request};
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
 use crate::run::publish::{Landed, Published, Publisher};
 use crate::session::outcome::Outcome;
+use crate::workspace::rebuilt::{Rebuilt, RebuiltEntry};
 use crate::workspace::remote::Remote;
 use crate::workspace::repo::{CommitId, RepoError};
 
@@ -21,9 +25,12 @@ impl Publisher<'_> {
         let Some(remote) = self.destination.remote else {
             return Err("there is no remote to push the pull request's branch to".to_owned());
         };
-        let permit = self.admit_push(head_branch, commit).map_err(|why| why.to_string())?;
-        self.push(remote, &permit).await.map_err(|why| why.to_string())?;
-        Ok(Landed::Commit { id: commit.0.clone(), branch: head_branch.to_owned() })
+        let placed = match self.prepared.policy.settings().publish.sign {
+            Sign::Git => self.push(remote, &self.admit(Push::of(head_branch, commit)).map_err(|why| why.to_string())?).await,
+            Sign::Api => self.made_by_forge(head_branch, commit, Onto::Branch).await,
+        };
+        let made = placed.map_err(|why| why.to_string())?;
+        Ok(Landed::Commit { id: made.0, branch: head_branch.to_owned() })
     }
 
     /// Puts the changes onto a branch of their own, and opens nothing.
@@ -31,8 +38,8 @@ impl Publisher<'_> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so no branch is pushed"));
         }
-        let branch = self.push_own_branch(commit).await?;
-        Ok(Landed::Commit { id: commit.0.clone(), branch })
+        let (branch, made) = self.push_own_branch(commit).await?;
+        Ok(Landed::Commit { id: made.0, branch })
     }
 
     /// Puts the changes onto a branch of their own and makes a pull request of it.
@@ -43,7 +50,7 @@ impl Publisher<'_> {
         checks: &Checks,
         published: &mut Published,
     ) -> Result<Landed, String> {
-        let branch = self.push_own_branch(commit).await?;
+        let (branch, _) = self.push_own_branch(commit).await?;
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
         let draft = rules.draft || checks.failure().is_some();
@@ -78,7 +85,7 @@ impl Publisher<'_> {
     }
 
     /// Pushes a branch of our own. A branch of that name that holds something else gets company, never a new content.
-    async fn push_own_branch(&self, commit: &CommitId) -> Result<String, String> {
+    async fn push_own_branch(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
         let template = self.destination.branch_template.unwrap_or(&rules.branch);
@@ -92,7 +99,7 @@ impl Publisher<'_> {
                 .map_err(|why| why.to_string())?;
             let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
             match self.place(&name, &commit).await {
-                Ok(()) => return Ok(name),
+                Ok(made) => return Ok((name, made)),
                 Err(NotPlaced::Taken(why)) => refused = why,
                 Err(NotPlaced::Refused(why)) => return Err(why),
             }
@@ -106,30 +113,47 @@ impl Publisher<'_> {
         self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
     }
 
-    /// Puts a commit onto a branch of our own: here, and at the remote where there is one.
-    async fn place(&self, name: &str, commit: &CommitId) -> Result<(), NotPlaced> {
-        let permit = self.admit_push(name, commit)?;
+    /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns the commit that is there.
+    async fn place(&self, name: &str, commit: &CommitId) -> Result<CommitId, NotPlaced> {
+        if self.destination.remote.is_some() && self.prepared.policy.settings().publish.sign == Sign::Api {
+            return self.made_by_forge(name, commit, Onto::NewBranch).await;
+        }
+        let permit = self.admit(Push::of(name, commit))?;
         let Push { branch, commit } = permit.act();
         self.workspace.repo.set_branch(branch, commit).map_err(|error| NotPlaced::Taken(error.to_string()))?;
         match self.destination.remote {
             Some(remote) => self.push(remote, &permit).await,
-            None => Ok(()),
+            None => Ok(commit.clone()),
         }
     }
 
     /// Pushes what was permitted, and nothing else.
-    async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<(), NotPlaced> {
+    async fn push(&self, remote: &Remote, permit: &Permit<Push>) -> Result<CommitId, NotPlaced> {
         let Push { branch, commit } = permit.act();
         match self.destination.git.push(permit, remote, commit, branch).await {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(commit.clone()),
             Err(error @ RepoError::PushRefused { .. }) => Err(NotPlaced::Taken(error.to_string())),
             Err(error) => Err(NotPlaced::Refused(error.to_string())),
         }
     }
 
-    fn admit_push(&self, branch: &str, commit: &CommitId) -> Result<Permit<Push>, NotPlaced> {
-        let push = Push { branch: branch.to_owned(), commit: commit.clone() };
-        self.prepared.policy.admit(push, &self.prepared.plan.facts).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
+    /// Has the forge make the same commit and sign it.
+    async fn made_by_forge(&self, branch: &str, commit: &CommitId, onto: Onto) -> Result<CommitId, NotPlaced> {
+        let told = self.workspace.repo.rebuilt(commit).map_err(|error| NotPlaced::Refused(format!("{error}; `sign: git` can")))?;
+        let Rebuilt { parent, parent_tree, tree, message, entries } = told;
+        let entry = |entry: RebuiltEntry| CommitEntry { path: entry.path, now: entry.now.map(|file| (file.mode, file.blob, file.content)) };
+        let entries = entries.into_iter().map(entry).collect();
+        let branch = branch.to_owned();
+        let permit = self.admit(ForgeCommit { branch, onto, parent: parent.0, parent_tree, tree, message, entries })?;
+        match self.destination.forge.commit(permit).await {
+            Ok(made) => Ok(CommitId(made)),
+            Err(error @ ForgeError::Conflict { .. }) => Err(NotPlaced::Taken(error.to_string())),
+            Err(error) => Err(NotPlaced::Refused(error.to_string())),
+        }
+    }
+
+    fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, NotPlaced> {
+        self.prepared.policy.admit(act, &self.prepared.plan.facts).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
     }
 }
 
@@ -138,6 +162,12 @@ impl Publisher<'_> {
 struct Push {
     branch: String,
     commit: CommitId,
+}
+
+impl Push {
+    fn of(branch: &str, commit: &CommitId) -> Self {
+        Self { branch: branch.to_owned(), commit: commit.clone() }
+    }
 }
 
 impl Act for Push {

@@ -1,0 +1,126 @@
+//! Commits through GitHub's database of git objects, which signs what an app's or the workflow's own token makes there.
+//!
+//! The tree that comes of it has to be the one that was judged, and the commit has to be signed, before any branch points to it.
+//! <https://docs.github.com/en/rest/git/commits>
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::forge::ForgeError;
+use crate::forge::commits::{CommitEntry, ForgeCommit, Onto};
+use crate::forge::github::wire::{Call, NAME, text};
+use crate::forge::github::{GitHub, missing, segment};
+
+/// Text above this is sent by itself and not within its tree, in bytes.
+const INLINE_LIMIT_BYTES: usize = 1024 * 1024;
+
+impl GitHub {
+    /// Makes a commit and puts it onto its branch; returns its name. A branch that holds this very change already is left as it is.
+    pub(super) async fn make_commit(&self, commit: &ForgeCommit) -> Result<String, ForgeError> {
+        let tip = self.tip(&commit.branch).await?;
+        match (&tip, commit.onto) {
+            (None, Onto::NewBranch) => {}
+            (Some(tip), Onto::Branch) if *tip == commit.parent => {}
+            (Some(tip), _) => return self.same_change(tip, commit).await,
+            (None, Onto::Branch) => return Err(conflict(commit, "is not there")),
+        }
+        let tree = self.make_tree(commit).await?;
+        if tree != commit.tree {
+            return Err(refused("the tree that came of it is not the one that was judged"));
+        }
+        let path = self.path("git/commits");
+        let body = json!({ "message": commit.message, "tree": tree, "parents": [commit.parent] });
+        let made = self.wire.ask(Call::post(path.clone(), body)).await?;
+        if made.pointer("/verification/verified") != Some(&Value::Bool(true)) {
+            let why = text(&made, "/verification/reason").unwrap_or("unsigned");
+            return Err(refused(&format!(
+                "it signed no commit of this token ({why}); it signs those of the workflow's own token and of apps, else the policy says `sign: git`"
+            )));
+        }
+        let sha = text(&made, "/sha").ok_or_else(|| missing(&path, "/sha"))?;
+        self.place(commit, sha).await?;
+        Ok(sha.to_owned())
+    }
+
+    async fn place(&self, commit: &ForgeCommit, sha: &str) -> Result<(), ForgeError> {
+        let placed = match commit.onto {
+            Onto::NewBranch => {
+                let body = json!({ "ref": format!("refs/heads/{}", commit.branch), "sha": sha });
+                self.wire.ask(Call::post(self.path("git/refs"), body)).await
+            }
+            Onto::Branch => {
+                let path = self.path(&format!("git/refs/heads/{}", segments(&commit.branch)));
+                self.wire.ask(Call::patch(path, json!({ "sha": sha, "force": false }))).await
+            }
+        };
+        match placed {
+            Ok(_) => Ok(()),
+            Err(error @ ForgeError::Failed { .. }) => match self.tip(&commit.branch).await? {
+                Some(tip) if tip == sha => Ok(()),
+                Some(tip) if tip != commit.parent => Err(conflict(commit, "holds something else by now")),
+                Some(_) | None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn tip(&self, branch: &str) -> Result<Option<String>, ForgeError> {
+        let path = self.path(&format!("git/ref/heads/{}", segments(branch)));
+        match self.wire.ask(Call::get(path)).await {
+            Ok(answer) => Ok(text(&answer, "/object/sha").map(str::to_owned)),
+            Err(ForgeError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// An earlier attempt may have come this far.
+    async fn same_change(&self, tip: &str, commit: &ForgeCommit) -> Result<String, ForgeError> {
+        let there = self.wire.ask(Call::get(self.path(&format!("git/commits/{tip}")))).await?;
+        let only_parent = there.pointer("/parents").and_then(Value::as_array).is_some_and(|parents| parents.len() == 1)
+            && text(&there, "/parents/0/sha") == Some(commit.parent.as_str());
+        if only_parent && text(&there, "/tree/sha") == Some(commit.tree.as_str()) {
+            return Ok(tip.to_owned());
+        }
+        Err(conflict(commit, "holds something else"))
+    }
+
+    async fn make_tree(&self, commit: &ForgeCommit) -> Result<String, ForgeError> {
+        let mut entries = Vec::new();
+        for entry in &commit.entries {
+            entries.push(self.tree_entry(entry).await?);
+        }
+        let path = self.path("git/trees");
+        let made = self.wire.ask(Call::post(path.clone(), json!({ "base_tree": commit.parent_tree, "tree": entries }))).await?;
+        text(&made, "/sha").map(str::to_owned).ok_or_else(|| missing(&path, "/sha"))
+    }
+
+    /// Text goes along with its tree; other content is sent before.
+    async fn tree_entry(&self, CommitEntry { path, now }: &CommitEntry) -> Result<Value, ForgeError> {
+        let Some((mode, blob, content)) = now else {
+            return Ok(json!({ "path": path, "mode": "100644", "type": "blob", "sha": null }));
+        };
+        if let Some(text) = std::str::from_utf8(content).ok().filter(|text| text.len() <= INLINE_LIMIT_BYTES) {
+            return Ok(json!({ "path": path, "mode": mode, "type": "blob", "content": text }));
+        }
+        let body = json!({ "content": STANDARD.encode(content), "encoding": "base64" });
+        let made = self.wire.ask(Call::post(self.path("git/blobs"), body)).await?;
+        if text(&made, "/sha") != Some(blob) {
+            return Err(refused(&format!("`{path}` did not arrive as it was sent")));
+        }
+        Ok(json!({ "path": path, "mode": mode, "type": "blob", "sha": blob }))
+    }
+}
+
+fn refused(why: &str) -> ForgeError {
+    ForgeError::Failed { forge: NAME, action: "making a commit".to_owned(), message: why.to_owned() }
+}
+
+fn conflict(commit: &ForgeCommit, why: &str) -> ForgeError {
+    ForgeError::Conflict { forge: NAME, what: format!("the branch `{}` {why}", commit.branch) }
+}
+
+/// Writes a branch as part of a path.
+fn segments(branch: &str) -> String {
+    branch.split('/').map(segment).collect::<Vec<_>>().join("/")
+}

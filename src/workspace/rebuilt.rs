@@ -1,0 +1,118 @@
+//! `Rebuilt`: a commit as somebody else can make it anew from the one before it: each path that changes with its mode and content.
+//!
+//! In: a commit of one parent. Out: what a forge's API needs, and the tree that has to come of it. What cannot be told that way is refused.
+
+use git2::{Delta, DiffOptions, FileMode};
+
+use crate::workspace::repo::{CommitId, Repo, RepoError};
+
+/// Bytes that a commit may bring, all its files together.
+pub const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+
+/// A commit, told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// The commit it builds on.
+    pub parent: CommitId,
+    /// Tree of that commit.
+    pub parent_tree: String,
+    /// Its own tree.
+    pub tree: String,
+    /// Its message.
+    pub message: String,
+    /// Paths that differ.
+    pub entries: Vec<RebuiltEntry>,
+}
+
+/// A path that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RebuiltEntry {
+    /// The path.
+    pub path: String,
+    /// What it is now; `None` when it is gone.
+    pub now: Option<RebuiltFile>,
+}
+
+/// A file or link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RebuiltFile {
+    /// Git's mode: `100644`, `100755` or `120000`.
+    pub mode: &'static str,
+    /// Name of the content in git.
+    pub blob: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
+impl Repo {
+    /// Returns a commit as it can be made anew.
+    ///
+    /// # Errors
+    /// [`RepoError::NotTold`] for a path that is no text, a submodule, or too much content; when an object cannot be read.
+    pub fn rebuilt(&self, commit: &CommitId) -> Result<Rebuilt, RepoError> {
+        let made = self.find(commit)?;
+        let parent = made.parent(0)?;
+        let (before, after) = (parent.tree()?, made.tree()?);
+        let mut options = DiffOptions::new();
+        let diff = self.git.diff_tree_to_tree(Some(&before), Some(&after), Some(options.include_typechange(true)))?;
+        let mut bytes = 0;
+        let mut entries = Vec::new();
+        for delta in diff.deltas() {
+            let file = if delta.status() == Delta::Deleted { delta.old_file() } else { delta.new_file() };
+            let path = file.path_bytes().and_then(|path| std::str::from_utf8(path).ok()).map(str::to_owned);
+            let path = path.ok_or_else(|| RepoError::NotTold("a path is not UTF-8".to_owned()))?;
+            if delta.status() == Delta::Deleted {
+                entries.push(RebuiltEntry { path, now: None });
+                continue;
+            }
+            let mode = match file.mode() {
+                FileMode::Blob | FileMode::BlobGroupWritable => "100644",
+                FileMode::BlobExecutable => "100755",
+                FileMode::Link => "120000",
+                FileMode::Commit | FileMode::Tree | FileMode::Unreadable => {
+                    return Err(RepoError::NotTold(format!("`{path}` is neither a file nor a link")));
+                }
+            };
+            let blob = self.git.find_blob(file.id())?;
+            bytes += blob.size();
+            if bytes > REBUILT_LIMIT_BYTES {
+                return Err(RepoError::NotTold(format!("its files have more than {} MiB", REBUILT_LIMIT_BYTES >> 20)));
+            }
+            entries.push(RebuiltEntry {
+                path,
+                now: Some(RebuiltFile { mode, blob: file.id().to_string(), content: blob.content().to_vec() }),
+            });
+        }
+        let message = made.message().unwrap_or_default().to_owned();
+        let (parent, parent_tree) = (CommitId::of(parent.id()), before.id().to_string());
+        Ok(Rebuilt { parent, parent_tree, tree: after.id().to_string(), message, entries })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use pretty_assertions::assert_eq;
+
+    use crate::workspace::fixture::{Fixture, paths};
+    use crate::workspace::repo::NewCommit;
+
+    #[test]
+    fn tells_new_changed_gone_executable_and_linked_files() {
+        let fixture = Fixture::new();
+        fixture.write("new", "n");
+        fixture.write("tool", "#!/bin/sh\n");
+        std::fs::set_permissions(fixture.root.join("tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink("new", fixture.root.join("shortcut")).unwrap();
+        fixture.remove("latin");
+        let touched = paths(&["new", "tool", "shortcut", "latin"]);
+        let new = NewCommit { parent: &fixture.base, touched: &touched, message: "subject\n", author: ("a", "a@example.org") };
+        let commit = fixture.repo.commit(&new).unwrap();
+        let told = fixture.repo.rebuilt(&commit).unwrap();
+        let entries: Vec<_> = told.entries.iter().map(|entry| (entry.path.as_str(), entry.now.as_ref().map(|file| file.mode))).collect();
+        assert_eq!(entries, [("latin", None), ("new", Some("100644")), ("shortcut", Some("120000")), ("tool", Some("100755"))]);
+        assert_eq!((told.parent, told.message.as_str()), (fixture.base.clone(), "subject\n"));
+        assert_eq!(told.entries[2].now.as_ref().unwrap().content, b"new");
+    }
+}
