@@ -1,4 +1,4 @@
-//! Benchmarks of single floors: decisions, search, checkpoints, the journal, the removal of secrets.
+//! Benchmarks of single floors: decisions, search, commands, checkpoints, the journal, the removal of secrets.
 //!
 //! Figures are printed, never asserted.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what goes wrong ends the benchmark")]
@@ -33,14 +33,16 @@ use locum::tools::dispatch;
 use locum::tools::{Observation, ToolContext};
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
+use locum::workspace::sandbox::Sandbox;
 
 const TARGET_DECISION: Figure = Figure::Time(Duration::from_micros(50));
 
 fn main() {
-    let parts: [(&str, fn()); 6] = [
+    let parts: [(&str, fn()); 7] = [
         ("decisions", decisions),
         ("explain", explain),
         ("search", search),
+        ("commands", commands),
         ("checkpoints", checkpoints),
         ("journal", journal),
         ("secrets", secrets),
@@ -140,9 +142,10 @@ fn policy_text(count: usize, spread: bool) -> String {
 
 fn search() {
     let large = &repository::large();
+    let desk = Desk::new(large, "", Sandbox::around_nothing());
     heading("Search of 60,000 files, 600 MB: median of 5");
     for (name, pattern) in [("a text in three files", repository::NEEDLE), ("a text in no file", "there is no such text")] {
-        let ours = timed(5, || call(large, "search_files", &serde_json::json!({ "path": ".", "regex": pattern })));
+        let ours = timed(5, || desk.call("search_files", &serde_json::json!({ "path": ".", "regex": pattern })));
         if Command::new("rg").arg("--version").output().is_err() {
             plain(&format!("{name}: search_files (ripgrep is not installed)"), Figure::Time(ours));
             continue;
@@ -154,35 +157,79 @@ fn search() {
         });
         against(&format!("{name}: search_files beside rg"), Figure::Time(ours), Figure::Time(theirs));
     }
-    let listed = timed(5, || call(large, "list_files", &serde_json::json!({ "path": "code/part00", "recursive": true })));
+    let listed = timed(5, || desk.call("list_files", &serde_json::json!({ "path": "code/part00", "recursive": true })));
     plain("list_files of 2,000 files", Figure::Time(listed));
 }
 
-/// Calls a tool as a session does.
-fn call(root: &Path, name: &str, arguments: &serde_json::Value) -> Observation {
-    let (checkout, repo) = (Checkout::open(root).unwrap(), Repo::open(root).unwrap());
-    let modes = ModeSet::merge([builtin::modes()]);
-    let policy = Policy::parse("version: 1\nrules:\n  - allow: \"read(**)\"\n", "policy.yml").unwrap();
-    let facts = Facts { mode: "code".to_owned(), ..Facts::default() };
-    let context = ToolContext {
-        checkout: &checkout,
-        repo: &repo,
-        mode: modes.find("code").unwrap(),
-        commands: &CommandLimits::default(),
-        env: &BTreeMap::new(),
-        sandbox: &locum::workspace::sandbox::Sandbox::around_nothing(),
-        redactor: &Redactor::default(),
-        visible: &|path| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow,
-        policy: &policy,
-        facts: &facts,
-        gate: &locum::workspace::network::Gate::default(),
-    };
-    let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
-    let permit = policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), &facts).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let observation = runtime.block_on(dispatch::perform(permit, context));
-    assert!(!observation.is_error, "{}", observation.text);
-    observation
+/// A program that does nothing: run plainly, by the tool without a sandbox, and by the tool in one.
+fn commands() {
+    const OVERHEAD: Duration = Duration::from_millis(5);
+    let folder = tempfile::tempdir().unwrap();
+    let small = folder.path().join("checkout");
+    repository::small(&small);
+    heading("The command `true`: median of 200");
+    let once = timed(200, || Command::new("true").current_dir(&small).output().unwrap());
+    plain("started plainly", Figure::Time(once));
+    let env: BTreeMap<String, String> = std::env::vars().collect();
+    for (name, root) in [("small repository", small.as_path()), ("60,000 files", &repository::large())] {
+        let call = |desk: &Desk| timed(200, || desk.call("execute_command", &serde_json::json!({ "command": "true" })));
+        let free = call(&Desk::new(root, "commands: { sandbox: off }\n", Sandbox::around_nothing()));
+        plain(&format!("{name}: by the tool, without a sandbox"), Figure::Time(free));
+        let held = Sandbox::prepare(&CommandLimits::default(), &env).unwrap();
+        assert!(held.holds(), "there is no sandbox here");
+        let held = call(&Desk::new(root, "commands: { sandbox: required }\n", held));
+        against(&format!("{name}: by the tool, in the sandbox, beside plainly + 5 ms"), Figure::Time(held), Figure::Time(once + OVERHEAD));
+    }
+}
+
+/// Where tools are called as a session does.
+struct Desk {
+    checkout: Checkout,
+    repo: Repo,
+    modes: ModeSet,
+    policy: Policy,
+    facts: Facts,
+    sandbox: Sandbox,
+    env: BTreeMap<String, String>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Desk {
+    fn new(root: &Path, settings: &str, sandbox: Sandbox) -> Self {
+        let rules = "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(true)\"]\n";
+        Self {
+            checkout: Checkout::open(root).unwrap(),
+            repo: Repo::open(root).unwrap(),
+            modes: ModeSet::merge([builtin::modes()]),
+            policy: Policy::parse(&format!("{rules}{settings}"), "policy.yml").unwrap(),
+            facts: Facts { mode: "code".to_owned(), sandboxed: sandbox.holds(), ..Facts::default() },
+            sandbox,
+            env: BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]),
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+        }
+    }
+
+    fn call(&self, name: &str, arguments: &serde_json::Value) -> Observation {
+        let (policy, facts) = (&self.policy, &self.facts);
+        let context = ToolContext {
+            checkout: &self.checkout,
+            repo: &self.repo,
+            mode: self.modes.find("code").unwrap(),
+            commands: &policy.settings().commands,
+            env: &self.env,
+            sandbox: &self.sandbox,
+            redactor: &Redactor::default(),
+            visible: &|path| policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow,
+            policy,
+            facts,
+            gate: &locum::workspace::network::Gate::default(),
+        };
+        let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
+        let permit = policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), facts).unwrap();
+        let observation = self.runtime.block_on(dispatch::perform(permit, context));
+        assert!(!observation.is_error, "{}", observation.text);
+        observation
+    }
 }
 
 fn checkpoints() {
