@@ -8,9 +8,10 @@
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
 use crate::base::path::RepoPath;
 use crate::policy::paths::Protection;
@@ -29,10 +30,10 @@ const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
 /// What was seen of folders before.
 #[derive(Debug, Default)]
-pub(super) struct Seen(HashMap<RepoPath, Folder>);
+pub(super) struct Seen(HashMap<RepoPath, Arc<Folder>>);
 
 /// One folder as it was when `state` was.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Folder {
     state: State,
     folders: Vec<RepoPath>,
@@ -127,23 +128,29 @@ impl Seen {
     }
 
     /// Returns what is in a folder; `None` when it is gone.
-    fn folder(&mut self, protection: &Protection, reach: &Reach<'_>, path: &RepoPath) -> Result<Option<Folder>, CoversFault> {
+    fn folder(&mut self, protection: &Protection, reach: &Reach<'_>, path: &RepoPath) -> Result<Option<Arc<Folder>>, CoversFault> {
+        let at = reach.at(path);
+        if let Some(known) = self.0.get(path)
+            && rustix::fs::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|facts| state(&facts) == known.state)
+        {
+            return Ok(Some(Arc::clone(known)));
+        }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // What this user may not look into, no command of this user can.
-        let Ok(opened) = rustix::fs::openat(CWD, reach.at(path), flags, Mode::empty()) else { return Ok(None) };
+        let Ok(opened) = rustix::fs::openat(CWD, &at, flags, Mode::empty()) else { return Ok(None) };
         let facts = rustix::fs::fstat(&opened)?;
-        let state: State = (facts.st_ino, facts.st_ctime, facts.st_ctime_nsec);
-        if let Some(known) = self.0.get(path).filter(|known| known.state == state) {
-            return Ok(Some(known.clone()));
-        }
-        let folder = look(&opened, state, path, protection, reach)?;
+        let folder = Arc::new(look(&opened, state(&facts), path, protection, reach)?);
         if is_settled(facts.st_ctime) {
-            self.0.insert(path.clone(), folder.clone());
+            self.0.insert(path.clone(), Arc::clone(&folder));
         } else {
             self.0.remove(path);
         }
         Ok(Some(folder))
     }
+}
+
+fn state(facts: &Stat) -> State {
+    (facts.st_ino, facts.st_ctime, facts.st_ctime_nsec)
 }
 
 /// Whether a folder lies in one that is covered already.
@@ -168,7 +175,7 @@ fn look(opened: &OwnedFd, state: State, path: &RepoPath, protection: &Protection
         let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok()) else { continue };
         let kind = match entry.file_type() {
             FileType::Unknown => {
-                let facts = rustix::fs::statat(opened, entry.file_name(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+                let facts = rustix::fs::statat(opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
                 facts.map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode))
             }
             kind => kind,
