@@ -12,7 +12,7 @@ use crate::cli::session::sessions_folder;
 use crate::cli::{Context, ExitStatus, table};
 use crate::models::resolve::{ModelFacts, resolve};
 use crate::workspace::git_binary;
-use crate::workspace::sandbox::level::Level;
+use crate::workspace::sandbox::level::{Level, ProcessLimit};
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
@@ -86,7 +86,13 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         || "commands have processes, a loopback network and a view of files of their own".to_owned(),
         |why| format!("{why}; the rest of the sandbox does not need them"),
     );
-    let hosts = if level.namespaces || level.sockets { "can be held" } else { "not held" };
+    let hosts = if level.namespaces || level.calls { "can be held" } else { "not held" };
+    let processes = match level.process_limit() {
+        ProcessLimit::User => ["held", "the kernel counts those of this user"],
+        ProcessLimit::Namespace => ["held", "the kernel counts those of a command"],
+        ProcessLimit::Answered => ["held", "every new one of a command is counted before it begins"],
+        ProcessLimit::Looked => ["looked at", "those of an administrator are counted from time to time, which a fast command can outrun"],
+    };
     let row = |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
     let key = if findings.model_has_key { "its key is set" } else { "no key" };
     vec![
@@ -95,6 +101,7 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         row("network", held(level.network), ""),
         row("hosts", hosts, "`commands.network: policy`"),
         row("system calls", held(level.syscalls), &findings.sandbox_missing),
+        row("processes", processes[0], processes[1]),
         row("namespaces", if level.namespaces { "own" } else { "shared" }, &namespaces),
         row("git", findings.git.as_deref().unwrap_or("not found"), ""),
         match &findings.model {

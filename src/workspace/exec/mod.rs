@@ -25,11 +25,11 @@ use crate::policy::Permit;
 use crate::policy::command::{Execution, Script};
 use crate::policy::intent::{Act, Intent};
 use crate::workspace::exec::output::BothEnds;
-use crate::workspace::exec::spawn::{Started, WayOut};
+use crate::workspace::exec::spawn::Started;
 use crate::workspace::exec::tree::Crowd;
 use crate::workspace::network::proxy::{NetworkProxy, Serving, Traffic};
 use crate::workspace::sandbox::swept::Swept;
-use crate::workspace::sandbox::switchboard::Switchboard;
+use crate::workspace::sandbox::switchboard::{Desk, Switchboard};
 use crate::workspace::sandbox::{Reach, Sandbox, SandboxError};
 
 /// Time a command has to end by itself once it was told to, before it is killed.
@@ -146,8 +146,7 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
         fence.adapt(&mut env);
     }
     let mut started = spawn::start(execution, &command.folder, &env, fence)?;
-    let way_out = command.proxy.as_ref().zip(started.way_out.take()).map(|(proxy, way)| serve(proxy, way));
-    let (serving, _switchboard) = way_out.transpose().map_err(|error| SandboxError::Rules(error.to_string()))?.unzip();
+    let (serving, _switchboard) = serve(&mut started, command.proxy.as_ref()).map_err(|error| SandboxError::Rules(error.to_string()))?;
     let output_bytes = if guard::on(Guard::BoundedOutput) { command.output_bytes } else { usize::MAX / 4 };
     let mut output = BothEnds::with_margin(output_bytes);
     let timeout = if guard::on(Guard::CommandTime) { command.timeout } else { Duration::MAX };
@@ -172,16 +171,17 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     })
 }
 
-/// Serves what leads a command to a proxy. Without a proxy nothing answers there.
-fn serve(proxy: &NetworkProxy, way: WayOut) -> io::Result<(Serving, Option<Switchboard>)> {
-    match way {
-        WayOut::Listener(listener) => Ok((proxy.on(listener.into())?, None)),
-        WayOut::Line(line) => {
-            let serving = proxy.on_loopback()?;
-            let switchboard = Switchboard::on(line, serving.address())?;
-            Ok((serving, Some(switchboard)))
-        }
-    }
+/// Serves what leads a command to a proxy, and answers its calls. Without a proxy nothing answers there.
+fn serve(started: &mut Started, proxy: Option<&NetworkProxy>) -> io::Result<(Option<Serving>, Option<Switchboard>)> {
+    let serving = match (started.listener.take(), started.line.is_some(), proxy) {
+        (Some(listener), _, Some(proxy)) => Some(proxy.on(listener.into())?),
+        (None, true, Some(proxy)) => Some(proxy.on_loopback()?),
+        (_, _, None) | (None, false, Some(_)) => None,
+    };
+    // Where calls are answered, nothing has to be looked at from time to time.
+    let desk = |crowd| Desk { proxy: serving.as_ref().map(Serving::address), crowd };
+    let switchboard = started.line.take().map(|line| Switchboard::on(line, desk(started.crowd.take()))).transpose()?;
+    Ok((serving, switchboard))
 }
 
 /// Reads output until the command itself ends.

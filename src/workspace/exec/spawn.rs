@@ -28,7 +28,6 @@ use crate::workspace::exec::{ExecError, Exit, exit_of};
 use crate::workspace::sandbox::loopback;
 use crate::workspace::sandbox::outputs::Outputs;
 use crate::workspace::sandbox::swept::Swept;
-use crate::workspace::sandbox::switchboard;
 use crate::workspace::sandbox::view::{Stage, View};
 use crate::workspace::sandbox::{Fence, Lock};
 
@@ -44,14 +43,6 @@ const ENDED_FIRST: &[u8] = b"800";
 /// How much a command lets others go before it, from -20 to 19.
 const NICE: i32 = 5;
 
-/// What of a command leads to a proxy.
-pub(super) enum WayOut {
-    /// A socket that listens inside its network; the proxy serves it.
-    Listener(OwnedFd),
-    /// The line on which its calls for sockets come in.
-    Line(OwnedFd),
-}
-
 /// A command that runs.
 pub(super) struct Started {
     /// Its program, for messages.
@@ -64,10 +55,12 @@ pub(super) struct Started {
     pub(super) child: Child,
     /// How it ended, where the child does not tell.
     told: Option<UnixStream>,
-    /// The processes on this machine, where they are to be counted.
+    /// Who counts its processes, where the kernel does not.
     pub(super) crowd: Option<Crowd>,
-    /// What leads to a proxy.
-    pub(super) way_out: Option<WayOut>,
+    /// A socket inside its network that a proxy is to serve.
+    pub(super) listener: Option<OwnedFd>,
+    /// The line on which its calls come in, where this program answers them.
+    pub(super) line: Option<OwnedFd>,
     /// What of the root it may not add to.
     pub(super) swept: Option<Swept>,
     /// Files it needed; removed after it when they were not used.
@@ -81,7 +74,6 @@ impl Started {
         let Some(told) = &mut self.told else { return exit_of(child) };
         let mut raw = [0; 4];
         match told.read_exact(&mut raw).map(|()| i32::from_ne_bytes(raw)) {
-            Ok(warden::TOO_MANY) => Exit::TooManyProcesses,
             Ok(raw) => exit_of(ExitStatus::from_raw(raw)),
             // Nothing was told: it was killed from outside.
             Err(_) => Exit::Signal(libc::SIGKILL),
@@ -128,21 +120,19 @@ fn spawn(
     match fence {
         Some(fence) => {
             (outputs, swept) = (fence.outputs, fence.swept);
+            crowd = fence.processes.map(|limit| Crowd::of(mark, limit));
+            let pair = if fence.lock.has_calls() { Some(UnixStream::pair()?) } else { None };
+            let (ours, line_out) = pair.unzip();
+            line_in = ours;
             match fence.view {
                 Some(view) => {
                     let (ours, theirs) = Wires::pair()?;
                     has_proxy = view.has_proxy();
                     wires = Some(ours);
-                    let inside = Inside { view, wires: theirs, folder: c_string(folder)?, processes: fence.processes, lock: fence.lock };
+                    let inside = Inside { view, wires: theirs, folder: c_string(folder)?, lock: fence.lock, line: line_out };
                     before_exec_inside(&mut command, mark, inside);
                 }
-                None => {
-                    crowd = fence.processes.map(|limit| Crowd::of(mark, limit));
-                    let line = if fence.switchboard { Some(UnixStream::pair()?) } else { None };
-                    let (ours, theirs) = line.unzip();
-                    line_in = ours;
-                    before_exec(&mut command, mark, Some(fence.lock), theirs);
-                }
+                None => before_exec(&mut command, mark, Some(fence.lock), line_out),
             }
         }
         None => before_exec(&mut command, mark, None, None),
@@ -157,14 +147,12 @@ fn spawn(
         (Err(error), wires) => return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error)),
     };
     // Whatever it was that came over the wire, the command is killed when this fails.
-    let way_out = match (&told, &line_in) {
-        (Some(told), _) if has_proxy => Some(loopback::receive(told).map(WayOut::Listener)),
-        (None, Some(line)) => Some(loopback::receive(line).map(WayOut::Line)),
-        (_, None) | (Some(_), Some(_)) => None,
-    };
+    let listener = told.as_ref().filter(|_| has_proxy).map(loopback::receive);
+    let line = line_in.as_ref().map(loopback::receive);
     let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
-    Ok(Started { program: program.to_owned(), output, tree, child, told, crowd, way_out: way_out.transpose()?, swept, _outputs: outputs })
+    let (listener, line) = (listener.transpose()?, line.transpose()?);
+    Ok(Started { program: program.to_owned(), output, tree, child, told, crowd, listener, line, swept, _outputs: outputs })
 }
 
 fn c_string(path: &Path) -> io::Result<CString> {
@@ -206,7 +194,7 @@ pub(in crate::workspace) fn try_view(view: View) -> io::Result<()> {
     let (ours, theirs) = Wires::pair()?;
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    before_exec_std(&mut command, move || enter(&view, &theirs, None).and(Err(ALL_WELL.into())));
+    before_exec_std(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
     let outcome = command.spawn();
     drop(command);
     match outcome {
@@ -231,13 +219,16 @@ fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>, line: 
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             mark.put_on_this_process();
             go_first()?;
-            lock.as_mut().map_or(Ok(()), Lock::close)?;
-            if let Some(line) = &line {
-                switchboard::hand_over(line)?;
-            }
+            lock.as_mut().map_or(Ok(()), |lock| close(lock, line.as_ref()))?;
             close_others_at_exec()
         });
     }
+}
+
+/// Locks the calling process, and hands out the line for its calls.
+fn close(lock: &mut Lock, line: Option<&UnixStream>) -> io::Result<()> {
+    lock.close()?;
+    line.map_or(Ok(()), |line| lock.connect(line))
 }
 
 /// What a child in namespaces of its own needs.
@@ -245,8 +236,8 @@ struct Inside {
     view: View,
     wires: TheirWires,
     folder: CString,
-    processes: Option<usize>,
     lock: Lock,
+    line: Option<UnixStream>,
 }
 
 /// The same in namespaces of its own: the child stays outside and waits, its child is the first process inside and waits as well, and
@@ -259,9 +250,9 @@ fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
             setsid()?;
             mark.put_on_this_process();
             go_first()?;
-            enter(&inside.view, &inside.wires, inside.processes)?;
+            enter(&inside.view, &inside.wires)?;
             rustix::process::chdir(&inside.folder)?;
-            inside.lock.close()?;
+            close(&mut inside.lock, inside.line.as_ref())?;
             close_others_at_exec()
         });
     }
@@ -277,7 +268,7 @@ fn before_exec_std(command: &mut std::process::Command, step: impl FnMut() -> io
 }
 
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that becomes the program.
-fn enter(view: &View, wires: &TheirWires, processes: Option<usize>) -> io::Result<()> {
+fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     let tell = |stage: Stage, error: io::Error| {
         // Whoever started this learns of the error itself another way.
         let _ = rustix::io::write(&wires.told, &[stage as u8]);
@@ -299,7 +290,7 @@ fn enter(view: &View, wires: &TheirWires, processes: Option<usize>) -> io::Resul
     if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
         block_signals();
         keep_only(&wires.told);
-        warden::wait_inside(program, processes);
+        warden::wait_inside(program);
         exit();
     }
     Ok(())

@@ -3,11 +3,11 @@
 //! Killing the process group leaves those that made a session of their own. So this program adopts orphaned descendants, and
 //! every command carries a `Mark` that its descendants inherit and cannot take off by changing session or environment: a
 //! limit on the time of real-time processes, far too large ever to matter, whose value is the command's number.
-#![expect(clippy::disallowed_methods, reason = "the kernel's tables of processes are read here")]
+#![expect(clippy::disallowed_methods, reason = "the kernel's tables of processes are read here, and not too often")]
 
 use std::fs;
 use std::io::{PipeWriter, Write as _};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions};
 
@@ -18,6 +18,9 @@ const ROUNDS_LIMIT: usize = 100;
 
 /// Time between two rounds.
 const ROUND_PAUSE: Duration = Duration::from_millis(1);
+
+/// Time between two counts of a crowd that has no room left.
+const RECOUNT_PAUSE: Duration = Duration::from_millis(20);
 
 /// The smallest limit used as a mark, in microseconds: 34 years.
 const MARK_BASE_US: u64 = 1 << 50;
@@ -119,11 +122,14 @@ impl Tree {
     }
 }
 
-/// How many processes a command may have, where neither the kernel nor a process inside counts them.
-#[derive(Debug)]
-pub(super) struct Crowd {
+/// How many processes a command may have, where the kernel does not count them.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) struct Crowd {
     mark: Mark,
     limit: usize,
+    /// New ones that are let in before all are counted again.
+    room: usize,
+    counted: Option<Instant>,
     /// Processes on this machine below which the command cannot have too many.
     harmless: usize,
 }
@@ -131,13 +137,31 @@ pub(super) struct Crowd {
 impl Crowd {
     /// Lets the command with this mark have so many.
     pub(super) fn of(mark: Mark, limit: usize) -> Self {
-        Self { mark, limit, harmless: processes().count().saturating_add(limit) }
+        Self { mark, limit, room: 0, counted: None, harmless: processes().count().saturating_add(limit) }
+    }
+
+    /// Lets one more in, or not. Those let in that have not begun yet are not seen by the next count: there may be as many again for a moment,
+    /// and none after these.
+    pub(in crate::workspace) fn admits(&mut self) -> bool {
+        if self.room == 0 && self.counted.is_none_or(|counted| counted.elapsed() > RECOUNT_PAUSE) {
+            self.room = self.limit.saturating_sub(processes().filter(|process| self.mark.is_on(*process)).map(threads_of).sum());
+            self.counted = Some(Instant::now());
+        }
+        let admitted = self.room > 0;
+        self.room = self.room.saturating_sub(1);
+        admitted
     }
 
     /// Returns true when it has more. Only when there are many on this machine is it looked at whose they are.
     pub(super) fn is_over(&self) -> bool {
         processes().count() > self.harmless && processes().filter(|process| self.mark.is_on(*process)).count() > self.limit
     }
+}
+
+/// Returns how many threads a process has; one when that cannot be read.
+fn threads_of(process: Pid) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap_or_default();
+    status.lines().find_map(|line| line.strip_prefix("Threads:")?.trim().parse().ok()).unwrap_or(1)
 }
 
 /// Returns every process on this machine.

@@ -3,19 +3,9 @@
 //! When the first process inside ends, the kernel kills every other one there: nothing that the command started outlives it, in
 //! whatever session or group it hides. Both only make system calls and take no memory; whoever calls them ends the process afterwards.
 
-use std::mem::MaybeUninit;
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::AsFd as _;
-use rustix::fs::{CWD, Mode, OFlags, RawDir};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
-
-/// What is told instead of a status when there were more processes than there may be.
-pub(super) const TOO_MANY: i32 = i32::MAX;
-
-/// Time between two counts of processes.
-const COUNT_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Waits outside until the first process inside has ended. On every byte that comes in, all inside are asked to end; when the input
 /// closes, whoever started the command is gone and they are killed.
@@ -54,40 +44,18 @@ fn reap(process: Pid) {
 }
 
 /// Waits inside until the command itself has ended and tells how over what is put in the place of the input; reaps what
-/// lost its parent meanwhile, and counts the processes where there is a limit.
-pub(super) fn wait_inside(program: Pid, limit: Option<usize>) {
+/// lost its parent meanwhile.
+pub(super) fn wait_inside(program: Pid) {
     let out = rustix::stdio::stdin();
-    let Ok(watch) = rustix::process::pidfd_open(program, PidfdFlags::empty()) else { return };
     loop {
-        match rustix::process::waitpid(None, if limit.is_some() { WaitOptions::NOHANG } else { WaitOptions::empty() }) {
+        match rustix::process::waitpid(None, WaitOptions::empty()) {
             Ok(Some((process, status))) if process == program => {
                 // Nobody listens when whoever started the command is gone.
                 let _ = rustix::io::write(out, &status.as_raw().to_ne_bytes());
                 return;
             }
-            Ok(None) => {
-                let mut ready = [PollFd::new(&watch, PollFlags::IN)];
-                let _ = poll(&mut ready, Some(&COUNT_PAUSE));
-                if limit.is_some_and(|limit| processes() > limit) {
-                    let _ = rustix::io::write(out, &TOO_MANY.to_ne_bytes());
-                    return;
-                }
-            }
-            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return,
         }
     }
-}
-
-/// Counts the processes inside; none when they cannot be counted.
-fn processes() -> usize {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(folder) = rustix::fs::openat(CWD, c"/proc", flags, Mode::empty()) else { return 0 };
-    let mut buffer = [MaybeUninit::uninit(); 8192];
-    let mut entries = RawDir::new(folder.as_fd(), &mut buffer);
-    let mut count = 0;
-    while let Some(Ok(entry)) = entries.next() {
-        count += usize::from(entry.file_name().to_bytes().iter().all(u8::is_ascii_digit));
-    }
-    count
 }

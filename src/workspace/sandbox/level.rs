@@ -8,9 +8,23 @@ use std::path::PathBuf;
 use landlock::RulesetStatus;
 
 use crate::workspace::exec::spawn;
+use crate::workspace::sandbox::limits::Limits;
 use crate::workspace::sandbox::syscalls::{Processes, Sockets};
 use crate::workspace::sandbox::view::{self, Scene, View};
 use crate::workspace::sandbox::{Network, files, load, switchboard, syscalls};
+
+/// What holds the number of a command's processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessLimit {
+    /// The kernel counts those of this user.
+    User,
+    /// The kernel counts those of the command's namespaces: an administrator's are not counted otherwise.
+    Namespace,
+    /// This program counts, and answers every call for a new one.
+    Answered,
+    /// This program looks from time to time how many there are, and kills the command when they are too many.
+    Looked,
+}
 
 /// What the kernel gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -25,8 +39,11 @@ pub struct Level {
     pub landlock: u8,
     /// Commands get namespaces of their own: processes, network, and a view of files without what they must not see.
     pub namespaces: bool,
-    /// Calls of a command for sockets can be answered by this program, so that a proxy is all it reaches also without namespaces.
-    pub sockets: bool,
+    /// Calls of a command can be answered by this program: those for sockets, so that a proxy is all it reaches also without namespaces, and
+    /// those for new processes.
+    pub calls: bool,
+    /// Namespaces hold the number of their processes.
+    pub pids: bool,
 }
 
 impl Level {
@@ -39,8 +56,10 @@ impl Level {
     /// The same, with the reason why there are no namespaces.
     #[must_use]
     pub fn tried() -> (Self, Option<String>) {
-        let refused = try_namespaces().err().map(|error| error.to_string());
-        (Self { namespaces: refused.is_none(), ..Self::without_namespaces() }, refused)
+        let refused = try_namespaces(None).err().map(|error| error.to_string());
+        let namespaces = refused.is_none();
+        let pids = namespaces && rustix::process::geteuid().is_root() && try_namespaces(Some(Limits::default().pids())).is_ok();
+        (Self { namespaces, pids, ..Self::without_namespaces() }, refused)
     }
 
     fn without_namespaces() -> Self {
@@ -50,7 +69,7 @@ impl Level {
         let files = status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
         let landlock = status.map_or(0, |status| files::version(&status.landlock));
         let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
-        Self { files, network: syscalls, syscalls, landlock, namespaces: false, sockets: switchboard::is_to_be_had() }
+        Self { files, network: syscalls, syscalls, landlock, namespaces: false, calls: switchboard::is_to_be_had(), pids: false }
     }
 
     /// Returns true when everything is held that a policy can require. Namespaces hold the same a second time.
@@ -61,7 +80,18 @@ impl Level {
 
     /// Whether commands can be given sockets that lead to a proxy only: nothing else they call may open a way beside them.
     pub(super) fn hands_sockets(self) -> bool {
-        self.syscalls && self.network && self.sockets
+        self.syscalls && self.network && self.calls
+    }
+
+    /// Returns what holds the number of processes.
+    #[must_use]
+    pub fn process_limit(self) -> ProcessLimit {
+        match (rustix::process::geteuid().is_root(), self.namespaces && self.pids, self.calls) {
+            (false, true | false, true | false) => ProcessLimit::User,
+            (true, true, true | false) => ProcessLimit::Namespace,
+            (true, false, true) => ProcessLimit::Answered,
+            (true, false, false) => ProcessLimit::Looked,
+        }
     }
 
     /// Returns what is missing, in words; empty when nothing is.
@@ -77,10 +107,10 @@ impl Level {
 }
 
 /// Makes namespaces once, as a command would get them.
-fn try_namespaces() -> io::Result<()> {
+fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
     let own = tempfile::tempdir()?;
     let path = own.path().canonicalize()?;
     view::prepare(&path)?;
-    let scene = Scene { own: &path, places: &[PathBuf::from("/usr")], roots: &[], covers: &[], network: Network::Own };
+    let scene = Scene { own: &path, places: &[PathBuf::from("/usr")], roots: &[], covers: &[], network: Network::Own, pids };
     spawn::try_view(View::of(&scene)?)
 }

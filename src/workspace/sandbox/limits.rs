@@ -11,6 +11,9 @@ use rustix::process::{Resource, Rlimit};
 /// Processor time of one process, as a multiple of the command's wall time.
 const CPU_FACTOR: u64 = 64;
 
+/// The least that the kernel takes as the largest number of a process.
+const LEAST_PIDS: u32 = 301;
+
 /// Limits of one command, or of each process of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -44,9 +47,14 @@ impl Limits {
         ]
     }
 
-    /// Returns how many processes there may be where the kernel does not count them: an administrator's.
-    pub(super) fn counted(&self) -> Option<usize> {
-        rustix::process::geteuid().is_root().then_some(usize::try_from(self.processes).unwrap_or(usize::MAX))
+    /// Returns how many processes there may be where the kernel does not count those of the user: an administrator's.
+    pub(super) fn processes(&self) -> usize {
+        usize::try_from(self.processes).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the largest number that a process of a command's namespaces may have.
+    pub(super) fn pids(&self) -> u32 {
+        self.processes.max(LEAST_PIDS)
     }
 
     /// Sets what a test can reach.

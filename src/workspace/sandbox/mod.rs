@@ -21,6 +21,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,7 @@ use crate::workspace::network::Gate;
 use crate::workspace::network::proxy::{self, NetworkProxy};
 use crate::workspace::sandbox::covers::Seen;
 use crate::workspace::sandbox::files::{Granted, Root, Split};
-use crate::workspace::sandbox::level::Level;
+use crate::workspace::sandbox::level::{Level, ProcessLimit};
 use crate::workspace::sandbox::limits::Limits;
 use crate::workspace::sandbox::outputs::Outputs;
 use crate::workspace::sandbox::places::Use;
@@ -268,7 +269,7 @@ impl Sandbox {
         } else {
             None
         };
-        let view = self.level.namespaces.then(|| inside.view(reach, &covers, self.network)).transpose().map_err(|error| fault(&error))?;
+        let view = self.level.namespaces.then(|| inside.view(reach, &covers, self)).transpose().map_err(|error| fault(&error))?;
         let swept = (root == Root::Covered && reach.writes == Writes::Entries).then(|| Swept::before(reach.root)).transpose()?;
         let mut variables = inside.variables.clone();
         if self.is_proxied() {
@@ -276,11 +277,15 @@ impl Sandbox {
         }
         let kept = if view.as_ref().is_some_and(View::has_own_user) { CapabilitySet::empty() } else { KEPT_CAPABILITIES };
         let late = view.iter().flat_map(|view| view.late()).collect();
-        let lock = Lock { rules, late, filters: inside.filters.clone(), limits: self.limits.list(self.timeout), kept };
-        let switchboard = self.network == Network::Handed;
-        let processes = self.limits.counted();
+        let (processes, answered) = match self.level.process_limit() {
+            ProcessLimit::User | ProcessLimit::Namespace => (None, false),
+            ProcessLimit::Answered => (Some(self.limits.processes()), true),
+            ProcessLimit::Looked => (Some(self.limits.processes()), false),
+        };
+        let calls = switchboard::calls(self.network == Network::Handed, answered);
+        let lock = Lock { rules, late, filters: inside.filters.clone(), calls, limits: self.limits.list(self.timeout), kept };
         let root = reach.root.to_string_lossy().into_owned();
-        Ok(Some(Fence { lock, processes, view, switchboard, variables, root, outputs, swept }))
+        Ok(Some(Fence { lock, processes, view, variables, root, outputs, swept }))
     }
 }
 
@@ -293,12 +298,13 @@ fn around_nothing(wanted: CommandNetwork) -> Network {
 }
 
 impl Inside {
-    fn view(&self, reach: &Reach<'_>, covers: &[Cover], network: Network) -> io::Result<View> {
+    fn view(&self, reach: &Reach<'_>, covers: &[Cover], sandbox: &Sandbox) -> io::Result<View> {
         let mut roots = vec![reach.root.to_owned()];
         for folder in reach.git {
             roots.push(folder.canonicalize()?);
         }
-        View::of(&Scene { own: &self.path, places: &self.places, roots: &roots, covers, network })
+        let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace).then(|| sandbox.limits.pids());
+        View::of(&Scene { own: &self.path, places: &self.places, roots: &roots, covers, network: sandbox.network, pids })
     }
 }
 
@@ -322,12 +328,10 @@ impl Reach<'_> {
 pub struct Fence {
     /// What the child puts on itself.
     pub(in crate::workspace) lock: Lock,
-    /// Processes it may have at once, where the kernel does not count them.
+    /// Processes it may have at once, where this program counts them.
     pub(in crate::workspace) processes: Option<usize>,
     /// What it sees; `None` for what everybody sees.
     pub(in crate::workspace) view: Option<View>,
-    /// Whether this program answers its calls for sockets.
-    pub(in crate::workspace) switchboard: bool,
     /// Variables it gets besides its own.
     variables: BTreeMap<String, String>,
     /// The checkout.
@@ -357,12 +361,28 @@ pub(in crate::workspace) struct Lock {
     /// Places that are there only in the view.
     late: Vec<(CString, Use)>,
     filters: Filters,
+    /// Which calls wait for an answer of this program; empty where none do.
+    calls: Vec<libc::sock_filter>,
     limits: Vec<(Resource, u64)>,
     /// What is left of an administrator's rights.
     kept: CapabilitySet,
 }
 
 impl Lock {
+    /// Whether this program is to answer calls of the process.
+    pub(in crate::workspace) fn has_calls(&self) -> bool {
+        !self.calls.is_empty()
+    }
+
+    /// Lets calls of the calling process wait for an answer, and hands out where they come in. Has to come after [`close`](Self::close).
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(in crate::workspace) fn connect(&mut self, wire: &UnixStream) -> io::Result<()> {
+        let line = switchboard::put_on_this_process(&mut self.calls)?;
+        Ok(loopback::hand_over(wire, &line)?)
+    }
+
     /// Locks the calling process. Takes no memory and no lock: it runs between fork and exec.
     ///
     /// # Errors

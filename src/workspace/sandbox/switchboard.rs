@@ -1,7 +1,7 @@
-//! `Switchboard`: sockets for commands that have no network of their own: every call for one is answered by this program, with one that is
-//! connected to the proxy already.
+//! `Switchboard`: calls of commands that this program answers itself. Where they have no network of their own, every call for a socket, with one
+//! that is connected to the proxy already; where the kernel does not count their processes, every call for another one.
 //!
-//! In: the kernel's line on which calls of a command wait, and where the proxy listens. Out: answers. The command itself can connect
+//! In: the kernel's line on which calls of a command wait, where the proxy listens, and who counts. Out: answers. The command itself can connect
 //! nothing: where a socket leads is settled before it has it, so that no memory of the command is trusted and nothing can be changed in
 //! between. What else its sockets could do (send without a connection, listen, change their route) the filters refuse (`syscalls`).
 #![expect(clippy::disallowed_methods, reason = "the address that a call names is read from the caller's memory")]
@@ -24,6 +24,7 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
+use crate::workspace::exec::tree::Crowd;
 use crate::workspace::sandbox::loopback;
 
 /// Sockets that are being connected at once; further calls wait.
@@ -41,24 +42,47 @@ const KIND_MASK: u64 = 0xf;
 /// Bytes of an address of the internet's fourth version.
 const ADDRESS_BYTES: usize = size_of::<libc::sockaddr_in>();
 
-/// Lets every call for a socket or a connection of the calling process, and of all that descend from it, wait for an answer. Returns where the
-/// calls come in. Takes no memory: it runs between fork and exec.
+/// Calls that ask for a socket or a connection.
+const SOCKETS: &[i64] = &[libc::SYS_socket, libc::SYS_connect];
+
+/// Calls that make a process or a thread. There is one more, whose flags cannot be seen: the filters say that it does not exist.
+#[cfg(target_arch = "x86_64")]
+const PROCESSES: &[i64] = &[libc::SYS_clone, libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const PROCESSES: &[i64] = &[libc::SYS_clone];
+
+/// Returns the program for the kernel that lets calls wait: those for sockets, those for new processes, or both. Empty when none are to.
+pub(super) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
+    let step = |code: u32, jt: usize, k: u32| libc::sock_filter {
+        code: u16::try_from(code).unwrap_or_default(),
+        jt: u8::try_from(jt).unwrap_or_default(),
+        jf: 0,
+        k,
+    };
+    let wanted: Vec<i64> =
+        [(sockets, SOCKETS), (processes, PROCESSES)].iter().filter(|(wanted, _)| *wanted).flat_map(|(_, calls)| *calls).copied().collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    // Other numberings are refused by the filters before this one: the strictest answer counts.
+    let mut steps = vec![step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0)];
+    for (place, call) in wanted.iter().enumerate() {
+        let number = u32::try_from(*call).unwrap_or(u32::MAX);
+        steps.push(step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, wanted.len() - place, number));
+    }
+    steps.push(step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW));
+    steps.push(step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_USER_NOTIF));
+    steps
+}
+
+/// Lets calls of the calling process, and of all that descend from it, wait for an answer. Returns where the calls come in. Takes no memory: it
+/// runs between fork and exec.
 ///
 /// # Errors
 /// What the kernel says; it knows one such line for a process only.
 #[expect(unsafe_code, reason = "the kernel hands out the line only with this call")]
-fn put_on_this_process() -> Result<OwnedFd, Errno> {
-    let step = |code: u32, jt: u8, k: u32| libc::sock_filter { code: u16::try_from(code).unwrap_or_default(), jt, jf: 0, k };
-    let number = |call: i64| u32::try_from(call).unwrap_or(u32::MAX);
-    // Other numberings are refused by the filters before this one: the strictest answer counts.
-    let mut steps = [
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 2, number(libc::SYS_socket)),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, number(libc::SYS_connect)),
-        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_ALLOW),
-        step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_USER_NOTIF),
-    ];
-    let program = libc::sock_fprog { len: u16::try_from(steps.len()).unwrap_or_default(), filter: steps.as_mut_ptr() };
+pub(super) fn put_on_this_process(calls: &mut [libc::sock_filter]) -> Result<OwnedFd, Errno> {
+    let program = libc::sock_fprog { len: u16::try_from(calls.len()).unwrap_or_default(), filter: calls.as_mut_ptr() };
     // A program that is signalled often would ask again and again if signals ended the wait.
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     // SAFETY: the kernel reads the program, which lives until the call returns, and gives a descriptor nobody else owns.
@@ -70,21 +94,12 @@ fn put_on_this_process() -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Does so and hands the line out.
-///
-/// # Errors
-/// What the kernel says.
-pub(in crate::workspace) fn hand_over(wire: impl AsFd) -> io::Result<()> {
-    let line = put_on_this_process()?;
-    Ok(loopback::hand_over(wire, &line)?)
-}
-
 /// Tries on a thread of its own whether calls can be answered here.
 pub(super) fn is_to_be_had() -> bool {
     let (sender, lines) = mpsc::channel();
     let caller = std::thread::spawn(move || {
         rustix::thread::set_no_new_privs(true).ok()?;
-        sender.send(put_on_this_process().ok()?).ok()?;
+        sender.send(put_on_this_process(&mut calls(true, false)).ok()?).ok()?;
         let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).ok()?;
         rustix::net::connect(&socket, &loopback::PROXY).ok()
     });
@@ -94,7 +109,7 @@ pub(super) fn is_to_be_had() -> bool {
             let came = poll(&mut ready, Some(&TRIAL_PATIENCE)).is_ok_and(|count| count == 1);
             came && Call::next(&line).is_ok_and(|call| match call.asks {
                 Asks::Socket { .. } => call.hand(&line, &line, 0).is_ok(),
-                Asks::Connection { .. } | Asks::Other => call.answer(&line, Ok(())).is_ok(),
+                Asks::Connection { .. } | Asks::Process | Asks::Other => call.answer(&line, Answer::Done).is_ok(),
             })
         })
     });
@@ -103,22 +118,30 @@ pub(super) fn is_to_be_had() -> bool {
     caller.join().ok().flatten().is_some() && answered
 }
 
+/// What calls are answered with.
+pub(in crate::workspace) struct Desk {
+    /// Where sockets lead; `None` where none are handed out.
+    pub(in crate::workspace) proxy: Option<SocketAddr>,
+    /// Who counts new processes; `None` where nobody has to.
+    pub(in crate::workspace) crowd: Option<Crowd>,
+}
+
 /// Answers the calls of one command. It ends when this is dropped: calls that come later fail.
 pub(in crate::workspace) struct Switchboard {
     answering: JoinHandle<()>,
 }
 
 impl Switchboard {
-    /// Answers what comes in on a line with sockets that lead to a proxy. Has to be called inside a runtime.
+    /// Answers what comes in on a line. Has to be called inside a runtime.
     ///
     /// # Errors
     /// When the line cannot be waited on.
     #[expect(unsafe_code, reason = "the runtime asks for the word that the descriptor stays open while it waits on it")]
-    pub(in crate::workspace) fn on(line: OwnedFd, proxy: SocketAddr) -> io::Result<Self> {
+    pub(in crate::workspace) fn on(line: OwnedFd, desk: Desk) -> io::Result<Self> {
         // SAFETY: the line is owned and stays the same descriptor until it is dropped, after its registration.
         let line = unsafe { AsyncFd::register_with_interest(line, Interest::READABLE)? };
         let line = Arc::new(line);
-        Ok(Self { answering: tokio::spawn(answer_all(line, proxy)) })
+        Ok(Self { answering: tokio::spawn(answer_all(line, desk)) })
     }
 }
 
@@ -128,7 +151,7 @@ impl Drop for Switchboard {
     }
 }
 
-async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, proxy: SocketAddr) {
+async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, mut desk: Desk) {
     let mut opening = JoinSet::new();
     loop {
         let Ok(mut ready) = line.readable().await else { return };
@@ -142,8 +165,8 @@ async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, proxy: SocketAddr) {
         }
         // Who called may be gone by now; that is no matter to the others, here and below.
         let Ok(call) = Call::next(line.get_ref()) else { continue };
-        match call.asks {
-            Asks::Socket { nonblocking, closed_at_exec } => {
+        match (call.asks, desk.proxy) {
+            (Asks::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
                 let line = Arc::clone(&line);
                 opening.spawn(async move {
                     let opened = timeout(OPENING_TIMEOUT, TcpStream::connect(proxy)).await.unwrap_or_else(|late| Err(late.into()));
@@ -151,15 +174,20 @@ async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, proxy: SocketAddr) {
                     let socket = socket.and_then(|socket| socket.set_nonblocking(nonblocking).map(|()| socket));
                     let _answered = match socket {
                         Ok(socket) => call.hand(line.get_ref(), &socket, closed_at_exec),
-                        Err(_) => call.answer(line.get_ref(), Err(Errno::NFILE)),
+                        Err(_) => call.answer(line.get_ref(), Answer::Refused(Errno::NFILE)),
                     };
                 });
             }
-            Asks::Connection { is_to_proxy } => {
-                let _answered = call.answer(line.get_ref(), if is_to_proxy { Ok(()) } else { Err(Errno::NETUNREACH) });
+            (Asks::Connection { is_to_proxy }, _) => {
+                let answer = if is_to_proxy { Answer::Done } else { Answer::Refused(Errno::NETUNREACH) };
+                let _answered = call.answer(line.get_ref(), answer);
             }
-            Asks::Other => {
-                let _answered = call.answer(line.get_ref(), Err(Errno::PERM));
+            (Asks::Process, _) => {
+                let admitted = desk.crowd.as_mut().is_none_or(Crowd::admits);
+                let _answered = call.answer(line.get_ref(), if admitted { Answer::GoOn } else { Answer::Refused(Errno::AGAIN) });
+            }
+            (Asks::Other | Asks::Socket { .. }, _) => {
+                let _answered = call.answer(line.get_ref(), Answer::Refused(Errno::PERM));
             }
         }
         while opening.len() >= OPENING_AT_ONCE || opening.try_join_next().is_some() {
@@ -207,8 +235,20 @@ enum Asks {
         /// Whether it is to where commands are told that the proxy is.
         is_to_proxy: bool,
     },
+    /// A new process or thread.
+    Process,
     /// Something that is not to be had.
     Other,
+}
+
+/// What is answered where no socket is handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// It is done already.
+    Done,
+    /// The kernel is to do it as it was asked. Only for calls that nothing can be changed about meanwhile.
+    GoOn,
+    Refused(Errno),
 }
 
 impl Call {
@@ -225,6 +265,7 @@ impl Call {
         let asks = match i64::from(taken.data.nr) {
             libc::SYS_socket => socket_asked(taken.data.args),
             libc::SYS_connect => Asks::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) },
+            call if PROCESSES.contains(&call) => Asks::Process,
             _ => Asks::Other,
         };
         Ok(Self { id: taken.id, asks })
@@ -252,13 +293,20 @@ impl Call {
     /// # Errors
     /// What the kernel says.
     #[expect(unsafe_code, reason = "a call is answered by an ioctl that the kernel knows by its shape")]
-    fn answer(&self, line: &OwnedFd, answer: Result<(), Errno>) -> Result<(), Errno> {
-        let error = answer.err().map_or(0, |errno| -errno.raw_os_error());
-        let mut answer = libc::seccomp_notif_resp { id: self.id, val: 0, error, flags: 0 };
+    fn answer(&self, line: &OwnedFd, answer: Answer) -> Result<(), Errno> {
+        let (error, flags) = match answer {
+            Answer::Done => (0, 0),
+            Answer::GoOn => (0, GO_ON),
+            Answer::Refused(errno) => (-errno.raw_os_error(), 0),
+        };
+        let mut answer = libc::seccomp_notif_resp { id: self.id, val: 0, error, flags };
         // SAFETY: the number names this shape.
         unsafe { ioctl(line, Updater::<{ ANSWER }, libc::seccomp_notif_resp>::new(&mut answer)) }
     }
 }
+
+/// Says in an answer that the kernel is to do what was asked.
+const GO_ON: u32 = 1;
 
 /// How the kernel numbers what can be done on a line.
 const RECEIVE: rustix::ioctl::Opcode = rustix::ioctl::opcode::read_write::<libc::seccomp_notif>(b'!', 0);
@@ -305,11 +353,17 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{ADDRESS_BYTES, Asks, address_in, is_to_be_had, socket_asked};
+    use super::{ADDRESS_BYTES, Asks, PROCESSES, address_in, calls, is_to_be_had, socket_asked};
 
     #[test]
     fn calls_can_be_answered_on_this_kernel() {
         assert!(is_to_be_had());
+    }
+
+    #[test]
+    fn calls_that_wait_are_those_asked_for() {
+        assert!(calls(false, false).is_empty());
+        assert_eq!([(true, false), (true, true)].map(|(sockets, processes)| calls(sockets, processes).len()), [5, 5 + PROCESSES.len()]);
     }
 
     #[test]

@@ -64,10 +64,12 @@ pub(in crate::workspace) enum Stage {
     Pivot,
     /// The network of its own.
     Network,
+    /// A limit on the numbers of processes.
+    Pids,
 }
 
 impl Stage {
-    const ALL: [Self; 7] = [Self::Namespaces, Self::User, Self::Processes, Self::Root, Self::Proc, Self::Pivot, Self::Network];
+    const ALL: [Self; 8] = [Self::Namespaces, Self::User, Self::Processes, Self::Root, Self::Proc, Self::Pivot, Self::Network, Self::Pids];
 
     /// Returns the part with this number.
     pub(in crate::workspace) fn numbered(number: u8) -> Option<Self> {
@@ -84,6 +86,7 @@ impl Stage {
             Self::Proc => "mounting `/proc`",
             Self::Pivot => "leaving the old root",
             Self::Network => "starting the loopback network",
+            Self::Pids => "limiting the number of processes",
         }
     }
 }
@@ -121,6 +124,8 @@ pub(in crate::workspace) struct View {
     user: Option<UserMap>,
     /// Which network it is in.
     network: Network,
+    /// The largest number a process may have, as text, where that holds how many there are.
+    pids: Option<String>,
 }
 
 /// How this user is called inside: the same.
@@ -142,6 +147,8 @@ pub(super) struct Scene<'a> {
     pub(super) covers: &'a [Cover],
     /// Which network the command is in.
     pub(super) network: Network,
+    /// The largest number a process may have, where that holds how many there are.
+    pub(super) pids: Option<u32>,
 }
 
 impl View {
@@ -173,7 +180,14 @@ impl View {
             plan.cover(cover, scene.own)?;
         }
         let root = c_string(&plan.root)?;
-        Ok(Self { root, steps: plan.steps, own_folders, user: user_map(), network: scene.network })
+        Ok(Self {
+            root,
+            steps: plan.steps,
+            own_folders,
+            user: user_map(),
+            network: scene.network,
+            pids: scene.pids.map(|pids| pids.to_string()),
+        })
     }
 
     /// Returns what the namespaces have of their own.
@@ -210,7 +224,8 @@ impl View {
         let Some(user) = &self.user else { return Ok(()) };
         tell(c"/proc/self/setgroups", b"deny")?;
         tell(c"/proc/self/uid_map", user.users.as_bytes())?;
-        tell(c"/proc/self/gid_map", user.groups.as_bytes())
+        tell(c"/proc/self/gid_map", user.groups.as_bytes())?;
+        Ok(())
     }
 
     /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs between fork and exec. Returns the socket that
@@ -231,6 +246,9 @@ impl View {
         rustix::process::pivot_root(c".", c".").map_err(at(Stage::Pivot))?;
         rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(Stage::Pivot))?;
         rustix::process::chdir(c"/").map_err(at(Stage::Pivot))?;
+        if let Some(pids) = &self.pids {
+            tell(c"/proc/sys/kernel/pid_max", pids.as_bytes()).map_err(at(Stage::Pids))?;
+        }
         match self.network {
             Network::Off | Network::Open | Network::Handed => Ok(None),
             Network::Own => loopback::start().map(|()| None).map_err(at(Stage::Network)),
@@ -452,7 +470,7 @@ fn user_map() -> Option<UserMap> {
     (!may).then(|| UserMap { users: same(rustix::process::geteuid().as_raw()), groups: same(rustix::process::getegid().as_raw()) })
 }
 
-fn tell(file: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
+fn tell(file: &std::ffi::CStr, text: &[u8]) -> Result<(), Errno> {
     let file = rustix::fs::openat(CWD, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    if rustix::io::write(&file, text)? == text.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
+    if rustix::io::write(&file, text)? == text.len() { Ok(()) } else { Err(Errno::IO) }
 }

@@ -15,7 +15,7 @@ use crate::policy::Policy;
 use crate::policy::intent::Facts;
 use crate::policy::schema::{self, CommandLimits};
 use crate::workspace::exec::Exit;
-use crate::workspace::sandbox::level::Level;
+use crate::workspace::sandbox::level::{Level, ProcessLimit};
 use crate::workspace::sandbox::{Sandbox, Writes};
 
 /// How the program ends when it was not permitted to, and when something else stopped it.
@@ -217,14 +217,28 @@ fn what_most_kernels_or_users_are_refused_anyway_is_refused_by_the_sandbox() {
 
 #[test]
 fn a_command_with_too_many_processes_ends_with_all_of_them() {
-    for mut sandbox in sandboxes_of(&Place::new().env) {
+    let level = Level::obtained();
+    let is_root = rustix::process::geteuid().is_root();
+    let first_wall = Level { namespaces: false, ..level };
+    let mut limits = vec![
+        (level, if is_root { ProcessLimit::Namespace } else { ProcessLimit::User }),
+        (first_wall, if is_root { ProcessLimit::Answered } else { ProcessLimit::User }),
+    ];
+    if is_root {
+        limits.push((Level { pids: false, ..level }, ProcessLimit::Answered));
+        limits.push((Level { pids: false, calls: false, ..level }, ProcessLimit::Looked));
+        limits.push((Level { calls: false, ..first_wall }, ProcessLimit::Looked));
+    }
+    for (level, limit) in limits {
+        assert_eq!(level.process_limit(), limit, "{level:?}");
+        let mut sandbox = Sandbox::on(&CommandLimits::default(), &Place::new().env, level).unwrap();
         sandbox.limits.set(200, 1 << 30);
         let place = place();
         let name = unique(&place);
         let (exit, output) = place.run(&format!("exec ./{name} crowd 400"), &sandbox).unwrap();
-        // The kernel counts an ordinary user's: there the next one cannot be started.
-        let expected = if rustix::process::geteuid().is_root() { Exit::TooManyProcesses } else { Exit::Code(NOT_PERMITTED) };
-        assert_eq!(exit, expected, "{output}");
+        // What counts refuses the next one; what only looks ends them all.
+        let expected = if limit == ProcessLimit::Looked { Exit::TooManyProcesses } else { Exit::Code(NOT_PERMITTED) };
+        assert_eq!(exit, expected, "{level:?}: {output}");
         assert_eq!(running(&name), 0, "{:?}", sandbox.level);
         let (exit, _) = place.run_for(&format!("exec ./{name} crowd 20"), &sandbox, Writes::Entries, Duration::from_secs(1)).unwrap();
         assert_eq!(exit, Exit::TimedOut, "a few are fine");

@@ -106,7 +106,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
     };
     for namespaces in [true, false] {
         let level = Level { namespaces, ..Level::obtained() };
-        assert!(level.sockets, "this kernel cannot do what this test tries: {level:?}");
+        assert!(level.calls, "this kernel cannot do what this test tries: {level:?}");
         let sandbox = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
         let run = |script: &str| place.run_through(script, &sandbox, Some(proxy())).unwrap();
         let output = run(&script("GET http://good.example/"));
@@ -126,7 +126,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         let output = place.run_through(&script("GET http://good.example/"), &sandbox, None).unwrap();
         assert_ne!(output.exit, Exit::Code(0), "{}", output.output.text);
     }
-    let level = Level { namespaces: false, sockets: false, ..Level::obtained() };
+    let level = Level { namespaces: false, calls: false, ..Level::obtained() };
     let without = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
     let error = place.run("true", &without).unwrap_err();
     assert!(matches!(error, ExecError::Sandbox(SandboxError::NoProxy)), "{error}");
