@@ -60,6 +60,7 @@ pub enum Scope {
 const SMALL: Kind = Kind::Count { most: u32::MAX as u64 };
 const USD: Kind = Kind::Number { least: 0.0, most: 1_000_000.0 };
 
+const PROVIDER: Kind = Kind::Word(&["openai", "openai-responses", "anthropic", "gemini", "scripted"]);
 const EFFORT: Kind = Kind::Word(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 
 /// Every setting, in the order they are shown.
@@ -69,7 +70,7 @@ pub const KEYS: &[Key] = &[
     key("model", Kind::Text, Scope::OneRun, &["INPUT_MODEL"], "profile or model of the root task"),
     key("models.pointers.main", Kind::Text, Scope::Everyone, &[], "profile of the root task"),
     key("models.pointers.task", Kind::Text, Scope::Everyone, &[], "profile of sub-tasks"),
-    key("models.profiles.*.provider", Kind::Word(&["openai", "anthropic", "scripted"]), Scope::Everyone, &[], "whose protocol it speaks"),
+    key("models.profiles.*.provider", PROVIDER, Scope::Everyone, &[], "whose protocol it speaks"),
     key("models.profiles.*.model", Kind::Text, Scope::Everyone, &[], "the model's name at the provider"),
     key("models.profiles.*.base_url", Kind::Text, Scope::Everyone, &[], "where the provider's API starts"),
     key("models.profiles.*.api_key_env", Kind::Text, Scope::Everyone, &[], "variable that holds the key"),

@@ -9,7 +9,7 @@ use crate::models::resolve::Chosen;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::{Script, ScriptError};
 use crate::models::wire::SetupError;
-use crate::models::{anthropic, chat_completions};
+use crate::models::{anthropic, chat_completions, gemini, responses};
 
 /// Why a model cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,7 +31,7 @@ impl Chosen {
     pub fn script_file(&self) -> Option<&str> {
         match self.profile.provider {
             Provider::Scripted => Some(&self.profile.model),
-            Provider::Openai | Provider::Anthropic => None,
+            Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic | Provider::Gemini => None,
         }
     }
 }
@@ -43,7 +43,9 @@ impl Chosen {
 pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
     match (chosen.profile.provider, script) {
         (Provider::Openai, _) => Ok(chat_completions::prepare(chosen)?),
+        (Provider::OpenaiResponses, _) => Ok(responses::prepare(chosen)?),
         (Provider::Anthropic, _) => Ok(anthropic::prepare(chosen)?),
+        (Provider::Gemini, _) => Ok(gemini::prepare(chosen)?),
         (Provider::Scripted, Some(text)) => Ok(Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?))),
         (Provider::Scripted, None) => Err(BuildError::NoScript(chosen.name.clone())),
     }

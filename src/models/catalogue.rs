@@ -46,6 +46,9 @@ pub struct HostWays {
     /// True when it wants a reply's reasoning back with the conversation.
     #[serde(default)]
     pub returns_reasoning: bool,
+    /// True when it wants names of calls of nine letters or digits, and nothing said between answers and the reply to them.
+    #[serde(default)]
+    pub strict_calls: bool,
 }
 
 /// The request field that limits a reply.

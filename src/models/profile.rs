@@ -145,8 +145,12 @@ pub enum Provider {
     /// OpenAI Chat Completions and everything compatible.
     #[default]
     Openai,
+    /// OpenAI Responses.
+    OpenaiResponses,
     /// Anthropic Messages.
     Anthropic,
+    /// Gemini `generateContent`.
+    Gemini,
     /// Fixed replies from a script.
     Scripted,
 }
@@ -164,14 +168,16 @@ pub struct Home {
 
 impl Provider {
     /// Every provider.
-    pub const ALL: [Self; 3] = [Self::Openai, Self::Anthropic, Self::Scripted];
+    pub const ALL: [Self; 5] = [Self::Openai, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Scripted];
 
     /// Returns the word it is configured by.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Openai => "openai",
+            Self::OpenaiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
             Self::Scripted => "scripted",
         }
     }
@@ -187,8 +193,9 @@ impl Provider {
     pub fn home(self) -> Option<Home> {
         let home = |url, url_variable, key_variable| Some(Home { url, url_variable, key_variable });
         match self {
-            Self::Openai => home("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+            Self::Openai | Self::OpenaiResponses => home("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
             Self::Anthropic => home("https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+            Self::Gemini => home("https://generativelanguage.googleapis.com/v1beta", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
             Self::Scripted => None,
         }
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::model_server::{Answer, Asked};
 
 /// Every protocol there is an adapter for.
-pub(crate) const ALL: [Provider; 2] = [Provider::Openai, Provider::Anthropic];
+pub(crate) const ALL: [Provider; 4] = [Provider::Openai, Provider::OpenaiResponses, Provider::Anthropic, Provider::Gemini];
 
 /// Returns a profile that speaks a protocol with the server at `base_url`.
 pub(crate) fn profile(provider: Provider, base_url: &str) -> Profile {
@@ -24,6 +24,15 @@ pub(crate) fn words(provider: Provider) -> Vec<String> {
             json!({ "type": "message_start", "message": { "content": [], "usage": { "input_tokens": 100, "output_tokens": 1 } } }),
             json!({ "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": "hi" } }),
             json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": { "output_tokens": 10 } }),
+        ],
+        Provider::OpenaiResponses => vec![
+            json!({ "type": "response.created", "response": { "status": "in_progress" } }),
+            json!({ "type": "response.output_text.delta", "output_index": 0, "delta": "hi" }),
+            json!({ "type": "response.completed", "response": { "status": "completed", "usage": { "input_tokens": 100, "output_tokens": 10 } } }),
+        ],
+        Provider::Gemini => vec![
+            json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": "hi" }] } }] }),
+            json!({ "candidates": [{ "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 10 } }),
         ],
         Provider::Scripted => vec![],
     };
@@ -52,6 +61,21 @@ pub(crate) fn calls(provider: Provider) -> Vec<String> {
             let end = json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" }, "usage": { "input_tokens": 100, "output_tokens": 10 } });
             vec![block(0, "c1"), piece(0, "a"), block(1, "c2"), piece(1, "b"), end]
         }
+        Provider::OpenaiResponses => {
+            let call = |at: usize, id: &str, path: &str| {
+                let arguments = json!({ "path": path }).to_string();
+                let item = json!({ "type": "function_call", "call_id": id, "name": "read_file", "arguments": arguments });
+                json!({ "type": "response.output_item.done", "output_index": at, "item": item })
+            };
+            vec![call(0, "c1", "a"), call(1, "c2", "b"), json!({ "type": "response.completed", "response": { "status": "completed" } })]
+        }
+        Provider::Gemini => {
+            let call = |path: &str| json!({ "functionCall": { "name": "read_file", "args": { "path": path } } });
+            vec![
+                json!({ "candidates": [{ "content": { "parts": [call("a"), call("b")] } }] }),
+                json!({ "candidates": [{ "finishReason": "STOP" }] }),
+            ]
+        }
         Provider::Scripted => vec![],
     };
     events.iter().map(Value::to_string).collect()
@@ -66,7 +90,8 @@ pub(crate) fn empty(provider: Provider) -> Vec<String> {
 pub(crate) fn fault(provider: Provider) -> String {
     let error = json!({ "type": "overloaded_error", "message": "overloaded" });
     match provider {
-        Provider::Openai | Provider::Scripted => json!({ "error": error }),
+        Provider::Openai | Provider::Gemini | Provider::Scripted => json!({ "error": error }),
+        Provider::OpenaiResponses => json!({ "type": "response.failed", "response": { "status": "failed", "error": error } }),
         Provider::Anthropic => json!({ "type": "error", "error": error }),
     }
     .to_string()
@@ -76,6 +101,8 @@ pub(crate) fn fault(provider: Provider) -> String {
 pub(crate) fn too_long(provider: Provider) -> Value {
     let message = match provider {
         Provider::Openai | Provider::Scripted => "This model's maximum context length is 9 tokens.",
+        Provider::OpenaiResponses => "Your input exceeds the context window of this model.",
+        Provider::Gemini => "The input token count (9) exceeds the maximum number of tokens allowed (8).",
         Provider::Anthropic => "prompt is too long: 9 tokens > 8 maximum",
     };
     json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } })
@@ -89,7 +116,8 @@ pub(crate) fn stream(events: &[String]) -> Answer {
 /// Where a request's key is, for each protocol.
 pub(crate) fn key(provider: Provider, asked: &Asked) -> Option<&str> {
     match provider {
-        Provider::Openai | Provider::Scripted => asked.header("authorization"),
+        Provider::Openai | Provider::OpenaiResponses | Provider::Scripted => asked.header("authorization"),
+        Provider::Gemini => asked.header("x-goog-api-key"),
         Provider::Anthropic => asked.header("x-api-key"),
     }
 }

@@ -41,6 +41,7 @@ pub(crate) struct Piece {
     pub(crate) content: Option<Value>,
     pub(crate) reasoning_content: Option<Value>,
     pub(crate) reasoning: Option<Value>,
+    pub(crate) reasoning_details: Option<Value>,
     pub(crate) refusal: Option<Value>,
     pub(crate) tool_calls: Option<Value>,
     pub(crate) function_call: Option<Value>,
@@ -57,6 +58,8 @@ pub(crate) struct CallPiece {
     pub(crate) name: Option<String>,
     /// A part of the arguments as text; objects are written out.
     pub(crate) arguments: String,
+    /// What a gateway hangs on the call and wants back.
+    pub(crate) extra_content: Option<Value>,
 }
 
 impl Chunk {
@@ -85,8 +88,10 @@ impl Piece {
         let mut words = String::new();
         let mut reasoning = String::new();
         // Servers in the middle of a rename send the same reasoning under both names.
-        let named = [&self.reasoning_content, &self.reasoning].into_iter().flatten().find(|value| is_said(value));
-        collect_text(named, &mut reasoning, &mut String::new());
+        let named = [&self.reasoning_content, &self.reasoning, &self.reasoning_details].into_iter().flatten().find(|value| is_said(value));
+        let mut thoughts = String::new();
+        collect_text(named, &mut reasoning, &mut thoughts);
+        reasoning.push_str(&thoughts);
         collect_text(self.content.as_ref(), &mut words, &mut reasoning);
         collect_text(self.refusal.as_ref(), &mut words, &mut String::new());
         (words, reasoning)
@@ -109,7 +114,13 @@ fn read_call(call: &Value) -> CallPiece {
     let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
     let id = read_text(call.get("id")).or_else(|| call.get("id").and_then(Value::as_u64).map(|number| number.to_string()));
     let arguments = read_arguments(function.get("arguments"));
-    CallPiece { index: call.get("index").and_then(read_number), id, name: read_text(function.get("name")), arguments }
+    CallPiece {
+        index: call.get("index").and_then(read_number),
+        id,
+        name: read_text(function.get("name")),
+        arguments,
+        extra_content: call.get("extra_content").filter(|extra| is_said(extra)).cloned(),
+    }
 }
 
 /// Adds the text of a content field: a string, or parts of which some are reasoning.
@@ -118,7 +129,7 @@ fn collect_text(value: Option<&Value>, words: &mut String, reasoning: &mut Strin
         Some(Value::String(text)) => words.push_str(text),
         Some(Value::Array(parts)) => parts.iter().for_each(|part| collect_text(Some(part), words, reasoning)),
         Some(Value::Object(part)) => {
-            let inner = ["text", "content", "thinking", "reasoning"].iter().find_map(|key| part.get(*key));
+            let inner = ["text", "content", "thinking", "reasoning", "summary"].iter().find_map(|key| part.get(*key));
             let thinks =
                 part.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("thinking") || kind.starts_with("reasoning"));
             if thinks {

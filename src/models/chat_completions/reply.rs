@@ -3,7 +3,7 @@
 //! In: chunks in the order they came. Out: words, reasoning, calls, counts, and why the model stopped. A reply counts as whole when its
 //! finish reason or `[DONE]` was seen, or when it is a whole message.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::base::chat::{KeptPart, StopReason};
 use crate::models::chat_completions::chunk::{CallPiece, Chunk, Piece};
@@ -13,6 +13,9 @@ use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
 #[derive(Debug, Default)]
 pub(crate) struct ChatReply {
     calls: Vec<Slot>,
+    text_bytes: usize,
+    /// A gateway's account of the reasoning, to be returned.
+    details: Vec<Map<String, Value>>,
 }
 
 /// A call as far as it is known.
@@ -22,6 +25,7 @@ struct Slot {
     id: Option<String>,
     name: String,
     has_arguments: bool,
+    extra_content: Option<Value>,
 }
 
 impl Reading for ChatReply {
@@ -54,19 +58,48 @@ impl Reading for ChatReply {
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
-        Vec::new()
+        let details = std::mem::take(&mut self.details);
+        let own = (!details.is_empty()).then(|| KeptPart::Own(serde_json::json!({ "reasoning_details": details })));
+        let text = (self.text_bytes > 0).then_some(KeptPart::Text { bytes: self.text_bytes, seal: Value::Null });
+        let calls = std::mem::take(&mut self.calls).into_iter().map(|slot| KeptPart::Call {
+            seal: slot.extra_content.map_or(Value::Null, |extra| serde_json::json!({ "extra_content": extra })),
+        });
+        own.into_iter().chain(text).chain(calls).collect()
     }
 }
 
 impl ChatReply {
     fn take_piece(&mut self, piece: &Piece, said: &mut Said) {
         let (words, reasoning) = piece.texts();
+        self.text_bytes += words.len();
+        for detail in piece.reasoning_details.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
+            self.take_detail(detail);
+        }
         said.reasoning(&reasoning);
         said.text(&words);
         let calls = piece.calls();
         let several = calls.len() > 1;
         for (position, call) in calls.into_iter().enumerate() {
             self.take_call(call, several.then_some(position), said);
+        }
+    }
+
+    /// Joins the pieces of one account of reasoning; what is opaque comes whole.
+    fn take_detail(&mut self, piece: &Map<String, Value>) {
+        let same = |key: &str, other: &Map<String, Value>| other.get(key) == piece.get(key);
+        match self.details.last_mut() {
+            Some(known) if same("type", known) && same("index", known) && piece.get("data").is_none_or(Value::is_null) => {
+                for (key, value) in piece {
+                    match (known.get_mut(key), value) {
+                        (Some(Value::String(text)), Value::String(more)) if matches!(key.as_str(), "text" | "summary") => {
+                            text.push_str(more)
+                        }
+                        (_, Value::Null) => {}
+                        (_, value) => drop(known.insert(key.clone(), value.clone())),
+                    }
+                }
+            }
+            Some(_) | None => self.details.push(piece.clone()),
         }
     }
 
@@ -84,6 +117,7 @@ impl ChatReply {
         slot.id = id.clone().or(slot.id.take());
         slot.name.push_str(name.as_deref().unwrap_or_default());
         slot.has_arguments |= !piece.arguments.is_empty();
+        slot.extra_content = piece.extra_content.or(slot.extra_content.take());
         said.call(at, id, name, piece.arguments);
     }
 
@@ -133,9 +167,10 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
+    use serde_json::Value;
 
     use super::{Broken, ChatReply};
-    use crate::base::chat::{StopReason, Usage};
+    use crate::base::chat::{KeptPart, StopReason, Usage};
     use crate::models::Delta;
     use crate::models::wire::answer::testing::{self, Told, events};
 
@@ -380,5 +415,25 @@ mod tests {
     fn survives_bytes_that_are_no_text() {
         let body = [b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}\n\n".as_slice(), events(&[END]).as_bytes()].concat();
         assert_eq!(read(&body, 3, None).unwrap().first(), Some(&Delta::Text("a\u{fffd}b".into())));
+    }
+
+    #[test]
+    fn keeps_what_a_gateway_wants_back() {
+        let reply = told(&events(&[
+            &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"h","signature":null}]}"#),
+            &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"m"}]}"#),
+            &delta(r#"{"reasoning_details":[{"type":"reasoning.text","index":0,"signature":"c2ln"}],"content":"so"}"#),
+            &delta(r#"{"reasoning_details":[{"type":"reasoning.encrypted","index":1,"data":"b3BhcXVl"}]}"#),
+            &delta(r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"x"}}}]}"#),
+            END,
+        ]))
+        .unwrap();
+        assert_eq!((reply.words.as_str(), reply.reasoning.as_str()), ("so", "hm"));
+        let details = serde_json::json!({ "reasoning_details": [
+            { "type": "reasoning.text", "index": 0, "text": "hm", "signature": "c2ln" },
+            { "type": "reasoning.encrypted", "index": 1, "data": "b3BhcXVl" },
+        ] });
+        let seal = serde_json::json!({ "extra_content": { "google": { "thought_signature": "x" } } });
+        assert_eq!(reply.kept, [KeptPart::Own(details), KeptPart::Text { bytes: 2, seal: Value::Null }, KeptPart::Call { seal }]);
     }
 }

@@ -3,40 +3,57 @@
 //! In: a request and the wishes of profile and host. Out: JSON bytes whose keys always come in one order with the conversation last, so
 //! that from turn to turn everything before the new messages stays byte for byte the same and a provider's cache holds. It sends nothing.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::base::chat::{Message, ToolCall, ToolSpec};
 use crate::models::ModelRequest;
-use crate::models::catalogue::OutputLimit;
+use crate::models::catalogue::HostWays;
+use crate::models::profile::Effort;
+use crate::models::wire::Dialect;
 use crate::models::wire::json::as_object;
+use crate::models::wire::parts::{Part, in_order};
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Wishes<'a> {
     /// The model's name at the provider.
     pub(super) model: &'a str,
+    /// Whose kept parts are sent back.
+    pub(super) by: &'a str,
     /// Sampling temperature.
     pub(super) temperature: Option<f64>,
     /// Most tokens of one reply, where the request does not say.
     pub(super) max_output_tokens: Option<u32>,
-    /// Sends a reply's reasoning back with the conversation.
-    pub(super) returns_reasoning: bool,
+    /// How hard to think; the provider's default when absent.
+    pub(super) effort: Option<Effort>,
+    /// What the host is known to want.
+    pub(super) ways: &'a HostWays,
     /// How this server wants optional fields.
     pub(super) fields: Fields,
 }
 
-/// How a server wants the fields on which compatible servers differ.
+/// How a server wants the fields on which compatible servers differ, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fields {
-    /// The field that limits the reply.
-    pub(super) output_limit: OutputLimit,
-    /// True when the server refuses `stream_options`.
-    pub(super) no_stream_options: bool,
-}
+pub(super) struct Fields(pub(super) Dialect);
 
 impl Fields {
+    /// The newer name of the field that limits the reply.
+    pub(super) const NEWER_LIMIT: Dialect = 1;
+    /// No `stream_options`.
+    const NO_STREAM_OPTIONS: Dialect = 1 << 1;
+    /// No temperature.
+    const NO_TEMPERATURE: Dialect = 1 << 2;
+    /// No effort of reasoning.
+    const NO_EFFORT: Dialect = 1 << 3;
+
+    fn has(self, bit: Dialect) -> bool {
+        self.0 & bit != 0
+    }
+
     /// Returns the fields to try after a server refused a request with these words; `None` when they are about something else.
     pub(super) fn corrected(self, status: u16, words: &str) -> Option<Self> {
         let lower = words.to_ascii_lowercase();
@@ -45,16 +62,13 @@ impl Fields {
         if !matches!(status, 400 | 422) || !refused.iter().any(|word| lower.contains(word)) {
             return None;
         }
-        if !self.no_stream_options && lower.contains("stream_options") {
-            return Some(Self { no_stream_options: true, ..self });
+        let left_out =
+            [("stream_options", Self::NO_STREAM_OPTIONS), ("reasoning_effort", Self::NO_EFFORT), ("temperature", Self::NO_TEMPERATURE)];
+        if let Some((_, bit)) = left_out.into_iter().find(|(field, bit)| !self.has(*bit) && lower.contains(field)) {
+            return Some(Self(self.0 | bit));
         }
-        match self.output_limit {
-            OutputLimit::MaxTokens if lower.contains("max_tokens") => Some(Self { output_limit: OutputLimit::MaxCompletionTokens, ..self }),
-            OutputLimit::MaxCompletionTokens if lower.contains("max_completion_tokens") => {
-                Some(Self { output_limit: OutputLimit::MaxTokens, ..self })
-            }
-            OutputLimit::MaxTokens | OutputLimit::MaxCompletionTokens => None,
-        }
+        let limit = if self.has(Self::NEWER_LIMIT) { "max_completion_tokens" } else { "max_tokens" };
+        lower.contains(limit).then_some(Self(self.0 ^ Self::NEWER_LIMIT))
     }
 }
 
@@ -64,21 +78,22 @@ impl Fields {
 /// When a tool's schema cannot be written as JSON.
 pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let limit = request.max_output_tokens.or(wishes.max_output_tokens);
-    let of = |field: OutputLimit| limit.filter(|_| wishes.fields.output_limit == field);
+    let newer = wishes.fields.has(Fields::NEWER_LIMIT);
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         messages.push(WireMessage::System { content: request.system });
     }
     for message in request.messages {
-        push_message(&mut messages, message, wishes.returns_reasoning);
+        push_message(&mut messages, message, wishes);
     }
     serde_json::to_vec(&Body {
         model: wishes.model,
         stream: true,
-        stream_options: (!wishes.fields.no_stream_options).then_some(StreamOptions { include_usage: true }),
-        temperature: wishes.temperature,
-        max_tokens: of(OutputLimit::MaxTokens),
-        max_completion_tokens: of(OutputLimit::MaxCompletionTokens),
+        stream_options: (!wishes.fields.has(Fields::NO_STREAM_OPTIONS)).then_some(StreamOptions { include_usage: true }),
+        temperature: wishes.temperature.filter(|_| !wishes.fields.has(Fields::NO_TEMPERATURE)),
+        reasoning_effort: wishes.effort.filter(|_| !wishes.fields.has(Fields::NO_EFFORT)),
+        max_tokens: limit.filter(|_| !newer),
+        max_completion_tokens: limit.filter(|_| newer),
         tools: request.tools.iter().map(wire_tool).collect(),
         messages,
     })
@@ -92,6 +107,8 @@ struct Body<'a> {
     stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<Effort>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,21 +137,25 @@ enum WireMessage<'a> {
         content: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_details: Option<&'a Value>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<WireCall<'a>>,
     },
     Tool {
-        tool_call_id: &'a str,
-        content: &'a str,
+        tool_call_id: Cow<'a, str>,
+        content: Cow<'a, str>,
     },
 }
 
 #[derive(Serialize)]
 struct WireCall<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     #[serde(rename = "type")]
     kind: &'static str,
     function: WireFunction<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -164,22 +185,62 @@ struct WireToolFunction<'a> {
     parameters: &'a Value,
 }
 
-fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, returns_reasoning: bool) {
+fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, wishes: Wishes<'_>) {
+    let strict = wishes.ways.strict_calls;
     match message {
-        Message::User { text } => messages.push(WireMessage::User { content: text }),
-        Message::Assistant { text, reasoning, calls, kept: _ } => messages.push(WireMessage::Assistant {
-            content: (!text.is_empty() || calls.is_empty()).then_some(text.as_str()),
-            reasoning_content: Some(reasoning.as_str()).filter(|reasoning| returns_reasoning && !reasoning.is_empty()),
-            tool_calls: calls.iter().map(wire_call).collect(),
-        }),
-        Message::Tool { results } => {
-            messages.extend(results.iter().map(|result| WireMessage::Tool { tool_call_id: &result.call_id, content: &result.text }));
+        Message::User { text } => match messages.last_mut() {
+            // Nothing may stand between answers and the reply to them.
+            Some(WireMessage::Tool { content, .. }) if strict => {
+                let told = content.to_mut();
+                told.push_str("\n\n");
+                told.push_str(text);
+            }
+            Some(_) | None => messages.push(WireMessage::User { content: text }),
+        },
+        Message::Assistant { text, reasoning, calls, kept } => {
+            let (mut details, mut tool_calls) = (None, Vec::with_capacity(calls.len()));
+            for part in in_order(text, calls, kept.as_ref(), wishes.by) {
+                match part {
+                    Part::Own(own) => details = own.get("reasoning_details"),
+                    Part::Text(..) => {}
+                    Part::Call(call, seal) => tool_calls.push(wire_call(call, seal.get("extra_content"), strict)),
+                }
+            }
+            messages.push(WireMessage::Assistant {
+                content: (!text.is_empty() || calls.is_empty()).then_some(text.as_str()),
+                reasoning_content: Some(reasoning.as_str()).filter(|reasoning| wishes.ways.returns_reasoning && !reasoning.is_empty()),
+                reasoning_details: details,
+                tool_calls,
+            });
         }
+        Message::Tool { results } => messages.extend(
+            results
+                .iter()
+                .map(|result| WireMessage::Tool { tool_call_id: call_id(&result.call_id, strict), content: Cow::Borrowed(&result.text) }),
+        ),
     }
 }
 
-fn wire_call(call: &ToolCall) -> WireCall<'_> {
-    WireCall { id: &call.id, kind: "function", function: WireFunction { name: &call.name, arguments: wire_arguments(&call.arguments) } }
+fn wire_call<'a>(call: &'a ToolCall, extra_content: Option<&'a Value>, strict: bool) -> WireCall<'a> {
+    let function = WireFunction { name: &call.name, arguments: wire_arguments(&call.arguments) };
+    WireCall { id: call_id(&call.id, strict), kind: "function", function, extra_content }
+}
+
+/// Returns the name of a call; nine letters or digits, always the same ones, where the host takes no other.
+fn call_id(id: &str, strict: bool) -> Cow<'_, str> {
+    const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    if !strict || (id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        return Cow::Borrowed(id);
+    }
+    // FNV-1a: short, and the same on every machine.
+    let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let mut letters = String::with_capacity(9);
+    for _ in 0..9 {
+        let at = usize::try_from(hash % 36).unwrap_or_default();
+        letters.extend(LETTERS.get(at).map(|byte| char::from(*byte)));
+        hash /= 36;
+    }
+    Cow::Owned(letters)
 }
 
 /// Returns arguments that are a JSON object, see [`as_object`].
@@ -199,18 +260,21 @@ mod tests {
     use serde_json::json;
 
     use super::{Fields, Wishes, render_body};
-    use crate::base::chat::{Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
     use crate::base::id::TaskId;
     use crate::models::ModelRequest;
-    use crate::models::catalogue::OutputLimit;
+    use crate::models::catalogue::{HostWays, OutputLimit};
 
-    const WISHES: Wishes<'static> = Wishes {
-        model: "m",
-        temperature: None,
-        max_output_tokens: None,
-        returns_reasoning: false,
-        fields: Fields { output_limit: OutputLimit::MaxTokens, no_stream_options: false },
-    };
+    const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
+        HostWays { key: String::new(), output_limit: OutputLimit::MaxTokens, returns_reasoning, strict_calls }
+    }
+
+    const WAYS: HostWays = ways(false, false);
+    const RETURNING: HostWays = ways(true, false);
+    const STRICT: HostWays = ways(false, true);
+
+    const WISHES: Wishes<'static> =
+        Wishes { model: "m", by: "me", temperature: None, effort: None, max_output_tokens: None, ways: &WAYS, fields: Fields(0) };
 
     fn body(messages: &[Message], tools: &[ToolSpec], wishes: Wishes<'_>, limit: Option<u32>) -> String {
         let request =
@@ -258,7 +322,7 @@ mod tests {
 
     #[test]
     fn says_how_long_a_reply_may_be_in_the_servers_word() {
-        let newer = Fields { output_limit: OutputLimit::MaxCompletionTokens, no_stream_options: true };
+        let newer = Fields(Fields::NEWER_LIMIT | Fields::NO_STREAM_OPTIONS);
         for (wishes, limit, words) in [
             (WISHES, Some(9), r#""max_tokens":9,"#),
             (Wishes { max_output_tokens: Some(7), ..WISHES }, None, r#""max_tokens":7,"#),
@@ -273,7 +337,7 @@ mod tests {
 
     #[test]
     fn sends_reasoning_back_only_where_it_is_asked_for() {
-        let with = body(&conversation(), &[], Wishes { returns_reasoning: true, ..WISHES }, None);
+        let with = body(&conversation(), &[], Wishes { ways: &RETURNING, ..WISHES }, None);
         assert!(with.contains(r#""content":null,"reasoning_content":"hm","tool_calls""#), "{with}");
         assert!(!body(&conversation(), &[], WISHES, None).contains("reasoning"));
     }
@@ -293,21 +357,49 @@ mod tests {
             (
                 400,
                 "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-                Some((true, false)),
+                Some(Fields::NEWER_LIMIT),
             ),
-            (422, "body -> stream_options: Extra inputs are not permitted", Some((false, true))),
+            (422, "body -> stream_options: Extra inputs are not permitted", Some(Fields::NO_STREAM_OPTIONS)),
+            (400, "Unsupported value: 'temperature' does not support 0.2 with this model.", Some(Fields::NO_TEMPERATURE)),
+            (400, "Unrecognized request argument supplied: reasoning_effort", Some(Fields::NO_EFFORT)),
             (400, "max_tokens is too large: 9999", None),
             (400, "unknown model", None),
             (500, "unknown field stream_options", None),
         ] {
-            let found = start.corrected(status, words);
-            let expected = learned.map(|(newer, no_stream_options)| Fields {
-                output_limit: if newer { OutputLimit::MaxCompletionTokens } else { OutputLimit::MaxTokens },
-                no_stream_options,
-            });
-            assert_eq!(found, expected, "{words}");
+            assert_eq!(start.corrected(status, words), learned.map(Fields), "{words}");
         }
-        let newer = Fields { output_limit: OutputLimit::MaxCompletionTokens, ..start };
-        assert_eq!(newer.corrected(400, "unknown field max_completion_tokens"), Some(start));
+        assert_eq!(Fields(Fields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"), Some(start));
+    }
+
+    #[test]
+    fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
+        let parts = vec![
+            KeptPart::Own(json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "data": "b3BhcXVl" }] })),
+            KeptPart::Call { seal: json!({ "extra_content": { "google": { "thought_signature": "c2ln" } } }) },
+        ];
+        let call = ToolCall { id: "a".into(), name: "f".into(), arguments: "{}".into() };
+        let kept = |by: &str| Some(Kept { by: by.into(), parts: parts.clone() });
+        let reply =
+            |by: &str| Message::Assistant { text: String::new(), reasoning: String::new(), calls: vec![call.clone()], kept: kept(by) };
+        let own = body(&[reply("me")], &[], WISHES, None);
+        for words in [r#""reasoning_details":[{"type":"reasoning.encrypted","data":"b3BhcXVl"}]"#, r#""extra_content":{"google":"#] {
+            assert!(own.contains(words), "{own}");
+        }
+        let other = body(&[reply("another")], &[], WISHES, None);
+        assert!(!other.contains("b3BhcXVl") && !other.contains("c2ln"), "{other}");
+    }
+
+    #[test]
+    fn a_strict_host_gets_names_and_an_order_it_takes() {
+        let mut messages = conversation();
+        messages.insert(3, Message::User { text: "hurry".into() });
+        let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None)).unwrap();
+        let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
+        assert_eq!(body["messages"][4]["content"], "result b\n\nhurry");
+        let id = body["messages"][2]["tool_calls"][0]["id"].as_str().unwrap();
+        assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+        assert_eq!(body["messages"][3]["tool_call_id"], id);
+        assert_ne!(body["messages"][4]["tool_call_id"], id);
     }
 }

@@ -61,13 +61,20 @@ pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &
         }
         401 | 403 => ModelError::Unauthorized { model, message },
         400 | 413 | 422 | 500 if status == 413 || says(TOO_LONG) => ModelError::TooLong { model, message },
-        429 if says(OUT_OF_MONEY) => ModelError::Rejected { model, status, message },
+        // Where the provider says how long to wait, there is more to come.
+        429 if says(OUT_OF_MONEY) && (told_wait(body).is_none() || lower.contains("perday")) => {
+            ModelError::Rejected { model, status, message }
+        }
         404 | 405 => {
             let message = format!("{message} (is `base_url` right? it mostly ends in `/v1`; and does the model exist there?)");
             ModelError::Rejected { model, status, message }
         }
         408 | 409 | 425 | 429 | 500 | 502..=504 | 506..=599 if header(headers, "x-should-retry") != Some("false") => {
-            ModelError::Unavailable { model, message: format!("{message} (status {status})"), retry_after: read_wait(headers) }
+            ModelError::Unavailable {
+                model,
+                message: format!("{message} (status {status})"),
+                retry_after: read_wait(headers).or_else(|| told_wait(body)),
+            }
         }
         _ => ModelError::Rejected { model, status, message },
     }
@@ -100,6 +107,12 @@ pub(crate) fn read_words(body: &str) -> String {
     if clipped.len() < text.len() { format!("{clipped} ...") } else { text }
 }
 
+/// Returns how long the provider asks to wait in its words (`"retryDelay": "17s"`).
+fn told_wait(body: &str) -> Option<Duration> {
+    let (_, after) = body.split_once("\"retryDelay\"")?;
+    read_delay(after.split('"').nth(1)?, None)
+}
+
 /// Returns how long the provider asks to wait.
 fn read_wait(headers: &HeaderMap) -> Option<Duration> {
     let now = header(headers, "date").and_then(read_date);
@@ -107,7 +120,18 @@ fn read_wait(headers: &HeaderMap) -> Option<Duration> {
     let after = header(headers, "retry-after").and_then(|text| read_delay(text, now));
     let reset =
         || header(headers, "x-ratelimit-reset").or_else(|| header(headers, "ratelimit-reset")).and_then(|text| read_delay(text, now));
-    millis.or(after).or_else(|| read_kinds(headers)).or_else(reset)
+    millis.or(after).or_else(|| read_kinds(headers)).or_else(|| read_limits(headers, now)).or_else(reset)
+}
+
+/// Reads the resets of the limits that are used up, as moments.
+fn read_limits(headers: &HeaderMap, now: Option<Timestamp>) -> Option<Duration> {
+    let until = |kind: &&str| {
+        let name = |what: &str| format!("anthropic-ratelimit-{kind}-{what}");
+        header(headers, &name("remaining")).filter(|left| *left == "0")?;
+        let moment = header(headers, &name("reset"))?.parse::<Timestamp>().ok()?;
+        Some(Duration::try_from(moment.duration_since(now?)).unwrap_or_default())
+    };
+    ["requests", "tokens", "input-tokens", "output-tokens"].iter().filter_map(until).max()
 }
 
 /// Reads the resets of requests and of tokens: the longest of the kinds that are used up, the shortest where none says that it is.
@@ -251,6 +275,12 @@ mod tests {
             (409, "", "unavailable"),
             (429, "", "unavailable"),
             (429, r#"{"error":{"code":"insufficient_quota"}}"#, "rejected"),
+            (429, r#"{"error":{"message":"You exceeded your current quota","details":[{"retryDelay":"17s"}]}}"#, "unavailable"),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota","details":[{"quotaId":"X-PerDay"},{"retryDelay":"17s"}]}}"#,
+                "rejected",
+            ),
             (500, "", "unavailable"),
             (501, "", "rejected"),
             (502, "<h1>Bad gateway</h1>", "unavailable"),
@@ -262,6 +292,13 @@ mod tests {
             assert_eq!(kind(&read_status("m", status, &HeaderMap::new(), body)), expected, "{status} {body}");
         }
         assert_eq!(kind(&read_status("m", 503, &headers(&[("x-should-retry", "false")]), "")), "rejected");
+    }
+
+    #[test]
+    fn waits_as_long_as_the_words_say() {
+        let body = r#"{"error":{"code":429,"details":[{"@type":"RetryInfo","retryDelay": "1.5s"}]}}"#;
+        let err = read_status("m", 429, &HeaderMap::new(), body);
+        assert!(matches!(err, ModelError::Unavailable { retry_after: Some(wait), .. } if wait == Duration::from_millis(1500)), "{err}");
     }
 
     #[test]
@@ -326,6 +363,11 @@ mod tests {
             (&[DATE, ("x-ratelimit-reset", "1795255260")], Some(seconds(60.0))),
             (&[DATE, ("x-ratelimit-reset", "1795255260000")], Some(seconds(60.0))),
             (&[("x-ratelimit-reset", "12")], Some(seconds(12.0))),
+            (
+                &[DATE, ("anthropic-ratelimit-tokens-remaining", "0"), ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:09Z")],
+                Some(seconds(9.0)),
+            ),
+            (&[DATE, ("anthropic-ratelimit-tokens-remaining", "5"), ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:09Z")], None),
             (&[], None),
         ] {
             assert_eq!(read_wait(&headers(pairs)), wait, "{pairs:?}");

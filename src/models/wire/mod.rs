@@ -79,7 +79,7 @@ pub(crate) enum KeyHeader {
 pub(crate) struct Remote<P> {
     protocol: P,
     label: String,
-    /// Host and model: what was kept for another is not sent to it.
+    /// See [`identity`]: what was kept for another is not sent to it.
     by: String,
     url: Url,
     headers: HeaderMap,
@@ -292,9 +292,16 @@ pub(crate) fn endpoint(chosen: &Chosen, path: impl FnOnce(&str) -> String) -> Re
     Ok(url)
 }
 
-/// Returns what tells a model from every other: its host and its name there.
+/// Returns the header OpenAI's protocols carry their key in: Azure's hosts want one of their own.
+pub(crate) fn openai_key_header(url: &Url) -> KeyHeader {
+    const AZURE: &[&str] = &[".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
+    let host = url.host_str().unwrap_or_default();
+    if AZURE.iter().any(|end| host.ends_with(end)) { KeyHeader::Named("api-key") } else { KeyHeader::Bearer }
+}
+
+/// Returns what tells a model from every other: its host, the protocol's path there, its name.
 pub(crate) fn identity(chosen: &Chosen, url: &Url) -> String {
-    format!("{} {}", url.host_str().unwrap_or_default(), chosen.profile.model)
+    format!("{}{} {}", url.host_str().unwrap_or_default(), url.path(), chosen.profile.model)
 }
 
 fn label(chosen: &Chosen) -> String {
@@ -358,4 +365,21 @@ fn described(err: &reqwest::Error) -> String {
         "the connection failed"
     };
     if causes.is_empty() { what.to_owned() } else { format!("{what}: {}", causes.join(": ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeyHeader, openai_key_header};
+
+    #[test]
+    fn azure_gets_its_key_where_it_looks_for_it() {
+        for (host, expected) in [
+            ("https://mine.openai.azure.com/openai/deployments/x", KeyHeader::Named("api-key")),
+            ("https://mine.services.ai.azure.com/models", KeyHeader::Named("api-key")),
+            ("https://mine.openai.azure.com.evil.example/", KeyHeader::Bearer),
+            ("https://api.openai.com/v1", KeyHeader::Bearer),
+        ] {
+            assert_eq!(openai_key_header(&host.parse().unwrap()), expected, "{host}");
+        }
+    }
 }

@@ -1,0 +1,245 @@
+//! What the chunks of a `generateContent` answer say.
+//!
+//! In: chunks in the order they came. Out: words, thoughts, calls with ids or without, counts, why the model stopped, and the signatures to be
+//! returned, each on the part it came with.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::base::chat::{KeptPart, StopReason, Usage};
+use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::models::wire::json::{count_at, is_said, read_arguments, read_text};
+
+/// A reply as far as its chunks came.
+#[derive(Debug, Default)]
+pub(crate) struct GeminiReply {
+    parts: Vec<KeptPart>,
+    calls: usize,
+}
+
+/// One chunk, or a whole answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct Chunk {
+    candidates: Option<Vec<Value>>,
+    prompt_feedback: Option<Value>,
+    usage_metadata: Option<Value>,
+    error: Option<Value>,
+}
+
+impl Reading for GeminiReply {
+    type Piece = Chunk;
+
+    fn take(&mut self, chunk: Chunk, _raw: &[u8], _form: Form, said: &mut Said) -> Result<Taken, Broken> {
+        if let Some(fault) = chunk.error.filter(is_said) {
+            return Err(Broken::Reported(fault));
+        }
+        said.count(chunk.usage_metadata.as_ref().map(read_usage));
+        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(|feedback| read_text(feedback.get("blockReason"))) {
+            said.reasoning(&format!("(the provider blocked the request: {reason})"));
+            said.finish(Some(StopReason::Filtered));
+            return Ok(Taken::Piece);
+        }
+        let Some(candidates) = chunk.candidates else {
+            return Ok(if chunk.usage_metadata.is_some() { Taken::Piece } else { Taken::Odd });
+        };
+        // Others than the first were not asked for.
+        let first = candidates.iter().find(|candidate| candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
+        if let Some(candidate) = first {
+            let parts = candidate.get("content").and_then(|content| content.get("parts")).and_then(Value::as_array);
+            for part in parts.into_iter().flatten().filter_map(Value::as_object) {
+                self.take_part(part, said);
+            }
+            self.finish(candidate, said)?;
+        }
+        Ok(Taken::Piece)
+    }
+
+    fn parts(&mut self) -> Vec<KeptPart> {
+        std::mem::take(&mut self.parts)
+    }
+}
+
+impl GeminiReply {
+    fn take_part(&mut self, part: &Map<String, Value>, said: &mut Said) {
+        let signature = part.get("thoughtSignature").filter(|signature| is_said(signature));
+        let text = read_text(part.get("text")).unwrap_or_default();
+        if part.get("thought").and_then(Value::as_bool) == Some(true) {
+            said.reasoning(&text);
+            self.parts.extend(signature.map(|_| KeptPart::Own(Value::Object(part.clone()))));
+        } else if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
+            let id = read_text(call.get("id"));
+            let mut seal = Map::new();
+            seal.extend(id.clone().map(|id| ("id".to_owned(), id.into())));
+            seal.extend(signature.map(|signature| ("thoughtSignature".to_owned(), signature.clone())));
+            self.parts.push(KeptPart::Call { seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) } });
+            said.call(self.calls, id, read_text(call.get("name")), read_arguments(call.get("args")));
+            self.calls += 1;
+        } else if part.contains_key("text") {
+            said.text(&text);
+            let seal = signature.map_or(Value::Null, |signature| serde_json::json!({ "thoughtSignature": signature }));
+            match self.parts.last_mut() {
+                // What is signed stands alone.
+                Some(KeptPart::Text { bytes, seal: Value::Null }) if seal.is_null() => *bytes += text.len(),
+                _ if text.is_empty() && seal.is_null() => {}
+                Some(_) | None => self.parts.push(KeptPart::Text { bytes: text.len(), seal }),
+            }
+        } else {
+            self.parts.push(KeptPart::Own(Value::Object(part.clone())));
+        }
+    }
+
+    fn finish(&mut self, candidate: &Value, said: &mut Said) -> Result<(), Broken> {
+        let reason = candidate.get("finishReason").and_then(Value::as_str).unwrap_or_default();
+        let stop = match reason {
+            "" | "FINISH_REASON_UNSPECIFIED" => return Ok(()),
+            "MAX_TOKENS" => StopReason::Length,
+            "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => StopReason::Filtered,
+            "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" if self.calls == 0 => {
+                // The model is told like one that called nothing, and sees what it wrote.
+                let words = read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
+                let words = format!("(this call could not be read: {words})");
+                said.text(&words);
+                self.parts.push(KeptPart::Text { bytes: words.len(), seal: Value::Null });
+                StopReason::End
+            }
+            "OTHER" if self.parts.is_empty() => return Err(Broken::Cut("the provider stopped writing with `OTHER`".to_owned())),
+            _ if self.calls > 0 => StopReason::ToolUse,
+            // `STOP` and whatever else comes.
+            _ => StopReason::End,
+        };
+        said.finish(Some(stop));
+        Ok(())
+    }
+}
+
+fn read_usage(usage: &Value) -> Usage {
+    let count = |key: &str| count_at(usage, &[key]);
+    let (thoughts, words) = (count("thoughtsTokenCount"), count("candidatesTokenCount"));
+    Usage {
+        input: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
+        output: words.saturating_add(thoughts),
+        cached_read: count("cachedContentTokenCount"),
+        cached_write: 0,
+        reasoning: thoughts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::{Value, json};
+
+    use super::{Broken, GeminiReply};
+    use crate::base::chat::{KeptPart, StopReason, Usage};
+    use crate::models::wire::answer::testing::{self, Told, events};
+
+    fn body(frames: &[Value]) -> String {
+        let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
+        events(&frames.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn told(frames: &[Value]) -> Told {
+        testing::told::<GeminiReply>(&body(frames)).unwrap()
+    }
+
+    fn broken(frames: &[Value]) -> Broken {
+        testing::read::<GeminiReply>(body(frames).as_bytes(), 9, None).unwrap_err()
+    }
+
+    fn chunk(parts: &Value) -> Value {
+        json!({ "candidates": [{ "content": { "role": "model", "parts": parts }, "index": 0 }] })
+    }
+
+    fn ends(reason: &str) -> Value {
+        json!({ "candidates": [{ "finishReason": reason }] })
+    }
+
+    #[test]
+    fn reads_the_protocol_as_it_is_written_down() {
+        let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 12, "thoughtsTokenCount": 8, "cachedContentTokenCount": 64, "totalTokenCount": 120 });
+        let reply = told(&[
+            chunk(&json!([{ "text": "hm", "thought": true }])),
+            chunk(&json!([{ "text": "s" }])),
+            chunk(&json!([{ "text": "ö" }, { "text": "!", "thoughtSignature": "dGV4dA==" }])),
+            chunk(
+                &json!([{ "functionCall": { "id": "fc_1", "name": "read_file", "args": { "b": 1, "a": 2 } }, "thoughtSignature": "c2ln" }, { "functionCall": { "name": "todo" } }]),
+            ),
+            json!({ "candidates": [{ "content": { "parts": [{ "text": "" }] }, "finishReason": "STOP" }], "usageMetadata": usage, "modelVersion": "x" }),
+        ]);
+        assert_eq!(
+            reply,
+            Told {
+                words: "sö!".into(),
+                reasoning: "hm".into(),
+                calls: vec![r#"fc_1 read_file {"b":1,"a":2}"#.into(), " todo ".into()],
+                usage: Some(Usage { input: 100, output: 20, cached_read: 64, cached_write: 0, reasoning: 8 }),
+                kept: vec![
+                    KeptPart::Text { bytes: 3, seal: Value::Null },
+                    KeptPart::Text { bytes: 1, seal: json!({ "thoughtSignature": "dGV4dA==" }) },
+                    KeptPart::Call { seal: json!({ "id": "fc_1", "thoughtSignature": "c2ln" }) },
+                    KeptPart::Call { seal: Value::Null },
+                ],
+                stop: StopReason::ToolUse,
+            }
+        );
+    }
+
+    #[test]
+    fn reads_answers_however_odd() {
+        for frames in [
+            vec![chunk(&json!([{ "text": "a" }])), ends("STOP")],
+            vec![ends("STOP"), chunk(&json!([{ "text": "a" }]))],
+            vec![
+                json!({ "candidates": [{ "content": { "parts": [{ "text": "a" }] }, "finishReason": "STOP" }, { "index": 1, "content": { "parts": [{ "text": "b" }] } }] }),
+            ],
+            vec![chunk(&json!([{ "text": "a" }, "junk", null])), ends("A_LATER_DAY")],
+        ] {
+            let reply = told(&frames);
+            assert_eq!((reply.words.as_str(), reply.stop, reply.kept), ("a", StopReason::End, vec![]), "{frames:?}");
+        }
+        let list = json!([chunk(&json!([{ "text": "a" }])), ends("STOP")]).to_string();
+        assert_eq!(testing::told::<GeminiReply>(&list).unwrap().words, "a");
+        let call = told(&[chunk(&json!([{ "functionCall": { "name": "f", "args": "{\"a\":1}" } }])), ends("STOP")]);
+        assert_eq!((call.calls, call.stop), (vec![r#" f {"a":1}"#.to_owned()], StopReason::ToolUse));
+    }
+
+    #[test]
+    fn a_signature_on_nothing_is_returned_on_nothing() {
+        let reply = told(&[chunk(&json!([{ "text": "a" }])), chunk(&json!([{ "text": "", "thoughtSignature": "c2ln" }])), ends("STOP")]);
+        let signed = KeptPart::Text { bytes: 0, seal: json!({ "thoughtSignature": "c2ln" }) };
+        assert_eq!(reply.kept, [KeptPart::Text { bytes: 1, seal: Value::Null }, signed]);
+    }
+
+    #[test]
+    fn says_why_it_stopped() {
+        for (reason, stop) in [
+            ("STOP", StopReason::End),
+            ("MAX_TOKENS", StopReason::Length),
+            ("SAFETY", StopReason::Filtered),
+            ("RECITATION", StopReason::Filtered),
+            ("PROHIBITED_CONTENT", StopReason::Filtered),
+        ] {
+            assert_eq!(told(&[chunk(&json!([{ "text": "a" }])), ends(reason)]).stop, stop, "{reason}");
+        }
+        let blocked = told(&[json!({ "promptFeedback": { "blockReason": "SAFETY" } })]);
+        assert_eq!((blocked.stop, blocked.words.as_str()), (StopReason::Filtered, ""));
+        assert!(blocked.reasoning.contains("SAFETY"));
+        let malformed = told(&[json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(read)" }] })]);
+        assert_eq!((malformed.stop, malformed.words.as_str()), (StopReason::End, "(this call could not be read: print(read))"));
+    }
+
+    #[test]
+    fn tells_a_broken_answer_from_a_whole_one() {
+        let text = chunk(&json!([{ "text": "a" }]));
+        assert!(matches!(broken(std::slice::from_ref(&text)), Broken::Cut(_)));
+        assert!(matches!(broken(&[json!({ "hello": "there" })]), Broken::Garbled(_)));
+        assert!(matches!(broken(&[ends("OTHER")]), Broken::Cut(_)));
+        let Broken::Reported(fault) =
+            broken(&[text, json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } })])
+        else {
+            panic!("an error inside")
+        };
+        assert_eq!(fault["code"], 503);
+    }
+}

@@ -1,0 +1,406 @@
+//! The body of a `generateContent` request.
+//!
+//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last. Parts
+//! that were signed go back with their signature; calls that another model made go with a word that lets them pass. It sends nothing.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
+use crate::models::ModelRequest;
+use crate::models::wire::json::as_object;
+use crate::models::wire::parts::{Part, in_order};
+
+/// Stands for the signature of a call that this model did not make (Gemini API, "Thought signatures": calls carried over from elsewhere).
+const NOT_SIGNED_HERE: &str = "skip_thought_signature_validator";
+/// Keys of JSON Schema that the older form knows.
+const OLD_KEYS: &[&str] = &[
+    "type",
+    "format",
+    "title",
+    "description",
+    "nullable",
+    "enum",
+    "items",
+    "maxItems",
+    "minItems",
+    "properties",
+    "required",
+    "minimum",
+    "maximum",
+    "anyOf",
+    "pattern",
+    "minLength",
+    "maxLength",
+];
+
+/// What a body depends on besides the request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wishes<'a> {
+    /// Whose kept parts are sent back.
+    pub(super) by: &'a str,
+    /// True for models that refuse a call without a signature.
+    pub(super) wants_signatures: bool,
+    /// Sampling temperature.
+    pub(super) temperature: Option<f64>,
+    /// Most tokens of the reply.
+    pub(super) max_output_tokens: Option<u32>,
+    /// How hard to think; the model's default when absent.
+    pub(super) thinking: Option<Thinking>,
+    /// How tools are described.
+    pub(super) schema: Schema,
+}
+
+/// How hard to think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Thinking {
+    /// In a word.
+    #[serde(rename = "thinkingLevel")]
+    Level(&'static str),
+    /// In tokens.
+    #[serde(rename = "thinkingBudget")]
+    Budget(u32),
+}
+
+/// How tools are described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Schema {
+    /// In JSON Schema.
+    Json,
+    /// In the older form, which knows fewer words.
+    Old,
+}
+
+/// Returns the body of a request.
+///
+/// # Errors
+/// When a tool's schema cannot be written as JSON.
+pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    let declarations: Vec<Value> = request.tools.iter().map(|tool| declaration(tool, wishes.schema)).collect();
+    let config = Config {
+        temperature: wishes.temperature,
+        max_output_tokens: wishes.max_output_tokens,
+        thinking_config: wishes.thinking.map(|how| ThinkingConfig { how, include_thoughts: how != Thinking::Budget(0) }),
+    };
+    serde_json::to_vec(&Body {
+        generation_config: Some(config).filter(|config| *config != Config::default()),
+        tools: if declarations.is_empty() { Vec::new() } else { vec![Tools { function_declarations: declarations }] },
+        system_instruction: Some(request.system).filter(|system| !system.is_empty()).map(|text| System { parts: [Text { text }] }),
+        contents: contents(request.messages, wishes),
+    })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation_config: Option<Config>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tools>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<System<'a>>,
+    contents: Vec<Content<'a>>,
+}
+
+#[derive(Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Config {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<ThinkingConfig>,
+}
+
+#[derive(PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ThinkingConfig {
+    #[serde(flatten)]
+    how: Thinking,
+    include_thoughts: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools {
+    function_declarations: Vec<Value>,
+}
+
+#[derive(Serialize)]
+struct System<'a> {
+    parts: [Text<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    role: &'static str,
+    parts: Vec<WirePart<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WirePart<'a> {
+    Own(&'a Value),
+    Text(SignedText<'a>),
+    Call(SignedCall<'a>),
+    Answer(Answer<'a>),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SignedText<'a> {
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SignedCall<'a> {
+    function_call: FunctionCall<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought_signature: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    args: Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer<'a> {
+    function_response: FunctionResponse<'a>,
+}
+
+#[derive(Serialize)]
+struct FunctionResponse<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    name: &'a str,
+    response: Outcome<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome<'a> {
+    Output(&'a str),
+    Error(&'a str),
+}
+
+/// Returns the conversation as contents whose roles alternate.
+fn contents<'a>(messages: &'a [Message], wishes: Wishes<'a>) -> Vec<Content<'a>> {
+    let mut contents: Vec<Content<'a>> = Vec::with_capacity(messages.len());
+    // The calls of the last reply, each with the provider's own id where it gave one.
+    let mut asked: Vec<(&ToolCall, Option<&str>)> = Vec::new();
+    for message in messages {
+        let (role, parts) = match message {
+            Message::User { text } => ("user", vec![WirePart::Text(SignedText { text, thought_signature: None })]),
+            Message::Assistant { text, calls, kept, .. } => {
+                let parts = in_order(text, calls, kept.as_ref(), wishes.by);
+                asked = parts
+                    .iter()
+                    .filter_map(|part| if let Part::Call(call, seal) = part { Some((*call, word(seal, "id"))) } else { None })
+                    .collect();
+                ("model", model_parts(parts, kept.as_ref(), wishes))
+            }
+            Message::Tool { results } => ("user", results.iter().map(|result| answer(result, &asked)).collect()),
+        };
+        match contents.last_mut() {
+            Some(last) if last.role == role => last.parts.extend(parts),
+            Some(_) | None => contents.push(Content { role, parts }),
+        }
+    }
+    contents
+}
+
+fn model_parts<'a>(parts: Vec<Part<'a>>, kept: Option<&'a Kept>, wishes: Wishes<'_>) -> Vec<WirePart<'a>> {
+    let is_own = kept.is_some_and(|kept| kept.by == wishes.by);
+    let mut first_call = wishes.wants_signatures && !is_own;
+    let mut wire: Vec<WirePart<'a>> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Part::Own(own) => wire.push(WirePart::Own(own)),
+            Part::Text(text, seal) => {
+                let thought_signature = word(seal, "thoughtSignature");
+                if !text.is_empty() || thought_signature.is_some() {
+                    wire.push(WirePart::Text(SignedText { text, thought_signature }));
+                }
+            }
+            Part::Call(call, seal) => {
+                let carried = std::mem::take(&mut first_call).then_some(NOT_SIGNED_HERE);
+                let name = if call.name.is_empty() { "unnamed" } else { call.name.as_str() };
+                let function_call = FunctionCall { id: word(seal, "id"), name, args: as_object(&call.arguments) };
+                wire.push(WirePart::Call(SignedCall { function_call, thought_signature: word(seal, "thoughtSignature").or(carried) }));
+            }
+        }
+    }
+    if wire.is_empty() {
+        wire.push(WirePart::Text(SignedText { text: "(nothing was said)", thought_signature: None }));
+    }
+    wire
+}
+
+fn answer<'a>(result: &'a ToolResult, asked: &[(&'a ToolCall, Option<&'a str>)]) -> WirePart<'a> {
+    let found = asked.iter().find(|(call, _)| call.id == result.call_id);
+    let name = found.map(|(call, _)| call.name.as_str()).filter(|name| !name.is_empty()).unwrap_or("unnamed");
+    let response = if result.is_error { Outcome::Error(&result.text) } else { Outcome::Output(&result.text) };
+    WirePart::Answer(Answer { function_response: FunctionResponse { id: found.and_then(|(_, id)| *id), name, response } })
+}
+
+fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {
+    seal.get(key).and_then(Value::as_str)
+}
+
+fn declaration(tool: &ToolSpec, schema: Schema) -> Value {
+    let (key, parameters) = match schema {
+        Schema::Json => ("parametersJsonSchema", tool.parameters.clone()),
+        Schema::Old => ("parameters", old_form(&tool.parameters)),
+    };
+    let has_none = tool.parameters.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
+    let mut declaration = Map::from_iter([("name".to_owned(), json!(tool.name)), ("description".to_owned(), json!(tool.description))]);
+    if !has_none {
+        declaration.insert(key.to_owned(), parameters);
+    }
+    Value::Object(declaration)
+}
+
+/// Returns a schema in the older form: what it has no word for is left out, and of several types the first that is not null counts.
+fn old_form(schema: &Value) -> Value {
+    let Some(schema) = schema.as_object() else { return schema.clone() };
+    let mut old = Map::new();
+    for (key, value) in schema.iter().filter(|(key, _)| OLD_KEYS.contains(&key.as_str())) {
+        let value = match (key.as_str(), value) {
+            ("properties", Value::Object(properties)) => properties.iter().map(|(name, inner)| (name.clone(), old_form(inner))).collect(),
+            ("items", inner) => old_form(inner),
+            ("anyOf", Value::Array(list)) => list.iter().map(old_form).collect(),
+            ("type", Value::Array(types)) => {
+                if types.iter().any(|kind| kind == "null") {
+                    old.insert("nullable".to_owned(), true.into());
+                }
+                types.iter().find(|kind| *kind != "null").cloned().unwrap_or_default()
+            }
+            (_, value) => value.clone(),
+        };
+        old.insert(key.clone(), value);
+    }
+    Value::Object(old)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::{Value, json};
+
+    use super::{Schema, Thinking, Wishes, old_form, render_body};
+    use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::id::TaskId;
+    use crate::models::ModelRequest;
+
+    const WISHES: Wishes<'static> =
+        Wishes { by: "me", wants_signatures: true, temperature: None, max_output_tokens: None, thinking: None, schema: Schema::Json };
+
+    fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
+        let parameters =
+            json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
+        let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
+        let request =
+            ModelRequest { system: "be brief", messages, tools: &tools, max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
+    }
+
+    fn conversation(by: &str) -> Vec<Message> {
+        let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: arguments.into() };
+        let parts = vec![
+            KeptPart::Text { bytes: 2, seal: Value::Null },
+            KeptPart::Call { seal: json!({ "id": "fc", "thoughtSignature": "c2ln" }) },
+            KeptPart::Call { seal: Value::Null },
+        ];
+        let results = [("a", false), ("b", true)].map(|(id, is_error)| ToolResult {
+            call_id: id.into(),
+            text: format!("result {id}"),
+            is_error,
+            command_failed: false,
+        });
+        vec![
+            Message::User { text: "go".into() },
+            Message::Assistant {
+                text: "so".into(),
+                reasoning: "hm".into(),
+                calls: vec![call("a", r#"{"path":"x"}"#), call("b", "{ broken")],
+                kept: Some(Kept { by: by.into(), parts }),
+            },
+            Message::Tool { results: results.to_vec() },
+            Message::User { text: "on".into() },
+        ]
+    }
+
+    #[test]
+    fn has_one_shape() {
+        let wishes = Wishes { thinking: Some(Thinking::Level("low")), temperature: Some(0.5), max_output_tokens: Some(9), ..WISHES };
+        assert_eq!(
+            written(&conversation("me"), wishes),
+            concat!(
+                r#"{"generationConfig":{"temperature":0.5,"maxOutputTokens":9,"thinkingConfig":{"thinkingLevel":"low","includeThoughts":true}},"#,
+                r#""tools":[{"functionDeclarations":[{"name":"read_file","description":"reads","#,
+                r#""parametersJsonSchema":{"type":"object","additionalProperties":false,"properties":{"path":{"type":["string","null"]}}}}]}],"#,
+                r#""systemInstruction":{"parts":[{"text":"be brief"}]},"#,
+                r#""contents":[{"role":"user","parts":[{"text":"go"}]},"#,
+                r#"{"role":"model","parts":[{"text":"so"},"#,
+                r#"{"functionCall":{"id":"fc","name":"read_file","args":{"path":"x"}},"thoughtSignature":"c2ln"},"#,
+                r#"{"functionCall":{"name":"read_file","args":{"not_an_object":"{ broken"}}}]},"#,
+                r#"{"role":"user","parts":[{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"result a"}}},"#,
+                r#"{"functionResponse":{"name":"read_file","response":{"error":"result b"}}},{"text":"on"}]}]}"#,
+            )
+        );
+    }
+
+    #[test]
+    fn calls_of_another_model_pass_without_its_signature() {
+        let signatures = |body: &str| -> Vec<Value> {
+            let body: Value = serde_json::from_str(body).unwrap();
+            let parts = body["contents"][1]["parts"].as_array().unwrap().clone();
+            parts.iter().filter(|part| part.get("functionCall").is_some()).map(|part| part["thoughtSignature"].clone()).collect()
+        };
+        let carried = [json!("skip_thought_signature_validator"), Value::Null];
+        assert_eq!(signatures(&written(&conversation("another"), WISHES)), carried);
+        assert_eq!(signatures(&written(&conversation("me"), Wishes { by: "", ..WISHES })), carried);
+        assert_eq!(
+            signatures(&written(&conversation("another"), Wishes { wants_signatures: false, ..WISHES })),
+            [Value::Null, Value::Null]
+        );
+    }
+
+    #[test]
+    fn the_older_form_says_what_it_can() {
+        let schema = json!({ "type": "object", "$schema": "x", "additionalProperties": false, "properties": {
+            "path": { "type": ["string", "null"], "description": "where" },
+            "lines": { "type": "array", "items": { "type": "integer", "exclusiveMinimum": 0 } } } });
+        assert_eq!(
+            old_form(&schema),
+            json!({ "type": "object", "properties": {
+                "path": { "nullable": true, "type": "string", "description": "where" },
+                "lines": { "type": "array", "items": { "type": "integer" } } } })
+        );
+        assert!(
+            written(&conversation("me"), Wishes { schema: Schema::Old, ..WISHES })
+                .contains(r#""parameters":{"type":"object","properties""#)
+        );
+    }
+
+    #[test]
+    fn a_longer_conversation_begins_with_the_shorter_one() {
+        let messages = conversation("me");
+        let shorter = written(&messages[..1], WISHES);
+        assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
+    }
+}

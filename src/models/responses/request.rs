@@ -1,0 +1,245 @@
+//! The body of a Responses request.
+//!
+//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last, as
+//! items: what was said, calls, answers, and reasoning just as it came. It sends nothing.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::base::chat::{Message, ToolSpec};
+use crate::models::ModelRequest;
+use crate::models::profile::Effort;
+use crate::models::wire::json::as_object;
+use crate::models::wire::parts::{Part, in_order};
+
+/// What a body depends on besides the request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Wishes<'a> {
+    /// The model's name at the provider.
+    pub(super) model: &'a str,
+    /// Whose kept parts are sent back.
+    pub(super) by: &'a str,
+    /// Sampling temperature.
+    pub(super) temperature: Option<f64>,
+    /// Most tokens of the reply, reasoning included.
+    pub(super) max_output_tokens: Option<u32>,
+    /// How hard to think; the provider's default when absent.
+    pub(super) effort: Option<Effort>,
+    /// Asks for encrypted reasoning and sends it back.
+    pub(super) encrypted: bool,
+    /// Says that nothing is to be stored.
+    pub(super) says_store: bool,
+}
+
+/// Returns the body of a request.
+///
+/// # Errors
+/// When a tool's schema cannot be written as JSON.
+pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
+    let mut input = Vec::with_capacity(request.messages.len());
+    for message in request.messages {
+        push_items(&mut input, message, wishes);
+    }
+    serde_json::to_vec(&Body {
+        model: wishes.model,
+        stream: true,
+        store: wishes.says_store.then_some(false),
+        include: wishes.encrypted.then_some(["reasoning.encrypted_content"]),
+        temperature: wishes.temperature,
+        max_output_tokens: wishes.max_output_tokens,
+        reasoning: wishes.effort.map(|effort| Reasoning { effort }),
+        tools: request.tools.iter().map(wire_tool).collect(),
+        instructions: Some(request.system).filter(|system| !system.is_empty()),
+        input,
+    })
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    include: Option<[&'static str; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<WireTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    input: Vec<Item<'a>>,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: Effort,
+}
+
+#[derive(Serialize)]
+struct WireTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Item<'a> {
+    Own(&'a Value),
+    Known(Known<'a>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Known<'a> {
+    Message {
+        role: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        phase: Option<&'a Value>,
+        content: [Words<'a>; 1],
+    },
+    FunctionCall {
+        call_id: &'a str,
+        name: &'a str,
+        arguments: String,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct Words<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+}
+
+fn push_items<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, wishes: Wishes<'_>) {
+    match message {
+        Message::User { text } => input.push(words("user", text, None)),
+        Message::Assistant { text, calls, kept, .. } => {
+            let kept = kept.as_ref().filter(|_| wishes.encrypted);
+            let parts = in_order(text, calls, kept, wishes.by);
+            if parts.is_empty() {
+                input.push(words("assistant", "", None));
+            }
+            input.extend(parts.into_iter().filter_map(item));
+        }
+        Message::Tool { results } => {
+            let output = |(call_id, output)| Item::Known(Known::FunctionCallOutput { call_id, output });
+            input.extend(results.iter().map(|result| output((result.call_id.as_str(), result.text.as_str()))));
+        }
+    }
+}
+
+fn item(part: Part<'_>) -> Option<Item<'_>> {
+    match part {
+        Part::Own(own) => Some(Item::Own(own)),
+        Part::Text(text, seal) => (!text.is_empty()).then(|| words("assistant", text, seal.get("phase"))),
+        Part::Call(call, _) => {
+            let arguments = as_object(&call.arguments);
+            let arguments = if arguments.get("not_an_object").is_some() { arguments.to_string() } else { call.arguments.clone() };
+            Some(Item::Known(Known::FunctionCall { call_id: &call.id, name: &call.name, arguments }))
+        }
+    }
+}
+
+fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> Item<'a> {
+    let kind = if role == "user" { "input_text" } else { "output_text" };
+    Item::Known(Known::Message { role, phase, content: [Words { kind, text }] })
+}
+
+fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
+    WireTool { kind: "function", name: &tool.name, description: &tool.description, parameters: &tool.parameters, strict: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::{Value, json};
+
+    use super::{Wishes, render_body};
+    use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::id::TaskId;
+    use crate::models::ModelRequest;
+    use crate::models::profile::Effort;
+
+    const WISHES: Wishes<'static> =
+        Wishes { model: "m", by: "me", temperature: None, max_output_tokens: None, effort: None, encrypted: true, says_store: true };
+
+    fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
+        let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
+        let request =
+            ModelRequest { system: "be brief", messages, tools: &tools, max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
+    }
+
+    fn conversation(by: &str) -> Vec<Message> {
+        let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: arguments.into() };
+        let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl" });
+        let parts = vec![
+            KeptPart::Own(reasoning),
+            KeptPart::Text { bytes: 2, seal: json!({ "phase": "commentary" }) },
+            KeptPart::Call { seal: Value::Null },
+            KeptPart::Call { seal: Value::Null },
+        ];
+        vec![
+            Message::User { text: "go".into() },
+            Message::Assistant {
+                text: "so".into(),
+                reasoning: "hm".into(),
+                calls: vec![call("a", r#"{ "path": 1 }"#), call("b", "{ broken")],
+                kept: Some(Kept { by: by.into(), parts }),
+            },
+            Message::Tool {
+                results: ["a", "b"]
+                    .map(|id| ToolResult { call_id: id.into(), text: format!("result {id}"), ..ToolResult::default() })
+                    .to_vec(),
+            },
+        ]
+    }
+
+    #[test]
+    fn has_one_shape() {
+        assert_eq!(
+            written(&conversation("me"), Wishes { effort: Some(Effort::High), max_output_tokens: Some(9), ..WISHES }),
+            concat!(
+                r#"{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":9,"#,
+                r#""reasoning":{"effort":"high"},"#,
+                r#""tools":[{"type":"function","name":"read_file","description":"reads","parameters":{"type":"object"},"strict":false}],"#,
+                r#""instructions":"be brief","#,
+                r#""input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]},"#,
+                r#"{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"b3BhcXVl"},"#,
+                r#"{"type":"message","role":"assistant","phase":"commentary","content":[{"type":"output_text","text":"so"}]},"#,
+                r#"{"type":"function_call","call_id":"a","name":"read_file","arguments":"{ \"path\": 1 }"},"#,
+                r#"{"type":"function_call","call_id":"b","name":"read_file","arguments":"{\"not_an_object\":\"{ broken\"}"},"#,
+                r#"{"type":"function_call_output","call_id":"a","output":"result a"},"#,
+                r#"{"type":"function_call_output","call_id":"b","output":"result b"}]}"#,
+            )
+        );
+    }
+
+    #[test]
+    fn reasoning_goes_back_to_its_own_model_alone() {
+        for body in [written(&conversation("another"), WISHES), written(&conversation("me"), Wishes { encrypted: false, ..WISHES })] {
+            assert!(!body.contains("b3BhcXVl") && !body.contains("commentary") && body.contains(r#""text":"so""#), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_longer_conversation_begins_with_the_shorter_one() {
+        let messages = conversation("me");
+        let shorter = written(&messages[..1], WISHES);
+        assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
+    }
+}
