@@ -39,7 +39,7 @@ fn secretive(provider: Provider) -> Answer {
 }
 
 fn next(reply: Reply) -> Vec<Message> {
-    let id = reply.calls[0].id.clone();
+    let id = reply.calls.first().unwrap().id.clone();
     let answered = Message::Tool { results: vec![ToolResult { call_id: id, text: "text".into(), ..ToolResult::default() }] };
     vec![Message::User { text: "go".into() }, reply.into_message(), answered]
 }
