@@ -9,7 +9,8 @@ mod options;
 use crate::base::path::RepoPath;
 use crate::policy::command::examine::options::short_cluster_has;
 use crate::policy::command::sed;
-use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, Table, WITH_VERBS, WRAPPERS};
+use crate::policy::command::tables::index::{self, Known};
+use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, WITH_VERBS, WRAPPERS};
 use crate::policy::glob::PathGlob;
 
 /// What one simple command would do.
@@ -141,11 +142,10 @@ impl Looking<'_> {
             return;
         }
         // `python -m pytest` is known although `python` is not.
-        let module = tables::all()
-            .find(|table| table.words.len() > 2 && table.words.first() == Some(&program) && starts_with(self.words, table.words));
-        if let Some(table) = module.filter(|_| !WITH_VERBS.contains(&program)) {
-            self.next = table.words.len();
-            self.by_table(table);
+        let module = index::of(program).iter().find(|known| known.table.words.len() > 2 && starts_with(self.words, known.table.words));
+        if let Some(known) = module.filter(|_| !WITH_VERBS.contains(&program)) {
+            self.next = known.table.words.len();
+            self.by_table(known);
             return;
         }
         if RUN_OTHERS.contains(&program)
@@ -169,8 +169,8 @@ impl Looking<'_> {
             "sed" => self.sed(),
             program if WITH_VERBS.contains(&program) => self.with_verb(program),
             program => {
-                if let Some(table) = tables::all().find(|table| table.words == [program]) {
-                    self.by_table(table);
+                if let Some(known) = index::of(program).iter().find(|known| known.table.words.len() == 1) {
+                    self.by_table(known);
                 }
             }
         }
@@ -195,18 +195,18 @@ impl Looking<'_> {
             return;
         }
         let second = self.words.get(self.next + 1).map(String::as_str);
-        let found = tables::all().find(|table| match table.words {
-            [name, one] => *name == program && *one == verb,
-            [name, one, two] => *name == program && *one == verb && second == Some(two),
+        let found = index::of(program).iter().find(|known| match known.table.words {
+            [_, one] => *one == verb,
+            [_, one, two] => *one == verb && second == Some(two),
             _ => false,
         });
         match found {
-            Some(table) => {
-                self.next += table.words.len() - 1;
-                if table.words.get(1) == Some(&"nextest") {
+            Some(known) => {
+                self.next += known.table.words.len() - 1;
+                if known.table.words.get(1) == Some(&"nextest") {
                     self.next += usize::from(second == Some("run"));
                 }
-                self.by_table(table);
+                self.by_table(known);
             }
             None if program == "git" && !tables::is_verb_of_git(&verb) => {
                 self.found.runs_code = true;
@@ -227,7 +227,8 @@ impl Looking<'_> {
         }
     }
 
-    fn by_table(&mut self, table: &Table) {
+    fn by_table(&mut self, known: &Known) {
+        let table = known.table;
         self.known = true;
         self.found.runs_code = table.effect == Effect::RunsCode;
         self.found.only_reads = table.effect == Effect::Reads;
@@ -248,10 +249,10 @@ impl Looking<'_> {
                 let option = word.split('=').next().unwrap_or_default();
                 if let Operands::PatternThenPaths(givers) = table.operands {
                     pattern_given |=
-                        givers.iter().any(|giver| *giver == option || (giver.len() == 2 && short_cluster_has(table.options, &word, giver)));
+                        givers.iter().any(|giver| *giver == option || (giver.len() == 2 && short_cluster_has(known, &word, giver)));
                 }
                 recursive |= matches!(option, "-r" | "-R" | "--recursive") || (!word.starts_with("--") && word.contains(['r', 'R']));
-                self.option(table.options, &name, index, &word);
+                self.option(known, &name, index, &word);
             }
         }
         if let Some(index) = tables::follows_a_folder(self.words) {

@@ -3,23 +3,13 @@
 //! In: an option word and the words after it. Out: files that are read or written, and findings.
 
 use crate::policy::command::examine::{Looking, path_use};
-
-/// What an option of a table takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    Optional,
-    Value,
-    ReadFile,
-    WrittenFile,
-    Lines,
-}
+use crate::policy::command::tables::index::{Known, Takes};
 
 impl Looking<'_> {
     /// Looks up one option word, which may be a cluster of letters, and takes its value along.
-    pub(super) fn option(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
+    pub(super) fn option(&mut self, known: &Known, name: &str, index: usize, word: &str) {
         let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
-        if let Some(takes) = lookup(options, option) {
+        if let Some(takes) = known.takes(option) {
             match (takes, value) {
                 (Takes::Nothing, Some(_)) => self.unlisted(name, index, word),
                 (Takes::Nothing | Takes::Optional, _) => {}
@@ -31,21 +21,21 @@ impl Looking<'_> {
             return;
         }
         let digits = word.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
-        if digits && (lookup(options, "-#").is_some() || lookup(options, "--oneline").is_some()) {
+        if digits && (known.takes("-#").is_some() || known.takes("--oneline").is_some()) {
             return;
         }
         if word.starts_with("--") {
             self.unlisted(name, index, word);
             return;
         }
-        self.cluster(options, name, index, word);
+        self.cluster(known, name, index, word);
     }
 
-    fn cluster(&mut self, options: [&str; 2], name: &str, index: usize, word: &str) {
+    fn cluster(&mut self, known: &Known, name: &str, index: usize, word: &str) {
         let letters = word.strip_prefix('-').unwrap_or(word);
         for (at, letter) in letters.char_indices() {
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            match lookup(options, &format!("-{letter}")) {
+            match known.takes(&format!("-{letter}")) {
                 Some(Takes::Nothing) => {}
                 Some(Takes::Optional) => return,
                 Some(takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines)) => {
@@ -87,23 +77,8 @@ impl Looking<'_> {
     }
 }
 
-fn lookup(options: [&str; 2], option: &str) -> Option<Takes> {
-    options.into_iter().flat_map(str::split_ascii_whitespace).find_map(|entry| {
-        let rest = entry.strip_prefix(option)?;
-        match rest {
-            "" => Some(Takes::Nothing),
-            "=?" => Some(Takes::Optional),
-            "=" => Some(Takes::Value),
-            "=<" => Some(Takes::ReadFile),
-            "=>" => Some(Takes::WrittenFile),
-            "=:" => Some(Takes::Lines),
-            _ => None,
-        }
-    })
-}
-
 /// Returns true when a cluster of letters reaches the wanted one before a letter that takes a value.
-pub(super) fn short_cluster_has(options: [&str; 2], word: &str, wanted: &str) -> bool {
+pub(super) fn short_cluster_has(known: &Known, word: &str, wanted: &str) -> bool {
     if word.starts_with("--") {
         return false;
     }
@@ -112,7 +87,7 @@ pub(super) fn short_cluster_has(options: [&str; 2], word: &str, wanted: &str) ->
         if option == wanted {
             return true;
         }
-        if lookup(options, &option) != Some(Takes::Nothing) {
+        if known.takes(&option) != Some(Takes::Nothing) {
             return false;
         }
     }

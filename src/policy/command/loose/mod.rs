@@ -12,7 +12,8 @@ use crate::policy::command::examine::{Examination, Finding, examine};
 use crate::policy::command::limits;
 use crate::policy::command::loose::reading::Reading;
 use crate::policy::command::neutral::Neutral;
-use crate::policy::command::tables::{self, ANY_WORD, RUN_OTHERS};
+use crate::policy::command::tables::index;
+use crate::policy::command::tables::{ANY_WORD, RUN_OTHERS};
 use crate::policy::command::tree::{Redirect, Simple};
 use crate::policy::glob::PathGlob;
 
@@ -100,9 +101,7 @@ pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
     let mut words: Vec<String> = command.simple.words.iter().skip(before).cloned().collect();
     let program = words.first().cloned().unwrap_or_default();
     let tolerant = ANY_WORD.contains(&program.as_str());
-    let known = tables::all().any(|table| table.words.first() == Some(&program.as_str()))
-        || matches!(program.as_str(), "find" | "sed")
-        || RUN_OTHERS.contains(&program.as_str());
+    let known = !index::of(&program).is_empty() || matches!(program.as_str(), "find" | "sed") || RUN_OTHERS.contains(&program.as_str());
     let mut findings = Vec::new();
     let mut never = None;
     for (index, unknown) in &command.unknown {

@@ -6,6 +6,7 @@
 
 mod build;
 mod git;
+pub(super) mod index;
 mod text;
 
 /// One program, or one verb of a program.

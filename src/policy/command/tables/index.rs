@@ -1,0 +1,98 @@
+//! The tables by program, and the options of each by name: every word of every command is looked up here.
+//!
+//! In: the tables. Out: what they say, found without going through all of them. A table's options are read once somebody asks.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use crate::policy::command::tables::{self, Table};
+
+/// What an option of a table takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::policy::command) enum Takes {
+    Nothing,
+    Optional,
+    Value,
+    ReadFile,
+    WrittenFile,
+    Lines,
+}
+
+/// A table and its options by name.
+pub(in crate::policy::command) struct Known {
+    /// The table.
+    pub(in crate::policy::command) table: &'static Table,
+    options: OnceLock<HashMap<&'static str, Takes>>,
+}
+
+impl Known {
+    /// Returns what an option takes; `None` when the table does not have it.
+    pub(in crate::policy::command) fn takes(&self, option: &str) -> Option<Takes> {
+        self.options.get_or_init(|| read(self.table.options)).get(option).copied()
+    }
+}
+
+/// Returns the tables of a program, in the order they are written in.
+pub(in crate::policy::command) fn of(program: &str) -> &'static [Known] {
+    static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<Known>>> = LazyLock::new(|| {
+        let mut found: HashMap<&'static str, Vec<Known>> = HashMap::new();
+        for table in tables::all() {
+            let program = table.words.first().copied().unwrap_or_default();
+            found.entry(program).or_default().push(Known { table, options: OnceLock::new() });
+        }
+        found
+    });
+    BY_PROGRAM.get(program).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn read(options: [&'static str; 2]) -> HashMap<&'static str, Takes> {
+    let mut found = HashMap::new();
+    for entry in options.into_iter().flat_map(str::split_ascii_whitespace) {
+        let (option, takes) = match entry.split_once('=') {
+            None => (entry, Takes::Nothing),
+            Some((option, "?")) => (option, Takes::Optional),
+            Some((option, "")) => (option, Takes::Value),
+            Some((option, "<")) => (option, Takes::ReadFile),
+            Some((option, ">")) => (option, Takes::WrittenFile),
+            Some((option, ":")) => (option, Takes::Lines),
+            // Nothing else is written in the tables; an option that is not known is refused.
+            Some(_) => continue,
+        };
+        // Of two the first counts.
+        found.entry(option).or_insert(takes);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{Takes, of, read};
+    use crate::policy::command::tables;
+
+    #[test]
+    fn options_take_what_their_notation_says() {
+        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: -n"]);
+        let expected = [
+            ("-l", Takes::Nothing),
+            ("--color", Takes::Optional),
+            ("-n", Takes::Value),
+            ("--file", Takes::ReadFile),
+            ("-o", Takes::WrittenFile),
+            ("-L", Takes::Lines),
+        ];
+        assert_eq!(options, expected.into());
+    }
+
+    #[test]
+    fn no_table_has_an_option_that_is_not_understood() {
+        for known in tables::all().flat_map(|table| of(table.words.first().unwrap())) {
+            for entry in known.table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
+                let name = entry.split('=').next().unwrap();
+                assert!(known.takes(name).is_some(), "{}: {entry}", known.table.words.join(" "));
+            }
+        }
+        assert!(of("nothing-of-that-name").is_empty());
+    }
+}
