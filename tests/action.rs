@@ -55,7 +55,8 @@ fn a_comment_on_an_issue_becomes_a_pull_request() {
     assert!(comment < place("POST /repos/acme/app/pulls") && comment < place("PATCH /repos/acme/app/issues/comments/"));
     assert!(requests.iter().all(|request| request.header("authorization") == Some("Bearer fixture-token-1234567890")));
     let contents: Vec<_> = fixture.server.reactions().iter().map(|reaction| reaction["content"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(contents, ["eyes", "rocket"]);
+    assert_eq!(contents, ["rocket"], "the eyes are gone when it is over");
+    assert!(fixture.server.writes().iter().any(|write| write.starts_with("DELETE /repos/acme/app/issues/comments/55/reactions/")));
     let pulls = fixture.server.pulls();
     assert_eq!((pulls[0]["draft"].as_bool(), pulls[0]["base"]["ref"].as_str()), (Some(true), Some("main")), "{pulls:#?}");
     assert!(pulls[0]["body"].as_str().unwrap().contains("For #7"));
@@ -124,6 +125,26 @@ fn a_label_starts_a_run_and_another_label_does_not() {
         "{:?}",
         fixture.server.reactions()
     );
+}
+
+#[test]
+fn an_issue_given_to_locum_starts_a_run_and_one_given_to_another_does_not() {
+    let fixture = Fixture::new();
+    let given = |body, login| fixture.step(&Ask { event: "assigned", login, ..Ask::comment(body) });
+    assert_eq!(given("carol", "alice").output("outcome"), "skipped");
+    assert_eq!(given("locum-bot", "eve").output("outcome"), "skipped");
+    assert_eq!(fixture.server.writes(), Vec::<String>::new());
+    let step = given("locum-bot", "alice");
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "nothing-to-do"), "{step:?}");
+    assert!(fixture.server.comments(7)[0].starts_with("<!-- locum:v1 kind=progress comment=assigned run=4242 -->"));
+}
+
+#[test]
+fn somebody_the_policy_lists_may_ask_whatever_their_tier_is() {
+    let fixture = Fixture::new();
+    fixture.server.permit("frieda", json!({ "permission": "read", "role_name": "read" }));
+    let step = fixture.step(&Ask { login: "frieda", ..Ask::comment("/locum code say hello") });
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
 }
 
 #[test]

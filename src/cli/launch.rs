@@ -216,6 +216,7 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
         base_branch: &branch,
         marker: &marker,
         reaction: None,
+        seen: &[],
         reply_to: None,
         branch_template: None,
         requested_by: None,

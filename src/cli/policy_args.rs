@@ -109,6 +109,8 @@ pub enum TriggerWord {
     Comment,
     /// By a label.
     Label,
+    /// By assigning an issue.
+    Assign,
     /// By `workflow_dispatch`.
     Dispatch,
     /// By the clock.
@@ -121,6 +123,7 @@ impl From<TriggerWord> for TriggerKind {
             TriggerWord::Local => Self::Local,
             TriggerWord::Comment => Self::Comment,
             TriggerWord::Label => Self::Label,
+            TriggerWord::Assign => Self::Assign,
             TriggerWord::Dispatch => Self::Dispatch,
             TriggerWord::Schedule => Self::Schedule,
         }

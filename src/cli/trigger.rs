@@ -30,7 +30,7 @@ const STANDINGS: [(&str, Permission, bool); 4] = [
 ];
 
 /// Rules that say that nothing was asked of locum at all.
-const NOTHING_ASKED: [&str; 2] = ["triggers.comment.prefix", "triggers.label.name"];
+const NOTHING_ASKED: [&str; 3] = ["triggers.comment.prefix", "triggers.label.name", "triggers.assign.login"];
 
 /// Runs the subcommand.
 ///

@@ -15,6 +15,17 @@ pub struct CommentCommand {
 }
 
 impl CommentCommand {
+    /// Returns a command below a quoted question as the answer to it, unless it says itself what it does with what waits.
+    fn answering(self, question: &str) -> Self {
+        match self.verb.as_deref() {
+            Some("approve" | "deny" | "answer" | "help" | "status") => self,
+            Some(_) | None => {
+                let text = format!("{question} {}", self.whole_text());
+                Self { verb: Some("answer".to_owned()), text, ..self }
+            }
+        }
+    }
+
     /// Returns verb and text together: the task, for a caller to whom the first word is neither verb nor mode.
     #[must_use]
     pub fn whole_text(&self) -> String {
@@ -28,6 +39,9 @@ impl CommentCommand {
 
 /// Flags whose value may also follow as the next word: `--mode code`.
 const VALUED_FLAGS: &[&str] = &["mode", "model", "budget", "paths"];
+
+/// Digits of the name of a question or hold.
+pub const QUESTION_DIGITS: usize = 16;
 
 /// A word is read as a flag or verb up to this length.
 const WORD_LIMIT_BYTES: usize = 100;
@@ -45,10 +59,22 @@ pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
         block = next;
         if let Some(rest) = visible.and_then(|visible| command_in(visible, prefix)) {
             let after = body.get(start + line.len()..).unwrap_or_default();
-            return Some(read_command(rest, after));
+            let command = read_command(rest, after);
+            let quoted = quoted_question(body.get(..start).unwrap_or_default(), prefix);
+            return Some(quoted.map_or(command.clone(), |question| command.answering(&question)));
         }
     }
     None
+}
+
+/// Returns the name of the question that is quoted above a command: what the run's comment says to answer it with.
+fn quoted_question(above: &str, prefix: &str) -> Option<String> {
+    let quoted = above.lines().filter(|line| line.trim_start_matches(' ').starts_with('>'));
+    let told = format!("`{prefix} answer ");
+    quoted.filter_map(|line| line.split_once(told.as_str()).map(|(_, rest)| rest)).find_map(|rest| {
+        let name = rest.split([' ', '`']).next()?;
+        (name.len() == QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit())).then(|| name.to_owned())
+    })
 }
 
 /// What the current line stands in.

@@ -35,6 +35,9 @@ pub struct Trigger {
     pub comment: Option<Comment>,
     /// The label put on, for label events.
     pub label: Option<String>,
+    /// Login of who the issue was assigned to, for assignments.
+    #[serde(default)]
+    pub assignee: Option<String>,
     /// Inputs of `workflow_dispatch`; text only.
     pub inputs: BTreeMap<String, String>,
     /// The cron expression, for schedule events.
@@ -49,6 +52,8 @@ pub enum EventKind {
     IssueComment,
     /// A label was put on an issue.
     IssueLabeled,
+    /// An issue was assigned to somebody.
+    IssueAssigned,
     /// A comment on a line of a pull request was created.
     ReviewComment,
     /// Someone started the workflow by hand.
@@ -62,6 +67,9 @@ pub enum EventKind {
 pub struct Actor {
     /// Login.
     pub login: String,
+    /// Number of the account, which stays when the login changes.
+    #[serde(default)]
+    pub id: Option<u64>,
     /// True when the account is a person (`User`), not a bot or an organisation.
     pub is_user: bool,
     /// The payload's `author_association`: a claim, shown but never decisive.
@@ -139,6 +147,7 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
     let kind = match (name, action.as_str()) {
         ("issue_comment", "created") => EventKind::IssueComment,
         ("issues", "labeled") => EventKind::IssueLabeled,
+        ("issues", "assigned") => EventKind::IssueAssigned,
         ("pull_request_review_comment", "created") => EventKind::ReviewComment,
         ("workflow_dispatch", _) => EventKind::Dispatch,
         ("schedule", _) => EventKind::Schedule,
@@ -159,6 +168,7 @@ fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
         subject: None,
         comment: None,
         label: None,
+        assignee: None,
         inputs: BTreeMap::new(),
         schedule: None,
     };
@@ -191,6 +201,13 @@ fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
             trigger.label = Some(root.need("label")?.text("name")?);
             trigger.subject = Some(read_issue(&issue)?);
         }
+        EventKind::IssueAssigned => {
+            let issue = root.need("issue")?;
+            trigger.actor = read_actor(root, &issue)?;
+            trigger.happened_at = issue.time("updated_at")?;
+            trigger.assignee = Some(root.need("assignee")?.text("login")?);
+            trigger.subject = Some(read_issue(&issue)?);
+        }
         EventKind::Dispatch => {
             trigger.actor = read_actor(root, root)?;
             trigger.inputs = root.get("inputs").map_or_else(|| Ok(BTreeMap::new()), |inputs| inputs.texts())?;
@@ -204,7 +221,8 @@ fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
 fn read_actor(root: &Node<'_>, claim: &Node<'_>) -> Result<Actor, String> {
     let sender = root.need("sender")?;
     let association = claim.text_or_none("author_association")?.unwrap_or_default();
-    Ok(Actor { login: sender.text("login")?, is_user: sender.text_or_none("type")?.as_deref() == Some("User"), association })
+    let is_user = sender.text_or_none("type")?.as_deref() == Some("User");
+    Ok(Actor { login: sender.text("login")?, id: sender.number_or_none("id")?, is_user, association })
 }
 
 fn read_comment(comment: &Node<'_>) -> Result<Comment, String> {
@@ -374,6 +392,15 @@ mod tests {
         event["action"] = json!("labeled");
         event["label"] = json!({"name": "locum"});
         assert_eq!(parse("issues", &event.to_string()).unwrap().label.as_deref(), Some("locum"));
+
+        event["action"] = json!("assigned");
+        event["assignee"] = json!({"login": "locum-bot"});
+        event["sender"]["id"] = json!(583_231);
+        let trigger = parse("issues", &event.to_string()).unwrap();
+        assert_eq!(
+            (trigger.kind, trigger.assignee.as_deref(), trigger.actor.id),
+            (EventKind::IssueAssigned, Some("locum-bot"), Some(583_231))
+        );
 
         let event = json!({"inputs": {"task": "x", "dry": true, "none": null}, "repository": comment_event()["repository"], "sender": comment_event()["sender"]});
         let inputs = parse("workflow_dispatch", &event.to_string()).unwrap().inputs;

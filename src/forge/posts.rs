@@ -15,6 +15,8 @@ pub enum Posting {
         /// Which: `eyes`, `rocket`, `+1`, `confused`.
         content: String,
     },
+    /// A reaction of our own is taken back.
+    Withdrawal(OwnReaction),
     /// A comment on an issue or pull request, found again by its marker and then edited.
     Comment {
         /// Issue or pull request.
@@ -95,10 +97,19 @@ pub enum ReactionTarget {
     Issue(u64),
 }
 
+/// A reaction that we put on something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnReaction {
+    /// On what.
+    pub target: ReactionTarget,
+    /// Its id at the forge.
+    pub id: u64,
+}
+
 impl Act for Posting {
     fn intents(&self) -> Vec<Intent> {
         let publication = match self {
-            Self::Reaction { .. } | Self::Comment { .. } | Self::Reply { .. } => Publication::Comment,
+            Self::Reaction { .. } | Self::Withdrawal(_) | Self::Comment { .. } | Self::Reply { .. } => Publication::Comment,
             Self::Review { .. } => Publication::Review,
             Self::PullRequest { .. } => Publication::PullRequest,
             Self::Labels { .. } => Publication::Label,

@@ -7,6 +7,7 @@
 use crate::base::path::RepoPath;
 use crate::base::shape::{Checked, Told};
 use crate::base::yaml::Place;
+use crate::policy::actors::Tier;
 use crate::policy::intent::TriggerKind;
 use crate::policy::paths::Protection;
 use crate::policy::pattern::Pattern;
@@ -148,12 +149,14 @@ pub fn accepted<'s>(spec: &'s PolicySpec, mode: &str) -> Option<&'s str> {
 /// Ways a run may start under this policy, and what of them strangers write. A person at the command line always may.
 pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str>)> {
     let triggers = &spec.triggers;
+    let someone = |tiers: &[Tier]| !tiers.is_empty() || !triggers.users.is_empty();
     let kinds = TRIGGERS.iter().map(|(_, kind)| match kind {
         TriggerKind::Local => (*kind, true, None),
         TriggerKind::Comment => {
-            (*kind, triggers.comment.as_ref().is_some_and(|comment| !comment.tiers.is_empty()), Some("comments and issues"))
+            (*kind, triggers.comment.as_ref().is_some_and(|comment| someone(&comment.tiers)), Some("comments and issues"))
         }
-        TriggerKind::Label => (*kind, triggers.label.as_ref().is_some_and(|label| !label.tiers.is_empty()), Some("issues")),
+        TriggerKind::Label => (*kind, triggers.label.as_ref().is_some_and(|label| someone(&label.tiers)), Some("issues")),
+        TriggerKind::Assign => (*kind, triggers.assign.as_ref().is_some_and(|assign| someone(&assign.tiers)), Some("issues")),
         TriggerKind::Dispatch => (*kind, !triggers.dispatch_tiers.is_empty(), None),
         TriggerKind::Schedule => (*kind, !triggers.schedule_jobs.is_empty(), None),
     });

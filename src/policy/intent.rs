@@ -151,6 +151,8 @@ pub enum TriggerKind {
     Comment,
     /// A label put on an issue.
     Label,
+    /// An issue assigned to somebody.
+    Assign,
     /// `workflow_dispatch`.
     Dispatch,
     /// A cron expression.

@@ -281,7 +281,7 @@ mod tests {
         for (text, hint) in [
             (r#"{"intnet": "edit(a)"}"#, "did you mean `intent`?"),
             (r#"{"intent": "edit(a)", "tier": "maintaner"}"#, "did you mean `maintainer`?"),
-            (r#"{"intent": "edit(a)", "trigger": "cron"}"#, "one of: local, comment, label, dispatch, schedule"),
+            (r#"{"intent": "edit(a)", "trigger": "cron"}"#, "one of: local, comment, label, assign, dispatch, schedule"),
         ] {
             assert_eq!(Question::parse(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
         }

@@ -26,6 +26,7 @@ pub const TRIGGERS: &[(&str, TriggerKind)] = &[
     ("local", TriggerKind::Local),
     ("comment", TriggerKind::Comment),
     ("label", TriggerKind::Label),
+    ("assign", TriggerKind::Assign),
     ("dispatch", TriggerKind::Dispatch),
     ("schedule", TriggerKind::Schedule),
 ];

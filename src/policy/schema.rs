@@ -52,6 +52,10 @@ pub struct Triggers {
     pub comment: Option<CommentTrigger>,
     /// Labels; `None` when labels start nothing.
     pub label: Option<LabelTrigger>,
+    /// Issues that somebody is assigned to; `None` when that starts nothing.
+    pub assign: Option<AssignTrigger>,
+    /// People that may start runs in the ways above whatever their tier is, by login.
+    pub users: Vec<ListedUser>,
     /// Names of jobs that the clock may start.
     pub schedule_jobs: Vec<String>,
     /// Tiers that may start a run by `workflow_dispatch`.
@@ -69,6 +73,8 @@ impl Default for Triggers {
         Self {
             comment: Some(CommentTrigger { prefix: "/locum".to_owned(), tiers: vec![Tier::Maintainer] }),
             label: None,
+            assign: None,
+            users: Vec::new(),
             schedule_jobs: Vec::new(),
             dispatch_tiers: Vec::new(),
             approve_tiers: vec![Tier::Maintainer],
@@ -94,6 +100,24 @@ pub struct LabelTrigger {
     pub name: String,
     /// Tiers whose label counts.
     pub tiers: Vec<Tier>,
+}
+
+/// An issue given to somebody, which starts a run.
+#[derive(Clone, Debug)]
+pub struct AssignTrigger {
+    /// Who it has to be given to, by login.
+    pub login: String,
+    /// Tiers of people who may give it.
+    pub tiers: Vec<Tier>,
+}
+
+/// A person named in the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedUser {
+    /// Their login.
+    pub login: String,
+    /// The number of their account: logins change hands, numbers do not.
+    pub id: Option<u64>,
 }
 
 /// What a pull request from a fork may start.

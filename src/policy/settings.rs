@@ -17,8 +17,8 @@ use crate::policy::glob::PathGlob;
 use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
-    CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, Form, Forms, LabelTrigger, Listed,
-    ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Sign, Source, Switching, Triggers,
+    AssignTrigger, CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, Form, Forms, LabelTrigger,
+    Listed, ListedUser, ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Sign, Source, Switching, Triggers,
 };
 use crate::policy::urls::pattern::UrlPattern;
 
@@ -49,6 +49,12 @@ fn triggers(section: &mut Section<'_>) -> Triggers {
     let mut found = Triggers { comment: None, ..Triggers::default() };
     found.comment = section.key("comment", "Comments that start with a command.", Group("comment", comment));
     found.label = section.key("label", "A label put on an issue or pull request.", Group("label", label));
+    found.assign = section.key("assign", "An issue that is assigned to somebody.", Group("assign", assign));
+    let users = |section: &mut Section<'_>| {
+        section.key("allow", "People by login, `bob`, or better with the number of their account, `bob:583231`.", Many(USER))
+    };
+    let about = "People that may start runs by comment, label, assignment and hand, whatever their tier is.";
+    found.users = section.key("users", about, Group("users", users)).flatten().unwrap_or_default();
     let schedule = |section: &mut Section<'_>| section.key("jobs", "Jobs the clock may start, by name.", Many(Text));
     found.schedule_jobs = section.key("schedule", "Runs started by the clock.", Group("schedule", schedule)).flatten().unwrap_or_default();
     let dispatch = |section: &mut Section<'_>| section.key("tiers", TIERS_ABOUT, Many(Word(TIERS)));
@@ -84,6 +90,45 @@ fn label(section: &mut Section<'_>) -> LabelTrigger {
     let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
     LabelTrigger { name, tiers }
 }
+
+fn assign(section: &mut Section<'_>) -> AssignTrigger {
+    let login = section.required("login", "Who the issue has to be assigned to.", LOGIN).unwrap_or_default();
+    let tiers = section.key("tiers", TIERS_ABOUT, Many(Word(TIERS))).unwrap_or_default();
+    AssignTrigger { login, tiers }
+}
+
+fn is_login(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 60 && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+}
+
+/// An account that issues can be assigned to.
+const LOGIN: Checked<String> = Checked {
+    parse: |text| {
+        let name = text.strip_suffix("[bot]").unwrap_or(text);
+        is_login(name).then(|| text.to_owned()).ok_or_else(|| Told::from(format!("`{text}` is no login")))
+    },
+    write: Some(String::clone),
+    pattern: r"^[A-Za-z0-9_-]+(\[bot\])?$",
+    example: "locum-bot",
+};
+
+const USER: Checked<ListedUser> =
+    Checked {
+        parse: |text| {
+            let (login, id) = text.split_once(':').map_or((text, None), |(login, id)| (login, Some(id.parse::<u64>())));
+            if text.ends_with("[bot]") {
+                return Err(Told::from(format!("`{text}` is a bot")).hint("bots are listed under `triggers.bots`"));
+            }
+            match id.transpose() {
+                Ok(id) if is_login(login) => Ok(ListedUser { login: login.to_owned(), id }),
+                Ok(_) | Err(_) => Err(Told::from(format!("`{text}` is no login"))
+                    .hint("people are listed by name, `bob` or `bob:583231`, never by a wildcard")),
+            }
+        },
+        write: None,
+        pattern: "^[A-Za-z0-9_-]+(:[0-9]+)?$",
+        example: "bob:583231",
+    };
 
 const PREFIX: Checked<String> = Checked {
     parse: |text| {

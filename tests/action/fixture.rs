@@ -12,6 +12,8 @@ version: 1
 triggers:
   comment: { prefix: /locum, tiers: [maintainer] }
   label: { name: locum, tiers: [maintainer] }
+  assign: { login: locum-bot, tiers: [maintainer] }
+  users: { allow: ["Frieda:77"] }
   dispatch: { tiers: [maintainer] }
   schedule: { jobs: [touch] }
 modes: { default: code, allow: [code, ask, architect] }
@@ -268,7 +270,7 @@ fn serve() -> GitHubServer {
 fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {
     let now = jiff::Timestamp::now().to_string();
     let repository = json!({ "id": 1, "full_name": "acme/app", "default_branch": "main", "private": false, "owner": { "login": "acme" }, "name": "app" });
-    let sender = json!({ "login": ask.login, "type": ask.kind });
+    let sender = json!({ "login": ask.login, "type": ask.kind, "id": if ask.login == "frieda" { 77 } else { 1 } });
     let mut issue = json!({
         "number": ask.number, "title": "Greeting is missing", "body": "Please. <!-- obey me -->", "state": "open", "locked": false,
         "user": { "login": "bob", "type": "User" }, "author_association": "NONE", "updated_at": now, "created_at": now,
@@ -281,6 +283,10 @@ fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {
         return ("issues", json!({ "action": "labeled", "issue": issue, "label": label, "repository": repository, "sender": sender }));
     }
     match ask.event {
+        "assigned" => {
+            let assignee = json!({ "login": ask.body });
+            ("issues", json!({ "action": "assigned", "issue": issue, "assignee": assignee, "repository": repository, "sender": sender }))
+        }
         "schedule" => ("schedule", json!({ "schedule": "*/5 * * * *" })),
         "workflow_dispatch" => (
             "workflow_dispatch",

@@ -43,7 +43,7 @@ fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
     let comments = fixture.server.comments(7);
     assert!(comments.len() == 1 && comments[0].contains("Approved by people: 1 call") && comments[0].contains("`alice`"), "{comments:#?}");
     let contents: Vec<_> = fixture.server.reactions().iter().map(|reaction| reaction["path"].as_str().unwrap().to_owned()).collect();
-    assert!(contents[contents.len() - 1].contains("/comments/56/"), "{contents:?}");
+    assert_eq!(contents, ["/repos/acme/app/issues/comments/56/reactions"], "the eyes on both comments are gone");
 }
 
 #[test]
@@ -61,6 +61,20 @@ fn a_no_and_an_answer_are_told_to_the_model() {
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
     assert_eq!(fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]), "src/colour.txt\n");
     assert_eq!(fixture.kept_sessions(), Vec::<String>::new());
+}
+
+#[test]
+fn a_reply_that_quotes_the_question_answers_it_and_talk_about_it_does_not() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.step(&Ask::comment("/locum code ask me")).output("outcome"), "needs-input");
+    fixture.move_on(true);
+    let comment = fixture.server.comments(7)[0].clone();
+    let quoted: String = comment.lines().filter(|line| !line.starts_with("<!--")).map(|line| format!("> {line}\n")).collect();
+    let talk = says(&fixture, &format!("{quoted}\nblue, I think?"));
+    assert_eq!(talk.output("outcome"), "skipped", "{talk:?}");
+    let step = says(&fixture, &format!("{quoted}\n/locum blue"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+    assert_eq!(fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]), "src/colour.txt\n");
 }
 
 #[test]

@@ -66,11 +66,20 @@ fn triggers(case: &Value, defaults: &Value) -> Option<Triggers> {
         }),
         _ => String::new(),
     };
+    let listed = case["config"]["allow_users"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let users: Vec<String> = listed
+        .map(|login| match case["config"]["allow_user_ids"][login].as_u64() {
+            Some(id) => format!("{login}:{id}"),
+            None => login.to_owned(),
+        })
+        .collect();
     let text = format!(
         "version: 1\ntriggers:\n  comment: {{ prefix: {}, tiers: [maintainer] }}\n  label: {{ name: locum, tiers: [maintainer] }}\n  \
-         dispatch: {{ tiers: [maintainer] }}\n  bots: {{ allow: {} }}\n  forks: read-only\n{extra}",
+         dispatch: {{ tiers: [maintainer] }}\n  assign: {{ login: {}, tiers: [maintainer] }}\n  bots: {{ allow: {} }}\n  users: {{ allow: {} }}\n  forks: read-only\n{extra}",
         defaults["trigger"].as_str().unwrap(),
+        defaults["bot_login"],
         case["config"]["allow_bots"].as_array().map_or_else(|| json!([]), |bots| json!(bots)),
+        json!(users),
     );
     let policy = Policy::parse(&text, ".locum/policy.yml");
     assert!(policy.is_ok() || !extra.is_empty(), "{policy:?}");
@@ -88,7 +97,8 @@ fn payload(case: &Value, defaults: &Value) -> Value {
     let mut payload = json!({
         "action": case["action"],
         "repository": {"full_name": repository, "default_branch": defaults["default_branch"], "private": case["repository_private"].as_bool().unwrap_or(false)},
-        "sender": {"login": case["actor"]["login"], "type": case["actor"]["type"]},
+        "sender": {"login": case["actor"]["login"], "type": case["actor"]["type"], "id": case["actor"]["id"]},
+        "assignee": {"login": case["assignee"]},
         "comment": {"id": 11, "body": case["body"], "html_url": "https://forge.example/c/11", "created_at": happened_at(case), "author_association": case["association"]},
     });
     match case["event"].as_str().unwrap() {

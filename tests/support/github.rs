@@ -230,6 +230,7 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
     let (status, answer) = world.serve(&method, &path, &body);
     match fault {
         Some(fault) => respond(fault.status, &fault.headers, &fault.body),
+        None if answer.is_null() => respond(status, &[], ""),
         None => respond(status, &[], &answer.to_string()),
     }
 }
@@ -303,6 +304,10 @@ impl World {
                 let reaction = json!({ "id": id, "content": body["content"], "path": place });
                 self.reactions.push(reaction.clone());
                 (201, reaction)
+            }
+            ("DELETE", [.., "reactions", id]) => {
+                self.reactions.retain(|reaction| reaction["id"] != number_of(id));
+                (204, Value::Null)
             }
             ("POST", ["issues", number, "labels"]) => self.label(number_of(number), &body["labels"]),
             ("GET", ["pulls"]) => {

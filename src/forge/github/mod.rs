@@ -24,7 +24,7 @@ use crate::forge::commits::ForgeCommit;
 use crate::forge::event::Subject;
 use crate::forge::github::review::review_of;
 use crate::forge::github::wire::{Call, NAME, Wire, number, text};
-use crate::forge::posts::{Posting, ReactionTarget, Receipt};
+use crate::forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::forge::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
 use crate::policy::Permit;
 use crate::policy::intent::Publication;
@@ -162,6 +162,11 @@ impl GitHub {
     async fn publish(&self, posting: &Posting) -> Result<Receipt, ForgeError> {
         match posting {
             Posting::Reaction { target, content } => self.react(*target, content).await,
+            Posting::Withdrawal(OwnReaction { target, id }) => {
+                let path = format!("{}/{id}", self.reactions(*target));
+                self.wire.ask(Call::delete(path)).await?;
+                Ok(Receipt { publication: Publication::Comment, id: *id, url: String::new(), updated: true })
+            }
             Posting::Comment { number, marker, body } => {
                 let list = self.path(&format!("issues/{number}/comments"));
                 self.put_comment(&Place { create: list.clone(), list, edit: self.path("issues/comments") }, marker, body).await
@@ -185,12 +190,17 @@ impl GitHub {
         }
     }
 
-    async fn react(&self, target: ReactionTarget, content: &str) -> Result<Receipt, ForgeError> {
-        let path = self.path(&match target {
+    /// Returns where the reactions on something are.
+    fn reactions(&self, target: ReactionTarget) -> String {
+        self.path(&match target {
             ReactionTarget::IssueComment(id) => format!("issues/comments/{id}/reactions"),
             ReactionTarget::ReviewComment(id) => format!("pulls/comments/{id}/reactions"),
             ReactionTarget::Issue(number) => format!("issues/{number}/reactions"),
-        });
+        })
+    }
+
+    async fn react(&self, target: ReactionTarget, content: &str) -> Result<Receipt, ForgeError> {
+        let path = self.reactions(target);
         let answer = self.wire.ask(Call::post(path.clone(), json!({ "content": content }))).await?;
         receipt(Publication::Comment, &path, &answer, false)
     }

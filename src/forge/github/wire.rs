@@ -52,6 +52,7 @@ enum Method {
     Post,
     Patch,
     Put,
+    Delete,
 }
 
 impl Call {
@@ -75,12 +76,18 @@ impl Call {
         Self { method: Method::Put, path, body: Some(body) }
     }
 
+    /// Removes.
+    pub(super) fn delete(path: String) -> Self {
+        Self { method: Method::Delete, path, body: None }
+    }
+
     fn name(&self) -> String {
         let method = match self.method {
             Method::Get => "GET",
             Method::Post => "POST",
             Method::Patch => "PATCH",
             Method::Put => "PUT",
+            Method::Delete => "DELETE",
         };
         format!("{method} {}", self.path)
     }
@@ -134,6 +141,7 @@ impl Wire {
             Method::Post => client._post(path, call.body.as_ref()).await,
             Method::Patch => client._patch(path, call.body.as_ref()).await,
             Method::Put => client._put(path, call.body.as_ref()).await,
+            Method::Delete => client._delete(path, call.body.as_ref()).await,
         };
         let response = match sent {
             Ok(response) => response,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::SessionId;
 use crate::forge::OwnComment;
-use crate::forge::posts::ReactionTarget;
+use crate::forge::posts::{OwnReaction, ReactionTarget};
 use crate::policy::intent::{Act, Facts, Intent, Publication};
 use crate::policy::{Permit, Policy};
 use crate::report::markdown;
@@ -40,6 +40,9 @@ pub(super) struct Carried {
     pub(super) reply_to: Option<u64>,
     /// Login of who asked.
     pub(super) requested_by: Option<String>,
+    /// What says that it was seen, until it is over.
+    #[serde(default)]
+    pub(super) seen: Vec<OwnReaction>,
 }
 
 /// Where a session waits, as our own comment says.

@@ -20,7 +20,7 @@ use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::forge::event::{self, EventError, EventKind, Trigger};
-use crate::forge::posts::{Posting, ReactionTarget};
+use crate::forge::posts::{OwnReaction, ReactionTarget};
 use crate::forge::{Forge, PullRequest};
 use crate::report::comment::Decide;
 use crate::report::markdown;
@@ -181,6 +181,7 @@ async fn one(
         reaction,
         reply_to: reply_to(&found.trigger),
         requested_by: Some(found.trigger.actor.login.clone()).filter(|login| !login.is_empty()),
+        seen: Vec::new(),
     };
     let course = Course { reaction, carried, beginning: Beginning::Fresh, from: None };
     carry_out(arrival, prepared, folder, course, cancelled, watch).await
@@ -216,6 +217,7 @@ async fn carry_out(
         base_branch: &carried.base_branch,
         marker: &carried.marker,
         reaction,
+        seen: &[],
         reply_to: carried.reply_to,
         branch_template: arrival.inputs.branch_template.as_deref(),
         requested_by: carried.requested_by.as_deref(),
@@ -223,11 +225,8 @@ async fn carry_out(
         decide: Decide::Nowhere(""),
     };
     let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
-    let mut at_once = Published::default();
-    if let Some(target) = reaction {
-        publisher.post(Posting::Reaction { target, content: "eyes".to_owned() }, &mut at_once).await;
-    }
-    let caller = serde_json::to_value(&carried).map_err(Fault::machine)?;
+    let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(publisher.see().await).collect();
+    let caller = serde_json::to_value(Carried { seen: seen.clone(), ..carried.clone() }).map_err(Fault::machine)?;
     let execution = Execution {
         prepared: &prepared,
         workspace: arrival.workspace,
@@ -247,7 +246,8 @@ async fn carry_out(
         Ok(None) => Decide::Nowhere(""),
         Err(why) => Decide::Nowhere(why),
     };
-    let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &Destination { decide, ..destination } };
+    let publisher =
+        Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &Destination { decide, seen: &seen, ..destination } };
     let published = publisher.publish(&outcome).await;
     if let (Some(from), Ok(None) | Err(_)) = (&from, &kept) {
         carry::drop_off(arrival, &prepared, from).await;
@@ -261,8 +261,17 @@ async fn carry_out(
 
 /// Returns the hidden line of the one comment for this command: the same for every attempt of a workflow run.
 fn marker(arrival: &Arrival<'_>, trigger: &Trigger) -> String {
-    let asked = trigger.comment.as_ref().map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
+    let asked = asked_by(trigger);
     markdown::marker("progress", &[("comment", &asked), ("run", &arrival.job.run_id)])
+}
+
+/// Names what asked, for a hidden line.
+fn asked_by(trigger: &Trigger) -> String {
+    match (&trigger.comment, trigger.kind) {
+        (Some(comment), _) => comment.id.to_string(),
+        (None, EventKind::IssueAssigned) => "assigned".to_owned(),
+        (None, _) => "label".to_owned(),
+    }
 }
 
 fn reply_to(trigger: &Trigger) -> Option<u64> {
@@ -273,7 +282,7 @@ fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
     match trigger.kind {
         EventKind::IssueComment => trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id)),
         EventKind::ReviewComment => trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id)),
-        EventKind::IssueLabeled => trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number)),
+        EventKind::IssueLabeled | EventKind::IssueAssigned => trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number)),
         EventKind::Dispatch | EventKind::Schedule => None,
     }
 }

@@ -9,7 +9,7 @@ mod review;
 
 use crate::base::path::RepoPath;
 use crate::forge::Forge;
-use crate::forge::posts::{Posting, ReactionTarget, Receipt};
+use crate::forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::forge::sanitise::{self, TextRules};
 use crate::policy::schema::Form;
 use crate::report::comment::{self, CommentFacts, Decide, Landing};
@@ -24,6 +24,9 @@ use crate::workspace::diff::FileChange;
 use crate::workspace::git_binary::GitBinary;
 use crate::workspace::remote::Remote;
 use crate::workspace::repo::{CommitId, NewCommit};
+
+/// The reaction that says that something was seen: it is worked on, or waits for a person.
+const SEEN: &str = "eyes";
 
 /// Name and e-mail of the commits' author.
 const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
@@ -42,6 +45,8 @@ pub struct Destination<'a> {
     pub marker: &'a str,
     /// What the final reaction is put on.
     pub reaction: Option<ReactionTarget>,
+    /// Reactions that say it was seen, and go when it is over.
+    pub seen: &'a [OwnReaction],
     /// The review comment that is answered in its thread; `None` comments on the issue or pull request itself.
     pub reply_to: Option<u64>,
     /// Name of the branch for changes, instead of the policy's.
@@ -146,7 +151,21 @@ impl Publisher<'_> {
         if let Some(target) = self.destination.reaction {
             self.post(Posting::Reaction { target, content: reaction(outcome.word).to_owned() }, &mut published).await;
         }
+        if reaction(outcome.word) != SEEN {
+            // One that stays is in nobody's way, so nobody is told.
+            for reaction in self.destination.seen {
+                self.post(Posting::Withdrawal(*reaction), &mut Published::default()).await;
+            }
+        }
         published
+    }
+
+    /// Says on what started the run that it was seen.
+    pub async fn see(&self) -> Option<OwnReaction> {
+        let target = self.destination.reaction?;
+        let seen = Posting::Reaction { target, content: SEEN.to_owned() };
+        let receipt = self.post(seen, &mut Published::default()).await?;
+        Some(OwnReaction { target, id: receipt.id })
     }
 
     /// Returns the posting of a comment whose body is sanitised.
@@ -309,7 +328,7 @@ impl Publisher<'_> {
 fn reaction(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done | OutcomeWord::NothingToDo => "rocket",
-        OutcomeWord::NeedsInput | OutcomeWord::OnHold => "eyes",
+        OutcomeWord::NeedsInput | OutcomeWord::OnHold => SEEN,
         OutcomeWord::Refused | OutcomeWord::BudgetExhausted | OutcomeWord::TimedOut | OutcomeWord::Failed | OutcomeWord::Cancelled => {
             "confused"
         }

@@ -8,12 +8,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::base::guard::{self, Guard};
 use crate::forge::command::{self, CommentCommand};
-use crate::forge::event::{Comment, EventKind, Subject, Trigger};
+use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::sanitise::BODY_LIMIT_CHARS;
 use crate::forge::{Permission, PullRequest};
 use crate::policy::actors::{Standing, Tier};
 use crate::policy::intent::{Facts, TriggerKind};
-use crate::policy::schema::{Forks, Triggers};
+use crate::policy::schema::{Forks, ListedUser, Triggers};
 use crate::session::event::PersonsWord;
 
 /// An event older than this starts nothing: what it asked for may long be done otherwise.
@@ -27,9 +27,6 @@ const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
 /// Verbs that will be served one day; until then they are answered, not taken for the start of a sentence.
 const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];
-
-/// Digits of the name of a hold or question.
-const NAME_DIGITS: usize = 16;
 
 /// A trigger that may run.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,7 +181,8 @@ pub fn examine(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situa
     }
     let tier = checks.take("the forge knows who it is", Asked::Forge, tier_of(trigger, triggers, situation));
     if let Some(tier) = tier {
-        let admitted = admit_tier(trigger.kind, tier, triggers, Purpose::of(command.as_ref()));
+        let listed = is_listed(trigger, triggers, situation);
+        let admitted = admit_tier(trigger.kind, tier, listed, triggers, Purpose::of(command.as_ref()));
         checks.take("the policy lets them ask this way", Asked::Policy, admitted);
     }
     checks.take("the thread is open, not locked, and the event is fresh", Asked::Event, screen_thread(trigger, situation));
@@ -337,6 +335,13 @@ fn find_ask(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -
             }
             Ok(None)
         }
+        EventKind::IssueAssigned => {
+            let rule = triggers.assign.as_ref().ok_or_else(|| silent("triggers.assign", "assigning starts nothing here"))?;
+            if !trigger.assignee.as_deref().is_some_and(|assignee| is(assignee, &rule.login)) {
+                return Err(silent("triggers.assign.login", "the issue was assigned to somebody else"));
+            }
+            Ok(None)
+        }
         EventKind::Dispatch => Ok(None),
         EventKind::Schedule => screen_schedule(trigger, situation).map(|()| None),
     }
@@ -419,7 +424,15 @@ fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) ->
     }))
 }
 
-fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers, purpose: Purpose) -> Result<(), Refused> {
+/// Returns true for a person the policy names, whom the forge lets read here. A number has to be theirs as well: logins change hands.
+fn is_listed(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> bool {
+    let Actor { login, id, is_user, .. } = &trigger.actor;
+    let may_read = situation.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
+    let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
+    *is_user && may_read && triggers.users.iter().any(named)
+}
+
+fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &Triggers, purpose: Purpose) -> Result<(), Refused> {
     let (rule, tiers) = match kind {
         EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
             ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
@@ -428,6 +441,7 @@ fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers, purpose: Purpose
             ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
         }
         EventKind::IssueLabeled => ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice())),
+        EventKind::IssueAssigned => ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice())),
         EventKind::Dispatch => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
         EventKind::Schedule => return Ok(()),
     };
@@ -435,6 +449,11 @@ fn admit_tier(kind: EventKind, tier: Tier, triggers: &Triggers, purpose: Purpose
     let in_a_persons_place = matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
     if in_a_persons_place {
         return Err(silent("triggers.approve", "only people decide"));
+    }
+    // By name as well, in the ways that are open at all; never to say yes to a held call.
+    let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
+    if listed && open && purpose != Purpose::Approve {
+        return Ok(());
     }
     if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
         return Ok(());
@@ -511,7 +530,7 @@ fn read_command(request: &mut Request, command: &CommentCommand, situation: &Sit
 fn said(verb: &str, text: &str) -> Result<Said, Refused> {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let name = first.to_ascii_lowercase();
-    let id = (name.len() == NAME_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit())).then_some(name);
+    let id = (name.len() == command::QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit())).then_some(name);
     let rest = rest.trim().to_owned();
     match (verb, id) {
         ("answer", Some(id)) => Ok(Said { id: Some(id), word: PersonsWord::Answer { text: rest } }),
@@ -539,6 +558,7 @@ fn trigger_kind(kind: EventKind) -> TriggerKind {
     match kind {
         EventKind::IssueComment | EventKind::ReviewComment => TriggerKind::Comment,
         EventKind::IssueLabeled => TriggerKind::Label,
+        EventKind::IssueAssigned => TriggerKind::Assign,
         EventKind::Dispatch => TriggerKind::Dispatch,
         EventKind::Schedule => TriggerKind::Schedule,
     }

@@ -6,7 +6,7 @@ use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
 use crate::policy::actors::Tier;
 use crate::policy::intent::TriggerKind;
-use crate::policy::schema::{CommentTrigger, Forks, LabelTrigger, Triggers};
+use crate::policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
 use crate::session::event::PersonsWord;
 use pretty_assertions::assert_eq;
 
@@ -30,16 +30,19 @@ fn scene(body: &str) -> Scene {
             default_branch: "main".to_owned(),
             is_private: false,
             happened_at: Some("2026-01-02T03:04:05Z".parse().unwrap()),
-            actor: Actor { login: "alice".to_owned(), is_user: true, association: "MEMBER".to_owned() },
+            actor: Actor { login: "alice".to_owned(), id: Some(42), is_user: true, association: "MEMBER".to_owned() },
             subject: Some(Subject { number: 7, is_open: true, ..Subject::default() }),
             comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
             label: None,
+            assignee: None,
             inputs: std::collections::BTreeMap::new(),
             schedule: None,
         },
         triggers: Triggers {
             comment: Some(CommentTrigger { prefix: "/locum".to_owned(), tiers: tiers.clone() }),
             label: Some(LabelTrigger { name: "locum".to_owned(), tiers: tiers.clone() }),
+            assign: Some(AssignTrigger { login: "locum-bot".to_owned(), tiers: tiers.clone() }),
+            users: Vec::new(),
             schedule_jobs: Vec::new(),
             dispatch_tiers: tiers,
             approve_tiers: vec![Tier::Maintainer],
@@ -160,7 +163,7 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     wider.runs();
     for body in [approve.as_str(), "/locum answer yes"] {
         let mut bot = scene(body);
-        bot.trigger.actor = Actor { login: "good-app[bot]".to_owned(), is_user: false, association: String::new() };
+        bot.trigger.actor = Actor { login: "good-app[bot]".to_owned(), id: None, is_user: false, association: String::new() };
         assert_eq!(bot.refused_by(), ("triggers.approve", Answer::Silent), "{body}");
     }
 }
@@ -215,7 +218,7 @@ fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
 fn programs_run_only_by_name_and_with_the_right_to_write() {
     let from = |login: &str, permission| {
         let mut scene = scene("/locum");
-        scene.trigger.actor = Actor { login: login.to_owned(), is_user: false, association: String::new() };
+        scene.trigger.actor = Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
         Scene { permission: Ok(permission), ..scene }
     };
     assert_eq!(from("Good-App[bot]", Permission::Write).decide().unwrap().facts.tier, Tier::Bot);
@@ -235,7 +238,8 @@ fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_
     for round in 0..100 {
         for login in ["locum[bot]", "github-actions[bot]", "other-app[bot]", "LOCUM[BOT]"] {
             let mut scene = scene(bodies[round % bodies.len()]);
-            scene.trigger.actor = Actor { login: login.to_owned(), is_user: login.starts_with('L'), association: "OWNER".to_owned() };
+            scene.trigger.actor =
+                Actor { login: login.to_owned(), id: None, is_user: login.starts_with('L'), association: "OWNER".to_owned() };
             scene.permission = Ok(Permission::Admin);
             assert_eq!(scene.decide().unwrap_err().answer, Answer::Silent, "{round} {login}");
         }
@@ -310,6 +314,17 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
     labeled.trigger.label = Some("bug".to_owned());
     assert_eq!(labeled.refused_by().0, "triggers.label.name");
 
+    labeled.trigger.kind = EventKind::IssueAssigned;
+    labeled.trigger.assignee = Some("Locum-Bot".to_owned());
+    assert_eq!(labeled.decide().unwrap().facts.trigger, TriggerKind::Assign);
+    labeled.trigger.assignee = Some("carol".to_owned());
+    assert_eq!(labeled.refused_by(), ("triggers.assign.login", Answer::Silent));
+    labeled.trigger.assignee = Some("locum-bot".to_owned());
+    labeled.permission = Ok(Permission::Read);
+    assert_eq!(labeled.refused_by().0, "triggers.assign.tiers");
+    labeled.triggers.assign = None;
+    assert_eq!(labeled.refused_by().0, "triggers.assign");
+
     let mut dispatch = scene("");
     dispatch.trigger.kind = EventKind::Dispatch;
     dispatch.trigger.inputs =
@@ -334,6 +349,53 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
 }
 
 #[test]
+fn people_may_be_listed_by_name_and_better_by_number() {
+    let with = |login: &str, id: Option<u64>, permission: Permission| {
+        let mut scene = scene("/locum fix the test");
+        scene.triggers.users = vec![ListedUser { login: login.to_owned(), id }];
+        scene.permission = Ok(permission);
+        scene
+    };
+    with("Alice", None, Permission::Read).runs();
+    assert_eq!(with("alice", Some(42), Permission::Read).decide().unwrap().facts.tier, Tier::Stranger, "it stays what the forge says");
+    assert_eq!(with("alice", Some(43), Permission::Read).refused_by().0, "triggers.comment.tiers", "a renamed account");
+    assert_eq!(with("alice2", None, Permission::Read).refused_by().0, "triggers.comment.tiers");
+    assert_eq!(with("alice", None, Permission::None).refused_by().0, "triggers.comment.tiers");
+
+    let mut yes = with("alice", None, Permission::Read);
+    yes.trigger.comment = scene("/locum approve 0123456789abcdef").trigger.comment;
+    assert_eq!(yes.refused_by().0, "triggers.approve.tiers", "no name stands in for the right to approve");
+    let mut bot = with("good-app", None, Permission::Read);
+    bot.trigger.actor = Actor { login: "good-app".to_owned(), id: None, is_user: false, association: String::new() };
+    assert_eq!(bot.refused_by().0, "triggers.bots.allow");
+    let mut closed = with("alice", None, Permission::Read);
+    closed.trigger.kind = EventKind::Dispatch;
+    closed.runs();
+    closed.triggers.dispatch_tiers.clear();
+    assert_eq!(closed.refused_by().0, "triggers.dispatch.tiers", "a way that is closed stays closed");
+}
+
+#[test]
+fn a_command_below_a_quoted_question_answers_it() {
+    let quoted = "> **locum: a question**\n>\n> Answer by a comment, and the run goes on: `/locum answer 0123456789abcdef your words`.\n\n";
+    let said = |body: &str| scene(body).decide().map(|request| request.wish);
+    let answer = |text: &str| {
+        let id = Some("0123456789abcdef".to_owned());
+        Ok(Wish::Decide(Said { id, word: PersonsWord::Answer { text: text.to_owned() } }))
+    };
+    assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
+    assert_eq!(said(&format!("{quoted}/locum code is fine\nmore")), answer("code is fine\nmore"));
+    assert_eq!(said(&format!("{quoted}/locum status")), Ok(Wish::Status));
+    // People talk about a question; without the word nothing is an answer, and below the command nothing is a quote.
+    assert_eq!(scene(&format!("{quoted}the second one?")).refused_by(), ("triggers.comment.prefix", Answer::Silent));
+    assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(Wish::Run));
+    assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(Wish::Run));
+    let mut stranger = scene(&format!("{quoted}/locum the second one"));
+    stranger.permission = Ok(Permission::Read);
+    assert_eq!(stranger.refused_by().0, "triggers.comment.tiers");
+}
+
+#[test]
 fn other_repositories_and_missing_policies_start_nothing() {
     let mut other = scene("/locum");
     other.trigger.repository = "evil/app".to_owned();
@@ -352,7 +414,9 @@ fn an_attack_by_event_fails_because_of_one_guard() {
     };
     stops(Guard::OwnOutput, || starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()));
     stops(Guard::Bots, || {
-        starts(&|scene| scene.trigger.actor = Actor { login: "evil-app[bot]".to_owned(), is_user: false, association: String::new() })
+        starts(&|scene| {
+            scene.trigger.actor = Actor { login: "evil-app[bot]".to_owned(), id: None, is_user: false, association: String::new() }
+        })
     });
     stops(Guard::Tiers, || starts(&|scene| scene.permission = Ok(Permission::Read)));
     let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
