@@ -30,7 +30,7 @@ fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
     let fixture = Fixture::new();
     let hold = held(&fixture);
     let comment = fixture.server.comments(7)[0].clone();
-    for shown in ["write src/held/a.txt", "a person looks at these", ".locum/policy.yml:11", "+held", &format!("/locum approve {hold}")] {
+    for shown in ["write src/held/a.txt", "a person looks at these", ".locum/policy.yml:13", "+held", &format!("/locum approve {hold}")] {
         assert!(comment.contains(shown), "{shown} in {comment}");
     }
     assert_eq!(fixture.kept_sessions().len(), 1);
