@@ -15,6 +15,7 @@ mod fixture;
 pub mod git_binary;
 #[cfg(test)]
 mod guards;
+pub mod merge;
 pub mod network;
 pub mod rebuilt;
 pub mod remote;
@@ -25,6 +26,7 @@ mod stored;
 mod switch;
 pub mod touched;
 mod trees;
+pub mod worktree;
 mod write;
 
 use crate::workspace::checkout::Checkout;

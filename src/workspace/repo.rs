@@ -72,6 +72,14 @@ pub enum RepoError {
     /// A commit cannot be told path by path.
     #[error("the commit cannot be made anew elsewhere: {0}")]
     NotTold(String),
+    /// The checkout of a sub-task cannot be made or removed.
+    #[error("the worktree `{folder}`: {message}")]
+    Worktree {
+        /// Its folder.
+        folder: String,
+        /// What the operating system said.
+        message: String,
+    },
     /// The `git` program failed.
     #[error("`git {command}` failed: {message}")]
     Binary {

@@ -42,6 +42,12 @@ impl TreeChanges {
         Ok(())
     }
 
+    /// Notes a file that git has already, or that there is none.
+    pub(super) fn put(&mut self, path: &RepoPath, file: Option<(Oid, FileMode)>) {
+        let change = file.map_or(Change::Remove, |(id, mode)| Change::Put(id, mode));
+        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own = Some(change);
+    }
+
     /// Writes the tree that has these changes on top of `base`.
     ///
     /// # Errors

@@ -123,7 +123,8 @@ struct Inside {
     filters: Filters,
     protection: Protection,
     variables: BTreeMap<String, String>,
-    seen: RefCell<Seen>,
+    /// What was seen of each checkout: that of the run, and those of its sub-tasks.
+    seen: RefCell<BTreeMap<PathBuf, Seen>>,
     /// Real path of their home and temporary folder.
     path: PathBuf,
     /// The folder itself; removed with it.
@@ -259,7 +260,13 @@ impl Sandbox {
             return Err(SandboxError::Below(self.level.missing()));
         }
         let fault = |error: &dyn std::fmt::Display| SandboxError::Rules(error.to_string());
-        let covers = inside.seen.borrow_mut().covers(&inside.protection, reach).map_err(|error| fault(&error))?;
+        let covers = inside
+            .seen
+            .borrow_mut()
+            .entry(reach.root.to_owned())
+            .or_default()
+            .covers(&inside.protection, reach)
+            .map_err(|error| fault(&error))?;
         let root = if self.level.namespaces && reach.git_stays() { Root::Covered } else { Root::EntryByEntry };
         let split = Split::of(reach, &covers, root);
         let outputs = if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
