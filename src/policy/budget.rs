@@ -112,6 +112,21 @@ impl Budget {
         asked.map_or(rest, |asked| rest.at_most(&asked))
     }
 
+    /// Returns one of so many equal parts, to be spent beside each other: all of the time, and its part of everything else.
+    #[must_use]
+    pub fn share(&self, parts: u32) -> Self {
+        let parts = parts.max(1);
+        Self {
+            turns: self.turns / parts,
+            tool_calls: self.tool_calls / parts,
+            tokens: self.tokens / u64::from(parts),
+            cost_usd: self.cost_usd / f64::from(parts),
+            minutes: self.minutes,
+            files: self.files / parts,
+            diff_lines: self.diff_lines / parts,
+        }
+    }
+
     /// Returns the smaller of two budgets, limit by limit: settings and flags tighten a policy, never widen it.
     #[must_use]
     pub fn at_most(&self, other: &Self) -> Self {

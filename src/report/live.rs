@@ -32,6 +32,11 @@ pub fn lines(event: &Event) -> Vec<String> {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
         }
+        Event::Forked { task, calls, .. } => vec![format!("task {task} · {} sub-tasks beside each other", calls.len())],
+        Event::Brought { task, taken, conflicts, kept } => vec![match kept {
+            None => format!("task {task} · {} files taken over", taken.len()),
+            Some(kept) => one_line(&format!("task {task} · not taken over, {} conflicts · kept on {kept}", conflicts.len())),
+        }],
         Event::ModeSwitched { task, from, to, reason, .. } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
         Event::TaskEnded { task, result, completed } => {
             let word = if *completed { "completed" } else { "ended" };

@@ -1,18 +1,17 @@
 //! The calls of a turn: each parsed, judged and performed, or answered with why not.
 //!
-//! Calls are taken in their order: read-only ones that follow each other run side by side, every other one alone, and
-//! `attempt_completion` only after all others. Every call gets an answer, unless the session stops at it (a question, a hold).
+//! Calls are taken in their order: read-only ones that follow each other run side by side, sub-tasks as the policy lets them, every other
+//! one alone, and `attempt_completion` only after all others. Every call gets an answer, unless the session stops at it (a question, a hold).
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 
 use crate::base::chat::StopReason;
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
-use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::modes::access;
 use crate::policy::Permit;
-use crate::policy::intent::{Act, Facts, Intent};
+use crate::policy::intent::{Act, Intent};
 use crate::policy::schema::OnHold;
 use crate::policy::verdict::{Decision, Refusal, Verdict};
 use crate::prompts::reminders;
@@ -23,8 +22,9 @@ use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::stop::Stop;
 use crate::session::switch::Barred;
 use crate::session::task::{TaskState, WaitingCall};
+use crate::session::work::{Done, Work};
 use crate::tools::dispatch::{self, Call};
-use crate::tools::{Observation, ToolContext};
+use crate::tools::{CallError, Observation, ToolContext};
 
 /// Most read-only calls that run side by side.
 pub(crate) const CONCURRENT_READS: usize = 10;
@@ -50,35 +50,43 @@ pub(crate) struct NotPerformed {
     pub(crate) mistake: bool,
 }
 
-impl Session<'_> {
-    /// Answers the first unanswered calls of a task: a group of read-only calls, or one other call, or the result of a sub-task.
-    pub(crate) async fn answer_calls(&mut self, id: TaskId) -> Result<(), Stop> {
+impl<'a> Session<'a> {
+    /// Answers the first unanswered calls of a task: a group of read-only calls, or of sub-tasks, or one other call, or the result of a
+    /// sub-task. Returns what has to be waited for.
+    pub(crate) fn answer_calls(&mut self, id: TaskId) -> Result<Option<Work<'a>>, Stop> {
         let brief = self.brief(id)?;
-        let mut reads: Vec<Permitted> = Vec::new();
+        let mut group: Vec<Permitted> = Vec::new();
         let mut alone = None;
-        while reads.len() < CONCURRENT_READS {
-            let seen: Vec<&str> = reads.iter().map(|read| read.waiting.call.id.as_str()).collect();
+        loop {
+            let seen: Vec<&str> = group.iter().map(|permitted| permitted.waiting.call.id.as_str()).collect();
             let Some(waiting) = next_call(self.task(id)?, &seen) else { break };
             if let Some(child) = waiting.child {
-                if reads.is_empty() {
-                    return self.answer_from_child(id, &waiting, child);
+                if group.is_empty() {
+                    return self.answer_from_child(id, &waiting, child).map(|()| None);
                 }
                 break;
             }
-            match self.judge(id, &brief, waiting, reads.len())? {
+            let delegates = starts_task(&waiting);
+            let other_kind = group.first().is_some_and(|first| starts_task(&first.waiting) != delegates);
+            if other_kind || group.len() >= if delegates { self.beside_each_other() } else { CONCURRENT_READS } {
+                break;
+            }
+            match self.judge(id, &brief, waiting, group.len())? {
                 None => {}
-                Some(permitted) if permitted.permit.act().only_reads() => reads.push(permitted),
+                Some(permitted) if delegates || permitted.permit.act().only_reads() => group.push(permitted),
                 Some(permitted) => {
                     alone = Some(permitted);
                     break;
                 }
             }
         }
-        self.perform_reads(id, reads).await?;
-        match alone {
-            Some(permitted) => self.perform_alone(id, permitted).await,
-            None => Ok(()),
+        if group.first().is_some_and(|first| starts_task(&first.waiting)) {
+            return self.delegate(id, group);
         }
+        if !group.is_empty() {
+            return self.read(id, group, alone).map(Some);
+        }
+        alone.map_or(Ok(None), |permitted| self.perform_alone(id, permitted))
     }
 
     /// Judges one call; `None` when it has been answered instead. `ahead` calls before it are about to be performed.
@@ -91,11 +99,11 @@ impl Session<'_> {
             return self.answer_not(id, &waiting, not);
         }
         let mode = task.mode.clone();
-        let parsed = self.with_context(&mode, |context| dispatch::parse(&waiting.call, &brief.offered, context))?;
+        let parsed = self.parse(id, brief, &waiting)?;
         let call = match parsed {
             Ok(call) => call,
             Err(error) => {
-                let barred = self.restriction(&mode, &waiting)?;
+                let barred = self.restriction(id, &waiting)?;
                 let tool = ToolName::find(access::resolve(waiting.call.name.trim()));
                 let wanted = barred.as_ref().map(|(intent, _)| intent);
                 let elsewhere = match tool.filter(|tool| wanted.is_some() || !brief.offered.contains(tool)) {
@@ -129,6 +137,11 @@ impl Session<'_> {
         }
     }
 
+    /// Checks what the model wrote.
+    pub(crate) fn parse(&mut self, id: TaskId, brief: &Brief, waiting: &WaitingCall) -> Result<Result<Call, CallError>, Stop> {
+        self.with_context(id, |context| dispatch::parse(&waiting.call, &brief.offered, context))
+    }
+
     fn permitted(
         &mut self,
         id: TaskId,
@@ -143,8 +156,8 @@ impl Session<'_> {
     }
 
     /// Returns the refusal of an edit that the mode's own restriction forbids; `None` where something else was wrong with the call.
-    fn restriction(&self, mode: &str, waiting: &WaitingCall) -> Result<Option<(Intent, Box<Refusal>)>, Stop> {
-        let Some((intent, reason)) = self.with_context(mode, |context| dispatch::restricted(&waiting.call, context))? else {
+    fn restriction(&mut self, id: TaskId, waiting: &WaitingCall) -> Result<Option<(Intent, Box<Refusal>)>, Stop> {
+        let Some((intent, reason)) = self.with_context(id, |context| dispatch::restricted(&waiting.call, context))? else {
             return Ok(None);
         };
         let verdict = Verdict { decision: Decision::Deny, intent: intent.to_string(), rule: None, reason };
@@ -184,57 +197,26 @@ impl Session<'_> {
         self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
     }
 
-    async fn perform_reads(&mut self, id: TaskId, reads: Vec<Permitted>) -> Result<(), Stop> {
-        if reads.is_empty() {
-            return Ok(());
+    /// Performs read-only calls side by side.
+    fn read(&mut self, id: TaskId, reads: Vec<Permitted>, then: Option<Permitted>) -> Result<Work<'a>, Stop> {
+        let tools = self.tools(id)?;
+        Ok(async move {
+            let visible = tools.readable();
+            let context = tools.context(&visible);
+            let answers = futures::stream::iter(reads)
+                .map(|read| async move { (read.waiting, dispatch::perform(read.permit, context).await) })
+                .buffered(CONCURRENT_READS)
+                .collect()
+                .await;
+            (id, Done::Read { answers, then: then.map(Box::new) })
         }
-        let mode = self.task(id)?.mode.clone();
-        let (facts, visible) = (self.facts(&mode), self.readable(&mode));
-        let context = self.context(&mode, &facts, &visible)?;
-        let performed: Vec<(WaitingCall, Observation)> = futures::stream::iter(reads)
-            .map(|read| async move { (read.waiting, dispatch::perform(read.permit, context).await) })
-            .buffered(CONCURRENT_READS)
-            .collect()
-            .await;
-        for (waiting, observation) in performed {
-            self.answered(id, &waiting, observation, None, false)?;
-        }
-        Ok(())
+        .boxed_local())
     }
 
-    /// Returns what the tools of a task in this mode work with.
-    pub(crate) fn context<'a>(
-        &'a self,
-        mode: &str,
-        facts: &'a Facts,
-        visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
-    ) -> Result<ToolContext<'a>, Stop> {
-        Ok(ToolContext {
-            checkout: &self.parts.workspace.checkout,
-            repo: &self.parts.workspace.repo,
-            mode: self.mode(mode)?,
-            commands: &self.parts.policy.settings().commands,
-            env: self.parts.env,
-            sandbox: self.parts.sandbox,
-            redactor: self.parts.redactor,
-            visible,
-            policy: self.parts.policy,
-            facts,
-            gate: self.parts.gate,
-        })
-    }
-
-    fn with_context<T>(&self, mode: &str, use_it: impl FnOnce(ToolContext<'_>) -> T) -> Result<T, Stop> {
-        let (facts, visible) = (self.facts(mode), self.readable(mode));
-        self.context(mode, &facts, &visible).map(use_it)
-    }
-}
-
-impl<'s> Session<'s> {
-    /// Returns whether the policy lets a task in this mode read a path.
-    pub(crate) fn readable(&self, mode: &str) -> impl Fn(&RepoPath) -> bool + Sync + use<'s> {
-        let (policy, facts) = (self.parts.policy, self.facts(mode));
-        move |path| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
+    fn with_context<T>(&mut self, id: TaskId, use_it: impl FnOnce(ToolContext<'_>) -> T) -> Result<T, Stop> {
+        let tools = self.tools(id)?;
+        let visible = tools.readable();
+        Ok(use_it(tools.context(&visible)))
     }
 }
 
@@ -246,6 +228,10 @@ fn next_call(task: &TaskState, seen: &[&str]) -> Option<WaitingCall> {
 
 fn completes(waiting: &WaitingCall) -> bool {
     ToolName::find(&waiting.call.name) == Some(ToolName::AttemptCompletion)
+}
+
+fn starts_task(waiting: &WaitingCall) -> bool {
+    ToolName::find(access::resolve(waiting.call.name.trim())) == Some(ToolName::NewTask)
 }
 
 /// Returns true for tools that would write, run or send a text with a hole in it where a secret was.

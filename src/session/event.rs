@@ -12,10 +12,11 @@ use crate::policy::intent::Facts;
 use crate::policy::verdict::{Refusal, RuleRef, Verdict};
 use crate::session::outcome::Outcome;
 use crate::tools::{Observation, Todo};
+use crate::workspace::merge::Conflict;
 use crate::workspace::repo::CommitId;
 
 /// The journal's format; a reader refuses a later one.
-pub const JOURNAL_VERSION: u32 = 1;
+pub const JOURNAL_VERSION: u32 = 2;
 
 /// What a session is to do: complete, so that it can be resumed from its journal alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,6 +70,34 @@ pub enum Event {
         todos: Vec<Todo>,
         /// What it may spend.
         budget: Budget,
+        /// The commit its own worktree begins with; `None` where it works in its parent's checkout.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<CommitId>,
+    },
+    /// Sub-tasks are about to be started that work beside each other, each in a worktree of its own.
+    Forked {
+        /// Who starts them.
+        task: TaskId,
+        /// The calls that ask for them.
+        calls: Vec<String>,
+        /// What each of them begins with.
+        from: CommitId,
+        /// What each of them may spend.
+        budget: Budget,
+    },
+    /// The changes of a sub-task in its own worktree came to its parent, or stay where they are kept.
+    Brought {
+        /// The sub-task.
+        task: TaskId,
+        /// Files that changed where its parent works.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        taken: Vec<RepoPath>,
+        /// What stood in the way; nothing was taken over then.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<Conflict>,
+        /// The ref the changes are kept on when they were not taken over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
     },
     /// The model replied.
     Replied {
@@ -176,6 +205,9 @@ pub enum Event {
     },
     /// The files written so far are safe on the session's private ref.
     Checkpointed {
+        /// The task whose own worktree it is of; `None` for the run's checkout.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<TaskId>,
         /// The snapshot.
         commit: CommitId,
         /// The paths touched since the checkpoint before.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::modes::Group;
 use crate::policy::budget::Spent;
@@ -9,6 +10,7 @@ use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::hold::Waiting;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::session::state::Tree;
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
 use crate::workspace::diff::FileChange;
@@ -28,8 +30,13 @@ impl Session<'_> {
         {
             stop = worse(stop, failed);
         }
-        if !self.journal_broken && !self.state.unsaved.is_empty() {
-            stop = self.save().err().map_or(stop.clone(), |failed| worse(stop, failed));
+        if !self.journal_broken
+            && let Err(failed) = self.save_all()
+        {
+            stop = worse(stop, failed);
+        }
+        if let Err(failed) = self.leave_worktrees() {
+            stop = worse(stop, failed);
         }
         let changes = match self.changes() {
             Ok(changes) => changes,
@@ -49,19 +56,31 @@ impl Session<'_> {
 
     /// Answers the calls that were under way when the session was stopped, so that what they changed is known.
     async fn close_cut_off(&mut self) -> Result<(), Stop> {
-        let Some(task) = self.state.active() else { return Ok(()) };
-        let id = task.id;
-        let cut_off: Vec<WaitingCall> =
-            task.waiting.iter().filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none()).cloned().collect();
-        for waiting in cut_off {
-            self.answer_interrupted(id, &waiting).await?;
+        let cut_off = |task: &TaskState| {
+            let open = task.waiting.iter().filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none());
+            open.map(|waiting| (task.id, waiting.clone())).collect::<Vec<_>>()
+        };
+        let cut_off: Vec<(TaskId, WaitingCall)> = self.state.at_work().flat_map(cut_off).collect();
+        for (id, waiting) in cut_off {
+            if let Some(look) = self.answer_interrupted(id, &waiting)? {
+                let (id, done) = look.await;
+                self.complete(id, done)?;
+            }
         }
         Ok(())
     }
 
+    /// Makes everything safe that was written, wherever it lies.
+    fn save_all(&mut self) -> Result<(), Stop> {
+        let unsaved = |(owner, tree): (&TaskId, &Tree)| (!tree.unsaved.is_empty()).then_some(Some(*owner));
+        let mut owners: Vec<Option<TaskId>> = self.state.apart.iter().filter_map(unsaved).collect();
+        owners.extend((!self.state.tree.unsaved.is_empty()).then_some(None));
+        owners.into_iter().try_for_each(|owner| self.save(owner))
+    }
+
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {
-        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.touched.is_empty()) else { return Ok(Vec::new()) };
-        let touched: BTreeSet<RepoPath> = self.state.touched.keys().cloned().collect();
+        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.tree.touched.is_empty()) else { return Ok(Vec::new()) };
+        let touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
         let changes = self.parts.workspace.repo.changes(&start.base, &touched)?.into_iter();
         let shown = |change: FileChange| if self.parts.redactor.finds_secret(&change.patch) { change.without_patch() } else { change };
         Ok(changes.map(shown).collect())
@@ -96,7 +115,8 @@ impl Session<'_> {
             spent_is_estimate: self.state.spent_is_estimate,
             changes,
             base: start.base.clone(),
-            checkpoint: self.state.checkpoint.clone(),
+            checkpoint: self.state.tree.checkpoint.clone(),
+            apart: self.apart_commits(),
         }
     }
 

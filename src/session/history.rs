@@ -43,6 +43,13 @@ fn paragraph(event: &Event) -> String {
             let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
             format!("task {task}{under} in mode {mode}\n{}", shown(message))
         }
+        Event::Forked { task, calls, from, .. } => {
+            format!("task {task} starts {} sub-tasks beside each other, each in a worktree of {}", calls.len(), from.0)
+        }
+        Event::Brought { task, taken, conflicts, kept } => match kept {
+            None => format!("what task {task} changed was taken over: {} files", taken.len()),
+            Some(kept) => format!("what task {task} changed was not taken over ({} conflicts); it is kept on {kept}", conflicts.len()),
+        },
         Event::Replied { task, reply, .. } => {
             let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
             format!("task {task}: {}{calls}", shown(&reply.text))
@@ -66,7 +73,7 @@ fn paragraph(event: &Event) -> String {
             let rule = rule.as_ref().map(|rule| format!(" ({})", rule.pattern)).unwrap_or_default();
             format!("task {task} goes from mode {from} to {to}{rule}: {}", shown(reason))
         }
-        Event::Checkpointed { commit, touched } => format!("checkpoint {} of {} files", commit.0, touched.len()),
+        Event::Checkpointed { commit, touched, .. } => format!("checkpoint {} of {} files", commit.0, touched.len()),
         Event::TaskEnded { task, result, completed } => {
             format!("task {task} {}\n{}", if *completed { "completed" } else { "failed" }, shown(result))
         }

@@ -26,7 +26,7 @@ use crate::session::state::State;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
 use crate::tools::dispatch::Call;
-use crate::workspace::diff;
+use crate::workspace::{Workspace, diff};
 
 /// After so long a hold or question is over: what it was about may no longer be what anybody has in mind.
 pub const WAIT_LIMIT: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -202,10 +202,12 @@ impl Session<'_> {
     }
 
     /// Returns the stop at a held call, with what people need to decide on it.
-    pub(crate) fn hold(&self, id: TaskId, waiting: &WaitingCall, headline: &str, call: &Call, refusal: &Refusal) -> Result<Stop, Stop> {
-        let Some(start) = &self.state.start else { return Ok(Stop::session(OutcomeWord::OnHold, "a rule says hold")) };
+    pub(crate) fn hold(&mut self, id: TaskId, waiting: &WaitingCall, headline: &str, call: &Call, refusal: &Refusal) -> Result<Stop, Stop> {
         let mode = self.task(id)?.mode.clone();
-        let diff = self.preview(&mode, call).map(|diff| Clipped::head_tail(&self.parts.redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
+        let place = self.place(id)?;
+        let Some(start) = &self.state.start else { return Ok(Stop::session(OutcomeWord::OnHold, "a rule says hold")) };
+        let diff =
+            self.preview(&place, &mode, call).map(|diff| Clipped::head_tail(&self.parts.redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
         let held = HeldCall {
             id: hold_id(start, id, &waiting.call, &refusal.verdicts),
             task: id,
@@ -240,10 +242,10 @@ impl Session<'_> {
     }
 
     /// Returns what an edit would change; `None` for other calls, and where the file may not be read.
-    fn preview(&self, mode: &str, call: &Call) -> Option<String> {
+    fn preview(&self, place: &Workspace, mode: &str, call: &Call) -> Option<String> {
         let path = call.intents().into_iter().find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
         let permit: Permit<Look> = self.parts.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
-        let before = self.parts.workspace.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
+        let before = place.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
         let after = call.content_after(before.as_deref())?;
         diff::between(&path, before.as_deref(), &after).map(|change| change.patch)
     }

@@ -146,6 +146,12 @@ impl Journal {
         if let Event::Started(start) = first.event { Ok(start) } else { Err("the first line does not begin a session".to_owned()) }
     }
 
+    /// Returns the folder it lies in, which is the session's own.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Returns the lines that were there when it was opened.
     #[must_use]
     pub fn past(&self) -> &[JournalLine] {
@@ -327,7 +333,7 @@ mod tests {
         let later = r#"{"at":"2023-11-14T22:13:20Z","event":"started","version":99,"id":"x","task":"","message":"","mode":"","facts":{"mode":"","trigger":"local","tier":"maintainer","job":null},"budget":{},"base":"","policy_hash":"","models":["",""],"caller":null}"#;
         std::fs::write(folder.path().join(JOURNAL_FILE), format!("{later}\n")).unwrap();
         let error = Journal::resume(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("format 99 is later than 1"), "{error}");
+        assert!(error.contains("format 99 is later than 2"), "{error}");
     }
 
     #[test]

@@ -15,12 +15,14 @@
 pub mod brief;
 mod calls;
 mod finish;
+mod fork;
 #[cfg(test)]
 mod guards;
 mod perform;
 mod stack;
 mod switch;
 mod turn;
+mod work;
 
 pub mod event;
 pub mod history;
@@ -33,9 +35,12 @@ pub mod step;
 pub mod stop;
 pub mod task;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 
 use crate::base::clock::Clock;
 use crate::base::id::TaskId;
@@ -58,6 +63,7 @@ use crate::session::state::State;
 use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Reach, Stop};
 use crate::session::task::TaskState;
+use crate::session::work::Work;
 use crate::workspace::Workspace;
 use crate::workspace::network::Gate;
 use crate::workspace::sandbox::Sandbox;
@@ -125,7 +131,7 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
     let taken = state.root().map_or(Duration::ZERO, |root| root.wall);
     let rest = Duration::from_secs(u64::from(minutes).saturating_mul(60)).saturating_sub(taken);
     let deadline = parts.clock.sleep(rest);
-    let mut session = Session { parts, journal, state, briefs: BTreeMap::new(), journal_broken: false };
+    let mut session = Session { parts, journal, state, briefs: BTreeMap::new(), apart: BTreeMap::new(), journal_broken: false };
     if let Err(stop) = session.begin() {
         return session.finish(stop).await;
     }
@@ -144,10 +150,12 @@ struct Session<'a> {
     journal: Journal,
     state: State,
     briefs: BTreeMap<(String, bool, bool, Purpose), Rc<Brief>>,
+    /// Worktrees of sub-tasks that are open.
+    apart: BTreeMap<TaskId, Rc<Workspace>>,
     journal_broken: bool,
 }
 
-impl Session<'_> {
+impl<'a> Session<'a> {
     /// Writes down what is to be done, or that it goes on after a kill.
     fn begin(&mut self) -> Result<(), Stop> {
         match self.state.start {
@@ -160,45 +168,65 @@ impl Session<'_> {
         }
     }
 
-    /// Takes step after step until there is nothing more to do or something stops it.
+    /// Takes step after step until there is nothing more to do or something stops it. Tasks that wait for something wait beside each other;
+    /// one that waits for a person holds up no other.
     async fn work(&mut self) -> Stop {
+        let mut under_way: FuturesUnordered<Work<'a>> = FuturesUnordered::new();
+        let mut busy: BTreeSet<TaskId> = BTreeSet::new();
+        let mut held: Vec<(TaskId, Stop)> = Vec::new();
         loop {
             // Lets signals and timers in, also when neither the model nor a tool ever waits.
             tokio::task::yield_now().await;
-            let step = step::next(&self.state);
-            if step == Step::Finish {
-                return self.result();
-            }
-            let stopped = match self.take(step).await {
-                Ok(()) => continue,
-                Err(stop) => stop,
+            let next = step::next(&self.state, |id| !busy.contains(&id) && held.iter().all(|(other, _)| *other != id));
+            let (id, taken) = match next {
+                Some(Step::Finish) => return self.result(),
+                Some(step) => (step.task(), self.take(step)),
+                None => match under_way.next().await {
+                    Some((id, done)) => {
+                        busy.remove(&id);
+                        (id, self.complete(id, done))
+                    }
+                    None => return held.into_iter().next().map_or_else(|| self.result(), |(_, stop)| stop),
+                },
             };
-            if let Err(stop) = self.contain(stopped) {
-                return stop;
+            match taken {
+                Ok(Some(work)) => {
+                    busy.insert(id);
+                    under_way.push(work);
+                }
+                Ok(None) => {}
+                Err(stop) if stop.waiting.is_some() => held.push((id, stop)),
+                Err(stop) => {
+                    if let Err(stop) = self.contain(id, stop) {
+                        return stop;
+                    }
+                }
             }
         }
     }
 
-    async fn take(&mut self, step: Step) -> Result<(), Stop> {
+    fn take(&mut self, step: Step) -> Result<Option<Work<'a>>, Stop> {
         match step {
-            Step::BeginRoot => self.begin_root(),
-            Step::Answer(task) => self.answer_calls(task).await,
-            Step::Save => self.save(),
-            Step::Settle(task, control) => self.settle(task, control),
-            Step::Remind(task) => self.remind(task),
-            Step::ChangesExhausted(_, exhausted) => Err(exhausted.into()),
-            Step::GiveUp(task) => Err(self.too_many_mistakes(task)),
-            Step::Ask(task) => self.ask(task).await,
-            Step::Finish => Ok(()),
+            Step::BeginRoot => self.begin_root()?,
+            Step::Fork(task) => self.start_forked(task)?,
+            Step::Answer(task) => return self.answer_calls(task),
+            Step::Save(task) => self.save(self.state.tree_owner(task))?,
+            Step::Settle(task, control) => self.settle(task, control)?,
+            Step::Remind(task) => self.remind(task)?,
+            Step::ChangesExhausted(_, exhausted) => return Err(exhausted.into()),
+            Step::GiveUp(task) => return Err(self.too_many_mistakes(task)),
+            Step::Ask(task) => return self.ask(task).map(Some),
+            Step::Finish => {}
         }
+        Ok(None)
     }
 
     /// Ends a sub-task that cannot go on and lets its parent go on.
     ///
     /// # Errors
     /// When the stop reaches further: the session ends.
-    fn contain(&mut self, stop: Stop) -> Result<(), Stop> {
-        match self.state.active() {
+    fn contain(&mut self, id: TaskId, stop: Stop) -> Result<(), Stop> {
+        match self.state.task(id) {
             Some(task) if stop.reach == Reach::Task && task.parent.is_some() => {
                 let (task, result) = (task.id, self.parts.redactor.redact(&stop.reason));
                 self.emit(Event::TaskEnded { task, result, completed: false })
@@ -236,6 +264,7 @@ impl Session<'_> {
             message: start.message,
             todos: Vec::new(),
             budget: start.budget,
+            tree: None,
         })
     }
 
@@ -258,8 +287,8 @@ impl Session<'_> {
 
     /// Returns a reason for stopping that names the command that was running, if one was.
     fn at_work(&self, reason: &str) -> String {
-        let waiting = self.state.active().and_then(|task| task.first_unanswered());
-        match waiting.and_then(|(_, waiting)| waiting.headline.as_ref()) {
+        let waiting = self.state.at_work().filter_map(|task| task.first_unanswered().map(|(_, waiting)| waiting));
+        match waiting.filter_map(|waiting| waiting.headline.as_ref()).next() {
             Some(headline) => format!("{reason} during `{headline}`"),
             None => reason.to_owned(),
         }

@@ -51,6 +51,9 @@ pub struct Outcome {
     pub base: CommitId,
     /// The last checkpoint, if anything was written.
     pub checkpoint: Option<CommitId>,
+    /// Commits that sub-tasks in worktrees of their own need to go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<CommitId>,
 }
 
 /// One word for how a session ended.

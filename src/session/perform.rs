@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use futures::FutureExt;
+
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
@@ -17,14 +19,15 @@ use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::calls::{Permitted, reasons};
 use crate::session::event::{ContentBefore, Event, FileBefore, TouchedPath};
+use crate::session::fork::ref_of;
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
+use crate::session::work::{Done, Work};
 use crate::tools::Observation;
 use crate::tools::dispatch::{self, Call};
 use crate::workspace::checkout::FileError;
 use crate::workspace::exec::Exit;
-use crate::workspace::git_binary::GitBinary;
 use crate::workspace::touched::Snapshot;
 
 /// Largest file whose content is kept before it is edited, so that an edit cut off midway can be done again.
@@ -33,44 +36,68 @@ pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
 /// How a command is reported that was cut off together with the run: as killed.
 const CUT_OFF: Exit = Exit::Signal(9);
 
-impl Session<'_> {
-    /// Performs a call that does not only read, or steers the session.
-    pub(crate) async fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
+impl<'a> Session<'a> {
+    /// Performs a call that does not only read, or steers the session. Returns what has to be waited for.
+    pub(crate) fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<Option<Work<'a>>, Stop> {
         let Permitted { waiting, permit } = permitted;
-        let mode = self.task(id)?.mode.clone();
-        let tool = permit.act().tool();
-        let (facts, visible) = (self.facts(&mode), self.readable(&mode));
-        if steers(tool) {
-            let observation = dispatch::perform(permit, self.context(&mode, &facts, &visible)?).await;
-            return self.steer(id, &waiting, observation);
+        if steers(permit.act().tool()) {
+            return self.steer_by(id, &waiting, permit).map(|()| None);
         }
-        let mut snapshot = None;
         match &waiting.performing {
-            Some(performing) if !self.recover(&permit, &performing.before)? => {
-                return self.answer_interrupted(id, &waiting).await;
-            }
-            Some(_) => {}
+            Some(performing) if !self.recover(id, &permit, &performing.before)? => self.answer_interrupted(id, &waiting),
+            Some(_) => self.perform(id, Permitted { waiting, permit }, None).map(Some),
             None => {
-                let before = self.keep_before(&permit)?;
-                if runs_command(&permit) {
-                    snapshot = Some(self.snapshot().await?);
+                let before = self.keep_before(id, &permit)?;
+                let looks = runs_command(&permit);
+                let permitted = Permitted { waiting, permit };
+                if looks {
+                    let permitted = Box::new(permitted);
+                    return self.look(id, |snapshot| Done::LookedBefore { permitted, before, snapshot }).map(Some);
                 }
-                let kept = snapshot.as_ref().map(|snapshot| self.keep_snapshot(snapshot)).transpose()?;
-                self.emit(Event::Performing { task: id, call: waiting.call.id.clone(), before, snapshot: kept })?;
+                self.announce(id, permitted, before, None).map(Some)
             }
         }
-        let intents = permit.act().intents();
-        let context = self.context(&mode, &facts, &visible)?;
-        let observation = dispatch::perform_since(permit, context, snapshot.as_ref()).await;
-        self.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref())
+    }
+
+    /// Does what a steering call says; it waits for nothing.
+    fn steer_by(&mut self, id: TaskId, waiting: &WaitingCall, permit: Permit<Call>) -> Result<(), Stop> {
+        let tools = self.tools(id)?;
+        let visible = tools.readable();
+        let observation = dispatch::perform(permit, tools.context(&visible)).now_or_never();
+        self.steer(id, waiting, observation.unwrap_or_else(|| Observation::failed("This call cannot be performed.")))
+    }
+
+    /// Announces a call with effects in the journal and performs it.
+    pub(crate) fn announce(
+        &mut self,
+        id: TaskId,
+        permitted: Permitted,
+        before: Vec<FileBefore>,
+        snapshot: Option<Snapshot>,
+    ) -> Result<Work<'a>, Stop> {
+        let kept = snapshot.as_ref().map(|snapshot| self.keep_snapshot(snapshot)).transpose()?;
+        self.emit(Event::Performing { task: id, call: permitted.waiting.call.id.clone(), before, snapshot: kept })?;
+        self.perform(id, permitted, snapshot)
+    }
+
+    fn perform(&mut self, id: TaskId, permitted: Permitted, snapshot: Option<Snapshot>) -> Result<Work<'a>, Stop> {
+        let Permitted { waiting, permit } = permitted;
+        let (intents, waiting, tools) = (permit.act().intents(), Box::new(waiting), self.tools(id)?);
+        Ok(async move {
+            let visible = tools.readable();
+            let observation = dispatch::perform_since(permit, tools.context(&visible), snapshot.as_ref()).await;
+            (id, Done::Performed { waiting, observation, intents, snapshot })
+        }
+        .boxed_local())
     }
 
     /// Keeps what the files a call would edit hold now.
-    fn keep_before(&self, permit: &Permit<Call>) -> Result<Vec<FileBefore>, Stop> {
+    fn keep_before(&mut self, id: TaskId, permit: &Permit<Call>) -> Result<Vec<FileBefore>, Stop> {
         let intents = permit.act().intents().into_iter();
         let paths = intents.filter_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None });
+        let place = self.place(id)?;
         let keep = |path: RepoPath| {
-            let content = match self.parts.workspace.checkout.read(permit, &path, KEPT_LIMIT_BYTES) {
+            let content = match place.checkout.read(permit, &path, KEPT_LIMIT_BYTES) {
                 Ok(content) => ContentBefore::Kept(self.journal.keep(&content)?),
                 Err(FileError::Missing(_)) => ContentBefore::Absent,
                 Err(_unreadable) => ContentBefore::NotKept,
@@ -81,12 +108,13 @@ impl Session<'_> {
     }
 
     /// Puts back what the files of an interrupted call held before it; false when the call must not be performed again.
-    fn recover(&self, permit: &Permit<Call>, before: &[FileBefore]) -> Result<bool, Stop> {
+    fn recover(&mut self, id: TaskId, permit: &Permit<Call>, before: &[FileBefore]) -> Result<bool, Stop> {
         let only_edits = permit.act().intents().iter().all(|intent| matches!(intent, Intent::Edit(_) | Intent::Read(_)));
         if !only_edits || before.is_empty() || before.iter().any(|file| file.content == ContentBefore::NotKept) {
             return Ok(false);
         }
-        let checkout = &self.parts.workspace.checkout;
+        let place = self.place(id)?;
+        let checkout = &place.checkout;
         for file in before {
             let done = match &file.content {
                 ContentBefore::Kept(hash) => checkout.write(permit, &file.path, &self.journal.kept(hash)?),
@@ -101,23 +129,24 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Answers a call that was cut off midway, with what it changed until then.
-    pub(crate) async fn answer_interrupted(&mut self, id: TaskId, waiting: &WaitingCall) -> Result<(), Stop> {
+    /// Answers a call that was cut off midway, with what it changed until then. Returns what has to be waited for.
+    pub(crate) fn answer_interrupted(&mut self, id: TaskId, waiting: &WaitingCall) -> Result<Option<Work<'a>>, Stop> {
+        let kept = waiting.performing.as_ref().and_then(|performing| performing.snapshot.as_ref());
+        let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None).map(|()| None) };
+        let (before, waiting) = (self.kept_snapshot(hash)?, Box::new(waiting.clone()));
+        self.look(id, |after| Done::LookedAfter { waiting, before, after }).map(Some)
+    }
+
+    /// Answers such a call; `looks` is the checkout before it and now.
+    pub(crate) fn answer_cut_off(&mut self, id: TaskId, waiting: &WaitingCall, looks: Option<(Snapshot, Snapshot)>) -> Result<(), Stop> {
         let mut observation = Observation::failed(reminders::interrupted());
         observation.exit = waiting.command.as_ref().map(|_| CUT_OFF);
         let edited = waiting.performing.iter().flat_map(|performing| &performing.before).map(|file| file.path.clone());
         observation.touched.extend(edited);
-        let kept = waiting.performing.as_ref().and_then(|performing| performing.snapshot.as_ref());
-        let before = kept.map(|hash| self.kept_snapshot(hash)).transpose()?;
-        if let Some(before) = &before {
-            observation.touched.extend(self.parts.workspace.repo.touched(before, &self.snapshot().await?)?);
+        if let Some((before, after)) = &looks {
+            observation.touched.extend(self.place(id)?.repo.touched(before, after)?);
         }
-        self.answer_judged(id, waiting, observation, &[], before.as_ref())
-    }
-
-    async fn snapshot(&self) -> Result<Snapshot, Stop> {
-        let git = GitBinary::new(&self.parts.workspace.repo, self.parts.env);
-        Ok(self.parts.workspace.repo.snapshot(&git).await?)
+        self.answer_judged(id, waiting, observation, &[], looks.as_ref().map(|(before, _)| before))
     }
 
     fn keep_snapshot(&self, snapshot: &Snapshot) -> Result<String, Stop> {
@@ -133,7 +162,7 @@ impl Session<'_> {
     ///
     /// # Errors
     /// Also when something cannot be put back: a file that had changes of its own before the command, which are in no commit.
-    fn answer_judged(
+    pub(crate) fn answer_judged(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
@@ -153,14 +182,15 @@ impl Session<'_> {
             let refused = observation.refused.take();
             return self.answered(id, waiting, observation, refused, false);
         }
-        let lost = |path: &&RepoPath| before.is_some_and(|before| before.is_dirty(path)) && !self.state.touched.contains_key(*path);
+        let touched = &self.state.tree(self.state.tree_owner(id)).touched;
+        let lost = |path: &&RepoPath| before.is_some_and(|before| before.is_dirty(path)) && !touched.contains_key(*path);
         let lost: Vec<String> = undone.iter().filter(lost).map(|path| format!("`{path}`")).collect();
         let refusal = Refusal { decision: Decision::Deny, verdicts, hint: None };
         let fate = if lost.is_empty() { "were undone" } else { "could not all be undone" };
         observation.text.push_str(&format!("\n\nChanges that the policy does not allow {fate}: {}.", reasons(&refusal)));
         observation.touched.retain(|path| !undone.contains(path));
         if lost.is_empty() {
-            self.put_back(&undone)?;
+            self.put_back(id, &undone)?;
         }
         self.answered(id, waiting, observation, Some(Box::new(refusal)), false)?;
         if lost.is_empty() {
@@ -171,7 +201,7 @@ impl Session<'_> {
     }
 
     /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.
-    fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
+    pub(crate) fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
         let verdict = self.parts.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
         if verdict.decision != Decision::Allow {
             return Ok(verdict);
@@ -188,24 +218,24 @@ impl Session<'_> {
         })
     }
 
-    fn put_back(&self, paths: &BTreeSet<RepoPath>) -> Result<(), Stop> {
-        let safe = self.state.checkpoint.as_ref().or(self.state.start.as_ref().map(|start| &start.base));
-        let Some(commit) = safe else { return Ok(()) };
-        Ok(self.parts.workspace.repo.restore(commit, paths)?)
+    fn put_back(&mut self, id: TaskId, paths: &BTreeSet<RepoPath>) -> Result<(), Stop> {
+        let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
+        Ok(self.place(id)?.repo.restore(&commit, paths)?)
     }
 
-    /// Makes a checkpoint of what was touched since the last one and counts the lines changed.
-    pub(crate) fn save(&mut self) -> Result<(), Stop> {
-        let label = self.state.active().map_or("end".to_owned(), |task| format!("task {} turn {}", task.id, task.turns));
-        let Some(start) = &self.state.start else { return Ok(()) };
-        let paths = &self.state.unsaved;
-        let repo = &self.parts.workspace.repo;
-        let commit = repo.checkpoint(start.id.as_str(), &start.base, paths, &label)?;
-        let changes = repo.changes(&start.base, paths)?;
+    /// Makes a checkpoint of what was touched in a checkout since the last one and counts the lines changed.
+    pub(crate) fn save(&mut self, owner: Option<TaskId>) -> Result<(), Stop> {
+        let place = self.place_of(owner)?;
+        let there = self.state.at_work().filter(|task| self.state.tree_owner(task.id) == owner).last();
+        let label = there.map_or("end".to_owned(), |task| format!("task {} turn {}", task.id, task.turns));
+        let (Some(start), Some(base)) = (&self.state.start, self.start_of(owner)) else { return Ok(()) };
+        let paths = &self.state.tree(owner).unsaved;
+        let commit = place.repo.checkpoint(&ref_of(&start.id, owner), &base, paths, &label)?;
+        let changes = place.repo.changes(&base, paths)?;
         let lines_of =
             |path: &RepoPath| changes.iter().find(|change| change.path == *path).map(|change| change.added.saturating_add(change.removed));
         let touched = paths.iter().map(|path| TouchedPath { path: path.clone(), diff_lines: lines_of(path) }).collect();
-        self.emit(Event::Checkpointed { commit, touched })
+        self.emit(Event::Checkpointed { tree: owner, commit, touched })
     }
 }
 

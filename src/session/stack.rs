@@ -5,6 +5,7 @@
 
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
+use crate::base::path::RepoPath;
 use crate::modes::access::Purpose;
 use crate::policy::budget::Budget;
 use crate::policy::schema::OnQuestion;
@@ -12,16 +13,20 @@ use crate::prompts::{reminders, task};
 use crate::session::Session;
 use crate::session::calls::NotPerformed;
 use crate::session::event::Event;
+use crate::session::fork;
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
-use crate::tools::{Control, Observation, Todo, TodoState};
+use crate::tools::flow::new_task::NewTask;
+use crate::tools::{Control, Observation, TodoState};
+use crate::workspace::repo::CommitId;
 
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
     pub(crate) fn steer(&mut self, id: TaskId, waiting: &WaitingCall, observation: Observation) -> Result<(), Stop> {
         match observation.control.clone() {
-            Some(Control::NewTask { mode, message, todos }) => self.start_task(id, waiting, &mode, message, todos),
+            // Started together with its neighbours (`fork`).
+            Some(Control::NewTask { .. }) => Ok(()),
             Some(Control::SwitchMode { slug, reason }) => self.switch_or_refuse(id, waiting, &slug, &reason),
             Some(Control::RequestSwitch { slug, reason }) => self.request_switch(id, waiting, slug, &reason),
             Some(Control::Ask { question, suggestions }) => self.question(id, waiting, question, suggestions),
@@ -49,13 +54,16 @@ impl Session<'_> {
 
     /// Gives a sub-task's result to the call that asked for it.
     pub(crate) fn answer_from_child(&mut self, id: TaskId, waiting: &WaitingCall, child: TaskId) -> Result<(), Stop> {
-        let child = self.task(child)?;
-        if child.purpose == Purpose::Decide {
-            let choice = child.id;
-            return self.answer_from_choice(id, waiting, choice);
+        let ended = self.task(child)?;
+        if ended.purpose == Purpose::Decide {
+            return self.answer_from_choice(id, waiting, child);
         }
-        let observation = child_result(child);
-        self.answered(id, waiting, observation, None, false)
+        if ended.apart && ended.brought.is_none() {
+            self.bring_back(child)?;
+        }
+        let observation = child_result(self.task(child)?);
+        self.answered(id, waiting, observation, None, false)?;
+        self.leave_worktree(child)
     }
 
     /// Returns whether a task may start sub-tasks.
@@ -64,24 +72,29 @@ impl Session<'_> {
         delegation.from.contains(&task.mode) && (task.depth < delegation.depth || !guard::on(Guard::DelegationLimits))
     }
 
-    fn start_task(&mut self, id: TaskId, waiting: &WaitingCall, mode: &str, message: String, todos: Vec<Todo>) -> Result<(), Stop> {
-        if let Some(text) = self.delegation_refused(id, mode)? {
-            return self.refuse_steering(id, waiting, text);
-        }
+    /// Starts the sub-task that a permitted call asks for.
+    pub(crate) fn start_task(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        call: &NewTask,
+        apart: Option<CommitId>,
+        budget: Budget,
+    ) -> Result<(), Stop> {
         let parent = self.task(id)?;
-        let rest = parent.budget.carve(&parent.spent, None);
         // The rest is in whole minutes; what is left of the last one is watched over by the session's own clock.
-        let budget = Budget { minutes: rest.minutes.max(1), ..rest };
-        let lines: Vec<String> = todos.iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
-        let message = task::subtask_message(&parent.mode, &message, &lines);
+        let budget = Budget { minutes: budget.minutes.max(1), ..budget };
+        let lines: Vec<String> = call.todos().iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
+        let message = task::subtask_message(&parent.mode, call.message(), &lines);
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
-            mode: mode.to_owned(),
+            mode: call.mode().to_owned(),
             message: self.parts.redactor.redact(&message),
-            todos,
+            todos: call.todos().to_vec(),
             budget,
+            tree: apart,
         })
     }
 
@@ -90,13 +103,14 @@ impl Session<'_> {
         TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX))
     }
 
-    fn delegation_refused(&self, id: TaskId, mode: &str) -> Result<Option<String>, Stop> {
+    /// Returns why no further sub-task may be started, as a sentence for the model; `ahead` are about to be.
+    pub(crate) fn delegation_refused(&self, id: TaskId, mode: &str, ahead: usize) -> Result<Option<String>, Stop> {
         if !guard::on(Guard::DelegationLimits) {
             return Ok(None);
         }
         let task = self.task(id)?;
         let rules = &self.parts.policy.settings().modes;
-        let started = self.state.tasks.iter().filter(|task| task.parent.is_some() && task.purpose == Purpose::Work).count();
+        let started = self.state.tasks.iter().filter(|task| task.parent.is_some() && task.purpose == Purpose::Work).count() + ahead;
         Ok(if let Some(text) = self.mode_refused(mode) {
             Some(text)
         } else if task.depth >= rules.delegation.depth {
@@ -143,12 +157,18 @@ fn mark(state: TodoState) -> char {
 
 fn child_result(child: &TaskState) -> Observation {
     let (result, completed) = child.ended.as_ref().map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
-    let paths: Vec<&str> = child.touched.iter().map(crate::base::path::RepoPath::as_str).collect();
-    let files = if paths.is_empty() { "none".to_owned() } else { paths.join(", ") };
-    let text = if completed {
-        format!("Sub-task {} completed in mode {}.\n\nResult:\n{result}\n\nFiles written: {files}", child.id, child.mode)
-    } else {
-        format!("Sub-task {} failed in mode {}: {result}\n\nFiles written: {files}", child.id, child.mode)
+    let paths = |paths: &mut dyn Iterator<Item = &RepoPath>| {
+        let paths: Vec<&str> = paths.map(RepoPath::as_str).collect();
+        if paths.is_empty() { "none".to_owned() } else { paths.join(", ") }
     };
-    Observation { text, is_error: !completed, ..Observation::default() }
+    let begins = if completed {
+        format!("Sub-task {} completed in mode {}.\n\nResult:\n{result}", child.id, child.mode)
+    } else {
+        format!("Sub-task {} failed in mode {}: {result}", child.id, child.mode)
+    };
+    let (files, taken) = match &child.brought {
+        None => (format!("Files written: {}", paths(&mut child.touched.iter())), true),
+        Some(brought) => (fork::told(brought, &paths(&mut child.touched.iter())), brought.kept.is_none()),
+    };
+    Observation { text: format!("{begins}\n\n{files}"), is_error: !completed || !taken, ..Observation::default() }
 }

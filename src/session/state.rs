@@ -17,7 +17,7 @@ use crate::policy::intent::Intent;
 use crate::policy::verdict::{Refusal, Verdict};
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
-use crate::session::task::{Performing, TaskEnd, TaskState, WaitingCall};
+use crate::session::task::{Brought, Fork, Performing, TaskEnd, TaskState, WaitingCall};
 use crate::tools::{Observation, Todo};
 use crate::workspace::repo::CommitId;
 
@@ -28,7 +28,7 @@ pub struct State {
     pub start: Option<Box<SessionStart>>,
     /// Every task, by its number.
     pub tasks: Vec<TaskState>,
-    /// The tasks that run: the root task first, the one that is at work last.
+    /// The tasks that run, in the order they began: a task stands after the one that asked for it.
     pub running: Vec<TaskId>,
     /// Every refusal, in order.
     pub refusals: Vec<RefusedCall>,
@@ -36,17 +36,28 @@ pub struct State {
     pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
-    /// Every path the run touched, with its lines changed since the base; `None` for those that are as they were there.
-    pub touched: BTreeMap<RepoPath, Option<u32>>,
-    /// Paths touched since the last checkpoint.
-    pub unsaved: BTreeSet<RepoPath>,
-    /// The last checkpoint.
-    pub checkpoint: Option<CommitId>,
+    /// What was changed in the run's checkout.
+    pub tree: Tree,
+    /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
+    pub apart: BTreeMap<TaskId, Tree>,
     /// True when some tokens were estimated or had no price.
     pub spent_is_estimate: bool,
     /// How it ended, once it did.
     pub outcome: Option<Box<Outcome>>,
     last_at: Option<Timestamp>,
+}
+
+/// What was changed in a checkout.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// What it began with; `None` for the run's own, which began with the run's base.
+    pub start: Option<CommitId>,
+    /// Every path touched in it, with its lines changed since the start; `None` for those that are as they were there.
+    pub touched: BTreeMap<RepoPath, Option<u32>>,
+    /// Paths touched since the last checkpoint.
+    pub unsaved: BTreeSet<RepoPath>,
+    /// The last checkpoint.
+    pub checkpoint: Option<CommitId>,
 }
 
 impl State {
@@ -66,10 +77,34 @@ impl State {
         self.tasks.get(usize::try_from(id.0).ok()?)
     }
 
-    /// Returns the task that is at work.
+    /// Returns the tasks that run and wait for no sub-task, in the order they began.
+    pub fn at_work(&self) -> impl Iterator<Item = &TaskState> {
+        let runs = |waiting: &WaitingCall| waiting.child.is_some_and(|child| self.running.contains(&child));
+        let running = self.running.iter().filter_map(|id| self.task(*id));
+        running.filter(move |task| task.to_be_forked().is_some() || !task.waiting.iter().any(runs))
+    }
+
+    /// Returns the task whose worktree a task works in; `None` for the run's own checkout.
     #[must_use]
-    pub fn active(&self) -> Option<&TaskState> {
-        self.running.last().and_then(|id| self.task(*id))
+    pub fn tree_owner(&self, id: TaskId) -> Option<TaskId> {
+        let mut task = self.task(id);
+        while let Some(found) = task {
+            if found.apart {
+                return Some(found.id);
+            }
+            task = found.parent.and_then(|parent| self.task(parent));
+        }
+        None
+    }
+
+    /// Returns what was changed in a worktree, or in the run's own checkout.
+    #[must_use]
+    pub fn tree(&self, owner: Option<TaskId>) -> &Tree {
+        owner.and_then(|owner| self.apart.get(&owner)).unwrap_or(&self.tree)
+    }
+
+    fn tree_mut(&mut self, owner: Option<TaskId>) -> &mut Tree {
+        owner.and_then(|owner| self.apart.get_mut(&owner)).unwrap_or(&mut self.tree)
     }
 
     /// Returns the root task.
@@ -103,12 +138,28 @@ impl State {
         match &line.event {
             Event::Started(start) => self.start = Some(start.clone()),
             Event::Resumed => {}
-            Event::TaskStarted { task, parent, parent_call, mode, message, todos, budget } => {
+            Event::TaskStarted { task, parent, parent_call, mode, message, todos, budget, tree } => {
                 let parent = parent.zip(parent_call.clone());
-                self.start_task(TaskState::new(*task, parent, mode.clone(), message.clone(), *budget), todos);
+                if let Some(start) = tree {
+                    self.apart.insert(*task, Tree { start: Some(start.clone()), ..Tree::default() });
+                }
+                let mut state = TaskState::new(*task, parent, mode.clone(), message.clone(), *budget);
+                state.apart = tree.is_some();
+                self.start_task(state, todos);
+            }
+            Event::Forked { task, calls, from, budget } => {
+                let fork = Fork { calls: calls.clone(), from: from.clone(), budget: *budget };
+                self.with_task(*task, |task| task.fork = Some(fork));
+            }
+            Event::Brought { task, taken, conflicts, kept } => {
+                let brought = Brought { taken: taken.clone(), conflicts: conflicts.clone(), kept: kept.clone() };
+                self.with_task(*task, |task| task.brought = Some(brought));
+                if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
+                    self.touch(parent, taken);
+                }
             }
             Event::Replied { task, reply, usage, estimated, cost_usd, priced, withheld } => {
-                self.spend(*usage, *cost_usd);
+                self.spend(*task, *usage, *cost_usd);
                 self.spent_is_estimate |= *estimated || !*priced;
                 self.with_task(*task, |task| task.replied(reply.clone(), withheld));
             }
@@ -155,7 +206,7 @@ impl State {
                 task.barred = None;
                 task.owed.pop_front();
             }),
-            Event::Checkpointed { commit, touched } => self.save(commit, touched),
+            Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
             Event::TaskEnded { task, result, completed } => {
                 let end = TaskEnd { result: result.clone(), completed: *completed };
                 self.with_task(*task, |task| task.ended = Some(end));
@@ -168,6 +219,15 @@ impl State {
     fn with_task(&mut self, id: TaskId, change: impl FnOnce(&mut TaskState)) {
         if let Some(task) = usize::try_from(id.0).ok().and_then(|index| self.tasks.get_mut(index)) {
             change(task);
+        }
+    }
+
+    /// Changes a task and every task above it.
+    fn with_line(&mut self, id: TaskId, mut change: impl FnMut(&mut TaskState)) {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            next = self.task(id).and_then(|task| task.parent);
+            self.with_task(id, &mut change);
         }
     }
 
@@ -210,12 +270,27 @@ impl State {
         self.tasks.push(task);
     }
 
-    fn spend(&mut self, usage: Usage, cost_usd: f64) {
-        self.with_running(|task| {
+    fn spend(&mut self, id: TaskId, usage: Usage, cost_usd: f64) {
+        self.with_line(id, |task| {
             task.spent.turns = task.spent.turns.saturating_add(1);
             task.spent.usage.add(usage);
             task.spent.cost_usd += cost_usd;
         });
+    }
+
+    /// Counts files as changed where a task works, for it and the tasks above it that work there.
+    fn touch(&mut self, id: TaskId, paths: &[RepoPath]) {
+        let owner = self.tree_owner(id);
+        let tree = self.tree_mut(owner);
+        for path in paths {
+            tree.touched.entry(path.clone()).or_default();
+            tree.unsaved.insert(path.clone());
+        }
+        let mut next = Some(id);
+        while let Some(id) = next.filter(|id| self.tree_owner(*id) == owner) {
+            next = self.task(id).and_then(|task| task.parent);
+            self.with_task(id, |task| task.touched.extend(paths.iter().cloned()));
+        }
     }
 
     fn answer(&mut self, id: TaskId, call: &str, observation: &Observation, refusal: Option<&Refusal>) {
@@ -235,25 +310,23 @@ impl State {
         if let Some(call) = self.approved.iter_mut().find(|call| hold.as_ref() == Some(&call.approval.hold)) {
             call.approval.intents.extend(observation.touched.iter().map(|path| Intent::Edit(path.clone()).to_string()));
         }
-        for path in &observation.touched {
-            self.touched.entry(path.clone()).or_default();
-            self.unsaved.insert(path.clone());
-        }
-        self.with_running(|task| {
-            task.spent.tool_calls = task.spent.tool_calls.saturating_add(1);
-            task.touched.extend(observation.touched.iter().cloned());
-        });
+        self.touch(id, &observation.touched);
+        self.with_line(id, |task| task.spent.tool_calls = task.spent.tool_calls.saturating_add(1));
     }
 
-    fn save(&mut self, commit: &CommitId, touched: &[TouchedPath]) {
-        self.checkpoint = Some(commit.clone());
-        self.unsaved.clear();
+    fn save(&mut self, owner: Option<TaskId>, commit: &CommitId, touched: &[TouchedPath]) {
+        let there: Vec<TaskId> = self.running.iter().copied().filter(|id| self.tree_owner(*id) == owner).collect();
+        let tree = self.tree_mut(owner);
+        tree.checkpoint = Some(commit.clone());
+        tree.unsaved.clear();
         for TouchedPath { path, diff_lines } in touched {
-            let before = self.touched.insert(path.clone(), *diff_lines).flatten();
-            self.with_running(|task| {
-                task.spent.files = step(task.spent.files, before.is_some().into(), diff_lines.is_some().into());
-                task.spent.diff_lines = step(task.spent.diff_lines, before.unwrap_or(0), diff_lines.unwrap_or(0));
-            });
+            let before = self.tree_mut(owner).touched.insert(path.clone(), *diff_lines).flatten();
+            for id in &there {
+                self.with_task(*id, |task| {
+                    task.spent.files = step(task.spent.files, before.is_some().into(), diff_lines.is_some().into());
+                    task.spent.diff_lines = step(task.spent.diff_lines, before.unwrap_or(0), diff_lines.unwrap_or(0));
+                });
+            }
         }
     }
 }
@@ -304,7 +377,7 @@ mod tests {
         fn started(self, task: TaskId, parent: Option<(TaskId, &str)>) -> Self {
             let (parent, parent_call) = parent.map(|(parent, call)| (parent, call.to_owned())).unzip();
             let (mode, message) = ("code".to_owned(), format!("task {task}"));
-            self.then(Event::TaskStarted { task, parent, parent_call, mode, message, todos: vec![], budget: Budget::default() })
+            self.then(Event::TaskStarted { task, parent, parent_call, mode, message, todos: vec![], budget: Budget::default(), tree: None })
         }
 
         fn replied(self, task: TaskId, calls: &[&str]) -> Self {
@@ -406,14 +479,14 @@ mod tests {
         let touched = |paths: &[&str]| Observation { touched: paths.iter().map(|text| path(text)).collect(), ..Observation::default() };
         let saved = |sizes: &[(&str, Option<u32>)]| {
             let touched = sizes.iter().map(|(text, diff_lines)| TouchedPath { path: path(text), diff_lines: *diff_lines }).collect();
-            Event::Checkpointed { commit: CommitId("c".into()), touched }
+            Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
         };
         let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(ROOT, "a", touched(&["x", "y"]), false);
-        assert_eq!(lines.state().unsaved.len(), 2);
+        assert_eq!(lines.state().tree.unsaved.len(), 2);
         let lines = lines.then(saved(&[("x", Some(5)), ("y", Some(2))]));
         let counts = |lines: &Lines| (lines.state().tasks[0].spent.files, lines.state().tasks[0].spent.diff_lines);
         assert_eq!(counts(&lines), (2, 7));
-        assert!(lines.state().unsaved.is_empty());
+        assert!(lines.state().tree.unsaved.is_empty());
         let lines = lines.replied(ROOT, &["b"]).observed(ROOT, "b", touched(&["x"]), false).then(saved(&[("x", None)]));
         assert_eq!(counts(&lines), (1, 2), "a file that is as it was before is no change");
     }

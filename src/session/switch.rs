@@ -99,6 +99,7 @@ impl Session<'_> {
             message: self.parts.redactor.redact(&message),
             todos: Vec::new(),
             budget,
+            tree: None,
         })
     }
 

@@ -4,6 +4,7 @@
 //! that what was sent stays the prefix of what is sent next), the calls that still wait for an answer, and its counts.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::chat::{KeptPart, Message, Reply, StopReason, ToolCall, ToolResult};
@@ -16,6 +17,8 @@ use crate::session::event::{Decided, FileBefore};
 use crate::session::repetition::Recent;
 use crate::tools::{Control, Observation, Todo};
 use crate::workspace::exec::Exit;
+use crate::workspace::merge::Conflict;
+use crate::workspace::repo::CommitId;
 
 /// One conversation of a session.
 #[derive(Clone, Debug)]
@@ -36,14 +39,20 @@ pub struct TaskState {
     pub message: String,
     /// What it may spend.
     pub budget: Budget,
+    /// Whether it works in a worktree of its own.
+    pub apart: bool,
+    /// The sub-tasks it starts beside each other, until their calls are answered.
+    pub fork: Option<Fork>,
+    /// What became of the changes it made in its own worktree.
+    pub brought: Option<Brought>,
     /// What it and its sub-tasks spent.
     pub spent: Spent,
     /// Wall time it took, with its sub-tasks.
     pub wall: Duration,
     /// Model replies of this task alone.
     pub turns: u32,
-    /// The conversation; every call in it is answered as soon as `waiting` is empty.
-    pub messages: Vec<Message>,
+    /// The conversation; every call in it is answered as soon as `waiting` is empty. Shared with the request under way.
+    pub messages: Arc<Vec<Message>>,
     /// Bytes of text in `messages`.
     pub context_bytes: usize,
     /// The calls of the last reply in order, answered or not; empty once all of them are and stand in `messages`.
@@ -84,6 +93,28 @@ pub struct TaskEnd {
     pub result: String,
     /// True when it reached its goal by its own account.
     pub completed: bool,
+}
+
+/// Sub-tasks of one turn that work beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fork {
+    /// The calls that ask for them.
+    pub calls: Vec<String>,
+    /// What each of them begins with.
+    pub from: CommitId,
+    /// What each of them may spend.
+    pub budget: Budget,
+}
+
+/// What became of the changes that a sub-task made in its own worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// Files that changed where its parent works.
+    pub taken: Vec<RepoPath>,
+    /// What stood in the way; nothing was taken over then.
+    pub conflicts: Vec<Conflict>,
+    /// The ref its changes are kept on when they were not taken over.
+    pub kept: Option<String>,
 }
 
 /// A call of the last reply.
@@ -130,10 +161,13 @@ impl TaskState {
             mode,
             message: message.clone(),
             budget,
+            apart: false,
+            fork: None,
+            brought: None,
             spent: Spent::default(),
             wall: Duration::ZERO,
             turns: 0,
-            messages: Vec::new(),
+            messages: Arc::default(),
             context_bytes: 0,
             waiting: Vec::new(),
             unreminded: false,
@@ -160,6 +194,14 @@ impl TaskState {
     #[must_use]
     pub fn first_unanswered(&self) -> Option<(usize, &WaitingCall)> {
         self.waiting.iter().enumerate().find(|(_, waiting)| waiting.answer.is_none())
+    }
+
+    /// Returns the next call of a fork whose sub-task has not begun.
+    #[must_use]
+    pub fn to_be_forked(&self) -> Option<(&Fork, &WaitingCall)> {
+        let fork = self.fork.as_ref()?;
+        let open = |waiting: &&WaitingCall| waiting.answer.is_none() && waiting.child.is_none() && fork.calls.contains(&waiting.call.id);
+        self.waiting.iter().find(open).map(|waiting| (fork, waiting))
     }
 
     /// Returns a call of the last reply.
@@ -218,6 +260,7 @@ impl TaskState {
     }
 
     fn close_turn(&mut self) {
+        self.fork = None;
         let results = std::mem::take(&mut self.waiting).into_iter().filter_map(|waiting| waiting.answer).collect();
         self.push(Message::Tool { results });
         for text in std::mem::take(&mut self.held_back) {
@@ -237,7 +280,7 @@ impl TaskState {
 
     fn push(&mut self, message: Message) {
         self.context_bytes = self.context_bytes.saturating_add(bytes_of(&message));
-        self.messages.push(message);
+        Arc::make_mut(&mut self.messages).push(message);
     }
 }
 

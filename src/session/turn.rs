@@ -1,5 +1,9 @@
 //! One turn of a task: the budget is asked, the model is asked, its reply is written down and charged.
 
+use std::sync::Arc;
+
+use futures::FutureExt;
+
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
@@ -9,26 +13,38 @@ use crate::models::retry;
 use crate::prompts::reminders;
 use crate::session::event::Event;
 use crate::session::stop::Stop;
+use crate::session::work::{Done, Work};
 use crate::session::{Session, TaskModel};
 
-impl Session<'_> {
+impl<'a> Session<'a> {
     /// Asks the task's model for its next reply.
-    pub(crate) async fn ask(&mut self, id: TaskId) -> Result<(), Stop> {
+    pub(crate) fn ask(&mut self, id: TaskId) -> Result<Work<'a>, Stop> {
         let brief = self.brief(id)?;
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_tokens(task.context_bytes.saturating_add(brief.size_bytes));
         task.budget.ask_turn(&task.spent, estimate_tokens)?;
-        let TaskModel { model, price, .. } = self.model_of(task);
-        let request = ModelRequest {
-            system: &brief.system,
-            messages: &task.messages,
-            tools: &brief.tools,
-            max_output_tokens: None,
-            task: id,
-            mode: &task.mode,
-            turn: task.turns,
-        };
-        let reply = retry::complete(model, request, self.parts.retry, self.parts.clock, &mut |_delta| {}).await?;
+        let TaskModel { model, .. } = self.model_of(task);
+        let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
+        let (retry, clock) = (self.parts.retry, self.parts.clock);
+        Ok(async move {
+            let request = ModelRequest {
+                system: &brief.system,
+                messages: &messages,
+                tools: &brief.tools,
+                max_output_tokens: None,
+                task: id,
+                mode: &mode,
+                turn,
+            };
+            let reply = retry::complete(model, request, retry, clock, &mut |_delta| {}).await;
+            (id, Done::Replied { reply, estimate_tokens })
+        }
+        .boxed_local())
+    }
+
+    /// Writes a reply down and charges it.
+    pub(crate) fn replied(&mut self, id: TaskId, reply: Reply, estimate_tokens: u64) -> Result<(), Stop> {
+        let price = self.model_of(self.task(id)?).price;
         let (reply, withheld) = self.without_secrets(reply);
         let usage = reply.usage.unwrap_or_else(|| Usage {
             input: estimate_tokens,

@@ -53,6 +53,17 @@ impl Repo {
         Ok(found)
     }
 
+    /// Forgets a session's checkpoints; one that has none is forgotten already.
+    ///
+    /// # Errors
+    /// When git cannot remove the ref.
+    pub fn drop_checkpoints(&self, session: &str) -> Result<(), RepoError> {
+        match self.git.find_reference(&checkpoint_ref(session)?) {
+            Ok(mut found) => Ok(found.delete()?),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Brings the touched files back to what they are in a commit; files that are not in it are removed.
     ///
     /// # Errors

@@ -203,6 +203,7 @@ fn file_mode(mode: i32) -> FileMode {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests read the files they look at")]
 mod tests {
     use std::collections::BTreeSet;
 
@@ -270,12 +271,12 @@ mod tests {
                 fixture.write("gone", "x");
             },
             |fixture| {
-                fixture.write("t", &TEN.replace("2\n", "two\n"));
+                fixture.write("t", TEN.replace("2\n", "two\n"));
                 fixture.write("a", "ours");
             },
         );
         let changed = two.whole(|fixture| {
-            fixture.write("t", &TEN.replace("9\n", "nine\n"));
+            fixture.write("t", TEN.replace("9\n", "nine\n"));
             fixture.write("b", b"\xff\x00");
             fixture.remove("gone");
             fixture.set_mode("run.sh", 0o600);
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn a_moved_file_takes_the_other_sides_change_along() {
         let two =
-            Two::new(&["t", "folder/t"], |fixture| fixture.write("t", TEN), |fixture| fixture.write("t", &TEN.replace("2\n", "two\n")));
+            Two::new(&["t", "folder/t"], |fixture| fixture.write("t", TEN), |fixture| fixture.write("t", TEN.replace("2\n", "two\n")));
         let changed = two.whole(|fixture| {
             fixture.remove("t");
             fixture.write("folder/t", TEN);
@@ -305,8 +306,8 @@ mod tests {
 
     #[test]
     fn two_sides_of_one_line_are_shown_with_what_was_before() {
-        let two = Two::new(&["t"], |fixture| fixture.write("t", TEN), |fixture| fixture.write("t", &TEN.replace("5\n", "five\n")));
-        let conflicts = two.conflicts(|fixture| fixture.write("t", &TEN.replace("5\n", "cinq\n")));
+        let two = Two::new(&["t"], |fixture| fixture.write("t", TEN), |fixture| fixture.write("t", TEN.replace("5\n", "five\n")));
+        let conflicts = two.conflicts(|fixture| fixture.write("t", TEN.replace("5\n", "cinq\n")));
         let sides = "@@ line 5 @@\n<<<<<<< here\nfive\n||||||| before\n5\n=======\ncinq\n>>>>>>> sub-task\n";
         let expected = Conflict { path: path("t"), what: "both sides changed the same lines".into(), sides: sides.into() };
         assert_eq!(conflicts, [expected]);
@@ -319,7 +320,7 @@ mod tests {
             let two = Two::new(touched, |fixture| fixture.write("t", TEN), |fixture| ours(fixture));
             two.conflicts(|fixture| theirs(fixture)).into_iter().map(|conflict| conflict.what).collect::<Vec<_>>().join("; ")
         };
-        let change = |fixture: &Fixture| fixture.write("t", &TEN.replace("5\n", "five\n"));
+        let change = |fixture: &Fixture| fixture.write("t", TEN.replace("5\n", "five\n"));
         let remove = |fixture: &Fixture| fixture.remove("t");
         assert!(what(&["t"], &change, &remove).contains("removed by the sub-task"));
         assert!(what(&["t"], &remove, &change).contains("removed here"));

@@ -12,6 +12,7 @@ mod fixture;
 mod hidden;
 mod holds;
 mod mistakes;
+mod parallel;
 mod resume;
 mod route;
 mod switching;

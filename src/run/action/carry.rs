@@ -100,7 +100,7 @@ pub(super) async fn keep(
     }
     let journal = Journal::bytes(folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
     let checkpoint = outcome.checkpoint.as_ref().unwrap_or(&outcome.base);
-    let parents = [checkpoint, &outcome.base, &prepared.plan.trusted];
+    let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &prepared.plan.trusted].into_iter().chain(&outcome.apart).collect();
     let repo = &arrival.workspace.repo;
     let commit = repo.carry(&[(JOURNAL_FILE, &journal)], &parents, &format!("waits {id}\n")).map_err(|error| error.to_string())?;
     let permit = permit(&prepared.policy, &prepared.plan.facts)?;

@@ -137,8 +137,8 @@ fn checked(found: &Found, admitted: &Admitted, waits: &Waits, journal: &str) -> 
 fn bring_back(arrival: &Arrival<'_>, prepared: &Prepared, state: &State) -> Result<(), Fault> {
     let repo = &arrival.workspace.repo;
     repo.switch_to(&prepared.plan.base).map_err(Fault::machine)?;
-    let Some(checkpoint) = &state.checkpoint else { return Ok(()) };
-    let touched = state.touched.keys().cloned().collect();
+    let Some(checkpoint) = &state.tree.checkpoint else { return Ok(()) };
+    let touched = state.tree.touched.keys().cloned().collect();
     repo.take_up(prepared.plan.session.as_str(), checkpoint, &touched).map_err(Fault::machine)
 }
 

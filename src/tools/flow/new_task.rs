@@ -59,6 +59,18 @@ impl NewTask {
         &self.mode
     }
 
+    /// Returns what it is to do.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns its first checklist.
+    #[must_use]
+    pub fn todos(&self) -> &[Todo] {
+        &self.todos
+    }
+
     /// Hands the sub-task to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
