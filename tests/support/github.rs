@@ -300,6 +300,10 @@ impl World {
             ("PATCH", ["pulls", "comments", id]) => edit(&mut self.review_comments, "id", id, body),
             ("PATCH", ["pulls", number]) => edit(&mut self.pulls, "number", number, body),
             ("POST", [.., "reactions"]) => {
+                let same = |known: &&Value| known["path"] == *place && known["content"] == body["content"];
+                if let Some(known) = self.reactions.iter().find(same) {
+                    return (200, known.clone());
+                }
                 let id = self.id();
                 let reaction = json!({ "id": id, "content": body["content"], "path": place });
                 self.reactions.push(reaction.clone());
