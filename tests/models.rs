@@ -3,6 +3,8 @@
 
 #[path = "models/anthropic.rs"]
 mod anthropic;
+#[path = "models/cassette.rs"]
+mod cassette;
 #[path = "models/kept.rs"]
 mod kept;
 #[path = "models/matrix.rs"]

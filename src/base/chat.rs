@@ -181,6 +181,9 @@ pub struct Reply {
     /// What its provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
+    /// The model that replied, where it stood in for the one that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// Tokens as counted by the provider; `None` when it did not say.
     #[serde(default)]
     pub usage: Option<Usage>,

@@ -11,6 +11,7 @@ use crate::cli::modes_args::ModesArgs;
 use crate::cli::prompt_args::CommandsArgs;
 use crate::cli::trigger_args::TriggerArgs;
 use crate::config::load::FlagValue;
+use crate::models::cassette::Field;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
 #[derive(Clone, Debug, Parser)]
@@ -119,6 +120,36 @@ pub struct InitArgs {
     pub force: bool,
 }
 
+/// What of a request may differ from a recorded one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReplayField {
+    /// The system prompt.
+    System,
+    /// The tools.
+    Tools,
+    /// Everything said before the last reply.
+    Before,
+    /// What the model was told since.
+    Told,
+    /// Answers to calls since.
+    Answers,
+}
+
+impl ReplayField {
+    /// Returns its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        let field = match self {
+            Self::System => Field::System,
+            Self::Tools => Field::Tools,
+            Self::Before => Field::Before,
+            Self::Told => Field::Told,
+            Self::Answers => Field::Answers,
+        };
+        field.as_str()
+    }
+}
+
 /// `locum run`.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
@@ -147,6 +178,15 @@ pub struct RunOptions {
     /// Play the fixed replies of this script instead of asking a model.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
     pub script: Option<PathBuf>,
+    /// Write every reply of a model to this file, without secrets, so that the run can be played again; a file that is there is added to.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub record: Option<PathBuf>,
+    /// Play the replies of a recorded run instead of asking a model; a request that is not the recorded one fails the run.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
+    pub replay: Option<PathBuf>,
+    /// What may differ from the recording: the system prompt, the tools, what was said before, told or answered since. May be repeated.
+    #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay")]
+    pub replay_tolerate: Vec<ReplayField>,
     /// Print what would run and under which limits, and stop there.
     #[arg(long)]
     pub dry_run: bool,
@@ -265,7 +305,7 @@ pub enum JobCommand {
     /// List every job of the checked-out commit and when it runs next.
     List(ListArgs),
     /// Run a job now.
-    Run(JobRunArgs),
+    Run(Box<JobRunArgs>),
     /// List the jobs whose time has come.
     Due(JobDueArgs),
 }

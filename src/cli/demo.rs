@@ -16,7 +16,7 @@ use crate::policy::intent::{Facts, TriggerKind};
 use crate::report::figures;
 use crate::run::execute::{self, Beginning};
 use crate::run::plan::Subject;
-use crate::run::prepare::NamedFile;
+use crate::run::prepare::{Cassettes, NamedFile};
 use crate::workspace::seed;
 
 const FILES: &[(&str, &str)] = &[
@@ -64,6 +64,7 @@ fn play(folder: &Path, own: &Path, context: &Context, output: &mut Output) -> Re
         flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
         policy: None,
         script: Some(NamedFile { name: "config/demo/script.yml".to_owned(), text: SCRIPT.to_owned() }),
+        cassettes: Cassettes::default(),
         postings: Some(own.join("postings")),
     };
     let prepared = launch::prepare(&launch, SessionId::fresh(), &workspace, context)?;

@@ -78,6 +78,7 @@ fn run_job(args: &JobRunArgs, context: &Context, output: &mut Output) -> Result<
         flags: args.options.settings(),
         policy: launch::named("--policy", args.options.policy.as_deref(), context)?,
         script: launch::named("--script", args.options.script.as_deref(), context)?,
+        cassettes: launch::cassettes(&args.options, context)?,
         postings: None,
     };
     run::start(launch, &args.options, context, output)

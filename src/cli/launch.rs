@@ -28,7 +28,7 @@ use crate::run::execute::{self, Beginning, Execution};
 use crate::run::job::Work;
 use crate::run::opening::Words;
 use crate::run::plan::Subject;
-use crate::run::prepare::{self, NamedFile, Order, Prepared, UserFiles};
+use crate::run::prepare::{self, Cassettes, NamedFile, Order, Prepared, ReplayOrder, UserFiles};
 use crate::run::publish::{Destination, Published, Publisher};
 use crate::session::event::JournalLine;
 use crate::session::outcome::Outcome;
@@ -64,6 +64,9 @@ pub struct Launch {
     pub policy: Option<NamedFile>,
     /// A script instead of a model.
     pub script: Option<NamedFile>,
+    /// What is recorded or played again.
+    #[serde(default)]
+    pub cassettes: Cassettes,
     /// Folder for what would be posted; `None` publishes nothing.
     pub postings: Option<PathBuf>,
 }
@@ -137,6 +140,19 @@ pub fn named(flag: &str, path: Option<&Path>, context: &Context) -> Result<Optio
     Ok(Some(NamedFile { name: path.display().to_string(), text: read.text }))
 }
 
+/// Reads what the flags say of cassettes.
+///
+/// # Errors
+/// When the cassette to be played is not there or cannot be read.
+pub fn cassettes(options: &RunOptions, context: &Context) -> Result<Cassettes, Failure> {
+    let replay = named("--replay", options.replay.as_deref(), context)?;
+    let tolerate = options.replay_tolerate.iter().map(|field| field.as_str().to_owned()).collect();
+    Ok(Cassettes {
+        record: options.record.as_ref().filter(|_| !options.dry_run).map(|path| context.folder.join(path)),
+        replay: replay.map(|cassette| ReplayOrder { cassette, tolerate }),
+    })
+}
+
 /// Prepares a run.
 ///
 /// # Errors
@@ -160,6 +176,7 @@ pub fn prepare(launch: &Launch, session: SessionId, workspace: &Workspace, conte
         flags: launch.flags.clone(),
         policy: launch.policy.clone(),
         script: launch.script.clone(),
+        cassettes: launch.cassettes.clone(),
     };
     Ok(prepare::prepare(order, workspace, &user, environment)?)
 }

@@ -26,7 +26,7 @@ pub fn run(args: &ModelsArgs, context: &Context, output: &mut Output) -> Result<
 struct ModelRow {
     name: String,
     /// `main`, `task`: the pointers that lead here.
-    used_for: Vec<&'static str>,
+    used_for: Vec<String>,
     /// Whose protocol it speaks.
     provider: &'static str,
     model: String,
@@ -114,10 +114,14 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
 
 /// Marks the rows the pointers lead to; a model named by flag or variable without a profile gets a row of its own.
 fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
-    for (use_name, chosen) in [("main", &resolved.main), ("task", &resolved.task)] {
-        match rows.iter_mut().find(|row| row.name == chosen.name) {
-            Some(row) => row.used_for.push(use_name),
-            None => rows.push(ModelRow { used_for: vec![use_name], ..chosen_row(chosen) }),
+    let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen));
+    for (pointer, first) in [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others) {
+        for (place, chosen) in std::iter::once(first).chain(&first.spares).enumerate() {
+            let use_name = if place == 0 { pointer.to_owned() } else { format!("{pointer} (stands in)") };
+            match rows.iter_mut().find(|row| row.name == chosen.name) {
+                Some(row) => row.used_for.push(use_name),
+                None => rows.push(ModelRow { used_for: vec![use_name], ..chosen_row(chosen) }),
+            }
         }
     }
 }

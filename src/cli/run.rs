@@ -34,6 +34,7 @@ pub fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Result<Exi
         flags: args.settings(),
         policy: launch::named("--policy", args.options.policy.as_deref(), context)?,
         script: launch::named("--script", args.options.script.as_deref(), context)?,
+        cassettes: launch::cassettes(&args.options, context)?,
         postings: None,
     };
     start(launch, &args.options, context, output)

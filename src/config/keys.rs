@@ -26,6 +26,8 @@ pub struct Key {
 pub enum Kind {
     /// Text that is not empty.
     Text,
+    /// One text or several, none of them empty.
+    Names,
     /// Text that may be secret and is never shown.
     Hidden,
     /// A whole number from 1 to a limit.
@@ -68,8 +70,10 @@ pub const KEYS: &[Key] = &[
     key("mode", Kind::Text, Scope::Everyone, &["INPUT_MODE"], "mode of a run that names none"),
     key("mode_files", Kind::Word(&["strict", "lenient"]), Scope::Everyone, &[], "what one broken mode does to its file"),
     key("model", Kind::Text, Scope::OneRun, &["INPUT_MODEL"], "profile or model of the root task"),
-    key("models.pointers.main", Kind::Text, Scope::Everyone, &[], "profile of the root task"),
-    key("models.pointers.task", Kind::Text, Scope::Everyone, &[], "profile of sub-tasks"),
+    key("models.pointers.main", Kind::Names, Scope::Everyone, &[], "profile of the root task; more to stand in for it"),
+    key("models.pointers.task", Kind::Names, Scope::Everyone, &[], "profile of sub-tasks; more to stand in for it"),
+    key("models.pointers.reasoning", Kind::Names, Scope::Everyone, &[], "profile of modes that ask for `reasoning`"),
+    key("models.pointers.quick", Kind::Names, Scope::Everyone, &[], "profile of modes that ask for `quick`"),
     key("models.profiles.*.provider", PROVIDER, Scope::Everyone, &[], "whose protocol it speaks"),
     key("models.profiles.*.model", Kind::Text, Scope::Everyone, &[], "the model's name at the provider"),
     key("models.profiles.*.base_url", Kind::Text, Scope::Everyone, &[], "where the provider's API starts"),
@@ -152,6 +156,12 @@ impl Kind {
                 }
                 Some(figment::value::Value::from(text))
             }
+            Self::Names => {
+                let before = mistakes.0.len();
+                let nodes = node.list().unwrap_or(std::slice::from_ref(node));
+                let names: Vec<figment::value::Value> = nodes.iter().filter_map(|node| Self::Text.read(node, name, mistakes)).collect();
+                (mistakes.0.len() == before).then(|| figment::value::Value::from(names))
+            }
             Self::Count { most } => Count { least: 1, most }.read(node, name, mistakes).map(figment::value::Value::from),
             Self::Number { least, most } => Number { least, most }.read(node, name, mistakes).map(figment::value::Value::from),
             Self::Word(words) => Word(&pairs(words)).read(node, name, mistakes).map(figment::value::Value::from),
@@ -168,6 +178,10 @@ impl Kind {
     pub fn schema(self) -> serde_json::Value {
         match self {
             Self::Text | Self::Hidden => serde_json::json!({ "type": "string", "pattern": "\\S" }),
+            Self::Names => {
+                let name = Self::Text.schema();
+                serde_json::json!({ "anyOf": [name, { "type": "array", "items": name }] })
+            }
             Self::Count { most } => Count { least: 1, most }.schema(),
             Self::Number { least, most } => Number { least, most }.schema(),
             Self::Word(words) => Word(&pairs(words)).schema(),
@@ -184,7 +198,9 @@ impl Kind {
             Self::Text | Self::Hidden | Self::Word(_) => Value::Text(text.trim().to_owned()),
             Self::Count { .. } | Self::Number { .. } if text.trim().parse::<f64>().is_ok() => Value::Number(text.trim().to_owned()),
             Self::Count { .. } | Self::Number { .. } => Value::Text(text.trim().to_owned()),
-            Self::Words(_) => Value::List(words(text).into_iter().map(|word| Node { place, value: Value::Text(word) }).collect()),
+            Self::Names | Self::Words(_) => {
+                Value::List(words(text).into_iter().map(|word| Node { place, value: Value::Text(word) }).collect())
+            }
         };
         Node { place, value }
     }

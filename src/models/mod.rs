@@ -3,7 +3,9 @@
 pub mod accounting;
 pub mod anthropic;
 pub mod build;
+pub mod cassette;
 pub mod catalogue;
+pub mod chain;
 pub mod chat_completions;
 pub mod conversation;
 pub mod gemini;
@@ -69,6 +71,8 @@ pub enum Delta {
     },
     /// What the provider wants back with the reply; a later one replaces an earlier one.
     Kept(Kept),
+    /// The model that replies stands in for the one that was asked: its label.
+    By(String),
     /// The provider's count; a later one replaces an earlier one.
     Usage(Usage),
     /// The reply is complete.

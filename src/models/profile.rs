@@ -247,12 +247,46 @@ pub struct ModelSettings {
     pub pointers: Pointers,
 }
 
-/// Which profile is used for what.
+/// Which profile is used for what. A pointer is one name or several: those after the first stand in for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pointers {
     /// The root task.
-    pub main: Option<String>,
+    pub main: Pointer,
     /// Sub-tasks; as `main` when absent.
-    pub task: Option<String>,
+    pub task: Pointer,
+    /// For modes that ask for it: the model that thinks longest.
+    pub reasoning: Pointer,
+    /// For modes that ask for it: the model that answers fastest.
+    pub quick: Pointer,
+}
+
+impl Pointers {
+    /// Returns every pointer with its name.
+    #[must_use]
+    pub fn each(&self) -> [(&'static str, &Pointer); 4] {
+        [("main", &self.main), ("task", &self.task), ("reasoning", &self.reasoning), ("quick", &self.quick)]
+    }
+}
+
+/// Names of profiles, the first to be asked first; none when nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "OneOrMore")]
+pub struct Pointer(pub Vec<String>);
+
+/// One name, or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl From<OneOrMore> for Pointer {
+    fn from(names: OneOrMore) -> Self {
+        match names {
+            OneOrMore::One(name) => Self(vec![name]),
+            OneOrMore::More(names) => Self(names),
+        }
+    }
 }

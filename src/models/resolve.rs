@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::base::secret::Secret;
 use crate::models::catalogue::{Catalogue, HostWays, Limits};
-use crate::models::profile::{Home, ModelSettings, Profile, Provider};
+use crate::models::profile::{Home, ModelSettings, Pointer, Profile, Provider};
 
 /// The environment variable that names a profile or a model.
 const MODEL_VARIABLE: &str = "LOCUM_MODEL";
@@ -33,6 +33,8 @@ pub struct Resolved {
     pub main: Chosen,
     /// For sub-tasks; equal to `main` unless a pointer says otherwise.
     pub task: Chosen,
+    /// The other pointers that say something, by name.
+    pub others: BTreeMap<&'static str, Chosen>,
 }
 
 /// One model that is ready to be built.
@@ -48,6 +50,8 @@ pub struct Chosen {
     pub limits: Limits,
     /// What the host differs in.
     pub ways: HostWays,
+    /// The models that stand in for it, in order.
+    pub spares: Vec<Chosen>,
     /// What a person should know: a guessed window, a missing price, a key that travels in the clear.
     pub notes: Vec<String>,
 }
@@ -153,16 +157,17 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
     let chooser = Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
     let main = match facts.asked.filter(|name| !name.trim().is_empty()).or_else(|| variable_value(facts.env, MODEL_VARIABLE)) {
         Some(name) => chooser.named(name.trim())?,
-        None => match &settings.pointers.main {
-            Some(name) => chooser.pointed("main", name)?,
+        None => match chooser.pointed("main", &settings.pointers.main)? {
+            Some(chosen) => chosen,
             None => chooser.only_profile()?,
         },
     };
-    let task = match &settings.pointers.task {
-        Some(name) => chooser.pointed("task", name)?,
-        None => main.clone(),
-    };
-    Ok(Resolved { main, task })
+    let task = chooser.pointed("task", &settings.pointers.task)?.unwrap_or_else(|| main.clone());
+    let mut others = BTreeMap::new();
+    for (pointer, names) in settings.pointers.each().into_iter().filter(|(pointer, _)| !matches!(*pointer, "main" | "task")) {
+        others.extend(chooser.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
+    }
+    Ok(Resolved { main, task, others })
 }
 
 /// A key's variable and the origin (scheme, host, port) it belongs to.
@@ -194,7 +199,7 @@ pub enum Need {
     Preferred,
 }
 
-/// Chooses the model a mode asks for: the profile of that name, else the one profile whose model has that name (also without the provider
+/// Chooses the model a mode asks for: the profile of that name, else the pointer of that name, else the one profile whose model has that name (also without the provider
 /// before a `/`), else a model described by the wish alone. `None` when nothing but a wish stands behind the name.
 ///
 /// # Errors
@@ -209,6 +214,11 @@ pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish
     let facts = ModelFacts { from_repository: &from_repository, ..*facts };
     let chooser = Chooser { settings, facts: &facts, catalogue: &catalogue, ties: ties(settings, &facts, &catalogue) };
     if wish.base_url.is_none() {
+        // A pointer's name means the pointer; one that says nothing means the run's own model.
+        let pointer = settings.pointers.each().into_iter().find(|(pointer, _)| *pointer == wish.name);
+        if let Some((pointer, names)) = pointer.filter(|_| !settings.profiles.contains_key(wish.name)) {
+            return chooser.pointed(pointer, names);
+        }
         let plain = wish.name.rsplit('/').next().unwrap_or(wish.name);
         let is_meant = |(_, profile): &(&String, &Profile)| profile.model == wish.name || profile.model == plain;
         let named = settings.profiles.get_key_value(wish.name);
@@ -271,7 +281,13 @@ impl Chooser<'_> {
         self.choose(model, &Profile { provider, ..Profile::new(model) })
     }
 
-    fn pointed(&self, pointer: &'static str, name: &str) -> Result<Chosen, ProfileError> {
+    fn pointed(&self, pointer: &'static str, names: &Pointer) -> Result<Option<Chosen>, ProfileError> {
+        let mut chosen = names.0.iter().map(|name| self.profile(pointer, name));
+        let Some(first) = chosen.next() else { return Ok(None) };
+        Ok(Some(Chosen { spares: chosen.collect::<Result<_, _>>()?, ..first? }))
+    }
+
+    fn profile(&self, pointer: &'static str, name: &str) -> Result<Chosen, ProfileError> {
         match self.settings.profiles.get(name) {
             Some(profile) => self.choose(name, profile),
             None => {
@@ -305,6 +321,7 @@ impl Chooser<'_> {
                     key: None,
                     limits,
                     ways: HostWays::default(),
+                    spares: Vec::new(),
                     notes: Vec::new(),
                 })
             }
@@ -341,7 +358,7 @@ impl Chooser<'_> {
         let limits = self.catalogue.limits(profile);
         let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
-        Ok(Chosen { name: name.to_owned(), profile, key, limits, ways: known.cloned().unwrap_or_default(), notes })
+        Ok(Chosen { name: name.to_owned(), profile, key, limits, ways: known.cloned().unwrap_or_default(), spares: Vec::new(), notes })
     }
 }
 
@@ -474,7 +491,7 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{Author, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
+    use super::{Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
     use crate::models::profile::ModelSettings;
 
     const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -618,6 +635,31 @@ mod tests {
         );
         let one = "{ profiles: { only: { model: a, provider: scripted } } }";
         assert_eq!(names(Case { settings: one, ..NOTHING }), ("only".into(), "only".into()));
+    }
+
+    #[test]
+    fn a_pointer_names_one_model_or_several() {
+        let settings = "{ profiles: { a: { model: x, provider: scripted }, b: { model: y, provider: scripted } }, \
+                        pointers: { main: [a, b], task: b, quick: [b] } }";
+        let resolved = Case { settings, ..NOTHING }.run().unwrap();
+        let names = |chosen: &Chosen| {
+            [&[chosen.name.clone()][..], &chosen.spares.iter().map(|spare| spare.name.clone()).collect::<Vec<_>>()].concat()
+        };
+        assert_eq!((names(&resolved.main), names(&resolved.task)), (vec!["a".to_owned(), "b".into()], vec!["b".to_owned()]));
+        assert_eq!(
+            resolved.others.iter().map(|(pointer, chosen)| (*pointer, names(chosen))).collect::<Vec<_>>(),
+            [("quick", vec!["b".into()])]
+        );
+        let asked = Case { settings, asked: Some("a"), ..NOTHING }.run().unwrap();
+        assert_eq!(names(&asked.main), ["a"], "who is asked for by flag has nobody to stand in");
+        let dangling = "{ profiles: { fast: { model: a, provider: scripted } }, pointers: { main: [fast, fats] } }";
+        assert!(Case { settings: dangling, ..NOTHING }.fault().contains("did you mean `fast`?"));
+        let settings: ModelSettings = serde_yaml::from_str(settings).unwrap();
+        let (env, nothing) = (BTreeMap::new(), BTreeSet::new());
+        let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
+        let wish = |name| Wish { mode: "m", name, provider: None, base_url: None, need: Need::Required, written_by: Author::Person };
+        let found = |name| resolve_wish(&settings, &facts, wish(name)).unwrap().map(|chosen| names(&chosen));
+        assert_eq!((found("main"), found("quick"), found("reasoning")), (Some(vec!["a".into(), "b".into()]), Some(vec!["b".into()]), None));
     }
 
     #[test]

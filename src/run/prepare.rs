@@ -3,6 +3,8 @@
 //! In: an [`Order`], the open checkout. Out: [`Prepared`], or every mistake found. Nothing is changed and nobody is contacted.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::id::SessionId;
@@ -14,6 +16,10 @@ use crate::config::settings::Settings;
 use crate::config::source::Layer;
 use crate::models::Model;
 use crate::models::build;
+use crate::models::cassette::Field;
+use crate::models::cassette::record::{Recording, Tape};
+use crate::models::cassette::replay::Replay;
+use crate::models::chain::{Chain, Link};
 use crate::models::profile::Price;
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::retry::RetryLimits;
@@ -84,6 +90,27 @@ pub struct Order {
     pub policy: Option<NamedFile>,
     /// A script instead of a model.
     pub script: Option<NamedFile>,
+    /// What is recorded or played again.
+    #[serde(default)]
+    pub cassettes: Cassettes,
+}
+
+/// What is recorded or played again.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Cassettes {
+    /// Where every reply is written down.
+    pub record: Option<PathBuf>,
+    /// A cassette instead of a model.
+    pub replay: Option<ReplayOrder>,
+}
+
+/// A cassette to be played.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ReplayOrder {
+    /// The cassette.
+    pub cassette: NamedFile,
+    /// The fields in which requests may differ from the recorded ones, by [`Field::as_str`].
+    pub tolerate: Vec<String>,
 }
 
 /// Everything a session works with.
@@ -313,22 +340,30 @@ pub struct PreparedModel {
     model: Box<dyn Model>,
     price: Option<Price>,
     included_tools: Vec<ToolName>,
+    spares: Vec<(String, Option<Price>)>,
 }
 
 impl PreparedModel {
     fn free(model: impl Model + 'static) -> Self {
-        Self { model: Box::new(model), price: None, included_tools: Vec::new() }
+        Self { model: Box::new(model), price: None, included_tools: Vec::new(), spares: Vec::new() }
     }
 
     fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Self, Fault> {
         let included_tools = chosen.profile.included_tools.clone();
-        Ok(Self { model: build(chosen, trusted)?, price: chosen.limits.price, included_tools })
+        let mut links = Vec::with_capacity(1 + chosen.spares.len());
+        for chosen in std::iter::once(chosen).chain(&chosen.spares) {
+            links.push(Link { model: build(chosen, trusted)?, context_window: chosen.limits.context_window });
+        }
+        let prices = chosen.spares.iter().map(|spare| spare.limits.price);
+        let spares = links.iter().skip(1).map(|link| link.model.label().to_owned()).zip(prices).collect();
+        let chain = Chain::new(links).ok_or_else(|| Fault::setup("models", "there is no model"))?;
+        Ok(Self { model: Box::new(chain), price: chosen.limits.price, included_tools, spares })
     }
 
     /// Returns it as the session uses it.
     #[must_use]
     pub fn in_use(&self) -> TaskModel<'_> {
-        TaskModel { model: self.model.as_ref(), price: self.price, included_tools: &self.included_tools }
+        TaskModel { model: self.model.as_ref(), price: self.price, included_tools: &self.included_tools, spares: &self.spares }
     }
 }
 
@@ -351,11 +386,15 @@ impl Models {
         wishes: &[&Mode],
         root: &str,
     ) -> Result<Self, Fault> {
-        let mut models = match (&order.script, &order.work) {
-            (Some(script), _) => Self::scripted(script)?,
-            (None, Some(Work::Steps(_))) => Self::none(),
-            (None, _) => Self::configured(settings, environment, trusted, wishes)?,
+        let mut models = match (&order.script, &order.cassettes.replay, &order.work) {
+            (Some(script), _, _) => Self::scripted(script)?,
+            (None, Some(replay), _) => Self::replayed(replay)?,
+            (None, None, Some(Work::Steps(_))) => Self::none(),
+            (None, None, _) => Self::configured(settings, environment, trusted, wishes)?,
         };
+        if let Some(path) = &order.cassettes.record {
+            models = models.recorded(path, environment)?;
+        }
         Ok(match &order.work {
             None | Some(Work::Task(_)) => models,
             Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
@@ -371,6 +410,31 @@ impl Models {
     fn none() -> Self {
         let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
         Self { main: unused(), task: unused(), own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() }
+    }
+
+    fn replayed(replay: &ReplayOrder) -> Result<Self, Fault> {
+        let tolerated: Vec<Field> =
+            Field::ALL.into_iter().filter(|field| replay.tolerate.iter().any(|name| name == field.as_str())).collect();
+        let file = &replay.cassette;
+        let play = Replay::parse(&file.name, &file.text, tolerated).map_err(|problem| Fault::setup(&file.name, problem))?;
+        let (main, task) = (PreparedModel::free(play.clone()), PreparedModel::free(play));
+        Ok(Self { main, task, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
+    }
+
+    /// Has every reply written to a cassette.
+    fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
+        let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
+        let tape =
+            Tape::open(path, redactor).map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
+        let tape = Arc::new(tape);
+        let record =
+            |prepared: PreparedModel| PreparedModel { model: Box::new(Recording::new(prepared.model, Arc::clone(&tape))), ..prepared };
+        Ok(Self {
+            main: record(self.main),
+            task: record(self.task),
+            own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
+            ..self
+        })
     }
 
     fn scripted(script: &NamedFile) -> Result<Self, Fault> {
@@ -401,7 +465,8 @@ impl Models {
             let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish).map_err(|error| fault(place, &error))?;
             wished.extend(chosen.map(|chosen| (*mode, chosen)));
         }
-        let chosen = || [&resolved.main, &resolved.task].into_iter().chain(wished.iter().map(|(_, chosen)| chosen));
+        let first = || [&resolved.main, &resolved.task].into_iter().chain(wished.iter().map(|(_, chosen)| chosen));
+        let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.spares));
         let mut notes: Vec<String> = Vec::new();
         for note in chosen().flat_map(|chosen| &chosen.notes) {
             if !notes.contains(note) {

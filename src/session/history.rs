@@ -52,7 +52,8 @@ fn paragraph(event: &Event) -> String {
         },
         Event::Replied { task, reply, .. } => {
             let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
-            format!("task {task}: {}{calls}", shown(&reply.text))
+            let by = reply.by.iter().map(|by| format!(" (by {by})")).collect::<String>();
+            format!("task {task}{by}: {}{calls}", shown(&reply.text))
         }
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::Judged { headline, verdicts, approval, .. } => {

@@ -42,6 +42,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
+use crate::base::chat::Reply;
 use crate::base::clock::Clock;
 use crate::base::id::TaskId;
 use crate::base::secret::Redactor;
@@ -80,6 +81,25 @@ pub struct TaskModel<'a> {
     pub price: Option<Price>,
     /// Opt-in tools its profile includes.
     pub included_tools: &'a [ToolName],
+    /// The models that may stand in for it, by label, with what they cost.
+    pub spares: &'a [(String, Option<Price>)],
+}
+
+impl<'a> TaskModel<'a> {
+    /// Returns a model that costs nothing and stands alone.
+    #[must_use]
+    pub fn alone(model: &'a dyn Model) -> Self {
+        Self { model, price: None, included_tools: &[], spares: &[] }
+    }
+
+    /// Returns what a reply costs, told by who gave it.
+    #[must_use]
+    pub fn price_of(&self, reply: &Reply) -> Option<Price> {
+        match &reply.by {
+            Some(by) => self.spares.iter().find(|(label, _)| label == by).and_then(|(_, price)| *price),
+            None => self.price,
+        }
+    }
 }
 
 /// Everything a session works with. Nothing in it is looked up again later.

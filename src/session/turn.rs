@@ -11,10 +11,10 @@ use crate::models::ModelRequest;
 use crate::models::accounting;
 use crate::models::retry;
 use crate::prompts::reminders;
+use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::stop::Stop;
 use crate::session::work::{Done, Work};
-use crate::session::{Session, TaskModel};
 
 impl<'a> Session<'a> {
     /// Asks the task's model for its next reply.
@@ -23,7 +23,7 @@ impl<'a> Session<'a> {
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_tokens(task.context_bytes.saturating_add(brief.size_bytes));
         task.budget.ask_turn(&task.spent, estimate_tokens)?;
-        let TaskModel { model, .. } = self.model_of(task);
+        let model = self.model_of(task).model;
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
         let (retry, clock) = (self.parts.retry, self.parts.clock);
         Ok(async move {
@@ -44,7 +44,7 @@ impl<'a> Session<'a> {
 
     /// Writes a reply down and charges it.
     pub(crate) fn replied(&mut self, id: TaskId, reply: Reply, estimate_tokens: u64) -> Result<(), Stop> {
-        let price = self.model_of(self.task(id)?).price;
+        let price = self.model_of(self.task(id)?).price_of(&reply);
         let (reply, withheld) = self.without_secrets(reply);
         let usage = reply.usage.unwrap_or_else(|| Usage {
             input: estimate_tokens,

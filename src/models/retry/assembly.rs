@@ -11,17 +11,18 @@ use crate::base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
 use crate::models::{Delta, ModelRequest};
 
 /// Most bytes of text, reasoning and arguments together in one reply.
-pub(super) const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+pub(in crate::models) const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 /// Most tool calls in one reply.
-pub(super) const REPLY_LIMIT_CALLS: usize = 256;
+pub(in crate::models) const REPLY_LIMIT_CALLS: usize = 256;
 
 /// A reply in the making.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub(in crate::models) struct Assembly {
     text: String,
     reasoning: String,
     calls: BTreeMap<usize, Draft>,
     kept: Option<Kept>,
+    by: Option<String>,
     usage: Option<Usage>,
     stop: Option<StopReason>,
     bytes: usize,
@@ -29,7 +30,7 @@ pub(super) struct Assembly {
 
 /// Why deltas do not make a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Incomplete {
+pub(in crate::models) enum Incomplete {
     /// The stream ended before the reply did.
     Cut,
     /// The reply says nothing and calls nothing.
@@ -47,7 +48,7 @@ struct Draft {
 
 impl Assembly {
     /// Takes the next delta.
-    pub(super) fn add(&mut self, delta: Delta) -> Result<(), Incomplete> {
+    pub(in crate::models) fn add(&mut self, delta: Delta) -> Result<(), Incomplete> {
         match delta {
             Delta::Text(text) => {
                 self.count(text.len())?;
@@ -73,6 +74,7 @@ impl Assembly {
                 self.count(kept.parts.iter().map(KeptPart::size_bytes).sum())?;
                 self.kept = Some(kept);
             }
+            Delta::By(label) => self.by = Some(label),
             Delta::Usage(usage) => self.usage = Some(usage),
             Delta::Stop(stop) => self.stop = Some(stop),
             Delta::Restart => *self = Self::default(),
@@ -81,12 +83,12 @@ impl Assembly {
     }
 
     /// Returns true once the reply has ended.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(in crate::models) fn is_stopped(&self) -> bool {
         self.stop.is_some()
     }
 
     /// Returns the reply when it is whole.
-    pub(super) fn finish(self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
+    pub(in crate::models) fn finish(self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
         let stop = self.stop.ok_or(Incomplete::Cut)?;
         let calls = finished_calls(self.calls, request);
         let stop = match (stop, calls.is_empty()) {
@@ -97,7 +99,7 @@ impl Assembly {
         if calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() {
             return Err(Incomplete::Empty);
         }
-        Ok(Reply { text: self.text, reasoning: self.reasoning, calls, kept: self.kept, usage: self.usage, stop })
+        Ok(Reply { text: self.text, reasoning: self.reasoning, calls, kept: self.kept, by: self.by, usage: self.usage, stop })
     }
 
     fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {
@@ -182,7 +184,10 @@ mod tests {
         let call = |id: &str, name: &str, arguments: &str| ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() };
         let calls = vec![call("x", "read_file", "{\"path\":1}"), call("y", "list_files", "{}")];
         let usage = Some(Usage { input: 2, ..Usage::default() });
-        assert_eq!(reply, Ok(Reply { text: "ab".into(), reasoning: "r".into(), calls, usage, stop: StopReason::ToolUse, kept: None }));
+        assert_eq!(
+            reply,
+            Ok(Reply { text: "ab".into(), reasoning: "r".into(), calls, usage, stop: StopReason::ToolUse, ..Reply::default() })
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! In: a model, a request, limits, a clock. Out: a whole reply or the last error. A reply exists only when it is whole, so nothing of
 //! a broken attempt is ever executed. It does not know any provider's protocol and keeps nothing between requests.
 
-mod assembly;
+pub(in crate::models) mod assembly;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;

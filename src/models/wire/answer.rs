@@ -359,7 +359,7 @@ pub(crate) mod testing {
                     let calls = calls.into_iter().map(|(id, name, arguments)| format!("{id} {name} {arguments}")).collect();
                     return Ok(Told { calls, stop, ..told });
                 }
-                Delta::Restart => panic!("an answer does not restart"),
+                Delta::By(_) | Delta::Restart => panic!("an answer does not restart"),
             }
         }
         panic!("an answer ends with a stop")

@@ -12,7 +12,7 @@ use crate::run::fault::Fault;
 use crate::run::job::{Job, Schedule, Work};
 use crate::run::opening::Words;
 use crate::run::plan::Subject;
-use crate::run::prepare::Order;
+use crate::run::prepare::{Cassettes, Order};
 use crate::run::trusted::Trusted;
 use crate::workspace::repo::CommitId;
 
@@ -101,6 +101,7 @@ pub(super) fn order(found: &Found, admitted: &Admitted, asked: Asked, session: S
         flags: model.into_iter().chain(budget).collect(),
         policy: None,
         script: None,
+        cassettes: Cassettes::default(),
     }
 }
 

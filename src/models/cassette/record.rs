@@ -1,0 +1,117 @@
+//! `Recording`: a model whose replies are written to a cassette as they are given.
+//!
+//! In: a model, an open [`Tape`]. Out: the same deltas; a line in the cassette for each whole reply, without secrets. A reply that cannot be
+//! written down is an error: a cassette with a hole in it would be found out at the worst time.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::stream::{self, BoxStream, StreamExt};
+use serde_json::Value;
+
+use crate::base::secret::Redactor;
+use crate::models::cassette::{CASSETTE_VERSION, Exchange, Header, Part, parts};
+use crate::models::retry::assembly::Assembly;
+use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+/// An open cassette.
+#[derive(Debug)]
+pub struct Tape {
+    file: std::fs::File,
+    name: String,
+    redactor: Redactor,
+}
+
+impl Tape {
+    /// Opens a cassette to add to; one that is not there begins with its first line.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn open(path: &Path, redactor: Redactor) -> std::io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let is_new = file.metadata()?.len() == 0;
+        let tape = Self { file, name: path.display().to_string(), redactor };
+        if is_new {
+            tape.write(&serde_json::to_value(Header { cassette: CASSETTE_VERSION })?)?;
+        }
+        Ok(tape)
+    }
+
+    fn write(&self, line: &Value) -> std::io::Result<()> {
+        // One write of one line: models beside each other do not tear each other's.
+        (&self.file).write_all(format!("{line}\n").as_bytes())
+    }
+
+    fn add(&self, exchange: &Exchange) -> std::io::Result<()> {
+        let mut line = serde_json::to_value(exchange)?;
+        redact(&mut line, &self.redactor);
+        self.write(&line)
+    }
+}
+
+/// A model whose replies are written to a cassette.
+pub struct Recording {
+    model: Box<dyn Model>,
+    tape: Arc<Tape>,
+}
+
+impl Recording {
+    /// Records a model.
+    #[must_use]
+    pub fn new(model: Box<dyn Model>, tape: Arc<Tape>) -> Self {
+        Self { model, tape }
+    }
+
+    fn write(&self, request: &ModelRequest<'_>, assembly: Assembly) -> Result<(), ModelError> {
+        let Ok(reply) = assembly.finish(request) else { return Ok(()) };
+        let exchange = Exchange {
+            task: request.task.0,
+            turn: request.turn,
+            mode: request.mode.to_owned(),
+            model: self.model.label().to_owned(),
+            asked: parts(request).iter().map(|(field, text)| Part::of(*field, text)).collect(),
+            reply,
+        };
+        self.tape
+            .add(&exchange)
+            .map_err(|err| ModelError::Script { model: self.tape.name.clone(), message: format!("the reply cannot be recorded: {err}") })
+    }
+}
+
+impl Model for Recording {
+    fn label(&self) -> &str {
+        self.model.label()
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        let state = (self.model.stream(request), Assembly::default());
+        stream::unfold(Some(state), move |state| async move {
+            let (mut deltas, mut assembly) = state?;
+            let item = deltas.next().await?;
+            let Ok(delta) = &item else { return Some((item, None)) };
+            // What is too large is refused by whoever assembles the reply.
+            let fits = assembly.add(delta.clone()).is_ok();
+            if assembly.is_stopped() && fits {
+                let written = self.write(&request, assembly);
+                return Some((written.and(item), None));
+            }
+            Some((item, Some((deltas, assembly))))
+        })
+        .boxed()
+    }
+}
+
+fn redact(value: &mut Value, redactor: &Redactor) {
+    match value {
+        Value::String(text) => {
+            if redactor.finds_secret(text) {
+                *text = redactor.redact(text);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| redact(value, redactor)),
+        Value::Object(object) => object.values_mut().for_each(|value| redact(value, redactor)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

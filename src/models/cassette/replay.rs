@@ -1,0 +1,212 @@
+//! `Replay`: a model that gives the replies of a cassette, and no other.
+//!
+//! In: a cassette's text, the fields it may differ in. Out: for each request the recorded reply; or, where the request is not the one that
+//! was recorded, the first difference. It keeps no state: the same request always gets the same reply.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::stream::{self, BoxStream, StreamExt};
+
+use crate::base::text::head;
+use crate::models::cassette::{CASSETTE_VERSION, Exchange, Field, Header, Part, SHOWN_BYTES, parts};
+use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+/// A model that plays a cassette.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    name: String,
+    exchanges: BTreeMap<(u32, u32, String), Exchange>,
+    tolerated: BTreeSet<Field>,
+}
+
+impl Replay {
+    /// Reads a cassette. Requests may differ from the recorded ones in the fields `tolerated`.
+    ///
+    /// # Errors
+    /// Names the line that is not one of a cassette.
+    pub fn parse(name: &str, text: &str, tolerated: impl IntoIterator<Item = Field>) -> Result<Self, String> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Header>(line).ok());
+        match header {
+            Some(Header { cassette: CASSETTE_VERSION }) => {}
+            Some(Header { cassette }) => {
+                return Err(format!("is a cassette of version {cassette}; this program reads version {CASSETTE_VERSION}"));
+            }
+            None => return Err("is no cassette: its first line should be `{\"cassette\":1}`".to_owned()),
+        }
+        let mut exchanges = BTreeMap::new();
+        for (at, line) in lines {
+            let exchange: Exchange = serde_json::from_str(line).map_err(|err| format!("line {}: {err}", at + 1))?;
+            // A run that was killed and went on asked for its last reply again: the later one counts.
+            exchanges.insert((exchange.task, exchange.turn, exchange.mode.clone()), exchange);
+        }
+        Ok(Self { name: name.to_owned(), exchanges, tolerated: tolerated.into_iter().collect() })
+    }
+
+    fn reply(&self, request: &ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
+        let place = format!("task {}, turn {}", request.task, request.turn.saturating_add(1));
+        let fault = |message: String| ModelError::Script { model: self.name.clone(), message: format!("{place}: {message}") };
+        let found = self.exchanges.get(&(request.task.0, request.turn, request.mode.to_owned()));
+        let exchange = found.ok_or_else(|| fault(format!("nothing was recorded there for mode `{}`", request.mode)))?;
+        match self.difference(&exchange.asked, &parts(request)) {
+            Some(difference) => Err(fault(difference)),
+            None => Ok(deltas(exchange)),
+        }
+    }
+
+    /// Returns the first difference that is not tolerated.
+    fn difference(&self, recorded: &[Part], asked: &[(Field, String)]) -> Option<String> {
+        let counts = |field: Field| !self.tolerated.contains(&field);
+        let recorded: Vec<&Part> = recorded.iter().filter(|part| counts(part.field)).collect();
+        let asked: Vec<&(Field, String)> = asked.iter().filter(|(field, _)| counts(*field)).collect();
+        for (at, (field, text)) in asked.iter().enumerate() {
+            let Some(part) = recorded.get(at).filter(|part| part.field == *field) else {
+                return Some(format!("`{}` holds something that was not recorded: `{}`", field.as_str(), head(text.trim(), SHOWN_BYTES)));
+            };
+            let now = Part::of(*field, text);
+            if now.hash != part.hash {
+                return Some(told(part, &now, text));
+            }
+        }
+        recorded.get(asked.len()).map(|part| format!("`{}` lacks what was recorded: `{}`", part.field.as_str(), part.shown))
+    }
+}
+
+/// Says where a part differs from the recorded one.
+fn told(recorded: &Part, now: &Part, text: &str) -> String {
+    let same = recorded.lines.iter().zip(&now.lines).take_while(|(one, other)| one == other).count();
+    let line =
+        text.lines().nth(same).map_or_else(|| "it ends there now".to_owned(), |line| format!("now it reads `{}`", head(line, SHOWN_BYTES)));
+    let was = recorded.shown.lines().nth(same).map(|line| format!(", recorded was `{line}`")).unwrap_or_default();
+    format!(
+        "`{}` is not what was recorded, from line {} on: {line}{was}; `--replay-tolerate {}` lets it differ",
+        now.field.as_str(),
+        same + 1,
+        now.field.as_str()
+    )
+}
+
+fn deltas(exchange: &Exchange) -> Vec<Delta> {
+    let reply = &exchange.reply;
+    let said = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let mut deltas: Vec<Delta> = reply.by.clone().map(Delta::By).into_iter().collect();
+    deltas.extend(said(&reply.reasoning).map(Delta::Reasoning));
+    deltas.extend(said(&reply.text).map(Delta::Text));
+    deltas.extend(reply.calls.iter().enumerate().map(|(index, call)| Delta::Call {
+        index,
+        id: Some(call.id.clone()),
+        name: Some(call.name.clone()),
+        arguments: call.arguments.clone(),
+    }));
+    deltas.extend(reply.kept.clone().map(Delta::Kept));
+    deltas.extend(reply.usage.map(Delta::Usage));
+    deltas.push(Delta::Stop(reply.stop));
+    deltas
+}
+
+impl Model for Replay {
+    fn label(&self) -> &str {
+        &self.name
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        match self.reply(&request) {
+            Ok(deltas) => stream::iter(deltas.into_iter().map(Ok)).boxed(),
+            Err(err) => stream::iter([Err(err)]).boxed(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test reads what was recorded")]
+mod tests {
+    use std::sync::Arc;
+
+    use futures::executor::block_on;
+    use futures::stream::StreamExt;
+    use pretty_assertions::assert_eq;
+
+    use super::Replay;
+    use crate::base::chat::{Message, ToolResult};
+    use crate::base::id::TaskId;
+    use crate::base::secret::{Redactor, Secret};
+    use crate::models::cassette::Field;
+    use crate::models::cassette::record::{Recording, Tape};
+    use crate::models::scripted::Scripted;
+    use crate::models::scripted::script::Script;
+    use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+    const SCRIPT: &str = "version: 1\nname: a play\ntasks: [{ turns: [{ say: the key is hunter2hunter2, calls: [{ tool: read_file, args: { path: a } }] }, { say: done }] }]\n";
+
+    fn request<'a>(system: &'a str, messages: &'a [Message], turn: u32) -> ModelRequest<'a> {
+        ModelRequest { system, messages, tools: &[], max_output_tokens: None, task: TaskId(0), mode: "code", turn }
+    }
+
+    fn ask(model: &dyn Model, request: ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
+        block_on(model.stream(request).collect::<Vec<_>>()).into_iter().collect()
+    }
+
+    /// The conversation of a run whose file held these words.
+    fn conversation(words: &str) -> Vec<Message> {
+        let calls = vec![crate::base::chat::ToolCall { id: "s".into(), name: "read_file".into(), arguments: r#"{"path":"a"}"#.into() }];
+        let results = vec![ToolResult { call_id: "s".into(), text: words.into(), ..ToolResult::default() }];
+        vec![
+            Message::User { text: "go".into() },
+            Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None },
+            Message::Tool { results },
+        ]
+    }
+
+    fn recorded() -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.cassette");
+        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")])).unwrap();
+        let model = Recording::new(Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())), Arc::new(tape));
+        let messages = conversation("one\ntwo");
+        assert!(ask(&model, request("be brief", &messages[..1], 0)).is_ok());
+        assert!(ask(&model, request("be brief", &messages, 1)).is_ok());
+        std::fs::read_to_string(path).unwrap()
+    }
+
+    #[test]
+    fn plays_what_was_recorded_without_its_secrets() {
+        let text = recorded();
+        assert!(!text.contains("hunter2") && text.lines().count() == 3, "{text}");
+        let replay = Replay::parse("run.cassette", &text, []).unwrap();
+        let messages = conversation("one\ntwo");
+        let first = ask(&replay, request("be brief", &messages[..1], 0)).unwrap();
+        assert_eq!(first[0], Delta::Text("the key is ***".into()));
+        assert_eq!(ask(&replay, request("be brief", &messages, 1)).unwrap()[0], Delta::Text("done".into()));
+        let beyond = ask(&replay, request("be brief", &messages, 2)).unwrap_err().to_string();
+        assert!(beyond.contains("nothing was recorded there"), "{beyond}");
+    }
+
+    #[test]
+    fn names_the_first_difference_and_tolerates_what_it_is_told_to() {
+        let text = recorded();
+        let strict = Replay::parse("run.cassette", &text, []).unwrap();
+        let changed = conversation("one\nzwei");
+        let fault = ask(&strict, request("be brief", &changed, 1)).unwrap_err().to_string();
+        assert!(
+            fault.contains("task 0, turn 2: `answers` is not what was recorded, from line 2 on: now it reads `zwei`, recorded was `two`"),
+            "{fault}"
+        );
+        let fault = ask(&strict, request("be long", &changed, 1)).unwrap_err().to_string();
+        assert!(fault.contains("`system`") && fault.contains("--replay-tolerate system"), "{fault}");
+        let shorter = ask(&strict, request("be brief", &changed[..1], 1)).unwrap_err().to_string();
+        assert!(shorter.contains("`before`"), "{shorter}");
+        let tolerant = Replay::parse("run.cassette", &text, [Field::Answers]).unwrap();
+        assert!(ask(&tolerant, request("be brief", &changed, 1)).is_ok());
+        assert!(ask(&tolerant, request("be long", &changed, 1)).is_err());
+    }
+
+    #[test]
+    fn says_what_is_no_cassette() {
+        for (text, words) in
+            [("", "is no cassette"), ("{}", "is no cassette"), ("{\"cassette\":9}", "version 9"), ("{\"cassette\":1}\n{}", "line 2")]
+        {
+            let fault = Replay::parse("x", text, []).unwrap_err();
+            assert!(fault.contains(words), "{fault}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! `Chain`: one model and those that stand in for it, in order.
+//!
+//! In: requests. Out: the reply of the first model that gives one, with its name where it is not the one that was asked. The next one is asked
+//! when a model fails twice in a row, has nothing left to pay with, or the conversation is too long for it and not for the next. It stays
+//! for a while before the first is tried again. Pauses between attempts are `retry`'s part.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::stream::{self, BoxStream, StreamExt};
+use tracing::warn;
+
+use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+/// Failed attempts in a row after which the next model is asked.
+const FAILURES: usize = 2;
+/// Requests the next model answers before the first is tried again.
+const STAY_REQUESTS: usize = 20;
+
+/// A model of a chain.
+pub struct Link {
+    /// The model.
+    pub model: Box<dyn Model>,
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
+}
+
+/// One model and those that stand in for it.
+pub struct Chain {
+    links: Vec<Link>,
+    /// The one that is asked now.
+    at: AtomicUsize,
+    /// Failed attempts in a row.
+    failures: AtomicUsize,
+    /// Requests since the one that is asked now took over.
+    stayed: AtomicUsize,
+}
+
+impl Chain {
+    /// Takes the models in the order they are asked; without a first one there is no chain.
+    #[must_use]
+    pub fn new(links: Vec<Link>) -> Option<Self> {
+        let chain = Self { links, at: AtomicUsize::new(0), failures: AtomicUsize::new(0), stayed: AtomicUsize::new(0) };
+        (!chain.links.is_empty()).then_some(chain)
+    }
+
+    fn begin(&self) -> usize {
+        let at = self.at.load(Ordering::Relaxed);
+        if at > 0 && self.stayed.fetch_add(1, Ordering::Relaxed) >= STAY_REQUESTS {
+            self.go_to(0);
+            return 0;
+        }
+        at
+    }
+
+    fn go_to(&self, at: usize) {
+        self.at.store(at, Ordering::Relaxed);
+        self.stayed.store(0, Ordering::Relaxed);
+        self.failures.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns the model to ask after a failure of the one at `at`; `None` when it is to be asked again or nobody can help.
+    fn after(&self, at: usize, err: &ModelError) -> Option<usize> {
+        let window = |at: usize| self.links.get(at).map_or(0, |link| link.context_window);
+        let next = match err {
+            ModelError::TooLong { .. } => (at + 1..self.links.len()).find(|next| window(*next) > window(at)),
+            ModelError::Unavailable { .. } | ModelError::Garbled { .. } => {
+                let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
+                (failures >= FAILURES).then_some(at + 1)
+            }
+            ModelError::Rejected { status: 402 | 429, .. } => Some(at + 1),
+            ModelError::Rejected { .. } | ModelError::Unauthorized { .. } | ModelError::Script { .. } => None,
+        };
+        next.filter(|next| *next < self.links.len())
+    }
+}
+
+impl Model for Chain {
+    fn label(&self) -> &str {
+        self.links.first().map_or("", |link| link.model.label())
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        let at = self.begin();
+        stream::unfold(Attempt { chain: self, request, at, deltas: None, is_over: false }, |mut attempt| async {
+            let item = attempt.next().await?;
+            Some((item, attempt))
+        })
+        .boxed()
+    }
+}
+
+/// One request on its way through the chain.
+struct Attempt<'a> {
+    chain: &'a Chain,
+    request: ModelRequest<'a>,
+    at: usize,
+    deltas: Option<BoxStream<'a, Result<Delta, ModelError>>>,
+    is_over: bool,
+}
+
+impl Attempt<'_> {
+    async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
+        if self.is_over {
+            return None;
+        }
+        let Some(deltas) = &mut self.deltas else {
+            let link = self.chain.links.get(self.at)?;
+            self.deltas = Some(link.model.stream(self.request));
+            // Who stands in for the first says so.
+            let by = (self.at > 0).then(|| Delta::By(link.model.label().to_owned()));
+            return match by {
+                Some(by) => Some(Ok(by)),
+                None => Box::pin(self.next()).await,
+            };
+        };
+        let item = deltas.next().await;
+        match &item {
+            Some(Ok(Delta::Stop(_))) => self.chain.failures.store(0, Ordering::Relaxed),
+            Some(Err(err)) => {
+                if let Some(next) = self.chain.after(self.at, err) {
+                    warn!(%err, next, "another model is asked");
+                    self.chain.go_to(next);
+                    self.at = next;
+                    self.deltas = None;
+                    return Some(Ok(Delta::Restart));
+                }
+                self.is_over = true;
+            }
+            Some(Ok(_)) | None => {}
+        }
+        item
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use futures::executor::block_on;
+    use futures::stream::{self, BoxStream, StreamExt};
+    use pretty_assertions::assert_eq;
+
+    use super::{Chain, FAILURES, Link, STAY_REQUESTS};
+    use crate::base::chat::StopReason;
+    use crate::base::id::TaskId;
+    use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+    /// Fails as often as it is told, then says its name.
+    struct Failing(&'static str, AtomicUsize, fn(String) -> ModelError);
+
+    impl Model for Failing {
+        fn label(&self) -> &str {
+            self.0
+        }
+        fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+            let left = self.1.load(Ordering::Relaxed);
+            if left > 0 {
+                self.1.store(left - 1, Ordering::Relaxed);
+                return stream::iter([Ok(Delta::Text("half".into())), Err((self.2)(self.0.to_owned()))]).boxed();
+            }
+            stream::iter([Ok(Delta::Text(self.0.to_owned())), Ok(Delta::Stop(StopReason::End))]).boxed()
+        }
+    }
+
+    fn unavailable(model: String) -> ModelError {
+        ModelError::Unavailable { model, message: "busy".into(), retry_after: None }
+    }
+
+    fn too_long(model: String) -> ModelError {
+        ModelError::TooLong { model, message: "long".into() }
+    }
+
+    /// A model by name, how often it fails and how, and its window.
+    type Told = (&'static str, usize, fn(String) -> ModelError, u32);
+
+    fn chain(links: &[Told]) -> Chain {
+        let link = |(name, failures, err, context_window): &Told| Link {
+            model: Box::new(Failing(name, AtomicUsize::new(*failures), *err)),
+            context_window: *context_window,
+        };
+        Chain::new(links.iter().map(link).collect()).unwrap()
+    }
+
+    /// Who answers one attempt, as told by words and by name.
+    fn ask(chain: &Chain) -> Result<(String, Option<String>), ModelError> {
+        let request =
+            ModelRequest { system: "", messages: &[], tools: &[], max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        let (mut words, mut by) = (String::new(), None);
+        for delta in block_on(chain.stream(request).collect::<Vec<_>>()) {
+            match delta? {
+                Delta::Text(text) => words.push_str(&text),
+                Delta::By(label) => by = Some(label),
+                Delta::Restart => (words, by) = (String::new(), None),
+                Delta::Reasoning(_) | Delta::Call { .. } | Delta::Kept(_) | Delta::Usage(_) | Delta::Stop(_) => {}
+            }
+        }
+        Ok((words, by))
+    }
+
+    fn said(name: &str, stands_in: bool) -> Result<(String, Option<String>), ModelError> {
+        Ok((name.to_owned(), stands_in.then(|| name.to_owned())))
+    }
+
+    #[test]
+    fn the_next_is_asked_after_failures_in_a_row_and_stays_for_a_while() {
+        let chain = chain(&[("one", FAILURES, unavailable, 10), ("two", 0, unavailable, 10)]);
+        for _ in 1..FAILURES {
+            assert_eq!(ask(&chain), Err(unavailable("one".into())), "once is no outage");
+        }
+        for _ in 0..=STAY_REQUESTS {
+            assert_eq!(ask(&chain), said("two", true));
+        }
+        assert_eq!(ask(&chain), said("one", false));
+    }
+
+    #[test]
+    fn what_is_too_long_goes_to_a_larger_window_or_nowhere() {
+        assert_eq!(ask(&chain(&[("one", 1, too_long, 10), ("two", 0, too_long, 10), ("three", 0, too_long, 20)])), said("three", true));
+        assert_eq!(ask(&chain(&[("one", 1, too_long, 10), ("two", 0, too_long, 10)])), Err(too_long("one".into())));
+    }
+
+    #[test]
+    fn an_empty_account_is_passed_over_and_a_wrong_key_is_not() {
+        let poor = |model: String| ModelError::Rejected { model, status: 429, message: "quota".into() };
+        let wrong = |model: String| ModelError::Unauthorized { model, message: "who".into() };
+        assert_eq!(ask(&chain(&[("one", 1, poor, 10), ("two", 0, poor, 10)])), said("two", true));
+        assert_eq!(ask(&chain(&[("one", 1, wrong, 10), ("two", 0, wrong, 10)])), Err(wrong("one".into())));
+    }
+
+    #[test]
+    fn the_last_ones_failure_is_everyones() {
+        let chain = chain(&[("one", 9, unavailable, 10), ("two", 9, unavailable, 10)]);
+        assert!(ask(&chain).is_err());
+        assert_eq!(ask(&chain), Err(unavailable("two".into())), "the second is asked and fails too");
+        assert_eq!(ask(&chain), Err(unavailable("two".into())));
+    }
+}
