@@ -27,7 +27,7 @@ fn no_model_or_no_key_names_the_variables() {
     let stage = Stage::with(FILES);
     let none = [
         "error: models: no model is configured",
-        "hint: set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too for a server other than OpenAI's), or describe a profile under `models.profiles` in the configuration",
+        "hint: set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too for a server other than OpenAI's; LOCUM_MODEL=anthropic:MODEL and ANTHROPIC_API_KEY for Anthropic's), or describe a profile under `models.profiles` in the configuration",
     ];
     check(&stage, &["run", "x"], &[], &none);
     let hint =
