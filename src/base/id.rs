@@ -23,6 +23,13 @@ impl SessionId {
         plain.then(|| Self(text.to_owned()))
     }
 
+    /// Returns when it was given out, in seconds since 1970; `None` for a name that does not tell.
+    #[must_use]
+    pub fn made_at_s(&self) -> Option<i64> {
+        let (seconds, _) = uuid::Uuid::try_parse(&self.0).ok()?.get_timestamp()?.to_unix();
+        i64::try_from(seconds).ok()
+    }
+
     /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -232,6 +232,7 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
         git: &git,
         base_branch: &branch,
         marker: &marker,
+        thread: prepared.plan.subject.thread(),
         reaction: None,
         seen: &[],
         reply_to: None,

@@ -48,6 +48,9 @@ impl Local {
                 let facts = json!({ "base": base, "draft": draft });
                 ("pull-request".to_owned(), "md", Some(line.clone()), format!("{line}\n<!-- {facts} -->\n# {title}\n\n{body}"))
             }
+            Posting::Issue { marker, title, body } => {
+                ("issue".to_owned(), "md", Some(marker.clone()), format!("{body}\n\n(title: {title})"))
+            }
             Posting::Withdrawal(_) => ("withdrawal".to_owned(), "json", None, as_json(posting)),
             Posting::Reaction { .. } => ("reaction".to_owned(), "json", None, as_json(posting)),
             Posting::Labels { number, .. } => (format!("labels-{number}"), "json", None, as_json(posting)),

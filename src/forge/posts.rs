@@ -63,6 +63,15 @@ pub enum Posting {
         /// Whether it starts as a draft.
         draft: bool,
     },
+    /// An issue of our own; an open one with the same marker is updated.
+    Issue {
+        /// The hidden first line that names it; part of `body`.
+        marker: String,
+        /// Title.
+        title: String,
+        /// The whole body, marker included.
+        body: String,
+    },
     /// Labels added to an issue or pull request.
     Labels {
         /// Issue or pull request.
@@ -113,6 +122,7 @@ impl Act for Posting {
             Self::Review { .. } => Publication::Review,
             Self::PullRequest { .. } => Publication::PullRequest,
             Self::Labels { .. } => Publication::Label,
+            Self::Issue { .. } => Publication::Issue,
         };
         vec![Intent::Publish(publication)]
     }

@@ -73,6 +73,8 @@ pub enum Publication {
     PullRequest,
     /// A label.
     Label,
+    /// An issue, where people decide on what a run waits for that none started.
+    Issue,
 }
 
 impl fmt::Display for Publication {
@@ -83,6 +85,7 @@ impl fmt::Display for Publication {
             Self::Commit => "commit",
             Self::PullRequest => "pull-request",
             Self::Label => "label",
+            Self::Issue => "issue",
         })
     }
 }

@@ -16,6 +16,7 @@ pub const PUBLICATIONS: &[(&str, Publication)] = &[
     ("commit", Publication::Commit),
     ("pull-request", Publication::PullRequest),
     ("label", Publication::Label),
+    ("issue", Publication::Issue),
 ];
 
 const KINDS: &[&str] =

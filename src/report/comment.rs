@@ -146,6 +146,18 @@ pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) 
     sections::join(&paragraphs)
 }
 
+/// Returns title and body of the issue where people decide on a run that no issue or pull request started.
+#[must_use]
+pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (String, String) {
+    let title = format!("Waits for a person: {}", figures::clip(about.lines().next().unwrap_or_default(), 80));
+    let by = sections::written_by(None, run_url);
+    let body = format!(
+        "{marker}\n{by} A run that no issue or pull request started needs a decision: the comments below say which, and how it is made. \
+         Close this issue when nothing waits here any more."
+    );
+    (title, body)
+}
+
 fn asked(facts: &CommentFacts<'_>) -> String {
     facts.requested_by.map_or_else(String::new, |login| format!("Asked by {}.", code(&figures::clip(login, 60))))
 }

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 
 /// Posts the progress whenever it changed, until the sender is gone. The final comment is `publish`'s.
 pub async fn keep_posting(publisher: &Publisher<'_>, mut latest: watch::Receiver<Progress>, clock: &dyn Clock) {
-    let Some(number) = publisher.prepared.plan.subject.thread() else { return };
+    let Some(number) = publisher.destination.thread else { return };
     let mut published = Published::default();
     loop {
         let body = comment::progress(&publisher.comment_facts(), &latest.borrow_and_update());

@@ -54,6 +54,14 @@ impl Repo {
         Ok((found.message().unwrap_or_default().to_owned(), parent))
     }
 
+    /// Returns when a commit was made, in seconds since 1970.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn time_of(&self, commit: &CommitId) -> Result<i64, RepoError> {
+        Ok(self.find(commit)?.time().seconds())
+    }
+
     /// Takes a carried checkpoint up as the last one of its session, and brings the touched files to it.
     ///
     /// # Errors

@@ -168,6 +168,22 @@ impl GitBinary {
         fetch.succeed(self.env.clone(), &self.secrets).await.map(drop)
     }
 
+    /// Returns the sessions that are carried at a remote, each with its commit.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn sessions(&self, remote: &Remote) -> Result<Vec<(String, CommitId)>, RepoError> {
+        let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
+        arguments.push(format!("{SESSION_REFS}*").into());
+        let list = Use { name: "ls-remote", arguments, folder: &self.folder, remote: Some(remote), timeout: NETWORK_TIMEOUT };
+        let answer = list.succeed(self.env.clone(), &self.secrets).await?;
+        let line = |line: &str| {
+            let (commit, name) = line.split_once('\t')?;
+            Some((name.strip_prefix(SESSION_REFS)?.to_owned(), CommitId(commit.to_owned())))
+        };
+        Ok(String::from_utf8_lossy(&answer.output).lines().filter_map(line).collect())
+    }
+
     /// Pushes a commit to a branch of the remote. Never with force: a branch that moved meanwhile is a refusal.
     ///
     /// It is pushed from an empty repository that borrows this one's objects, so that nothing a command may have put into

@@ -208,3 +208,56 @@ fn a_session_that_cannot_be_kept_says_so() {
     let comment = &fixture.server.comments(7)[0];
     assert!(comment.contains("The run cannot go on here: the session cannot be kept in the repository"), "{comment}");
 }
+
+#[test]
+fn a_run_that_nothing_started_on_asks_in_an_issue_of_its_own() {
+    let dispatched = |fixture: &Fixture, run| {
+        let inputs = [("INPUT_PROMPT", "hold it"), ("INPUT_MODE", "code")];
+        fixture.step(&Ask { event: "workflow_dispatch", inputs: &inputs, ids: (0, run), ..Ask::comment("") })
+    };
+    let fixture = Fixture::publishing("publish: { allow: [comment, commit, pull-request, issue] }");
+    let step = dispatched(&fixture, 4242);
+    assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
+    let issue = fixture.server.issues().pop().unwrap();
+    let number = issue["number"].as_u64().unwrap();
+    assert!(issue["body"].as_str().unwrap().starts_with("<!-- locum:v1 kind=decision session="), "{issue:#}");
+    let hold = fixture.waiting(number);
+    fixture.move_on(true);
+    // Only there: the same words on another issue decide nothing.
+    let elsewhere = says(&fixture, &format!("/locum approve {hold}"));
+    assert_eq!(elsewhere.output("outcome"), "refused", "{elsewhere:?}");
+    let copied = fixture.server.comments(number)[0].clone();
+    fixture.server.add_comment(7, "locum-bot", "Bot", &copied);
+    let copied = says(&fixture, &format!("/locum approve {hold}"));
+    assert!(copied.output("final-message").contains("waits on another issue"), "{copied:?}");
+    let step = fixture.step(&Ask { number, ids: (56, 4343), ..Ask::comment(&format!("/locum approve {hold}")) });
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+    assert_eq!(fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]), "src/held/a.txt\nsrc/hello.txt\n");
+    assert!(fixture.server.comments(number)[0].contains("Approved by people: 1 call"), "{:?}", fixture.server.comments(number));
+
+    let fixture = Fixture::new();
+    let step = dispatched(&fixture, 4242);
+    assert_eq!((step.output("outcome"), fixture.server.issues().len()), ("on-hold", 1), "{step:?}");
+    assert!(fixture.stage.read("summary").contains("publish(issue)"), "{}", fixture.stage.read("summary"));
+}
+
+#[test]
+fn sessions_that_nobody_decides_on_go_after_their_time() {
+    let fixture = Fixture::new();
+    let git = git2::Repository::open_bare(fixture.stage.path("remotes/acme/app.git")).unwrap();
+    let main = git.find_reference("refs/heads/main").unwrap().peel_to_commit().unwrap();
+    let kept = |session: &str, days: i64| {
+        let time = git2::Time::new(jiff::Timestamp::now().as_second() - days * 86_400, 0);
+        let who = git2::Signature::new("locum", "locum@localhost", &time).unwrap();
+        let name = format!("refs/locum/sessions/{session}");
+        git.commit(Some(&name), &who, &who, "waits", &main.tree().unwrap(), &[]).unwrap();
+    };
+    // Old; started long ago but waiting since yesterday; of a name that tells no time.
+    kept("0189aabbccdd7eeeb333444455556666", 8);
+    kept("0189aabbccdd7eeeb333444455557777", 1);
+    kept("somebodys-own", 300);
+    assert_eq!(fixture.step(&Ask::comment("/locum code say hello")).output("outcome"), "done");
+    let left: Vec<String> =
+        fixture.kept_sessions().iter().filter_map(|line| Some(line.split(' ').next()?.rsplit('/').next()?.to_owned())).collect();
+    assert_eq!(left, ["0189aabbccdd7eeeb333444455557777", "somebodys-own"]);
+}

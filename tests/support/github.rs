@@ -279,6 +279,17 @@ impl World {
                 let login = decode(login);
                 self.permissions.iter().find(|(known, _)| *known == login).map_or_else(not_found, |(_, answer)| (200, answer.clone()))
             }
+            ("GET", ["issues"]) => page(self.issues.iter().filter(|issue| issue["state"] == "open"), &query),
+            ("POST", ["issues"]) => {
+                let id = self.id();
+                let mut issue = self.own_comment(id, body);
+                for (key, value) in [("number", json!(id)), ("title", body["title"].clone()), ("state", json!("open"))] {
+                    issue[key] = value;
+                }
+                self.issues.push(issue.clone());
+                (201, issue)
+            }
+            ("PATCH", ["issues", number]) => edit(&mut self.issues, "number", number, body),
             ("GET", ["issues", number]) => found(self.issues.iter().find(|issue| issue["number"] == number_of(number))),
             ("GET", ["pulls", number]) => found(self.pulls.iter().find(|pull| pull["number"] == number_of(number))),
             ("GET", ["issues", number, "comments"]) => {

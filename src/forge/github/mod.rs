@@ -182,6 +182,7 @@ impl GitHub {
             Posting::PullRequest { head, base, title, body, draft } => {
                 self.put_pull_request(&json!({ "head": head, "base": base, "title": title, "body": body, "draft": draft })).await
             }
+            Posting::Issue { marker, title, body } => self.put_issue(marker, &json!({ "title": title, "body": body })).await,
             Posting::Labels { number, labels } => {
                 let path = self.path(&format!("issues/{number}/labels"));
                 self.wire.ask(Call::post(path, json!({ "labels": labels }))).await?;
@@ -207,8 +208,7 @@ impl GitHub {
 
     /// Edits our comment with this marker, or writes one.
     async fn put_comment(&self, place: &Place, marker: &str, body: &str) -> Result<Receipt, ForgeError> {
-        let whole_line =
-            |comment: &Value| text(comment, "/body").and_then(|body| body.lines().next()).is_some_and(|line| line.trim_end() == marker);
+        let whole_line = |comment: &Value| starts_with_line(comment, marker);
         for comment in self.ours(&place.list, marker).await?.into_iter().filter(whole_line) {
             let path = format!("{}/{}", place.edit, number(&comment, "/id").ok_or_else(|| missing(&place.list, "/id"))?);
             match self.wire.ask(Call::patch(path.clone(), json!({ "body": body }))).await {
@@ -227,6 +227,19 @@ impl GitHub {
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Changes our open issue with this marker, or opens one.
+    async fn put_issue(&self, marker: &str, issue: &Value) -> Result<Receipt, ForgeError> {
+        let path = self.path("issues");
+        let ours = self.ours(&format!("{path}?state=open"), marker).await?;
+        let same = ours.iter().find(|known| starts_with_line(known, marker) && known.get("pull_request").is_none());
+        let answer = match same.and_then(|same| number(same, "/number")) {
+            Some(number) => self.wire.ask(Call::patch(format!("{path}/{number}"), issue.clone())).await?,
+            None => self.wire.ask(Call::post(path.clone(), issue.clone())).await?,
+        };
+        let number = number(&answer, "/number").ok_or_else(|| missing(&path, "/number"))?;
+        Ok(Receipt { publication: Publication::Issue, id: number, url: url_of(&answer), updated: same.is_some() })
     }
 
     /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is decided when it is opened.
@@ -319,6 +332,11 @@ impl Forge for GitHub {
 
 fn own_comment(comment: &Value) -> Option<OwnComment> {
     Some(OwnComment { id: number(comment, "/id")?, body: text(comment, "/body")?.to_owned() })
+}
+
+/// Returns true for something whose text begins with exactly this line.
+fn starts_with_line(posted: &Value, marker: &str) -> bool {
+    text(posted, "/body").and_then(|body| body.lines().next()).is_some_and(|line| line.trim_end() == marker)
 }
 
 /// Where comments of one kind are listed, created and edited.

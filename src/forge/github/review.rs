@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::forge::github::wire::{Call, number, text};
-use crate::forge::github::{GitHub, PAGE, PAGES, missing, receipt};
+use crate::forge::github::{GitHub, PAGE, PAGES, missing, receipt, starts_with_line};
 use crate::forge::posts::{LineComment, Receipt};
 use crate::forge::{CommentableLines, ForgeError};
 use crate::policy::intent::Publication;
@@ -35,10 +35,8 @@ impl GitHub {
     /// Changes the text of our review with this marker, or submits one.
     pub(super) async fn put_review(&self, pull_request: u64, marker: &str, review: &Value) -> Result<Receipt, ForgeError> {
         let path = self.path(&format!("pulls/{pull_request}/reviews"));
-        let whole_line =
-            |known: &Value| text(known, "/body").and_then(|body| body.lines().next()).is_some_and(|line| line.trim_end() == marker);
         let ours = self.ours(&path, marker).await?;
-        if let Some(known) = ours.iter().find(|known| whole_line(known)) {
+        if let Some(known) = ours.iter().find(|known| starts_with_line(known, marker)) {
             let one = format!("{path}/{}", number(known, "/id").ok_or_else(|| missing(&path, "/id"))?);
             let answer = self.wire.ask(Call::put(one.clone(), json!({ "body": review.get("body") }))).await?;
             return receipt(Publication::Review, &one, &answer, true);

@@ -17,6 +17,7 @@ use crate::run::action::gate::{PROGRESS, thread_of};
 use crate::run::action::{Arrival, Found, refs};
 use crate::run::fault::Fault;
 use crate::run::prepare::{Order, Prepared};
+use crate::session::hold;
 use crate::session::journal::{JOURNAL_FILE, Journal};
 use crate::session::outcome::Outcome;
 use crate::workspace::carried::SESSION_REFS;
@@ -24,6 +25,9 @@ use crate::workspace::repo::CommitId;
 
 /// A session with a larger journal is not carried.
 pub(super) const CARRIED_LIMIT_BYTES: u64 = 20 * 1024 * 1024;
+
+/// Sessions that one workflow run takes away at most.
+const SWEPT_AT_ONCE: usize = 10;
 
 /// What the next workflow run needs beside the journal; kept in the journal's first line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,9 +44,19 @@ pub(super) struct Carried {
     pub(super) reply_to: Option<u64>,
     /// Login of who asked.
     pub(super) requested_by: Option<String>,
+    /// The issue opened for the decision, where the run has no other place.
+    #[serde(default)]
+    pub(super) thread: Option<u64>,
     /// What says that it was seen, until it is over.
     #[serde(default)]
     pub(super) seen: Vec<OwnReaction>,
+}
+
+impl Carried {
+    /// Returns the issue or pull request where people decide.
+    pub(super) fn thread(&self) -> Option<u64> {
+        self.order.subject.thread().or(self.thread)
+    }
 }
 
 /// Where a session waits, as our own comment says.
@@ -91,23 +105,47 @@ pub(super) async fn keep(
     prepared: &Prepared,
     folder: &std::path::Path,
     outcome: &Outcome,
-    from: Option<&CommitId>,
+    (thread, from): (Result<u64, String>, Option<&CommitId>),
 ) -> Result<Option<String>, String> {
     let held = outcome.held.as_ref().map(|held| held.id.clone());
     let Some(id) = held.or_else(|| outcome.question.as_ref().map(|question| question.id.clone())) else { return Ok(None) };
-    if prepared.plan.subject.thread().is_none() {
-        return Err("a run without an issue or pull request has no place where people could decide".to_owned());
-    }
+    let thread = thread?;
     let journal = Journal::bytes(folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
     let checkpoint = outcome.checkpoint.as_ref().unwrap_or(&outcome.base);
     let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &prepared.plan.trusted].into_iter().chain(&outcome.apart).collect();
     let repo = &arrival.workspace.repo;
-    let commit = repo.carry(&[(JOURNAL_FILE, &journal)], &parents, &format!("waits {id}\n")).map_err(|error| error.to_string())?;
+    let commit = repo.carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&id, thread)).map_err(|error| error.to_string())?;
     let permit = permit(&prepared.policy, &prepared.plan.facts)?;
     let session = prepared.plan.session.clone();
     let moved = arrival.git.push_session(&permit, arrival.remote, session.as_str(), (from, Some(&commit))).await;
     moved.map_err(|error| format!("the session cannot be kept in the repository: {error}"))?;
     Ok(Some(Waits { session, commit, id }.line()))
+}
+
+/// What the commit of a session says: it waits on this thread and on no other.
+pub(super) fn waits_words(id: &str, thread: u64) -> String {
+    format!("waits {id} on #{thread}\n")
+}
+
+/// Takes away what waited for longer than anything may: sessions nobody decided on, and claims whose run was killed.
+pub(super) async fn sweep(arrival: &Arrival<'_>, policy: &Policy, facts: &Facts) {
+    let Ok(kept) = arrival.git.sessions(arrival.remote).await else { return };
+    let now_s = arrival.clock.now().as_second();
+    let is_over = |since_s: i64| now_s - since_s > hold::WAIT_LIMIT.as_secs();
+    let old = kept.into_iter().filter(|(session, _)| SessionId::parse(session).and_then(|id| id.made_at_s()).is_some_and(is_over));
+    for (session, tip) in old.take(SWEPT_AT_ONCE) {
+        let name = format!("{SESSION_REFS}{session}");
+        let fetched = arrival.git.fetch(arrival.remote, &format!("+{name}:{name}"), refs::depth_of(arrival, 1)).await;
+        // A session may be older than what it waits for now.
+        if fetched.is_err() || !arrival.workspace.repo.time_of(&tip).is_ok_and(is_over) {
+            continue;
+        }
+        let Ok(permit) = permit(policy, facts) else { return };
+        match arrival.git.push_session(&permit, arrival.remote, &session, (Some(&tip), None)).await {
+            Ok(()) => tracing::info!(session, "a session that nobody decided on is removed"),
+            Err(error) => tracing::warn!(%error, session, "a session that is over stays on its ref"),
+        }
+    }
 }
 
 /// Takes a session off its ref, which held `from`. What cannot be taken off is only in the way of nobody.

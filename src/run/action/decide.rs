@@ -59,6 +59,11 @@ async fn take(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted, said: &
         Ok(tip) => tip,
         Err(why) => return Ok(Err(why)),
     };
+    let thread = found.trigger.subject.as_ref().map_or(0, |subject| subject.number);
+    let (words, _) = arrival.workspace.repo.message_of(&waits.commit).map_err(Fault::machine)?;
+    if words != carry::waits_words(&waits.id, thread) {
+        return Ok(Err("the session waits on another issue or pull request".to_owned()));
+    }
     let journal = match journal_of(arrival, &waits)? {
         Ok(journal) => journal,
         Err(why) => return Ok(Err(why)),
@@ -117,7 +122,7 @@ fn checked(found: &Found, admitted: &Admitted, waits: &Waits, journal: &str) -> 
         return Err("the kept session is not the one that the run's comment names".to_owned());
     }
     let thread = found.trigger.subject.as_ref().map(|subject| subject.number);
-    if carried.order.subject.thread() != thread {
+    if carried.order.subject.thread().is_some_and(|own| Some(own) != thread) {
         return Err("the session belongs to another issue or pull request".to_owned());
     }
     if start.policy_hash != admitted.policy.hash() {
@@ -150,6 +155,7 @@ async fn go_on(
     watch: &mut dyn FnMut(&JournalLine, &State),
 ) -> Result<ActionEnd, Fault> {
     let Taken { carried, prepared, folder, claim } = taken;
+    let carried = Carried { thread: found.trigger.subject.as_ref().map(|subject| subject.number), ..carried };
     let course = Course { reaction: reaction_target(&found.trigger), carried, beginning: Beginning::Resumed, from: Some(claim) };
     carry_out(arrival, prepared, folder, course, cancelled, watch).await
 }

@@ -33,7 +33,7 @@ use crate::run::prepare::{self, Order, Prepared, UserFiles};
 use crate::run::publish::{Destination, Published, Publisher};
 use crate::run::request::{Answer, Refused, Wish};
 use crate::session::event::JournalLine;
-use crate::session::outcome::Outcome;
+use crate::session::outcome::{Outcome, OutcomeWord};
 use crate::session::state::State;
 use crate::workspace::Workspace;
 use crate::workspace::git_binary::GitBinary;
@@ -136,6 +136,7 @@ pub async fn run(
     for asked in order::asked(arrival, &found, &admitted)? {
         ends.push(one(arrival, &found, &admitted, asked, cancelled(), watch).await?);
     }
+    carry::sweep(arrival, &admitted.policy, &admitted.request.facts).await;
     if ends.is_empty() {
         ends.push(ActionEnd::Skipped("no job is due".to_owned()));
     }
@@ -181,6 +182,7 @@ async fn one(
         reaction,
         reply_to: reply_to(&found.trigger),
         requested_by: Some(found.trigger.actor.login.clone()).filter(|login| !login.is_empty()),
+        thread: None,
         seen: Vec::new(),
     };
     let course = Course { reaction, carried, beginning: Beginning::Fresh, from: None };
@@ -216,6 +218,7 @@ async fn carry_out(
         git: arrival.git,
         base_branch: &carried.base_branch,
         marker: &carried.marker,
+        thread: carried.thread(),
         reaction,
         seen: &[],
         reply_to: carried.reply_to,
@@ -238,7 +241,13 @@ async fn carry_out(
     };
     let follow = |line: &JournalLine, state: &State| watch(line, state);
     let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
-    let kept = carry::keep(arrival, &prepared, &folder, &outcome, from.as_ref()).await;
+    let thread = match carried.thread() {
+        Some(thread) => Ok(thread),
+        None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => publisher.open_issue().await.map_err(no_place),
+        None => Err(String::new()),
+    };
+    let place = thread.clone().ok();
+    let kept = carry::keep(arrival, &prepared, &folder, &outcome, (thread, from.as_ref())).await;
     let triggers = arrival.inputs.tighten(&prepared.policy.settings().triggers);
     let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
     let decide = match &kept {
@@ -246,9 +255,16 @@ async fn carry_out(
         Ok(None) => Decide::Nowhere(""),
         Err(why) => Decide::Nowhere(why),
     };
-    let publisher =
-        Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &Destination { decide, seen: &seen, ..destination } };
-    let published = publisher.publish(&outcome).await;
+    let publisher = Publisher {
+        prepared: &prepared,
+        workspace: arrival.workspace,
+        destination: &Destination { decide, seen: &seen, thread: place, ..destination },
+    };
+    let mut published = publisher.publish(&outcome).await;
+    if let (Err(why), None) = (&kept, place) {
+        // No comment says it.
+        published.notes.push(format!("the run cannot go on: {why}"));
+    }
     if let (Some(from), Ok(None) | Err(_)) = (&from, &kept) {
         carry::drop_off(arrival, &prepared, from).await;
     }
@@ -263,6 +279,10 @@ async fn carry_out(
 fn marker(arrival: &Arrival<'_>, trigger: &Trigger) -> String {
     let asked = asked_by(trigger);
     markdown::marker("progress", &[("comment", &asked), ("run", &arrival.job.run_id)])
+}
+
+fn no_place(why: String) -> String {
+    format!("no issue or pull request started it, so people have no place to decide, and none could be opened: {why}")
 }
 
 /// Names what asked, for a hidden line.

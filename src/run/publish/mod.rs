@@ -13,7 +13,7 @@ use crate::forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::forge::sanitise::{self, TextRules};
 use crate::policy::schema::Form;
 use crate::report::comment::{self, CommentFacts, Decide, Landing};
-use crate::report::commit;
+use crate::report::{commit, markdown};
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
 use crate::run::prepare::Prepared;
@@ -43,6 +43,8 @@ pub struct Destination<'a> {
     pub base_branch: &'a str,
     /// The hidden line the run's comment is found by.
     pub marker: &'a str,
+    /// The issue or pull request comments belong to.
+    pub thread: Option<u64>,
     /// What the final reaction is put on.
     pub reaction: Option<ReactionTarget>,
     /// Reactions that say it was seen, and go when it is over.
@@ -144,7 +146,7 @@ impl Publisher<'_> {
             Ok(landed) => landed,
             Err(why) => self.only_shown(outcome, why),
         };
-        if let Some(number) = self.prepared.plan.subject.thread() {
+        if let Some(number) = self.destination.thread {
             let body = comment::ended(&self.comment_facts(), outcome, published.landed.landing());
             published.comment = self.post(self.comment(number, &body), &mut published).await;
         }
@@ -158,6 +160,22 @@ impl Publisher<'_> {
             }
         }
         published
+    }
+
+    /// Opens the issue where people decide on a run that has no other place; the error says why there is none.
+    pub async fn open_issue(&self) -> Result<u64, String> {
+        let plan = &self.prepared.plan;
+        let key = if let Subject::Job { name } = &plan.subject { ("job", name.as_str()) } else { ("session", plan.session.as_str()) };
+        let marker = markdown::marker("decision", &[key]);
+        let rules = self.text_rules(&marker);
+        let (title, body) = comment::decision_issue(&marker, self.title(), self.destination.run_url);
+        let title = sanitise::title(&title, &rules, &self.prepared.redactor);
+        let body = sanitise::markdown(&body, &rules, &self.prepared.redactor);
+        let mut published = Published::default();
+        match self.post(Posting::Issue { marker, title, body }, &mut published).await {
+            Some(receipt) => Ok(receipt.id),
+            None => Err(published.notes.join("; ")),
+        }
     }
 
     /// Says on what started the run that it was seen.
