@@ -73,7 +73,7 @@ ignore_of() {
 rules_of() {
     stage "$2" "$3"
     try "$1" "$2" modes show code --prompt || return 0
-    if grep -q '=== rules' "$work/out"; then
+    if grep -q '=== repository-rules' "$work/out"; then
         read[$1]=$((${read[$1]:-0} + 1))
     else
         reject "$1" "$2" "is no part of the prompt"

@@ -63,6 +63,10 @@ impl Scene {
         command
     }
 
+    fn output(&self, words: &[&str]) -> String {
+        String::from_utf8(self.command().args(words).output().unwrap().stdout).unwrap()
+    }
+
     fn run(&self, task: &str, more: &[&str]) -> Ran {
         let sessions = self.path("sessions");
         let _ = std::fs::remove_dir_all(&sessions);
@@ -247,4 +251,107 @@ fn commands_are_listed_shown_and_checked() {
     let other = run(&["validate", "src/lib.rs"]);
     assert!(other.status.code() == Some(2) && text(&other.stderr).contains("is no file of a command"), "{}", text(&other.stderr));
     assert_eq!(run(&["show", "relaese"]).status.code(), Some(2));
+}
+
+#[test]
+fn skills_are_named_in_the_prompt_and_read_from_the_trusted_commit() {
+    let skill = "---\nname: notes\ndescription: Write release notes.\n---\nRead docs/changelog.md first.\n";
+    let scene = Scene::new(&[
+        (".claude/skills/notes/SKILL.md", skill),
+        (".agents/skills/asking/SKILL.md", "---\nname: asking\ndescription: A.\nmodeSlugs: [ask]\n---\nx"),
+        (".roo/skills/lost/SKILL.md", "no head"),
+    ]);
+    std::fs::write(scene.path("checkout/.claude/skills/notes/SKILL.md"), skill.replace("Read", "Leak")).unwrap();
+    let script = r#"
+version: 1
+tasks:
+  - turns:
+      - expect: { tools: [skill] }
+        calls: [{ tool: skill, args: { skill: notes } }]
+      - expect: { contains: ["files it names lie below `.claude/skills/notes/`", "Read docs/changelog.md first."], not_contains: [Leak] }
+        calls: [{ tool: attempt_completion, args: { result: done } }]
+"#;
+    std::fs::write(scene.path("script.yml"), script).unwrap();
+    assert_eq!(scene.run("Write the notes.", &[]).code, Some(0));
+    let prompt = |mode: &str| scene.output(&["modes", "show", mode, "--prompt", "--at", "HEAD"]);
+    assert!(prompt("code").contains("- `notes`: Write release notes.\n") && !prompt("code").contains("`asking`"));
+    assert!(prompt("ask").contains("- `asking`: A.\n- `notes`: "));
+    let listed = scene.output(&["skills", "list"]);
+    assert!(listed.contains("lost    .roo/skills/lost/SKILL.md       all    broken"), "{listed}");
+    assert!(scene.output(&["skills", "show", "notes"]).contains("Leak docs/changelog.md first."));
+}
+
+#[test]
+fn a_broken_skill_of_ours_starts_nothing() {
+    let scene = Scene::new(&[(".locum/skills/a/SKILL.md", "---\nname: b\ndescription: d\n---\nx")]);
+    let ran = scene.run("Do it.", &[]);
+    assert!(ran.code == Some(2) && ran.err.contains("error: .locum/skills/a/SKILL.md:2:7: `name` is `b`"), "{ran:?}");
+    let checked = scene.command().args(["skills", "validate"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(2));
+}
+
+#[test]
+fn rules_of_folders_are_told_once_from_the_trusted_commit_when_work_gets_there() {
+    let scene = Scene::new(&[
+        ("AGENTS.md", "Root rules.\n"),
+        ("web/AGENTS.md", "Web rules.\n"),
+        ("web/app/CLAUDE.md", "App rules.\n"),
+        ("web/app/a.ts", "a\n"),
+        ("web/app/b.ts", "b\n"),
+    ]);
+    std::fs::write(scene.path("checkout/web/AGENTS.md"), "Forged rules.\n").unwrap();
+    let script = r#"
+version: 1
+tasks:
+  - turns:
+      - expect: { not_contains: ["Web rules"] }
+        calls: [{ tool: read_file, args: { path: src/lib.rs } }]
+      - expect: { not_contains: ["Web rules", "Root rules"] }
+        calls: [{ tool: read_file, args: { path: web/app/a.ts } }, { tool: list_files, args: { path: web } }]
+      - expect:
+          contains: ["Standing instructions for work below `web/`, from the repository's `web/AGENTS.md`:\n\nWeb rules.", "App rules."]
+          not_contains: ["Forged", "Root rules"]
+        calls: [{ tool: read_file, args: { path: web/app/b.ts } }]
+      - expect: { not_contains: ["rules."] }
+        calls: [{ tool: attempt_completion, args: { result: done } }]
+"#;
+    std::fs::write(scene.path("script.yml"), script).unwrap();
+    let ran = scene.run("Look.", &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_task_hears_once_that_its_budget_runs_low() {
+    let scene = Scene::new(&[]);
+    let turn = |index: usize| {
+        let key = if index == 8 { "contains" } else { "not_contains" };
+        let read = format!("{{ tool: read_file, args: {{ path: src/lib.rs, limit: {} }} }}", index + 1);
+        format!("      - expect: {{ {key}: [\"nearly used up: 8 of 10 turns\"] }}\n        calls: [{read}]\n")
+    };
+    let turns: String = (0..9).map(turn).collect();
+    let end = "      - expect: { not_contains: [nearly] }\n        calls: [{ tool: attempt_completion, args: { result: done } }]\n";
+    std::fs::write(scene.path("script.yml"), format!("version: 1\ntasks:\n  - turns:\n{turns}{end}")).unwrap();
+    let ran = scene.run("Look.", &["--max-turns", "10"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_repository_may_have_its_own_prompt_and_language() {
+    let scene = Scene::new(&[
+        (".roo/system-prompt-code", "Weaker."),
+        (".locum/system-prompt-code", "You are in {{mode}} on {{operatingSystem}}, {{workspace}}, {{language}}.\n"),
+        (".locum/config.yml", "language: German\n"),
+        ("AGENTS.md", "Run the tests.\n"),
+    ]);
+    let shown: serde_json::Value = serde_json::from_str(&scene.output(&["modes", "show", "code", "--prompt", "--json"])).unwrap();
+    let names: Vec<&str> = shown["sections"].as_array().unwrap().iter().map(|section| section["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["role", "system-prompt", "rules", "language", "instructions", "repository-rules"]);
+    assert_eq!(shown["sections"][1]["text"], "You are in code on linux, ., German.");
+    assert!(shown["sections"][3]["text"].as_str().unwrap().contains("in German."));
+    let other: serde_json::Value = serde_json::from_str(&scene.output(&["modes", "show", "ask", "--prompt", "--json"])).unwrap();
+    let names: Vec<&str> = other["sections"].as_array().unwrap().iter().map(|section| section["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["role", "formatting", "tools", "capabilities", "rules", "system", "objective", "language", "instructions", "repository-rules"]
+    );
 }

@@ -42,6 +42,8 @@ tool_names! {
     ExecuteCommand => "execute_command",
     /// Reads a page from the web.
     WebFetch => "web_fetch",
+    /// Gives the instructions of a skill.
+    Skill => "skill",
     /// Replaces the task's checklist.
     UpdateTodoList => "update_todo_list",
     /// Asks the people behind the task; ends the run with a question when the policy says so.

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, PolicyArgs, SchemaArgs};
 use crate::cli::modes_args::ModesArgs;
-use crate::cli::prompt_args::CommandsArgs;
+use crate::cli::prompt_args::{CommandsArgs, SkillsArgs};
 use crate::cli::trigger_args::TriggerArgs;
 use crate::config::load::FlagValue;
 use crate::models::cassette::Field;
@@ -72,6 +72,8 @@ pub enum Command {
     Modes(ModesArgs),
     /// The slash commands a task may begin with.
     Commands(CommandsArgs),
+    /// The skills a model may read.
+    Skills(SkillsArgs),
     /// What the policy says, offline.
     Policy(PolicyArgs),
     /// What an event would start, offline.
@@ -101,6 +103,7 @@ impl Command {
             | Self::Demo(_)
             | Self::Modes(_)
             | Self::Commands(_)
+            | Self::Skills(_)
             | Self::Policy(_)
             | Self::Trigger(_)
             | Self::Config(_)

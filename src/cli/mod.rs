@@ -38,6 +38,7 @@ pub mod resume;
 pub mod run;
 pub mod schema;
 pub mod session;
+pub mod skills;
 pub mod table;
 pub mod trigger;
 pub mod trigger_args;
@@ -153,6 +154,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Demo(args) => demo::run(&args, context, output),
         Command::Modes(args) => modes::run(&args, context, output),
         Command::Commands(args) => commands::run(&args, context, output),
+        Command::Skills(args) => skills::run(&args, context, output),
         Command::Policy(args) => policy::run(&args, context, output),
         Command::Trigger(args) => trigger::run(&args, context, output),
         Command::Config(args) => config::run(&args, context, output),

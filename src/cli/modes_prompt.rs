@@ -1,5 +1,7 @@
 //! `locum modes show --prompt`: what a model is told in a mode, as a run on the command line would tell it, and about how long that is.
 
+use std::slice;
+
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -12,6 +14,7 @@ use crate::models::accounting::estimate_tokens;
 use crate::modes::access::Purpose;
 use crate::modes::{Mode, ModeSet};
 use crate::policy::intent::Facts;
+use crate::prompts::Standing;
 use crate::report::markdown::visible;
 use crate::session::brief::{Telling, Told};
 
@@ -46,6 +49,7 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
     let place = Place::open(context, args.at.as_deref())?;
     let file = policy::repository_file(context, args.at.as_deref())?;
     let policy = policy::parse(file.as_ref())?.with_ignored(place.ignored()?);
+    let language = place.settings(&context.environment, &[])?.values.language;
     let told = Told::of(&Telling {
         mode,
         modes,
@@ -54,7 +58,7 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
         purpose: Purpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
-        rules: &place.rules(&mode.slug)?,
+        standing: &Standing { rules: place.rules(&mode.slug)?, skills: place.skills(slice::from_ref(&mode.slug))?, language },
     });
     let section =
         |(name, text): (&'static str, String)| Section { name, bytes: text.len(), estimated_tokens: estimate_tokens(text.len()), text };

@@ -19,6 +19,7 @@ use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use crate::prompts::PromptFile;
 use crate::prompts::commands::{self, CommandSet};
 use crate::prompts::rules::{self, RuleFile};
+use crate::prompts::skills::{self, SkillSet};
 use crate::run::fault::Fault;
 use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
 use crate::workspace::repo::{CommitId, Repo};
@@ -172,6 +173,16 @@ impl Place {
         let mut texts = self.texts(commands::FOLDERS, &commands::is_command_file)?;
         texts.extend(user_commands(environment)?);
         Ok(CommandSet::read(&texts))
+    }
+
+    /// Returns the skills of these modes, those with mistakes among them.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there are too many.
+    pub fn skills(&self, slugs: &[String]) -> Result<SkillSet, Failure> {
+        let folders = skills::folders(slugs);
+        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+        Ok(SkillSet::read(&self.texts(&folders, &skills::is_skill_file)?))
     }
 
     /// Reads those files below some folders that are wanted.

@@ -1,4 +1,4 @@
-//! Arguments of `locum commands`.
+//! Arguments of `locum commands` and `locum skills`.
 
 use std::path::PathBuf;
 
@@ -22,6 +22,25 @@ pub enum CommandsCommand {
     /// Show one command whole.
     Show(NamedArgs),
     /// Check the files of commands. Ends with 2 when one has a mistake.
+    Validate(ValidateArgs),
+}
+
+/// `locum skills`.
+#[derive(Clone, Debug, Args)]
+pub struct SkillsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: SkillsCommand,
+}
+
+/// What to do with skills.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SkillsCommand {
+    /// List every skill of the repository.
+    List(InspectArgs),
+    /// Show one skill whole.
+    Show(NamedArgs),
+    /// Check the files of skills. Ends with 2 when one has a mistake.
     Validate(ValidateArgs),
 }
 

@@ -69,6 +69,7 @@ const EFFORT: Kind = Kind::Word(&["none", "minimal", "low", "medium", "high", "x
 pub const KEYS: &[Key] = &[
     key("mode", Kind::Text, Scope::Everyone, &["INPUT_MODE"], "mode of a run that names none"),
     key("mode_files", Kind::Word(&["strict", "lenient"]), Scope::Everyone, &[], "what one broken mode does to its file"),
+    key("language", Kind::Text, Scope::Everyone, &[], "language of results and questions: `German`"),
     key("model", Kind::Text, Scope::OneRun, &["INPUT_MODEL"], "profile or model of the root task"),
     key("models.pointers.main", Kind::Names, Scope::Everyone, &[], "profile of the root task; more to stand in for it"),
     key("models.pointers.task", Kind::Names, Scope::Everyone, &[], "profile of sub-tasks; more to stand in for it"),

@@ -43,6 +43,8 @@ pub struct Values {
     pub mode: Option<String>,
     /// What becomes of a mode file with a mistake in one of its modes.
     pub mode_files: Strictness,
+    /// Language of results and questions.
+    pub language: Option<String>,
     /// Profile or model of the root task, asked for by flag, input or variable.
     pub model: Option<String>,
     /// Profiles and pointers.

@@ -216,7 +216,7 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
         ToolName::RequestModeSwitch => works && offer.switching == Switching::Coordinator && !coordinates,
         ToolName::CoordinateMode => !works && coordinates,
         ToolName::NewTask => works && offer.may_delegate,
-        ToolName::UpdateTodoList | ToolName::AskFollowupQuestion => works,
+        ToolName::UpdateTodoList | ToolName::AskFollowupQuestion | ToolName::Skill => works,
         ToolName::ReadFile
         | ToolName::ListFiles
         | ToolName::SearchFiles
@@ -564,7 +564,8 @@ mod tests {
     fn the_orchestrator_has_no_tools_of_its_own() {
         let modes = modes();
         let orchestrator = modes.find("orchestrator").unwrap();
-        let common = [ToolName::UpdateTodoList, ToolName::AskFollowupQuestion, ToolName::AttemptCompletion, ToolName::NewTask];
+        let common =
+            [ToolName::Skill, ToolName::UpdateTodoList, ToolName::AskFollowupQuestion, ToolName::AttemptCompletion, ToolName::NewTask];
         let offer = Offer { switching: Switching::Off, may_delegate: true, purpose: Purpose::Work, included: &[ToolName::ApplyPatch] };
         assert_eq!(offered(orchestrator, offer), common);
     }

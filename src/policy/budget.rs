@@ -62,6 +62,9 @@ pub struct Exhausted {
     pub spent: String,
 }
 
+/// Limits below this are used up before a word about them would help.
+const LOW_LEAST: u64 = 10;
+
 impl Budget {
     /// Asks whether one more model reply of about `estimate` tokens fits.
     ///
@@ -91,6 +94,20 @@ impl Budget {
     pub fn ask_changes(&self, spent: &Spent) -> Result<(), Exhausted> {
         ask("files", spent.files <= self.files, self.files, spent.files)?;
         ask("diff_lines", spent.diff_lines <= self.diff_lines, self.diff_lines, spent.diff_lines)
+    }
+
+    /// Returns which limit is nearly reached, `50 of 60 turns`: four fifths of it are used up. Limits of a few turns or calls are passed over.
+    #[must_use]
+    pub fn low(&self, spent: &Spent) -> Option<String> {
+        let near = |used: u64, limit: u64| limit >= LOW_LEAST && used < limit && used.saturating_mul(5) >= limit.saturating_mul(4);
+        let of = |used: u64, limit: u64, unit: &str| near(used, limit).then(|| format!("{used} of {limit} {unit}"));
+        of(u64::from(spent.turns), u64::from(self.turns), "turns")
+            .or_else(|| of(u64::from(spent.tool_calls), u64::from(self.tool_calls), "tool calls"))
+            .or_else(|| of(spent.usage.total(), self.tokens, "tokens"))
+            .or_else(|| {
+                let is_near = self.cost_usd > 0.0 && spent.cost_usd < self.cost_usd && spent.cost_usd >= self.cost_usd * 0.8;
+                is_near.then(|| format!("{} of {} dollars", dollars(spent.cost_usd), dollars(self.cost_usd)))
+            })
     }
 
     /// Returns what a sub-task may spend: the rest of this budget, cut down to `asked` where given.
@@ -193,6 +210,21 @@ mod tests {
         ] {
             let found = budget.ask_turn(&spent, estimate).err().map(|error| error.unit);
             assert_eq!(found.as_deref(), expected, "{spent:?}");
+        }
+    }
+
+    #[test]
+    fn says_which_limit_is_nearly_reached() {
+        let budget = Budget { turns: 10, tool_calls: 5, tokens: 1000, cost_usd: 1.0, ..Budget::default() };
+        for (turns, calls, cost_usd, expected) in [
+            (7, 5, 0.7, None),
+            (8, 0, 0.9, Some("8 of 10 turns")),
+            (10, 0, 0.0, None),
+            (0, 4, 0.0, None),
+            (0, 0, 0.8, Some("0.80 of 1.00 dollars")),
+        ] {
+            let spent = Spent { turns, tool_calls: calls, cost_usd, ..Spent::default() };
+            assert_eq!(budget.low(&spent).as_deref(), expected, "{turns} {calls} {cost_usd}");
         }
     }
 

@@ -6,6 +6,9 @@
 /// Most mentions of one task; more are told and left alone.
 pub const MENTIONS_LIMIT: usize = 20;
 
+/// Longest mention, in bytes; what is longer is cut there and found not to be there.
+const WORD_LIMIT_BYTES: usize = 2048;
+
 /// Something a task names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
@@ -98,6 +101,7 @@ fn named(text: &str) -> Option<Mention> {
 
 /// Returns the word at the start of a text, without the punctuation of the sentence around it; a blank after a backslash belongs to it.
 fn word_of(text: &str) -> &str {
+    let text = crate::base::text::head(text, WORD_LIMIT_BYTES);
     let mut escaped = false;
     let end = text.find(|letter: char| {
         let ends = letter.is_whitespace() && !escaped || letter.is_control();

@@ -1,10 +1,12 @@
 //! Floor 3: text for the model. Pure: everything it mentions is handed in, and the same facts give the same bytes.
 
 pub mod commands;
+mod head;
 pub mod mentions;
 pub mod reminders;
 pub mod rules;
 pub mod sections;
+pub mod skills;
 pub mod task;
 
 use crate::base::chat::ToolSpec;
@@ -19,6 +21,17 @@ pub struct PromptFile {
     pub text: String,
 }
 
+/// What the trusted ref and the settings add to every prompt, all modes together.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// Rules files, and files that take the place of a mode's prompt.
+    pub rules: Vec<rules::RuleFile>,
+    /// Skills.
+    pub skills: skills::SkillSet,
+    /// The language of results and questions.
+    pub language: Option<String>,
+}
+
 /// Everything a system prompt is made of.
 pub struct PromptFacts<'a> {
     /// The mode the task runs in.
@@ -31,6 +44,12 @@ pub struct PromptFacts<'a> {
     pub tools: &'a [ToolSpec],
     /// Rules files and AGENTS.md, in order.
     pub rules: &'a [rules::RuleFile],
+    /// The text that takes the place of most of the prompt in this mode.
+    pub replacement: Option<&'a str>,
+    /// The skills of the mode.
+    pub skills: &'a [&'a skills::Skill],
+    /// The language of results and questions.
+    pub language: Option<&'a str>,
     /// What the policy allows, in its own words, one line each (so that the model does not try what cannot work).
     pub policy_lines: &'a [String],
     /// Name of the operating system, `linux`.
@@ -46,18 +65,25 @@ pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
 /// Returns the sections of the system prompt by name, in order, without those that have nothing to say.
 #[must_use]
 pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
-    let parts = [
-        ("role", sections::role(facts)),
-        ("run", sections::run()),
+    let own = [
+        ("formatting", sections::formatting()),
         ("tools", sections::tools(facts)),
         ("capabilities", sections::capabilities(facts)),
         ("modes", sections::modes(facts)),
+        ("skills", sections::skills(facts)),
+        ("rules", sections::rules()),
         ("system", sections::system(facts)),
-        ("finish", sections::finish(facts)),
-        ("instructions", sections::instructions(facts)),
-        ("rules", sections::rules(facts)),
+        ("objective", sections::objective(facts)),
     ];
-    parts.into_iter().map(|(name, text)| (name, text.trim().to_owned())).filter(|(_, text)| !text.is_empty()).collect()
+    let replacing = facts.replacement.map(|text| [("system-prompt", sections::replacing(facts, text)), ("rules", sections::rules())]);
+    let middle = replacing.map_or_else(|| own.to_vec(), |parts| parts.to_vec());
+    let end = [
+        ("language", sections::language(facts)),
+        ("instructions", sections::instructions(facts)),
+        ("repository-rules", sections::repository_rules(facts)),
+    ];
+    let parts = std::iter::once(("role", sections::role(facts))).chain(middle).chain(end);
+    parts.map(|(name, text)| (name, text.trim().to_owned())).filter(|(_, text)| !text.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -81,7 +107,18 @@ mod tests {
             .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
             .collect();
         let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
-        let facts = PromptFacts { mode, delegates, modes: &modes, tools: &tools, rules, policy_lines, system: "linux" };
+        let facts = PromptFacts {
+            mode,
+            delegates,
+            modes: &modes,
+            tools: &tools,
+            rules,
+            policy_lines,
+            replacement: None,
+            skills: &[],
+            language: None,
+            system: "linux",
+        };
         let whole = sections_of(&facts);
         let texts: Vec<String> = whole.iter().map(|(_, text)| text.clone()).collect();
         assert_eq!(texts.join("\n\n"), system_prompt(&facts));
@@ -113,7 +150,10 @@ mod tests {
     #[test]
     fn sections_with_nothing_to_say_are_left_out() {
         let code = prompt("code", &[], &[]);
-        assert_eq!(code.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["role", "run", "tools", "system", "finish", "instructions"]);
+        assert_eq!(
+            code.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            ["role", "formatting", "tools", "rules", "system", "objective", "instructions"]
+        );
         assert!(text(&prompt("code", &[], &["x".into()]), "capabilities").is_some());
     }
 

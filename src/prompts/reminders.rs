@@ -19,6 +19,20 @@ pub fn reply_filtered() -> &'static str {
     "The provider's filter stopped your reply. Go on in another way, by calling a tool."
 }
 
+/// Gives a task the rules file of a folder it works in.
+#[must_use]
+pub fn rules_nearby(file: &str, folder: &str, text: &str) -> String {
+    format!("Standing instructions for work below `{folder}/`, from the repository's `{file}`:\n\n{text}")
+}
+
+/// Tells a task that its budget is nearly used up; `used` says of what.
+#[must_use]
+pub fn budget_low(used: &str) -> String {
+    format!(
+        "The budget is nearly used up: {used}. Start nothing new. Finish what is under way, check it, and call attempt_completion with what is done, what is not, and what is unverified."
+    )
+}
+
 /// Answers a call that reached the output limit before it was whole.
 #[must_use]
 pub fn call_cut() -> &'static str {

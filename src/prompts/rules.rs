@@ -67,6 +67,17 @@ enum Origin {
     File(usize),
 }
 
+/// Files that take the place of most of a mode's prompt: these names and the mode's slug, the stronger first.
+const REPLACEMENTS: &[(&str, &str)] = &[(".locum/system-prompt-", ""), (".locum/system-prompt-", ".md"), (".roo/system-prompt-", "")];
+
+/// Returns the text that takes the place of most of a mode's prompt, at most [`RULES_LIMIT_BYTES`] of it.
+#[must_use]
+pub fn replacement<'f>(files: &'f [RuleFile], mode: &str) -> Option<&'f str> {
+    let mut paths = REPLACEMENTS.iter().map(|(start, end)| format!("{start}{mode}{end}"));
+    let file = paths.find_map(|path| files.iter().find(|file| file.path == path && !file.text.trim().is_empty()));
+    file.map(|file| text::head(file.text.trim(), RULES_LIMIT_BYTES))
+}
+
 /// Returns true when a file of the trusted ref is a rules file for a mode (`.locum/rules/x.md`, `.roo/rules-code/y.md`, `AGENTS.md`).
 #[must_use]
 pub fn is_rules_file(path: &str, mode: &str) -> bool {
@@ -90,6 +101,7 @@ pub fn places(modes: &[String]) -> Places {
         stems.iter().flat_map(|stem| suffixes.iter().map(move |suffix| format!("{stem}{middle}{suffix}"))).collect()
     };
     let mut files = each(SINGLE_FILES, "");
+    files.extend(modes.iter().flat_map(|mode| REPLACEMENTS.iter().map(move |(start, end)| format!("{start}{mode}{end}"))));
     files.extend(AGENT_FILES.iter().map(|file| (*file).to_owned()));
     Places { folders: each(HOMES, "rules"), files }
 }
@@ -188,9 +200,13 @@ mod tests {
     fn every_place_holds_rules_files_and_nothing_else_does() {
         let places = super::places(&["code".to_owned()]);
         assert!(places.folders.iter().all(|folder| super::is_rules_file(&format!("{folder}/x.md"), "code")), "{:?}", places.folders);
-        assert!(places.files.iter().all(|file| super::is_rules_file(file, "code")), "{:?}", places.files);
+        let is_known = |file: &String| {
+            let text = [RuleFile { path: file.clone(), text: "x".to_owned() }];
+            super::is_rules_file(file, "code") || super::replacement(&text, "code") == Some("x")
+        };
+        assert!(places.files.iter().all(is_known), "{:?}", places.files);
         assert!(!super::is_rules_file(".locum/policy.yml", "code"));
-        assert_eq!((places.folders.len(), places.files.len()), (6, 10));
+        assert_eq!((places.folders.len(), places.files.len()), (6, 13));
     }
 
     use super::{RULES_LIMIT_BYTES, RuleFile, is_rules_file, order};

@@ -7,6 +7,7 @@ use crate::modes::access::{self, FileLimit};
 use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
 use crate::prompts::rules::RuleFile;
+use crate::prompts::skills;
 
 /// Returns who the model is.
 pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
@@ -15,8 +16,43 @@ pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
     mode.filled(&format!("{}{more}", mode.role_definition.trim()))
 }
 
+/// Returns how results are shown.
+pub(crate) fn formatting() -> String {
+    include_str!("../../config/prompts/formatting.md").to_owned()
+}
+
+/// Returns the text that a repository has in place of most of the prompt, its variables filled in.
+pub(crate) fn replacing(facts: &PromptFacts<'_>, text: &str) -> String {
+    let variables = [
+        ("{{mode}}", facts.mode.slug.as_str()),
+        ("{{language}}", facts.language.unwrap_or("English")),
+        ("{{operatingSystem}}", facts.system),
+        ("{{shell}}", "sh"),
+        ("{{workspace}}", "."),
+    ];
+    facts.mode.filled(&variables.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value)))
+}
+
+/// Returns the skills the model may read.
+pub(crate) fn skills(facts: &PromptFacts<'_>) -> String {
+    if facts.skills.is_empty() || !has(facts, ToolName::Skill) {
+        return String::new();
+    }
+    format!("{}{}", include_str!("../../config/prompts/skills.md"), skills::listed(facts.skills))
+}
+
+/// Returns the language people are to be answered in.
+pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
+    let said = |language: &str| {
+        format!(
+            "## Language\n\nWrite results, questions and checklists in {language}. Code, names, commit messages and files stay in the language the repository uses.\n"
+        )
+    };
+    facts.language.map(said).unwrap_or_default()
+}
+
 /// Returns how a run goes without a person.
-pub(crate) fn run() -> String {
+pub(crate) fn rules() -> String {
     include_str!("../../config/prompts/run.md").to_owned()
 }
 
@@ -110,7 +146,7 @@ pub(crate) fn system(facts: &PromptFacts<'_>) -> String {
 }
 
 /// Returns how to end.
-pub(crate) fn finish(facts: &PromptFacts<'_>) -> String {
+pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
     let verified = if has(facts, ToolName::ExecuteCommand) {
         include_str!("../../config/prompts/finish-command.md")
     } else if has(facts, ToolName::ReadFile) || !has(facts, ToolName::NewTask) {
@@ -130,7 +166,7 @@ pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
 }
 
 /// Returns the mode's own rules and the repository's standing instructions.
-pub(crate) fn rules(facts: &PromptFacts<'_>) -> String {
+pub(crate) fn repository_rules(facts: &PromptFacts<'_>) -> String {
     let own: String = facts.mode.rules.iter().map(|rule| format!("- {}\n", facts.mode.filled(rule.trim()))).collect();
     let own = if own.is_empty() { own } else { format!("## Rules of this mode\n\n{own}") };
     let files = rules_files(facts.rules);

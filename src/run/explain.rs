@@ -138,6 +138,7 @@ impl Explainer {
             policy: &self.policy,
             facts: &self.facts,
             gate: &self.gate,
+            skills: None,
         }
     }
 

@@ -209,6 +209,7 @@ fn can_be_a_step(tool: ToolName) -> bool {
             | ToolName::RequestModeSwitch
             | ToolName::CoordinateMode
             | ToolName::UpdateTodoList
+            | ToolName::Skill
     )
 }
 

@@ -32,8 +32,7 @@ use crate::modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
-use crate::prompts::PromptFile;
-use crate::prompts::rules::RuleFile;
+use crate::prompts::{PromptFile, Standing};
 use crate::run::fault::FaultKind;
 use crate::run::fault::{Fault, Note};
 use crate::run::job::Work;
@@ -127,8 +126,8 @@ pub struct Prepared {
     pub policy: Policy,
     /// Every mode.
     pub modes: ModeSet,
-    /// Rules files.
-    pub rules: Vec<RuleFile>,
+    /// What the trusted ref adds to prompts.
+    pub standing: Standing,
     /// The root task's model.
     pub main: PreparedModel,
     /// The sub-tasks' model.
@@ -252,7 +251,10 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let mode = find_mode(&modes, &slug, &opening)?;
     let runnable: Vec<String> =
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
-    let rules = trusted.rules(&runnable)?;
+    let (rules, skills) = (trusted.rules(&runnable)?, trusted.skills(&runnable)?);
+    for file in skills.files.iter().filter(|file| file.skill.is_err()) {
+        tracing::warn!(file = file.origin, "a skill has mistakes and is left out; `locum skills validate` tells them");
+    }
     let wishes: Vec<&Mode> = modes.iter().filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some()).collect();
     let models = Models::choose(&order, &settings, environment, trusted, &wishes, &slug)?;
     let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables()).map_err(Fault::machine)?;
@@ -276,20 +278,24 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
         command: opening.command.as_ref().map(|command| format!("/{} ({})", command.name, command.origin)),
-        tools: brief::shown(&access::offered(mode, offer), &policy, &facts).iter().map(ToString::to_string).collect(),
+        tools: brief::shown(&access::offered(mode, offer), &policy, &facts, &skills.of_mode(&slug))
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug),
         notes: models.notes,
         facts,
     };
+    let language = settings.values.language.clone();
     Ok(Prepared {
         opening,
         materials: order.materials,
         plan,
         settings,
         modes,
-        rules,
+        standing: Standing { rules, skills, language },
         main: models.main,
         task: models.task,
         own: models.own,

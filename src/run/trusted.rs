@@ -11,6 +11,7 @@ use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use crate::prompts::PromptFile;
 use crate::prompts::commands;
 use crate::prompts::rules::{self, RuleFile};
+use crate::prompts::skills::{self, SkillSet};
 use crate::run::fault::Fault;
 use crate::run::job::Job;
 use crate::workspace::repo::{CommitId, Repo, TreeFile};
@@ -88,6 +89,24 @@ impl Trusted<'_> {
             files.extend(self.below(folder, &commands::is_command_file)?);
         }
         Ok(files.into_iter().map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
+    }
+
+    /// Reads the skills of every mode that may run.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`]; also every mistake of the first of our own files that has any.
+    pub fn skills(&self, slugs: &[String]) -> Result<SkillSet, Fault> {
+        let mut texts = Vec::new();
+        for folder in skills::folders(slugs) {
+            texts.extend(self.below(&folder, &skills::is_skill_file)?);
+        }
+        let texts: Vec<PromptFile> =
+            texts.into_iter().map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text }).collect();
+        let set = SkillSet::read(&texts);
+        match set.own_mistakes().first() {
+            Some((origin, mistakes)) => Err(Fault::file(origin, mistakes.to_vec())),
+            None => Ok(set),
+        }
     }
 
     /// Reads the ignore files of the root.

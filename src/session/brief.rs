@@ -12,8 +12,8 @@ use crate::policy::Policy;
 use crate::policy::explain::UseKind;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
-use crate::prompts::rules::RuleFile;
-use crate::prompts::{self, PromptFacts};
+use crate::prompts::skills::Skill;
+use crate::prompts::{self, PromptFacts, Standing};
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
@@ -68,7 +68,7 @@ impl<'a> Session<'a> {
             may_delegate,
             purpose,
             included,
-            rules: self.parts.rules,
+            standing: self.parts.standing,
         });
         let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
         let tools_bytes =
@@ -95,8 +95,8 @@ pub struct Telling<'t> {
     pub purpose: Purpose,
     /// Opt-in tools that the model's profile includes.
     pub included: &'t [ToolName],
-    /// Rules files of the trusted ref, all modes together.
-    pub rules: &'t [RuleFile],
+    /// What the trusted ref adds to prompts, all modes together.
+    pub standing: &'t Standing,
 }
 
 /// What a model in one mode is told beside the conversation, by section.
@@ -113,19 +113,23 @@ impl Told {
     /// Puts everything together.
     #[must_use]
     pub fn of(telling: &Telling<'_>) -> Self {
-        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, rules } = *telling;
+        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, standing } = *telling;
         let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included });
-        let tools = dispatch::specs(&shown(&offered, policy, facts));
+        let skills = standing.skills.of_mode(&mode.slug);
+        let tools = dispatch::specs(&shown(&offered, policy, facts, &skills));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
         let delegates = modes.iter().filter(|other| may_delegate && may(&Intent::Delegate(other.slug.clone()))).collect();
         let allowed = ModeSet::merge([modes.iter().filter(|other| may(&Intent::Mode(other.slug.clone()))).cloned().collect()]);
-        let of_mode = rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
+        let of_mode = standing.rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
         let sections = prompts::sections_of(&PromptFacts {
             mode,
             delegates,
             modes: &allowed,
             tools: &tools,
             rules: &prompts::rules::order(of_mode, &mode.slug),
+            replacement: prompts::rules::replacement(&standing.rules, &mode.slug),
+            skills: &skills,
+            language: standing.language.as_deref(),
             policy_lines: &policy.summary_lines(&mode.slug),
             system: std::env::consts::OS,
         });
@@ -133,9 +137,9 @@ impl Told {
     }
 }
 
-/// Returns the tools that some rule of the policy could let a task use under these facts.
+/// Returns the tools that some rule of the policy could let a task use under these facts, and `skill` where there is one.
 #[must_use]
-pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts) -> Vec<ToolName> {
+pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, skills: &[&Skill]) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         let kind = match access::group_of(*tool) {
             Some(Group::Read) if *tool == ToolName::WebFetch => UseKind::Fetch,
@@ -145,6 +149,7 @@ pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts) -> Vec<ToolNa
             Some(Group::Mcp) => UseKind::Mcp,
             // With no other mode there is nothing to ask for.
             None if *tool == ToolName::RequestModeSwitch => return policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
+            None if *tool == ToolName::Skill => return !skills.is_empty(),
             Some(Group::Modes) | None => return true,
         };
         policy.may_use(kind, facts)

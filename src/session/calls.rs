@@ -152,6 +152,7 @@ impl<'a> Session<'a> {
     ) -> Result<Option<Permitted>, Stop> {
         let (call, verdicts, approval) = (waiting.call.id.clone(), permit.verdicts().to_vec(), permit.approval().cloned());
         self.emit(Event::Judged { task: id, call, headline, command, verdicts, approval })?;
+        self.note_paths(id, &permit.act().intents());
         Ok(Some(Permitted { waiting, permit }))
     }
 

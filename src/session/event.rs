@@ -125,6 +125,9 @@ pub enum Event {
         text: String,
         /// True when the model had made a mistake (no tool called, unknown tool, bad arguments).
         mistake: bool,
+        /// What it was about, where a task is told of it once only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<String>,
     },
     /// A call was judged.
     Judged {

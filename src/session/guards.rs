@@ -17,6 +17,7 @@ use crate::models::scripted::script::Script;
 use crate::modes::{ModeSet, builtin};
 use crate::policy::Policy;
 use crate::policy::intent::Facts;
+use crate::prompts::Standing;
 use crate::session::event::{Event, JOURNAL_VERSION, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::{SessionParts, TaskModel, run};
@@ -103,11 +104,13 @@ fn play(mode: &str, turns: &str) -> Left {
         models: ("script".to_owned(), "script".to_owned()),
         caller: serde_json::Value::Null,
     };
+    let (standing, trusted) = (Standing::default(), start.base.clone());
     let parts = SessionParts {
         start,
         policy: &policy,
         modes: &ModeSet::merge([builtin::modes()]),
-        rules: &[],
+        standing: &standing,
+        trusted: &trusted,
         main: TaskModel::alone(&model),
         task: TaskModel::alone(&model),
         own: BTreeMap::new(),

@@ -286,7 +286,7 @@ mod tests {
             priced: false,
             withheld: vec![],
         };
-        let reminded = Event::Reminded { task: TaskId(0), text: "call a tool".into(), mistake: true };
+        let reminded = Event::Reminded { task: TaskId(0), text: "call a tool".into(), mistake: true, about: None };
         vec![line(0, Event::Resumed), line(1, replied), line(2, reminded)]
     }
 

@@ -12,6 +12,7 @@
 //! the interruption, the path there may differ. An ended session stays ended, unless it had stopped for a person who has decided since
 //! (`hold`).
 
+mod aside;
 pub mod brief;
 mod calls;
 mod finish;
@@ -45,6 +46,7 @@ use futures::stream::FuturesUnordered;
 use crate::base::chat::Reply;
 use crate::base::clock::Clock;
 use crate::base::id::TaskId;
+use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::base::tool::ToolName;
 use crate::models::Model;
@@ -55,7 +57,7 @@ use crate::modes::access::Purpose;
 use crate::policy::Policy;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
-use crate::prompts::rules::RuleFile;
+use crate::prompts::Standing;
 use crate::session::brief::Brief;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::Journal;
@@ -67,6 +69,7 @@ use crate::session::task::TaskState;
 use crate::session::work::Work;
 use crate::workspace::Workspace;
 use crate::workspace::network::Gate;
+use crate::workspace::repo::CommitId;
 use crate::workspace::sandbox::Sandbox;
 
 /// Sees every line after it is in the journal, and the state it led to.
@@ -110,8 +113,10 @@ pub struct SessionParts<'a> {
     pub policy: &'a Policy,
     /// Every mode.
     pub modes: &'a ModeSet,
-    /// Rules files of the trusted ref, all modes together.
-    pub rules: &'a [RuleFile],
+    /// What the trusted ref adds to prompts, all modes together.
+    pub standing: &'a Standing,
+    /// The commit that is trusted: rules files of folders are read there.
+    pub trusted: &'a CommitId,
     /// The root task's model.
     pub main: TaskModel<'a>,
     /// The sub-tasks' model.
@@ -151,7 +156,8 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
     let taken = state.root().map_or(Duration::ZERO, |root| root.wall);
     let rest = Duration::from_secs(u64::from(minutes).saturating_mul(60)).saturating_sub(taken);
     let deadline = parts.clock.sleep(rest);
-    let mut session = Session { parts, journal, state, briefs: BTreeMap::new(), apart: BTreeMap::new(), journal_broken: false };
+    let mut session =
+        Session { parts, journal, state, briefs: BTreeMap::new(), apart: BTreeMap::new(), in_play: Vec::new(), journal_broken: false };
     if let Err(stop) = session.begin() {
         return session.finish(stop).await;
     }
@@ -172,6 +178,8 @@ struct Session<'a> {
     briefs: BTreeMap<(String, bool, bool, Purpose), Rc<Brief>>,
     /// Worktrees of sub-tasks that are open.
     apart: BTreeMap<TaskId, Rc<Workspace>>,
+    /// Paths that permitted calls since the last turns were about.
+    in_play: Vec<(TaskId, RepoPath)>,
     journal_broken: bool,
 }
 

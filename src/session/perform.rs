@@ -251,6 +251,7 @@ fn runs_command(permit: &Permit<Call>) -> bool {
 fn steers(tool: ToolName) -> bool {
     match tool {
         ToolName::UpdateTodoList
+        | ToolName::Skill
         | ToolName::AskFollowupQuestion
         | ToolName::AttemptCompletion
         | ToolName::NewTask

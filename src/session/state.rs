@@ -163,7 +163,10 @@ impl State {
                 self.spent_is_estimate |= *estimated || !*priced;
                 self.with_task(*task, |task| task.replied(reply.clone(), withheld));
             }
-            Event::Reminded { task, text, mistake } => self.with_task(*task, |task| task.reminded(text.clone(), *mistake)),
+            Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
+                task.told.extend(about.clone());
+                task.reminded(text.clone(), *mistake);
+            }),
             Event::Judged { task, call, headline, command, verdicts: _, approval } => {
                 if let Some(approval) = approval.as_ref().filter(|yes| self.approved.iter().all(|known| known.approval.hold != yes.hold)) {
                     self.approved.push(ApprovedCall { task: *task, headline: headline.clone(), approval: approval.clone() });
@@ -398,7 +401,7 @@ mod tests {
         }
 
         fn reminded(self, task: TaskId, mistake: bool) -> Self {
-            self.then(Event::Reminded { task, text: "go on".into(), mistake })
+            self.then(Event::Reminded { task, text: "go on".into(), mistake, about: None })
         }
 
         fn state(&self) -> State {

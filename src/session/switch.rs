@@ -156,7 +156,8 @@ impl Session<'_> {
     fn could_do(&self, mode: &Mode, barred: Barred<'_>) -> bool {
         let facts: Facts = self.facts(&mode.slug);
         let policy = self.parts.policy;
-        let has = mode.tools().contains(&barred.tool) && !brief::shown(&[barred.tool], policy, &facts).is_empty();
+        let has = mode.tools().contains(&barred.tool)
+            && !brief::shown(&[barred.tool], policy, &facts, &self.parts.standing.skills.of_mode(&mode.slug)).is_empty();
         has && barred.intent.is_none_or(|intent| {
             access::check_intent(mode, barred.tool, intent).is_ok() && policy.decide(intent, &facts).decision != Decision::Deny
         })

@@ -77,6 +77,8 @@ pub struct TaskState {
     pub barred: Option<(ToolName, RepoPath)>,
     /// The mode it chose for the task that asked, and why; no mode for a refusal.
     pub chosen: Option<(Option<String>, String)>,
+    /// What it was told that is told once.
+    pub told: BTreeSet<String>,
     /// Files it and its sub-tasks touched.
     pub touched: BTreeSet<RepoPath>,
     /// How it ended, once it did.
@@ -180,6 +182,7 @@ impl TaskState {
             todos: Vec::new(),
             barred: None,
             chosen: None,
+            told: BTreeSet::new(),
             touched: BTreeSet::new(),
             ended: None,
             turn_made_mistake: false,

@@ -19,6 +19,7 @@ use crate::session::work::{Done, Work};
 impl<'a> Session<'a> {
     /// Asks the task's model for its next reply.
     pub(crate) fn ask(&mut self, id: TaskId) -> Result<Work<'a>, Stop> {
+        self.tell_asides(id)?;
         let brief = self.brief(id)?;
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_tokens(task.context_bytes.saturating_add(brief.size_bytes));
@@ -65,7 +66,7 @@ impl<'a> Session<'a> {
             StopReason::End | StopReason::ToolUse => reminders::no_tool_called(),
         };
         let mistake = task.toolless_in_a_row > 1;
-        self.emit(Event::Reminded { task: id, text: text.to_owned(), mistake })
+        self.emit(Event::Reminded { task: id, text: text.to_owned(), mistake, about: None })
     }
 
     /// Takes secrets out of a reply; names the calls that held one.

@@ -18,6 +18,7 @@ use crate::modes::Mode;
 use crate::policy::Policy;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
+use crate::prompts::skills::SkillSet;
 use crate::session::Session;
 use crate::session::calls::Permitted;
 use crate::session::event::FileBefore;
@@ -118,6 +119,7 @@ pub(crate) struct Tools<'a> {
     sandbox: &'a Sandbox,
     redactor: &'a Redactor,
     gate: &'a Gate,
+    skills: &'a SkillSet,
 }
 
 impl Tools<'_> {
@@ -141,6 +143,7 @@ impl Tools<'_> {
             policy: self.policy,
             facts: &self.facts,
             gate: self.gate,
+            skills: Some(self.skills),
         }
     }
 }
@@ -159,6 +162,7 @@ impl<'a> Session<'a> {
             sandbox: self.parts.sandbox,
             redactor: self.parts.redactor,
             gate: self.parts.gate,
+            skills: &self.parts.standing.skills,
         })
     }
 

@@ -13,6 +13,7 @@ use crate::modes::{Group, GroupEntry, Mode, ModeSource};
 use crate::policy::Policy;
 use crate::policy::intent::Facts;
 use crate::policy::schema::CommandLimits;
+use crate::prompts::skills::SkillSet;
 use crate::tools::dispatch::{self, Call};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::Checkout;
@@ -35,6 +36,8 @@ pub(crate) struct Fixture {
     repo: Repo,
     /// Paths the policy would not let be read, as lists and searches see it.
     pub(crate) hidden: Vec<&'static str>,
+    /// The skills there are.
+    pub(crate) skills: SkillSet,
     /// What connections lead to.
     pub(crate) gate: Gate,
     /// The mode of the calls.
@@ -49,7 +52,16 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         seed::repository(folder.path(), files, "first").unwrap();
         let (checkout, repo) = (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
-        Self { folder, checkout, repo, hidden: Vec::new(), gate: Gate::default(), mode: mode(), secret: "unseen-secret-value" }
+        Self {
+            folder,
+            checkout,
+            repo,
+            hidden: Vec::new(),
+            skills: SkillSet::default(),
+            gate: Gate::default(),
+            mode: mode(),
+            secret: "unseen-secret-value",
+        }
     }
 
     /// Returns where the checkout lies.
@@ -103,6 +115,7 @@ impl Fixture {
             policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
             gate: &self.gate,
+            skills: Some(&self.skills),
         })
     }
 }

@@ -9,6 +9,7 @@ mod fixture;
 pub mod flow;
 mod reach;
 pub mod search;
+pub mod skill;
 pub mod web;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::policy::Policy;
 use crate::policy::intent::Facts;
 use crate::policy::schema::CommandLimits;
 use crate::policy::verdict::Refusal;
+use crate::prompts::skills::SkillSet;
 use crate::workspace::checkout::Checkout;
 use crate::workspace::network::Gate;
 use crate::workspace::repo::Repo;
@@ -52,6 +54,8 @@ pub struct ToolContext<'a> {
     pub facts: &'a Facts,
     /// Opens connections.
     pub gate: &'a Gate,
+    /// The skills of the trusted ref; `None` where no model calls.
+    pub skills: Option<&'a SkillSet>,
 }
 
 /// A call that cannot become an act: a sentence for the model that says what to do instead.

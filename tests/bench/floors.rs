@@ -223,6 +223,7 @@ impl Desk {
             policy,
             facts,
             gate: &locum::workspace::network::Gate::default(),
+            skills: None,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
         let permit = policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), facts).unwrap();

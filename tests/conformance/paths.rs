@@ -171,6 +171,7 @@ impl Operation<'_> {
             policy: &policy,
             facts: &facts,
             gate: &locum::workspace::network::Gate::default(),
+            skills: None,
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

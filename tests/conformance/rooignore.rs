@@ -90,6 +90,7 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         policy: &Policy::builtin(),
         facts: &locum::policy::intent::Facts::default(),
         gate: &locum::workspace::network::Gate::default(),
+        skills: None,
     };
     let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
     let call = ToolCall { id: "1".into(), name: "read_file".into(), arguments: json!({ "path": path }).to_string() };

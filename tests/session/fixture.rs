@@ -20,6 +20,7 @@ use locum::models::scripted::script::Script;
 use locum::modes::{ModeSet, builtin};
 use locum::policy::Policy;
 use locum::policy::intent::Facts;
+use locum::prompts::Standing;
 use locum::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum::session::journal::Journal;
 use locum::session::outcome::Outcome;
@@ -168,11 +169,13 @@ impl Fixture {
             }
         };
         let never = cancel_at.is_none();
+        let (standing, trusted) = (Standing::default(), start.base.clone());
         let parts = SessionParts {
             start,
             policy: &self.policy,
             modes: &modes,
-            rules: &[],
+            standing: &standing,
+            trusted: &trusted,
             main: TaskModel::alone(model),
             task: TaskModel::alone(model),
             own: BTreeMap::new(),

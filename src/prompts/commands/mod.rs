@@ -3,15 +3,14 @@
 
 pub mod expand;
 
-use crate::base::excerpt::Excerpt;
 use crate::base::fields;
-use crate::base::front_matter;
-use crate::base::yaml::{Mistake, Node, Place, Value};
+use crate::base::yaml::{Mistake, Node, Place};
 use crate::modes::ModeSource;
 use crate::modes::agent::rights::Rights;
 use crate::modes::agent::{self, ToolsLeft};
 use crate::modes::loader::ModeError;
 use crate::prompts::PromptFile;
+use crate::prompts::head::{HeadReader, Keys};
 
 /// Folders of a repository that hold commands, each with everything below it; a command of an earlier one takes the place of a later one's.
 pub const FOLDERS: &[&str] = &[OWN_FOLDER, ".roo/commands", ".kode/commands", ".claude/commands"];
@@ -24,26 +23,26 @@ pub const COMMAND_LIMIT_BYTES: usize = 64 * 1024;
 /// Longest name, in bytes.
 const NAME_LIMIT_BYTES: usize = 100;
 
-/// Keys of a head that are read.
-const KEYS: &[&str] = &["description", "argument-hint", "mode", "model", "allowed-tools"];
-/// Keys of a head that mean something to another program only.
-const PASSED_OVER: &[&str] = &[
-    "name",
-    "when_to_use",
-    "whenToUse",
-    "max-thinking-tokens",
-    "disable-model-invocation",
-    "user-invocable",
-    "agent",
-    "subtask",
-    "context",
-    "hooks",
-    "category",
-    "tags",
-    "version",
-    "author",
-    "arguments",
-];
+const KEYS: Keys = Keys {
+    read: &["description", "argument-hint", "mode", "model", "allowed-tools"],
+    passed_over: &[
+        "name",
+        "when_to_use",
+        "whenToUse",
+        "max-thinking-tokens",
+        "disable-model-invocation",
+        "user-invocable",
+        "agent",
+        "subtask",
+        "context",
+        "hooks",
+        "category",
+        "tags",
+        "version",
+        "author",
+        "arguments",
+    ],
+};
 
 /// A slash command.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,129 +141,60 @@ fn is_word(word: &str) -> bool {
 }
 
 fn read(name: &str, file: &PromptFile) -> CommandFile {
-    let mut reader = Reader { origin: &file.path, is_own: file.path.starts_with(OWN_FOLDER), ..Reader::default() };
-    let command = reader.command(name, &file.text);
-    let Reader { mut mistakes, mut warnings, .. } = reader;
-    Excerpt::attach(&mut mistakes, &file.text);
-    Excerpt::attach(&mut warnings, &file.text);
-    let command = if mistakes.is_empty() { Ok(command) } else { Err(mistakes) };
+    let mut reader = HeadReader::new(file, file.path.starts_with(OWN_FOLDER), COMMAND_LIMIT_BYTES);
+    let (head, body) = reader.split();
+    if body.is_empty() {
+        reader.wrong(Place::default(), "no text says what the command does");
+    }
+    let mut command = SlashCommand {
+        name: name.to_owned(),
+        origin: file.path.clone(),
+        description: None,
+        argument_hint: None,
+        mode: None,
+        model: None,
+        rights: None,
+        allowed_tools: None,
+        body: body.to_owned(),
+    };
+    if let Some(head) = head {
+        reader.check_keys(&head, KEYS);
+        command.description = reader.text(&head, "description");
+        command.argument_hint = hint(&head, &mut reader);
+        command.mode = reader.text(&head, "mode");
+        command.model = reader.text(&head, "model").filter(|model| model != "inherit");
+        if let Some(node) = head.get("allowed-tools") {
+            command.rights = rights(node, &file.path, &mut reader);
+            command.allowed_tools = Some(node.to_json()).filter(|tools| !tools.is_null());
+        }
+    }
+    let (command, warnings) = reader.finish(command);
     CommandFile { name: name.to_owned(), origin: file.path.clone(), command, warnings }
 }
 
-#[derive(Default)]
-struct Reader<'f> {
-    origin: &'f str,
-    is_own: bool,
-    mistakes: Vec<Mistake>,
-    warnings: Vec<Mistake>,
+/// `argument-hint: [a]` without quotes is a list to YAML.
+fn hint(head: &Node, reader: &mut HeadReader<'_>) -> Option<String> {
+    match head.get("argument-hint").and_then(Node::list) {
+        Some(words) => Some(format!("[{}]", words.iter().filter_map(Node::text).collect::<Vec<_>>().join(", "))),
+        None => reader.text(head, "argument-hint"),
+    }
 }
 
-impl Reader<'_> {
-    fn command(&mut self, name: &str, text: &str) -> SlashCommand {
-        if text.len() > COMMAND_LIMIT_BYTES {
-            let message = format!("the file of {} bytes is longer than {COMMAND_LIMIT_BYTES}", text.len());
-            self.mistakes.push(Mistake::new(Place::default(), message));
+fn rights(node: &Node, origin: &str, reader: &mut HeadReader<'_>) -> Option<Rights> {
+    let mistake = |error: ModeError| Mistake {
+        place: Place { line: error.line, column: error.column },
+        message: error.message,
+        hint: error.hint,
+        excerpt: None,
+    };
+    match agent::parse_allowed_tools(node, &ModeSource::Project { file: origin.to_owned() }) {
+        Ok(ToolsLeft { rights, warnings }) => {
+            reader.warnings.extend(warnings.into_iter().map(mistake));
+            rights
         }
-        let (head, body) = match front_matter::parse(text) {
-            Ok(Some(found)) => {
-                if let Some(mistake) = found.mistake {
-                    let message = format!("the head is no YAML and is read line by line: {}", mistake.message);
-                    self.put_up_with(Mistake::new(mistake.place, message).hint("put texts with `: ` into quotes"));
-                }
-                (Some(found.head), found.body)
-            }
-            Ok(None) => (None, text.strip_prefix('\u{feff}').unwrap_or(text)),
-            Err(mistake) => {
-                let message = format!("the head cannot be read, and the whole file is the command's text: {}", mistake.message);
-                self.put_up_with(Mistake { message, ..mistake });
-                (None, text)
-            }
-        };
-        if body.trim().is_empty() {
-            self.mistakes.push(Mistake::new(Place::default(), "no text says what the command does"));
-        }
-        let mut command = SlashCommand {
-            name: name.to_owned(),
-            origin: self.origin.to_owned(),
-            description: None,
-            argument_hint: None,
-            mode: None,
-            model: None,
-            rights: None,
-            allowed_tools: None,
-            body: body.trim().to_owned(),
-        };
-        if let Some(head) = head {
-            self.head(&head, &mut command);
-        }
-        command
-    }
-
-    fn head(&mut self, head: &Node, command: &mut SlashCommand) {
-        for entry in head.entries().unwrap_or_default() {
-            let node = &entry.node;
-            match entry.key.as_str() {
-                "description" => command.description = self.text(node, "description"),
-                "argument-hint" => command.argument_hint = self.hint(node),
-                "mode" => command.mode = self.text(node, "mode"),
-                "model" => command.model = self.text(node, "model").filter(|model| model != "inherit"),
-                "allowed-tools" => {
-                    command.rights = self.rights(node);
-                    command.allowed_tools = Some(node.to_json()).filter(|tools| !tools.is_null());
-                }
-                other if PASSED_OVER.contains(&other) => {}
-                other => {
-                    let unknown = Mistake::new(entry.key_place, format!("key `{other}` has no effect"));
-                    self.put_up_with(match fields::nearest(other, KEYS) {
-                        Some(near) => unknown.hint(format!("did you mean `{near}`?")),
-                        None => unknown.hint(format!("keys: {}", KEYS.join(", "))),
-                    });
-                }
-            }
-        }
-    }
-
-    /// Our own files may have no mistakes; those of other programs are read as there.
-    fn put_up_with(&mut self, mistake: Mistake) {
-        if self.is_own { self.mistakes.push(mistake) } else { self.warnings.push(mistake) }
-    }
-
-    fn text(&mut self, node: &Node, key: &str) -> Option<String> {
-        match &node.value {
-            Value::Text(text) | Value::Number(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-            Value::Null => None,
-            Value::Bool(_) | Value::List(_) | Value::Map(_) => {
-                self.mistakes.push(Mistake::new(node.place, format!("`{key}` has to be text, found {}", node.kind())));
-                None
-            }
-        }
-    }
-
-    /// `argument-hint: [a] [b]` without quotes is no text to YAML.
-    fn hint(&mut self, node: &Node) -> Option<String> {
-        let word = |node: &Node| node.text().map(str::to_owned);
-        match node.list() {
-            Some(words) => Some(format!("[{}]", words.iter().filter_map(word).collect::<Vec<_>>().join(", "))),
-            None => self.text(node, "argument-hint"),
-        }
-    }
-
-    fn rights(&mut self, node: &Node) -> Option<Rights> {
-        let mistake = |error: ModeError| Mistake {
-            place: Place { line: error.line, column: error.column },
-            message: error.message,
-            hint: error.hint,
-            excerpt: None,
-        };
-        match agent::parse_allowed_tools(node, &ModeSource::Project { file: self.origin.to_owned() }) {
-            Ok(ToolsLeft { rights, warnings }) => {
-                self.warnings.extend(warnings.into_iter().map(mistake));
-                rights
-            }
-            Err(errors) => {
-                self.mistakes.extend(errors.into_iter().map(mistake));
-                None
-            }
+        Err(errors) => {
+            reader.mistakes.extend(errors.into_iter().map(mistake));
+            None
         }
     }
 }
@@ -346,7 +276,7 @@ mod tests {
         assert_eq!(mistakes("Do it."), Vec::<String>::new());
         assert_eq!(
             mistakes("---\nmode: [a]\ndescripton: x\n---\nDo it."),
-            ["2:7: `mode` has to be text, found a list", "3:1: key `descripton` has no effect"]
+            ["3:1: key `descripton` has no effect", "2:7: `mode` has to be text, found a list"]
         );
         assert_eq!(mistakes("---\nmode: code\n---\n \n"), ["0:0: no text says what the command does"]);
         assert!(mistakes(&"x".repeat(70_000))[0].contains("longer than 65536"));

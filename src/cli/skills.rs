@@ -1,0 +1,146 @@
+//! `locum skills list|show|validate`: the skills a model may read, and what is wrong with their files.
+
+use serde::Serialize;
+
+use crate::cli::checked::{self, Checked, Finding, Told};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::place::Place;
+use crate::cli::prompt_args::{NamedArgs, SkillsArgs, SkillsCommand, ValidateArgs};
+use crate::cli::{Context, ExitStatus, table};
+use crate::prompts::PromptFile;
+use crate::prompts::skills::{self, Skill, SkillFile, SkillSet};
+use crate::report::figures::clip;
+use crate::report::markdown::visible;
+use crate::run::fault::Fault;
+
+/// Longest description in a list, in characters.
+const DESCRIPTION_CHARS: usize = 80;
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When a file cannot be read; a skill that does not exist.
+pub fn run(args: &SkillsArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    match &args.command {
+        SkillsCommand::List(args) => {
+            list(&all(args.at.as_deref(), context)?, args.json, output);
+            Ok(ExitStatus::Done)
+        }
+        SkillsCommand::Show(args) => show(args, context, output),
+        SkillsCommand::Validate(args) => validate(args, context, output),
+    }
+}
+
+/// Reads the skills of every mode there is.
+fn all(at: Option<&str>, context: &Context) -> Result<SkillSet, Failure> {
+    let place = Place::open(context, at)?;
+    let slugs: Vec<String> = place.modes(&context.environment)?.iter().map(|mode| mode.slug.clone()).collect();
+    place.skills(&slugs)
+}
+
+/// A skill as programs read it.
+#[derive(Serialize)]
+struct View<'s> {
+    name: &'s str,
+    file: &'s str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<&'s str>,
+    /// The modes that have it; every mode when empty.
+    modes: &'s [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'s str>,
+    /// True when its file has mistakes.
+    is_broken: bool,
+}
+
+impl<'s> View<'s> {
+    fn of(file: &'s SkillFile) -> Self {
+        let skill = file.skill.as_ref().ok();
+        Self {
+            name: &file.name,
+            file: &file.origin,
+            description: skill.map(|skill| skill.description.as_str()),
+            modes: skill.map(|skill| skill.modes.as_slice()).unwrap_or_default(),
+            text: skill.map(|skill| skill.body.as_str()),
+            is_broken: skill.is_none(),
+        }
+    }
+}
+
+fn modes(modes: &[String]) -> String {
+    if modes.is_empty() { "all".to_owned() } else { modes.join(", ") }
+}
+
+fn list(set: &SkillSet, as_json: bool, output: &mut Output) {
+    let views: Vec<View<'_>> = set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
+    if as_json {
+        return output.json(&views);
+    }
+    let row = |view: &View<'_>| {
+        let about = if view.is_broken { "broken: see `locum skills validate`" } else { view.description.unwrap_or_default() };
+        [view.name.to_owned(), view.file.to_owned(), modes(view.modes), clip(about, DESCRIPTION_CHARS)]
+    };
+    for line in table::lines(["SKILL", "FROM", "MODES", "WHAT FOR"], &views.iter().map(row).collect::<Vec<_>>()) {
+        output.line(line);
+    }
+    if views.is_empty() {
+        output.line("no skills");
+    }
+}
+
+fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let set = all(args.inspect.at.as_deref(), context)?;
+    let Some(file) = set.files.iter().find(|file| file.name == args.name) else {
+        let names: Vec<&str> = set.files.iter().map(|file| file.name.as_str()).collect();
+        let failure = Failure::usage("NAME", format!("there is no skill `{}`", args.name));
+        return Err(match crate::base::fields::nearest(&args.name, &names) {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure.hint(format!("skills are read from `skills/NAME/SKILL.md` in {}", skills::HOMES.join(", "))),
+        });
+    };
+    let skill: &Skill = file.skill.as_ref().map_err(|mistakes| Fault::file(&file.origin, mistakes.clone()))?;
+    if args.inspect.json {
+        output.json(&View::of(file));
+        return Ok(ExitStatus::Done);
+    }
+    let listed = if skill.is_listed { "" } else { "\nno model is told of it" };
+    let modes = modes(&skill.modes);
+    output.line(visible(&format!("{}\nfrom: {}\nmodes: {modes}\ndescription: {}{listed}\n", skill.name, skill.origin, skill.description)));
+    output.line(visible(&skill.body));
+    Ok(ExitStatus::Done)
+}
+
+/// What a file defines.
+#[derive(Serialize)]
+struct Names {
+    skills: Vec<String>,
+}
+
+/// Checks the files that are named, or every file there is.
+fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let set = if args.files.is_empty() {
+        all(args.inspect.at.as_deref(), context)?
+    } else {
+        let mut texts = Vec::new();
+        for file in &args.files {
+            let (path, text) = checked::named(&context.folder.join(file), file, &skills::is_skill_file)?;
+            if !skills::is_skill_file(&path) {
+                let what = format!("`{}` is no file of a skill", file.display());
+                return Err(Failure::usage("FILE", what).hint(format!("skills are `skills/NAME/SKILL.md` in {}", skills::HOMES.join(", "))));
+            }
+            texts.push(PromptFile { path, text });
+        }
+        SkillSet::read(&texts)
+    };
+    let check = |file: SkillFile| {
+        let (skills, mistakes) = match file.skill {
+            Ok(skill) => (vec![skill.name], Vec::new()),
+            Err(mistakes) => (Vec::new(), mistakes),
+        };
+        let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
+        Checked { file: file.origin, defines: Names { skills }, mistakes: findings(mistakes), warnings: findings(file.warnings) }
+    };
+    let checked: Vec<Checked<Names>> = set.files.into_iter().map(check).collect();
+    Ok(checked::show(&checked, Told { none: "no skills", words: &|names: &Names| names.skills.join(", ") }, args.inspect.json, output))
+}
