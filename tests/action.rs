@@ -114,6 +114,17 @@ fn a_mistake_of_someone_who_may_ask_is_answered() {
 }
 
 #[test]
+fn a_slash_command_of_the_repository_is_run_and_issues_it_mentions_are_shown_as_data() {
+    let fixture = Fixture::new();
+    let step = fixture.step(&Ask::comment("/locum /greet twice"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+    let unknown = fixture.step(&Ask { ids: (56, 4243), ..Ask::comment("/locum /gret twice") });
+    assert_eq!((unknown.code, unknown.output("outcome")), (Some(0), "refused"), "{unknown:?}");
+    let told = fixture.server.comments(7).join("\n");
+    assert!(told.contains("there is no command") && told.contains("/greet"), "{told}");
+}
+
+#[test]
 fn a_label_starts_a_run_and_another_label_does_not() {
     let fixture = Fixture::new();
     assert_eq!(fixture.step(&Ask { label: Some("bug"), ..Ask::comment("") }).output("outcome"), "skipped");

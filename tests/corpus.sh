@@ -80,6 +80,13 @@ rules_of() {
     fi
 }
 
+# Checks a file of a command or a skill where its project has it.
+text_of() {
+    stage "$2" "$3"
+    try "$1" "$2" "$4" validate "$3" || return 0
+    read[$1]=$((${read[$1]:-0} + 1))
+}
+
 while IFS=$'\t' read -r kind _repo path _commit _bytes file; do
     [ "$kind" = kind ] && continue
     file=${file%$'\r'}
@@ -94,6 +101,12 @@ while IFS=$'\t' read -r kind _repo path _commit _bytes file; do
     rooignore) ignore_of "$kind" "$file" ;;
     agents_md) rules_of "$kind" "$file" AGENTS.md ;;
     roo_rules) rules_of "$kind" "$file" ".roo/rules/$base" ;;
+    roo_commands) text_of "$kind" "$file" ".roo/commands/$base" commands ;;
+    skills)
+        # The last folder of skills in the path is where its project has them.
+        place=$(printf '%s' "$path" | grep -oE '\.(locum|roo|agents|claude|kode|kilocode)/skills[^/]*/[^/]*/SKILL\.md$' || true)
+        text_of "$kind" "$file" "${place:-$path}" skills
+        ;;
     *) passed[$kind]=$((${passed[$kind]:-0} + 1)) ;;
     esac
 done <"$dir/index.tsv"

@@ -28,6 +28,12 @@ const CONFIG: &str = "models:\n  profiles:\n    fixed: { provider: scripted, mod
 const SCRIPT: &str = r#"
 version: 1
 tasks:
+  - contains: greet everyone
+    turns:
+      - expect:
+          contains: ["greet everyone, twice, as #9 and #7 say", "[material: issue or pull request #9; origin: written by mallory]", "How to greet (open)", "Bow. [comment left out]"]
+          not_contains: ["an aside", "issue or pull request #7"]
+        calls: [{ tool: attempt_completion, args: { result: "Greeted." } }]
   - contains: say hello
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]
@@ -133,6 +139,7 @@ impl Fixture {
             (".locum/config.yml", CONFIG),
             (".locum/script.yml", SCRIPT),
             (".locum/jobs/touch.yml", JOB),
+            (".roo/commands/greet.md", "---\nmode: ask\n---\ngreet everyone, $1, as #9 and #7 say\n"),
             ("src/lib.txt", "text\n"),
             ("src/tool.sh", "true\n"),
         ]);
@@ -144,6 +151,9 @@ impl Fixture {
         server.permit("eve", json!({ "permission": "read", "role_name": "read" }));
         server.add_issue(
             json!({ "number": 7, "title": "Greeting is missing", "body": "Please.", "user": { "login": "bob" }, "state": "open" }),
+        );
+        server.add_issue(
+            json!({ "number": 9, "title": "How to greet", "body": "Bow. <!-- an aside -->", "user": { "login": "mallory" }, "state": "open" }),
         );
         Self { stage, server }
     }

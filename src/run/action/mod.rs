@@ -132,6 +132,9 @@ pub async fn run(
         Wish::Help | Wish::Status => return answer::wish(arrival, &found, &admitted).await.map(|end| vec![end]),
         Wish::Decide(said) => return decide::decide(arrival, &found, &admitted, said, cancelled(), watch).await.map(|end| vec![end]),
     }
+    if let Some(refused) = order::unusable_command(arrival, &found, &admitted)? {
+        return Ok(vec![refuse(arrival, &found, refused, Some(&admitted.policy)).await]);
+    }
     let mut ends = Vec::new();
     for asked in order::asked(arrival, &found, &admitted)? {
         ends.push(one(arrival, &found, &admitted, asked, cancelled(), watch).await?);

@@ -8,11 +8,12 @@ use crate::policy::schema::Form;
 use crate::prompts::task::seen_of_markdown;
 use crate::run::action::gate::Admitted;
 use crate::run::action::{Arrival, Found};
-use crate::run::fault::Fault;
+use crate::run::fault::{Fault, FaultKind};
 use crate::run::job::{Job, Schedule, Work};
-use crate::run::opening::Words;
+use crate::run::opening::{Opening, Words};
 use crate::run::plan::Subject;
 use crate::run::prepare::{Cassettes, Order};
+use crate::run::request::{Answer, Refused};
 use crate::run::trusted::Trusted;
 use crate::workspace::repo::CommitId;
 
@@ -23,6 +24,22 @@ pub(super) struct Asked {
     mode: Option<String>,
     job: Option<String>,
     work: Option<Work>,
+}
+
+/// Returns why the slash command that someone calls cannot be run, so that they are told where they asked.
+///
+/// # Errors
+/// When the machine fails.
+pub(super) fn unusable_command(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted) -> Result<Option<Refused>, Fault> {
+    let trusted = Trusted { repo: &arrival.workspace.repo, commit: &found.trusted };
+    match Opening::read(&admitted.request.text, Words::Asker, trusted, &[]) {
+        Ok(_) => Ok(None),
+        Err(fault) if fault.kind == FaultKind::Machine => Err(fault),
+        Err(fault) => {
+            let hint = fault.notes.first().and_then(|note| note.hint.as_ref()).map(|hint| format!("; {hint}")).unwrap_or_default();
+            Ok(Some(Refused { why: format!("{fault}{hint}"), rule: "command", answer: Answer::Told }))
+        }
+    }
 }
 
 /// Returns what is to be run: a job by name, the jobs that are due, or the task.
