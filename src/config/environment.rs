@@ -9,11 +9,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::secret::Secret;
+use crate::models::profile::Provider;
+use crate::models::resolve::MODEL_VARIABLE;
 use crate::workspace::env::holds_a_secret;
-
-/// Inputs of the Action that stand in for a variable: (input, variable). An input that is filled wins.
-const STAND_INS: &[(&str, &str)] =
-    &[("INPUT_API_KEY", "OPENAI_API_KEY"), ("INPUT_BASE_URL", "OPENAI_BASE_URL"), ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN")];
 
 /// The variables of the process at its start.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -31,7 +29,8 @@ impl Environment {
     }
 
     /// Takes given variables. Names of Action inputs are brought to one form (`INPUT_MAX-TURNS` becomes `INPUT_MAX_TURNS`), and
-    /// the inputs `api-key`, `base-url` and `github-token` take the place of the variables they stand for.
+    /// the inputs `api-key`, `base-url` and `github-token` take the place of the variables they stand for: the first two of those of
+    /// the provider that the model's name begins with, else of `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
     #[must_use]
     pub fn from_pairs(pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         let mut variables: BTreeMap<String, String> = BTreeMap::new();
@@ -43,9 +42,10 @@ impl Environment {
                 variables.insert(name, value);
             }
         }
-        for (input, variable) in STAND_INS {
-            if let Some(value) = variables.remove(*input).filter(|value| !value.is_empty()) {
-                replaced.extend(variables.insert((*variable).to_owned(), value).map(Secret::new));
+        for (input, variable) in stand_ins(&variables) {
+            // An input that is filled wins.
+            if let Some(value) = variables.remove(input).filter(|value| !value.is_empty()) {
+                replaced.extend(variables.insert(variable.to_owned(), value).map(Secret::new));
             }
         }
         Self { variables, replaced }
@@ -91,6 +91,15 @@ impl Environment {
     }
 }
 
+/// Returns inputs of the Action and the variables they stand in for.
+fn stand_ins(variables: &BTreeMap<String, String>) -> Vec<(&'static str, &'static str)> {
+    let filled = |name: &str| variables.get(name).filter(|value| !value.trim().is_empty());
+    let provider = filled("INPUT_MODEL").or_else(|| filled(MODEL_VARIABLE)).map(|model| Provider::before(model.trim()).0);
+    let home = provider.and_then(Provider::home).or_else(|| Provider::default().home());
+    let of_model = home.map(|home| [("INPUT_API_KEY", home.key_variable), ("INPUT_BASE_URL", home.url_variable)]);
+    of_model.into_iter().flatten().chain([("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN")]).collect()
+}
+
 /// Shows the names only: values may be secrets.
 impl std::fmt::Debug for Environment {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -117,6 +126,26 @@ mod tests {
         assert_eq!((filled.get("OPENAI_API_KEY"), filled.get("INPUT_API_KEY")), (Some("given"), None));
         let empty = Environment::from_pairs([("INPUT_API_KEY", ""), ("OPENAI_API_KEY", "ambient")]);
         assert_eq!(empty.get("OPENAI_API_KEY"), Some("ambient"));
+    }
+
+    #[test]
+    fn the_key_of_the_action_belongs_to_the_provider_that_the_model_is_named_with() {
+        for (model, key, url) in [
+            ("anthropic:claude-opus-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+            ("gemini:gemini-3-pro", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+            ("openai-responses:gpt-5", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+            ("gpt-5", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+            ("llama3:8b", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        ] {
+            for variable in ["INPUT_MODEL", "LOCUM_MODEL"] {
+                let pairs = [(variable, model), ("INPUT_API-KEY", "given"), ("INPUT_BASE-URL", "https://gate.example")];
+                let environment = Environment::from_pairs(pairs);
+                let held: Vec<&str> = environment.variables().keys().map(String::as_str).filter(|name| *name != variable).collect();
+                let mut expected = [key, url];
+                expected.sort_unstable();
+                assert_eq!(held, expected, "{variable}={model}");
+            }
+        }
     }
 
     #[test]

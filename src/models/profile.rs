@@ -188,6 +188,12 @@ impl Provider {
         Self::ALL.into_iter().find(|provider| provider.as_str() == word)
     }
 
+    /// Takes a model's name apart that may begin with its provider: `anthropic:claude-opus-5`.
+    #[must_use]
+    pub fn before(name: &str) -> (Self, &str) {
+        name.split_once(':').and_then(|(word, model)| Some((Self::named(word)?, model))).unwrap_or((Self::default(), name))
+    }
+
     /// Returns where its API starts; `None` for what is asked over no network.
     #[must_use]
     pub fn home(self) -> Option<Home> {

@@ -13,7 +13,7 @@ use crate::models::catalogue::{Catalogue, HostWays, Limits};
 use crate::models::profile::{Home, ModelSettings, Pointer, Profile, Provider};
 
 /// The environment variable that names a profile or a model.
-const MODEL_VARIABLE: &str = "LOCUM_MODEL";
+pub const MODEL_VARIABLE: &str = "LOCUM_MODEL";
 
 /// What a choice of models depends on besides the settings.
 #[derive(Clone, Copy, Debug)]
@@ -276,8 +276,7 @@ impl Chooser<'_> {
         if let Some(profile) = self.settings.profiles.get(name) {
             return self.choose(name, profile);
         }
-        let told = name.split_once(':').and_then(|(word, model)| Some((Provider::named(word)?, model)));
-        let (provider, model) = told.unwrap_or((Provider::default(), name));
+        let (provider, model) = Provider::before(name);
         self.choose(model, &Profile { provider, ..Profile::new(model) })
     }
 
