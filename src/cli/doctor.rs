@@ -101,6 +101,7 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         row("network", held(level.network), ""),
         row("hosts", hosts, "`commands.network: policy`"),
         row("system calls", held(level.syscalls), &findings.sandbox_missing),
+        row("signals", held(level.holds_signals()), "to processes of this user besides locum: namespaces, or Landlock version 6"),
         row("processes", processes[0], processes[1]),
         row("namespaces", if level.namespaces { "own" } else { "shared" }, &namespaces),
         row("git", findings.git.as_deref().unwrap_or("not found"), ""),

@@ -26,7 +26,7 @@ use crate::workspace::sandbox::{Network, Reach, Writes};
 const OLDEST: ABI = ABI::V3;
 
 /// The newest version that is understood; what it knows more is used where the kernel has it.
-const NEWEST: ABI = ABI::V9;
+pub(super) const NEWEST: ABI = ABI::V9;
 
 /// Entries of a folder that are granted one by one; those after it are not granted.
 const ENTRIES_LIMIT: usize = 10_000;
@@ -41,6 +41,21 @@ const CREDENTIAL_WORDS: &[&str] = &["extraheader", "password", "token", "credent
 pub(super) struct Granted {
     fd: OwnedFd,
     access: BitFlags<AccessFs>,
+}
+
+/// What a set of rules is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// What of the network commands reach.
+    pub(super) network: Network,
+    /// The newest version of the kernel's interface that is used; [`NEWEST`], but for tests of older ones.
+    pub(super) newest: ABI,
+}
+
+impl Held {
+    fn add(self, rules: RulesetCreated, place: &OwnedFd, access: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
+        rules.add_rule(PathBeneath::new(place, access & AccessFs::from_all(self.newest)))
+    }
 }
 
 /// How what is protected in a checkout is kept from commands that write there.
@@ -65,12 +80,12 @@ pub(super) fn rules(
     system: &[Granted],
     protection: &Protection,
     reach: &Reach<'_>,
-    network: Network,
+    held: Held,
     split: &Split,
 ) -> Result<RulesetCreated, RulesFault> {
-    let mut rules = empty(network)?;
+    let mut rules = empty(held)?;
     for place in system {
-        rules = rules.add_rule(PathBeneath::new(&place.fd, place.access))?;
+        rules = held.add(rules, &place.fd, place.access)?;
     }
     let top = rustix::fs::open(reach.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let whole = match reach.writes {
@@ -78,15 +93,15 @@ pub(super) fn rules(
         Writes::Entries if !split.folders.contains(reach.root) => allowed(Use::Write),
         Writes::Nothing | Writes::Entries => BitFlags::from(AccessFs::ReadDir),
     };
-    rules = rules.add_rule(PathBeneath::new(&top, whole))?;
+    rules = held.add(rules, &top, whole)?;
     if split.folders.contains(reach.root) {
         for granted in entries(&top, &RepoPath::root(), protection, reach, split)? {
-            rules = rules.add_rule(PathBeneath::new(&granted.fd, granted.access))?;
+            rules = held.add(rules, &granted.fd, granted.access)?;
         }
     }
     for folder in reach.git {
         for granted in git_entries(folder, reach)? {
-            rules = rules.add_rule(PathBeneath::new(&granted.fd, granted.access))?;
+            rules = held.add(rules, &granted.fd, granted.access)?;
         }
     }
     Ok(rules)
@@ -104,11 +119,14 @@ pub(super) enum RulesFault {
 }
 
 /// Makes a set without any rule: nothing is allowed.
-pub(super) fn empty(network: Network) -> Result<RulesetCreated, RulesetError> {
+pub(super) fn empty(what: Held) -> Result<RulesetCreated, RulesetError> {
     let held = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::from_all(OLDEST))?;
-    let held = held.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?;
-    match network {
-        Network::Off | Network::Handed => held.handle_access(AccessNet::from_all(NEWEST))?.create(),
+    let held = held.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(what.newest))?;
+    // Older versions know neither; what is empty cannot be asked for.
+    let held = if what.newest >= ABI::V6 { held.scope(Scope::from_all(what.newest))? } else { held };
+    match what.network {
+        Network::Off | Network::Handed if what.newest < ABI::V4 => held.create(),
+        Network::Off | Network::Handed => held.handle_access(AccessNet::from_all(what.newest))?.create(),
         Network::Own | Network::Proxied | Network::Open => held.create(),
     }
 }
@@ -243,9 +261,9 @@ fn is_guarded(folder: &Path, name: &str, reach: &Reach<'_>) -> bool {
 ///
 /// # Errors
 /// When it is not there, or the kernel refuses.
-pub(super) fn add_late(rules: RulesetCreated, path: &CStr, usage: Use) -> std::io::Result<RulesetCreated> {
+pub(super) fn add_late(held: Held, rules: RulesetCreated, path: &CStr, usage: Use) -> std::io::Result<RulesetCreated> {
     let fd = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    rules.add_rule(PathBeneath::new(&fd, allowed(usage))).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
+    held.add(rules, &fd, allowed(usage)).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
 }
 
 fn is_free_of_credentials(config: &Path) -> bool {

@@ -8,10 +8,14 @@ use std::path::PathBuf;
 use landlock::RulesetStatus;
 
 use crate::workspace::exec::spawn;
+use crate::workspace::sandbox::files::Held;
 use crate::workspace::sandbox::limits::Limits;
 use crate::workspace::sandbox::syscalls::{Processes, Sockets};
 use crate::workspace::sandbox::view::{self, Scene, View};
 use crate::workspace::sandbox::{Network, files, load, switchboard, syscalls};
+
+/// The first version of the kernel's interface for files that holds signals too: Linux 6.12.
+const FIRST_WITH_SIGNALS: u8 = 6;
 
 /// What holds the number of a command's processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +67,8 @@ impl Level {
     }
 
     fn without_namespaces() -> Self {
-        let files = || files::empty(Network::Off).ok().and_then(|rules| rules.restrict_self().ok());
+        let files =
+            || files::empty(Held { network: Network::Off, newest: files::NEWEST }).ok().and_then(|rules| rules.restrict_self().ok());
         let syscalls = || syscalls::filters(Sockets::None, Processes::Shared).is_ok_and(|filters| load(&filters).is_ok());
         let status = std::thread::spawn(files).join().ok().flatten();
         let files = status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
@@ -81,6 +86,12 @@ impl Level {
     /// Whether commands can be given sockets that lead to a proxy only: nothing else they call may open a way beside them.
     pub(super) fn hands_sockets(self) -> bool {
         self.syscalls && self.network && self.calls
+    }
+
+    /// Whether commands cannot signal any process but their own. Without it they cannot signal this program, but others of the same user.
+    #[must_use]
+    pub fn holds_signals(self) -> bool {
+        self.namespaces || (self.files && self.landlock >= FIRST_WITH_SIGNALS)
     }
 
     /// Returns what holds the number of processes.

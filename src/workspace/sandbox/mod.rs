@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use landlock::{RulesetCreated, RulesetStatus};
+use landlock::{ABI, RulesetCreated, RulesetStatus};
 use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
@@ -39,7 +39,7 @@ use crate::policy::schema::{self, CommandLimits, CommandNetwork};
 use crate::workspace::network::Gate;
 use crate::workspace::network::proxy::{self, NetworkProxy};
 use crate::workspace::sandbox::covers::Seen;
-use crate::workspace::sandbox::files::{Granted, Root, Split};
+use crate::workspace::sandbox::files::{Granted, Held, Root, Split};
 use crate::workspace::sandbox::level::{Level, ProcessLimit};
 use crate::workspace::sandbox::limits::Limits;
 use crate::workspace::sandbox::outputs::Outputs;
@@ -108,6 +108,8 @@ pub struct Sandbox {
     limits: Limits,
     hosts: Option<Hosts>,
     inside: Option<Inside>,
+    /// The newest version of the kernel's interface for files that is used.
+    newest: ABI,
 }
 
 /// Who decides what commands reach through the proxy.
@@ -173,6 +175,7 @@ impl Sandbox {
             limits: Limits::default(),
             hosts: None,
             inside: None,
+            newest: files::NEWEST,
         }
     }
 
@@ -191,12 +194,15 @@ impl Sandbox {
         std::fs::create_dir(places::home_in(&path))?;
         std::fs::create_dir(places::temporary_in(&path))?;
         view::prepare(&path)?;
-        let mut places = places::places(env, &path, matches!(network, Network::Open | Network::Proxied | Network::Handed));
-        places.extend(places::reads(limits));
+        let mut places = places::places(env, &path, network);
+        let reads: Vec<_> = places::reads(limits).collect();
+        // A socket in a folder that may be read would be a way to whoever listens there.
+        let named = if reads.is_empty() { Sockets::Own } else { Sockets::Unnamed };
+        places.extend(reads);
         let system = if level.files { files::open_places(&places) } else { Vec::new() };
         let sockets = match network {
             Network::Off => Sockets::None,
-            Network::Own | Network::Proxied => Sockets::Own,
+            Network::Own | Network::Proxied => named,
             Network::Handed => Sockets::Handed,
             Network::Open => Sockets::Internet,
         };
@@ -218,6 +224,7 @@ impl Sandbox {
             limits: Limits::default(),
             hosts: None,
             inside: Some(inside),
+            newest: files::NEWEST,
         })
     }
 
@@ -269,9 +276,10 @@ impl Sandbox {
             .map_err(|error| fault(&error))?;
         let root = if self.level.namespaces && reach.git_stays() { Root::Covered } else { Root::EntryByEntry };
         let split = Split::of(reach, &covers, root);
+        let held = Held { network: self.network, newest: self.newest };
         let outputs = if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
         let rules = if self.level.files {
-            let rules = files::rules(&inside.system, &inside.protection, reach, self.network, &split);
+            let rules = files::rules(&inside.system, &inside.protection, reach, held, &split);
             Some(rules.map_err(|error| fault(&error))?)
         } else {
             None
@@ -290,7 +298,7 @@ impl Sandbox {
             ProcessLimit::Looked => (Some(self.limits.processes()), false),
         };
         let calls = switchboard::calls(self.network == Network::Handed, answered);
-        let lock = Lock { rules, late, filters: inside.filters.clone(), calls, limits: self.limits.list(self.timeout), kept };
+        let lock = Lock { rules, held, late, filters: inside.filters.clone(), calls, limits: self.limits.list(self.timeout), kept };
         let root = reach.root.to_string_lossy().into_owned();
         Ok(Some(Fence { lock, processes, view, variables, root, outputs, swept }))
     }
@@ -365,6 +373,8 @@ impl Fence {
 /// What a child puts on itself before it becomes the program. It cannot be taken off again.
 pub(in crate::workspace) struct Lock {
     rules: Option<RulesetCreated>,
+    /// What these are about.
+    held: Held,
     /// Places that are there only in the view.
     late: Vec<(CString, Use)>,
     filters: Filters,
@@ -400,7 +410,7 @@ impl Lock {
         }
         if let Some(mut rules) = self.rules.take() {
             for (path, usage) in &self.late {
-                rules = files::add_late(rules, path, *usage)?;
+                rules = files::add_late(self.held, rules, path, *usage)?;
             }
             let status = rules.restrict_self().map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
             if status.ruleset == RulesetStatus::NotEnforced {

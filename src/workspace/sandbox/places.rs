@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::policy::schema::CommandLimits;
+use crate::workspace::sandbox::Network;
 
 /// What may be done in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,12 +144,13 @@ const TOOL_HOMES: &[(&str, &str)] = &[
 ];
 
 /// Returns every place outside the checkout. `own` is the private folder, `env` the whole environment of this program.
-pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: bool) -> Vec<(PathBuf, Use)> {
+pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: Network) -> Vec<(PathBuf, Use)> {
     let mut found: Vec<(PathBuf, Use)> = SYSTEM.iter().map(|path| (PathBuf::from(path), Use::Read)).collect();
     found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), Use::Write)));
     found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), Use::Read)));
     found.push((own.to_owned(), Use::Write));
-    if network {
+    // Commands held to a proxy resolve nothing: a question for a name would tell anybody whatever the name says.
+    if network == Network::Open {
         found.extend(RESOLVER.iter().map(|path| (PathBuf::from(path), Use::Read)));
     }
     let home = folder(env, "HOME");
@@ -159,7 +161,10 @@ pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: bool) 
         TOOL_HOMES.iter().filter(|(name, _)| *name != "PYTHONUSERBASE").filter_map(|(name, _)| Some((folder(env, name)?, Use::Read))),
     );
     if let Some(cargo) = cargo_home(env) {
-        let stores = if network { Use::Write } else { Use::Read };
+        let stores = match network {
+            Network::Open | Network::Proxied | Network::Handed => Use::Write,
+            Network::Off | Network::Own => Use::Read,
+        };
         found.extend(CARGO_TOOLS.iter().map(|name| (cargo.join(name), Use::Read)));
         found.extend(CARGO_STORES.iter().map(|name| (cargo.join(name), stores)));
     }
@@ -223,6 +228,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{Use, places, variables};
+    use crate::workspace::sandbox::Network;
 
     fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -231,7 +237,7 @@ mod tests {
     #[test]
     fn no_place_holds_a_home_or_its_credentials() {
         let env = env(&[("HOME", "/home/me"), ("CARGO_HOME", "/home/me/.cargo"), ("PATH", "/usr/bin:/home/me:relative:/:/home/me/x/bin")]);
-        let found = places(&env, Path::new("/own"), false);
+        let found = places(&env, Path::new("/own"), Network::Proxied);
         for inside in [
             "/home/me/.ssh/id_ed25519",
             "/home/me/.aws/credentials",
@@ -242,6 +248,7 @@ mod tests {
             "/etc/ssh/key",
             "/run/docker.sock",
             "/tmp/x",
+            "/run/systemd/resolve/io.systemd.Resolve",
             "/dev/tty",
             "/dev/sda",
         ] {

@@ -20,6 +20,8 @@ pub(super) enum Sockets {
     None,
     /// Those that this program hands out, connected as they are.
     Handed,
+    /// The internet protocols, where addresses are those of namespaces of its own.
+    Unnamed,
     /// The internet protocols.
     Internet,
     /// The internet protocols and sockets with names, where names and addresses are those of namespaces of its own.
@@ -153,7 +155,7 @@ pub(super) fn filters(sockets: Sockets, processes: Processes) -> Result<Filters,
             rules.insert(libc::SYS_socket, Vec::new());
         }
         Sockets::Handed => rules.extend(fixed_connections()?),
-        Sockets::Internet => {
+        Sockets::Internet | Sockets::Unnamed => {
             rules.insert(libc::SYS_socket, all_but(INTERNET)?);
         }
         Sockets::Own => {

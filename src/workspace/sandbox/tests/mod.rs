@@ -13,6 +13,7 @@ mod hostile;
 mod network;
 mod parts;
 mod processes;
+mod runner;
 mod user;
 
 use super::level::Level;

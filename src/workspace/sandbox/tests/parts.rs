@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
 
-use pretty_assertions::assert_eq;
+use landlock::ABI;
+use pretty_assertions::{assert_eq, assert_ne};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 
 use super::Place;
@@ -44,6 +45,40 @@ fn each_part_holds_what_is_open_without_it() {
     held_by(&send, Level { namespaces: false, ..second_wall }, second_wall);
     held_by("echo x >> .git/config", Level { namespaces: false, ..second_wall }, second_wall);
     held_by("cat $OUTSIDE/file", Level { namespaces: false, ..second_wall }, second_wall);
+}
+
+#[test]
+fn every_version_of_the_interface_for_files_holds_what_is_told_of_it() {
+    let level = Level { namespaces: false, ..Level::obtained() };
+    assert!(level.landlock >= 6, "this kernel cannot hold what this test takes away: {level:?}");
+    let mut victim = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+    for version in 3..=i32::from(level.landlock) {
+        let place = Place::new();
+        let mut sandbox = Sandbox::on(&CommandLimits::default(), &place.env, level).unwrap();
+        sandbox.newest = ABI::from(version);
+        let outside = place.outside.display();
+        for held in [
+            format!("echo x > {outside}/new"),
+            format!("perl -e 'truncate(\"{outside}/file\", 0) or die $!'"),
+            "perl -e 'truncate(\".github/workflows/ci.yml\", 0) or die $!'".to_owned(),
+            format!("mv src/a {outside}/moved"),
+            format!("ln {outside}/file src/link"),
+            format!("cat {outside}/file"),
+            "grep . .env".to_owned(),
+            "perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0) or die $!'".to_owned(),
+            "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or die $!'".to_owned(),
+            format!("kill -0 {}", std::process::id()),
+        ] {
+            let (exit, output) = place.run(&held, &sandbox).unwrap();
+            assert_ne!(exit, Exit::Code(0), "version {version}: {held}\n{output}");
+        }
+        assert_eq!(place.run("echo y >> src/a && mv src/a src/b && cat src/b top", &sandbox).unwrap().0, Exit::Code(0), "{version}");
+        let (exit, _) = place.run(&format!("kill -0 {}", victim.id()), &sandbox).unwrap();
+        let told = Level { landlock: u8::try_from(version).unwrap(), ..level };
+        assert_eq!(exit != Exit::Code(0), told.holds_signals(), "version {version}");
+    }
+    victim.kill().unwrap();
+    victim.wait().unwrap();
 }
 
 /// Does something on a kernel that answers these calls with an error; what it starts is on that kernel too.
