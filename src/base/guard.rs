@@ -93,6 +93,10 @@ pub(crate) enum Guard {
     CleanEnvironment,
     /// Only public addresses are connected to, whatever a name stands for.
     PublicAddresses,
+    /// What judges a run comes from the trusted commit.
+    TrustedCommit,
+    /// A key goes to hosts it is tied to only.
+    KeyHost,
 }
 
 /// Returns true: every guard stands.

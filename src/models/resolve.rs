@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
+use crate::base::guard::{self, Guard};
 use crate::base::secret::Secret;
 use crate::models::catalogue::{Catalogue, HostWays, Limits};
 use crate::models::profile::{Home, ModelSettings, Pointer, Profile, Provider};
@@ -244,7 +245,7 @@ pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish
 pub fn key_may_go(variable: &str, url: &Url, written_by: Author, tied: &BTreeSet<Tie>) -> bool {
     match written_by {
         Author::Person => true,
-        Author::Repository => tied.contains(&(variable.to_owned(), origin(url))),
+        Author::Repository => tied.contains(&(variable.to_owned(), origin(url))) || !guard::on(Guard::KeyHost),
     }
 }
 
@@ -336,7 +337,7 @@ impl Chooser<'_> {
             if written { Author::Repository } else { Author::Person }
         };
         let known = self.catalogue.host(host);
-        if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) {
+        if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) && guard::on(Guard::KeyHost) {
             return Err(ProfileError::NotTied { name: name.to_owned(), what: format!("send requests to `{}`", origin(&url)) });
         }
         let from_repository = author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
@@ -491,6 +492,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
+    use crate::base::guard::{self, Guard};
     use crate::models::profile::ModelSettings;
 
     const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -526,6 +528,20 @@ mod tests {
 
     fn chosen(name: &str, url: &str, key: Option<&str>) -> (String, String, Option<String>) {
         (name.into(), url.into(), key.map(str::to_owned))
+    }
+
+    #[test]
+    fn a_key_goes_to_no_host_that_only_the_repository_names() {
+        // A host nobody tied anything to, and one that another key belongs to.
+        for (host, variable) in [("https://evil.example/v1", "OPENAI_API_KEY"), (OPENAI_BASE_URL, "DEPLOY_TOKEN")] {
+            let settings = format!("{{profiles: {{p: {{model: m, base_url: '{host}', api_key_env: {variable}}}}}, pointers: {{main: p}}}}");
+            let env = [(variable, "the-key")];
+            let from_repository = ["profiles.p.base_url", "profiles.p.api_key_env"];
+            let case = Case { settings: &settings, env: &env, from_repository: &from_repository, ..NOTHING };
+            guard::stops(Guard::KeyHost, || {
+                case.run().is_ok_and(|resolved| resolved.main.key.is_some_and(|key| key.expose() == "the-key"))
+            });
+        }
     }
 
     #[test]

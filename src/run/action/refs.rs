@@ -1,5 +1,6 @@
 //! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the checkout does not have.
 
+use crate::base::guard::{self, Guard};
 use crate::forge::PullRequest;
 use crate::run::action::{Arrival, Found};
 use crate::run::fault::Fault;
@@ -24,10 +25,15 @@ pub(super) async fn default_tip(arrival: &Arrival<'_>, branch: &str) -> Result<C
 /// # Errors
 /// When it is neither here nor to be fetched.
 pub(super) async fn base_of(arrival: &Arrival<'_>, pull_request: &PullRequest) -> Result<CommitId, Fault> {
-    match arrival.workspace.repo.commit_of(&pull_request.base_sha) {
+    match arrival.workspace.repo.commit_of(trusted_sha(pull_request)) {
         Ok(commit) => Ok(commit),
         Err(_) => fetch_branch(arrival, &pull_request.base_branch).await,
     }
+}
+
+/// What judges a pull request is what it would be merged into, never what it brings.
+fn trusted_sha(pull_request: &PullRequest) -> &str {
+    if guard::on(Guard::TrustedCommit) { &pull_request.base_sha } else { &pull_request.head_sha }
 }
 
 /// Brings the checkout to the commit the run starts from: a pull request's head, else where the job left it.
@@ -67,4 +73,53 @@ fn depth(arrival: &Arrival<'_>) -> Depth {
 /// would cut it short.
 pub(super) fn depth_of(arrival: &Arrival<'_>, commits: u32) -> Depth {
     if arrival.workspace.repo.is_shallow() { Depth::Commits(commits) } else { Depth::Full }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test makes the commits of a pull request")]
+mod tests {
+    use std::process::Command;
+
+    use super::trusted_sha;
+    use crate::base::guard::{self, Guard};
+    use crate::forge::PullRequest;
+    use crate::policy::Policy;
+    use crate::policy::command::Script;
+    use crate::policy::intent::{Facts, Intent};
+    use crate::policy::verdict::Decision;
+    use crate::run::trusted::{POLICY_FILE, Trusted};
+    use crate::workspace::repo::Repo;
+    use crate::workspace::seed;
+
+    #[test]
+    fn a_pull_request_is_not_judged_by_the_policy_it_brings() {
+        let folder = tempfile::tempdir().unwrap();
+        let narrow = "version: 1\nrules:\n  - allow: read(**)\n";
+        let base = seed::repository(folder.path(), &[(POLICY_FILE, narrow)], "base").unwrap();
+        std::fs::write(folder.path().join(POLICY_FILE), "version: 1\nrules:\n  - allow: \"command(echo x)\"\n").unwrap();
+        let git = |words: &[&str]| {
+            let output = Command::new("git").arg("-C").arg(folder.path()).args(words).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        };
+        git(&["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qam", "head"]);
+        let pull_request = PullRequest {
+            number: 7,
+            title: String::new(),
+            body: String::new(),
+            is_open: true,
+            head_branch: "topic".to_owned(),
+            head_sha: git(&["rev-parse", "HEAD"]),
+            base_branch: "main".to_owned(),
+            base_sha: base.0,
+            is_fork: false,
+        };
+        let repo = Repo::open(folder.path()).unwrap();
+        guard::stops(Guard::TrustedCommit, || {
+            let commit = repo.commit_of(trusted_sha(&pull_request)).unwrap();
+            let text = Trusted { repo: &repo, commit: &commit }.file(POLICY_FILE).unwrap().unwrap().text;
+            let policy = Policy::parse(&text, POLICY_FILE).unwrap();
+            policy.decide(&Intent::Command(Script::parse("echo x")), &Facts::default()).decision == Decision::Allow
+        });
+    }
 }
