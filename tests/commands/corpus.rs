@@ -74,3 +74,89 @@ fn no_text_breaks_the_readers_of_events_and_comments() {
     corpus.extend(texts("security/events.json"));
     check(9, 2000, &corpus, entry::event);
 }
+
+#[test]
+fn no_text_breaks_the_reader_of_addresses() {
+    let mut corpus = texts("security/urls.json");
+    corpus.push("https://docs.rs/a/../b?c#d\n//127.0.0.1/x".to_owned());
+    corpus.push("http://0x7f.1:80/%2e%2e/\nhttp:/x".to_owned());
+    check(10, 5000, &corpus, entry::url);
+}
+
+#[test]
+fn no_text_breaks_the_readers_of_modes() {
+    let mut corpus = Vec::new();
+    for (kind, file) in
+        [(".roomodes", "mode_validation.json"), (".kilocodemodes", "mode_validation.json"), (".locum/modes.yml", "mode_validation.json")]
+    {
+        corpus.extend(texts(&format!("peers/{file}")).into_iter().map(|text| format!("{kind}\n{text}")));
+    }
+    let builtin = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/modes.yml")).unwrap_or_default();
+    corpus.push(format!(".locum/modes.yml\n{builtin}"));
+    check(11, 300, &corpus, entry::modes);
+}
+
+/// Every spelling in which a value could be smuggled out.
+fn spellings(value: &str) -> Vec<String> {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let split = |between: &str| value.chars().map(String::from).collect::<Vec<_>>().join(between);
+    vec![
+        value.to_owned(),
+        STANDARD.encode(value),
+        URL_SAFE_NO_PAD.encode(format!("xy{value}z")),
+        STANDARD.encode(STANDARD.encode(value)),
+        hex.to_uppercase(),
+        hex,
+        value.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+        value.bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+        value.chars().map(|letter| format!("&#{};", u32::from(letter))).collect(),
+        value.chars().rev().collect(),
+        split("\u{200b}"),
+        split("\u{2060}"),
+        split("\u{1b}[0m"),
+        split(" "),
+        split("\n"),
+        split("<!-- -->"),
+        split("**"),
+    ]
+}
+
+#[test]
+fn what_was_filtered_is_filtered_already_and_holds_no_secret() {
+    let mut dice = Dice::new(12);
+    let mut corpus = texts("security/texts.json");
+    corpus.retain(|text| text.len() < 2000);
+    let spellings = spellings(entry::SECRET);
+    for round in 0..120 {
+        let mut text = corpus[dice.roll(corpus.len())].clone();
+        let secret = &spellings[dice.roll(spellings.len())];
+        let mut at = dice.roll(text.len() + 1);
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        // What stands beside it must not be a part of its spelling.
+        let edge = [" ", "\n", "`", "(", "\n\n    "][dice.roll(5)];
+        text.insert_str(at, &format!("{edge}{secret}{edge}"));
+        for _ in 0..dice.roll(3) {
+            text = accident(&mut dice, &text);
+        }
+        let begin = Instant::now();
+        entry::text(&text);
+        assert!(begin.elapsed() < LONGEST, "round {round}: {text:?}");
+    }
+}
+
+#[test]
+fn every_entry_is_a_target_of_the_fuzzer() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz");
+    let read = |file: &str| std::fs::read_to_string(format!("{root}/{file}")).unwrap();
+    let entries = read("entry.rs");
+    let entries: Vec<&str> = entries.lines().filter_map(|line| line.strip_prefix("pub(crate) fn ")?.split('(').next()).collect();
+    assert!(entries.len() >= 7, "{entries:?}");
+    for entry in entries {
+        assert!(read("Cargo.toml").contains(&format!("name = \"{entry}\"\npath = \"targets/{entry}.rs\"")), "{entry}");
+        assert!(read(&format!("targets/{entry}.rs")).contains(&format!("|text: &str| entry::{entry}(text)")), "{entry}");
+    }
+}

@@ -1,10 +1,14 @@
 //! What every fuzz target calls with a text from a stranger, and what has to hold of it: no panic, and what was read means the
 //! same when it is read again.
 
+use locum::base::secret::{Redactor, Secret};
+use locum::forge::sanitise::{self, TextRules};
 use locum::forge::{command as comment, event as forge_event};
+use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
 use locum::policy::command::{Execution, Script};
 use locum::policy::intent::{Facts, Intent};
+use locum::policy::urls::WebUrl;
 use locum::policy::verdict::Decision;
 use locum::tools::files::{apply_diff, apply_patch};
 
@@ -51,4 +55,46 @@ pub(crate) fn event(text: &str) {
     let (name, payload) = text.split_once('\n').unwrap_or(("issue_comment", text));
     let _ = forge_event::parse(name, payload);
     let _ = comment::parse(text, "/locum");
+}
+
+/// An address: it is read one way, and what it was read as is read as itself. Its first line is the address, the second one where an answer
+/// leads from there.
+pub(crate) fn url(text: &str) {
+    let (address, location) = text.split_once('\n').unwrap_or((text, text));
+    let read = WebUrl::parse(address);
+    for read in [read.join(location), read] {
+        assert!(read.url().is_some() != read.problem().is_some(), "{text:?}");
+        if let Some(url) = read.url() {
+            let again = WebUrl::parse(url.as_str());
+            assert!(again.url() == Some(url) && again.destination() == read.destination(), "{text:?}: {url}");
+        }
+    }
+}
+
+/// A file of modes, of each kind that is read: the first line names it.
+pub(crate) fn modes(text: &str) {
+    let (file, text) = text.split_once('\n').unwrap_or((".locum/modes.yml", text));
+    let source = ModeSource::Project { file: file.to_owned() };
+    if let Err(errors) = loader::parse(text, &source) {
+        assert!(!errors.to_string().is_empty());
+    }
+}
+
+/// A value that must not leave.
+pub(crate) const SECRET: &str = "q7RkW2pZx9Lm4TtVb8Ys";
+
+/// A text on its way out: what was filtered is filtered already, and holds no secret.
+pub(crate) fn text(text: &str) {
+    let redactor = Redactor::new([Secret::new(SECRET)]);
+    let rules = TextRules { prefix: "/locum".to_owned(), ..TextRules::default() };
+    for filter in [sanitise::markdown, sanitise::title, sanitise::commit_message] {
+        let once = filter(text, &rules, &redactor);
+        assert!(!redactor.finds_secret(&once), "{text:?} became {once:?}");
+        assert_eq!(filter(&once, &rules, &redactor), once, "{text:?}");
+    }
+    for filter in [sanitise::artifact, sanitise::log_safe] {
+        let once = filter(text, &redactor);
+        assert!(!redactor.finds_secret(&once), "{text:?} became {once:?}");
+        assert_eq!(filter(&once, &redactor), once, "{text:?}");
+    }
 }

@@ -1,0 +1,8 @@
+//! cargo-fuzz: `entry::text` with whatever libFuzzer thinks of.
+#![no_main]
+#![expect(dead_code, reason = "each target calls one of the entries")]
+
+#[path = "../entry.rs"]
+mod entry;
+
+libfuzzer_sys::fuzz_target!(|text: &str| entry::text(text));
