@@ -154,6 +154,11 @@ mod tests {
             "sub/.gitattributes",
             "Jenkinsfile",
             ".clinerules",
+            "web/uv.toml",
+            "app/gradle/wrapper/gradle-wrapper.properties",
+            "src/.dir-locals.el",
+            "mise.toml",
+            "crush.json",
         ] {
             assert!(protected(&RepoPath::parse(path).unwrap()).is_some(), "{path}");
         }
@@ -179,12 +184,38 @@ mod tests {
     #[test]
     fn protects_credentials_from_reading_but_not_their_examples() {
         let protection = Protection::default();
-        for path in
-            [".env", "a/.ENV", "conf/prod.pem", ".git/config", "sub/.git/config", ".ssh/id_ed25519", "home/.netrc", ".git/modules/a/config"]
-        {
+        for path in [
+            ".env",
+            "a/.ENV",
+            ".env.prod",
+            ".envrc",
+            "conf/prod.pem",
+            ".git/config",
+            "sub/.git/config",
+            ".ssh/id_ed25519",
+            "home/.netrc",
+            ".git/modules/a/config",
+            ".cargo/credentials.toml",
+            "home/.config/gcloud/access_tokens.db",
+            "deploy/application_default_credentials.json",
+            "deploy/kubeconfig",
+            ".vault-token",
+            ".m2/settings.xml",
+        ] {
             assert!(protection.of_read(&RepoPath::parse(path).unwrap()).is_some(), "{path}");
         }
-        for path in [".env.example", ".gitignore", "src/env.rs", "README.md", ".github/workflows/ci.yml", ".git/HEAD", "pem/readme"] {
+        for path in [
+            ".env.example",
+            ".gitignore",
+            ".cargo/config.toml",
+            "src/settings.xml",
+            "src/kubeconfig.rs",
+            "src/env.rs",
+            "README.md",
+            ".github/workflows/ci.yml",
+            ".git/HEAD",
+            "pem/readme",
+        ] {
             assert_eq!(protection.of_read(&RepoPath::parse(path).unwrap()), None, "{path}");
         }
     }

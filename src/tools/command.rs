@@ -46,7 +46,7 @@ impl ExecuteCommand {
             name: ToolName::ExecuteCommand.to_string(),
             description:
                 "Run a command in the repository and wait for it; returns exit code and output. There is no terminal and no input. \
-                          Simple commands without variables or substitutions are the most likely to be allowed."
+                          Simple commands without variables or substitutions are the most likely to be allowed; `cd` only as `cd FOLDER && ...`."
                     .into(),
             parameters: json!({
                 "type": "object",
@@ -67,18 +67,27 @@ impl ExecuteCommand {
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let command = arguments.words("command", "the command to run")?;
-        let folder = arguments.optional_place("cwd", "the folder to run in, relative to the repository root", context)?;
+        let mut folder = arguments.optional_place("cwd", "the folder to run in, relative to the repository root", context)?;
         let timeout_s = arguments.optional_number("timeout", 1, "seconds")?;
         arguments.finish()?;
+        let mut command = command.as_str();
+        if let Some((inner, rest)) = change_of_folder(command) {
+            folder = if inner.starts_with('/') {
+                Place::find(inner, context)?
+            } else {
+                Place::find(&format!("{}/{inner}", folder.asked), context)?
+            };
+            command = rest;
+        }
         match context.checkout.entry(&folder.real) {
             Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
-            Ok(_) | Err(_) => return Err(CallError(format!("`cwd` of `execute_command` is not a folder: `{}`.", folder.asked))),
+            Ok(_) | Err(_) => return Err(CallError(format!("The command cannot run in `{}`: it is not a folder.", folder.asked))),
         }
         let longest = context.commands.timeout;
         let asked = timeout_s.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
         // A root that is no text cannot be told to git in words; it then finds the repository by itself.
         let root = context.checkout.root().to_str().unwrap_or_default();
-        let script = Script::parse_in(&command, &folder.real).below(root).leaving_out(context.commands.unseen.clone());
+        let script = Script::parse_in(command, &folder.real).below(root).leaving_out(context.commands.unseen.clone());
         let behind_links = behind_links(&script, context)?;
         Ok(Self { script, folder, timeout: asked.map_or(longest, |asked| asked.min(longest)), behind_links })
     }
@@ -190,6 +199,15 @@ fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>
     Ok(intents)
 }
 
+/// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is the rest, run there. Only where the folder is one
+/// plain word; any other `cd` is for the policy to refuse.
+fn change_of_folder(command: &str) -> Option<(&str, &str)> {
+    let (folder, rest) = command.trim_start().strip_prefix("cd ")?.split_once("&&")?;
+    let (folder, rest) = (folder.trim(), rest.trim_start());
+    let is_plain = folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
+    (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty()).then_some((folder, rest))
+}
+
 fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
     let shown: Vec<&str> = touched.iter().take(TOUCHED_SHOWN).map(RepoPath::as_str).collect();
     match touched.len() - shown.len() {
@@ -268,6 +286,43 @@ mod tests {
                 elapsed: Duration::ZERO,
             };
             assert_eq!(command.render(&output), expected);
+        }
+    }
+
+    #[test]
+    fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
+        let fixture = Fixture::new(&[("src/deep/b", "x"), ("src/a", "x"), ("a", "x")]);
+        std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
+        let parse = |command: &str, cwd: &str| {
+            let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
+            fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand]).map(|call| call.intents())
+        };
+        let same = |command: &str, cwd: &str, plain: &str, folder: &str| {
+            assert_eq!(parse(command, cwd).unwrap(), parse(plain, folder).unwrap(), "{command}");
+        };
+        same("cd src && cat a", ".", "cat a", "src");
+        same("  cd  src/deep/ &&\n cat b | wc -l; ls", ".", "cat b | wc -l; ls", "src/deep");
+        same("cd deep && cat b", "src", "cat b", "src/deep");
+        same("cd . && echo x > a", "src", "echo x > a", "src");
+        same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
+        for refused in ["cd .. && cat secret", "cd /etc && cat passwd", "cd out && cat passwd", "cd src/a && ls", "cd none && ls"] {
+            assert!(parse(refused, ".").is_err(), "{refused}");
+        }
+        // What is not exactly that stays a change of folder, which the policy refuses.
+        for kept in [
+            "cd - && ls",
+            "cd $X && ls",
+            "cd 'src' && ls",
+            "cd src; ls",
+            "cd src || ls",
+            "cd src &&",
+            "cd src && cd deep && ls",
+            "cd s* && ls",
+            "cd a b && ls",
+        ] {
+            let Ok(intents) = parse(kept, ".") else { panic!("{kept}") };
+            let Some(Intent::Command(script)) = intents.first() else { panic!("{kept}") };
+            assert!(script.text().contains("cd "), "{kept}: {script:?}");
         }
     }
 

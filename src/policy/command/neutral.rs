@@ -21,6 +21,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.sshCommand", "false"),
     ("credential.helper", ""),
     ("diff.external", ""),
+    // A difference inside a submodule is shown by another git, which heeds that repository's settings.
+    ("diff.submodule", "short"),
+    ("status.submoduleSummary", "false"),
     ("log.showSignature", "false"),
     ("gpg.program", "false"),
     ("gpg.openpgp.program", "false"),

@@ -16,6 +16,7 @@ fn a_simple_command_runs_as_its_words() {
         ("echo 'a'\\''; touch X #'", words(&["echo", "a'; touch X #"])),
         ("  ls  -la \n", words(&["ls", "-la"])),
         ("gi\\\nt", words(&["git"])),
+        ("[ -f x ]", words(&["[", "-f", "x", "]"])),
         ("echo a=b 'c d' \"e\"f", words(&["echo", "a=b", "c d", "ef"])),
         ("# a comment\nls src # and another", words(&["ls", "src"])),
         ("find . -name '*.rs' -o -name \\*.md", words(&["find", ".", "-name", "*.rs", "-o", "-name", "*.md"])),
@@ -34,6 +35,7 @@ fn a_simple_command_runs_as_its_words() {
 fn everything_else_runs_as_text_made_from_the_tree() {
     for (text, expected) in [
         ("ls src | rg main", "'ls' 'src' | 'rg' 'main'"),
+        ("[ -f x ] && cat x", "'[' '-f' 'x' ']' && 'cat' 'x'"),
         ("a && b || c; d", "'a' && 'b' || 'c'\n'd'"),
         ("! a", "! 'a'"),
         ("a 2>&1 >/dev/null", "'a' 2>&1 1>'/dev/null'"),
@@ -92,6 +94,8 @@ fn what_cannot_be_known_before_it_runs_is_refused() {
         "ls ${a}",
         "ls $a",
         "ls *",
+        "ls [a]",
+        "ls a[",
         "ls {a,b}",
         "ls ~",
         "a=(1 2)",

@@ -8,6 +8,10 @@
 /// # Errors
 /// Names the construct that keeps the word from being known before it runs.
 pub fn literal(raw: &str) -> Result<String, String> {
+    // Alone it opens nothing: it is the program of that name.
+    if raw == "[" {
+        return Ok(raw.to_owned());
+    }
     let mut out = String::with_capacity(raw.len());
     let mut letters = raw.chars().peekable();
     let mut bare = String::new();

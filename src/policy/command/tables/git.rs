@@ -8,7 +8,7 @@ const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numst
     --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U= --unified= -w -b -R -z -a --text \
     --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --minimal --patience --histogram \
     --diff-algorithm= --diff-filter= -M=? -C=? -D --find-renames=? --find-copies=? --no-renames --check --exit-code --quiet -q --full-index \
-    --binary --abbrev=? --relative=? --no-prefix --submodule=? --ignore-submodules=? -S= -G= --pickaxe-all --pickaxe-regex --function-context \
+    --binary --abbrev=? --relative=? --no-prefix --ignore-submodules=? -S= -G= --pickaxe-all --pickaxe-regex --function-context \
     -W --inter-hunk-context= --dirstat=? --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic --irreversible-delete";
 
 const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= --author= --committer= --grep= \
