@@ -116,6 +116,9 @@ fn a_mistake_of_someone_who_may_ask_is_answered() {
 #[test]
 fn a_slash_command_of_the_repository_is_run_and_issues_it_mentions_are_shown_as_data() {
     let fixture = Fixture::new();
+    fixture.server.add_issue(
+        json!({ "number": 9, "title": "How to greet", "body": "Bow. <!-- an aside -->", "user": { "login": "mallory" }, "state": "open" }),
+    );
     let step = fixture.step(&Ask::comment("/locum /greet twice"));
     assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
     let unknown = fixture.step(&Ask { ids: (56, 4243), ..Ask::comment("/locum /gret twice") });

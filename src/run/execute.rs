@@ -172,8 +172,8 @@ async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
     let Execution { prepared, workspace, forge, .. } = execution;
     let plan = &prepared.plan;
     let checkout = match &plan.subject {
-        Subject::PullRequest { number, head_sha, .. } => format!("commit {head_sha} of pull request #{number}, which its author wrote"),
-        Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => format!("the checkout, at commit {}", plan.base.0),
+        Subject::PullRequest { number, .. } => format!("the head of pull request #{number}, which its author wrote"),
+        Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => "the checkout".to_owned(),
     };
     let scene = Scene {
         workspace,

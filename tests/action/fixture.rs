@@ -152,9 +152,6 @@ impl Fixture {
         server.add_issue(
             json!({ "number": 7, "title": "Greeting is missing", "body": "Please.", "user": { "login": "bob" }, "state": "open" }),
         );
-        server.add_issue(
-            json!({ "number": 9, "title": "How to greet", "body": "Bow. <!-- an aside -->", "user": { "login": "mallory" }, "state": "open" }),
-        );
         Self { stage, server }
     }
 
