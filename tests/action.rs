@@ -22,7 +22,7 @@ mod publish;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use fixture::{Ask, Fixture};
+use fixture::{Ask, Fixture, payload};
 use github::Fault;
 
 #[test]
@@ -273,4 +273,46 @@ fn no_secret_and_no_foreign_command_reaches_the_log() {
     assert_eq!(foreign.count(), 0, "{}", step.out);
     let unmasked = step.out.lines().filter(|line| line.contains("fixture-token-1234567890") && !line.starts_with("::add-mask::"));
     assert_eq!(unmasked.count(), 0, "{}", step.out);
+}
+
+#[test]
+fn in_a_private_repository_the_source_counts_as_worth_taking() {
+    let open = "publish: { allow: [comment] }\ncommands: { network: open }";
+    let ask = Ask::comment("/locum ask look at it");
+    let (event, mut private) = payload(&ask);
+    private["repository"]["private"] = json!(true);
+    for (policy, outcome) in [(open.to_owned(), "refused"), (format!("{open}\nsource: public"), "done")] {
+        let fixture = Fixture::publishing(&policy);
+        let step = fixture.step_with(event, &private.to_string(), &[]);
+        assert_eq!(step.output("outcome"), outcome, "{step:?}");
+        assert_eq!(fixture.step(&ask).output("outcome"), "done", "a public one");
+    }
+    let fixture = Fixture::publishing(&format!("{open}\nsource: private"));
+    let step = fixture.step(&ask);
+    assert!(step.code == Some(2) && step.err.contains("`source: private`"), "{step:?}");
+}
+
+#[test]
+fn every_verdict_is_in_the_journal_and_every_refusal_and_hold_in_the_summary() {
+    let fixture = Fixture::new();
+    fixture.step(&Ask::comment("/locum code try the workflow"));
+    let held = fixture.step(&Ask { ids: (56, 4343), ..Ask::comment("/locum code hold it") });
+    let journal = std::fs::read_to_string(held.output("transcript-path")).unwrap();
+    let lines: Vec<serde_json::Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["policy_hash"].as_str().map(str::len), Some(64), "{}", lines[0]);
+    let judged: Vec<_> = lines.iter().filter(|line| line["event"] == "judged").collect();
+    assert!(judged.len() >= 2, "{journal}");
+    for line in judged {
+        let verdicts = line["verdicts"].as_array().unwrap();
+        assert!(!verdicts.is_empty(), "{line}");
+        for verdict in verdicts {
+            let rule = &verdict["rule"];
+            assert!(rule["line"].is_u64() && rule["origin"].is_string() && rule["pattern"].is_string(), "{verdict}");
+            assert!(verdict["decision"].is_string() && verdict["reason"].is_string(), "{verdict}");
+        }
+    }
+    let summary = fixture.stage.read("summary");
+    for shown in ["Refused and held", ".github/workflows/x.yml", "edit(src/held/**)", ".locum/policy.yml:13"] {
+        assert!(summary.contains(shown), "{shown} in {summary}");
+    }
 }

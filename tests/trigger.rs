@@ -1,4 +1,4 @@
-//! `locum trigger explain`: what an event would start and why, with nobody asked.
+//! What `locum trigger explain` and `locum doctor` say, with nobody asked: what an event would start and why, what commands may do here.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
@@ -85,4 +85,16 @@ fn a_fork_is_shown_as_the_policy_treats_it() {
         let ran = explain(&stage, &event, &flags);
         assert_eq!((ran.code, ran.json()["read_only"].as_bool()), (Some(0), Some(read_only)), "{ran:?}");
     }
+}
+
+#[test]
+fn doctor_says_what_the_policy_at_hand_makes_of_commands() {
+    let stage = Stage::with(&[("src/a.txt", "a\n"), (".locum/policy.yml", "version: 1\ncommands: { sandbox: off }\n")]);
+    let open = stage.run(&["doctor", "--json"]).json();
+    assert_eq!((open["policy"].as_str(), open["commands_run"].as_bool()), (Some(".locum/policy.yml"), Some(true)), "{open}");
+    assert!(open["commands"].as_str().unwrap().contains("sandbox: off"), "{open}");
+    stage.write("checkout/.locum/policy.yml", "version: 1\ncomands: {}\n");
+    stage.git(&["commit", "-q", "-am", "a mistake"]);
+    let broken = stage.run(&["doctor"]);
+    assert!(broken.out.contains("has mistakes") && broken.out.contains("locum policy check"), "{broken:?}");
 }

@@ -144,6 +144,9 @@ fn summary_of(end: &ActionEnd) -> String {
             for note in &ran.published.notes {
                 landing.push_str(&format!("\n\nNot published: {}", crate::report::markdown::inline(note)));
             }
+            for risk in &ran.plan.risks {
+                landing.push_str(&format!("\n\n{}.", crate::report::markdown::inline(risk)));
+            }
             summary::job_summary(&ran.outcome, &ran.plan.budget, &ran.plan.mode, &landing)
         }
     }

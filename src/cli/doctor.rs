@@ -8,9 +8,11 @@ use crate::cli::args::DoctorArgs;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::place::{Place, own_settings};
+use crate::cli::policy::{parse, repository_file};
 use crate::cli::session::sessions_folder;
 use crate::cli::{Context, ExitStatus, table};
 use crate::models::resolve::{ModelFacts, resolve};
+use crate::policy::schema::{CommandLimits, CommandNetwork, Sandbox};
 use crate::workspace::git_binary;
 use crate::workspace::sandbox::level::{Level, ProcessLimit};
 
@@ -30,6 +32,12 @@ struct Findings {
     /// Why no model can be used.
     model_problem: Option<String>,
     sessions: String,
+    /// The policy that judges runs here, or that it has mistakes.
+    policy: String,
+    /// What becomes of commands under it on this machine.
+    commands: String,
+    /// Whether it lets commands run at all here.
+    commands_run: bool,
 }
 
 /// Runs the subcommand.
@@ -59,6 +67,7 @@ fn look(context: &Context) -> Result<Findings, Failure> {
         ModelFacts { env: context.environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
     let resolved = resolve(&settings.values.models, &facts);
     let (sandbox, namespaces_refused) = Level::tried();
+    let (policy, (commands_run, commands)) = judged(context, sandbox);
     Ok(Findings {
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
@@ -69,7 +78,35 @@ fn look(context: &Context) -> Result<Findings, Failure> {
         model_has_key: resolved.as_ref().is_ok_and(|found| found.main.key.is_some()),
         model_problem: resolved.as_ref().err().map(|error| format!("{error}; {}", error.hint())),
         sessions: sessions_folder(context, None)?.display().to_string(),
+        policy,
+        commands,
+        commands_run,
     })
+}
+
+/// Returns which policy judges runs here, and what it makes of commands at this level.
+fn judged(context: &Context, level: Level) -> (String, (bool, String)) {
+    // Outside a repository there is none but the built-in one.
+    let file = repository_file(context, None).unwrap_or_default();
+    match parse(file.as_ref()) {
+        Ok(policy) => (policy.origin().to_owned(), commands(&policy.settings().commands, level)),
+        Err(_) => ("has mistakes".to_owned(), (false, "no run starts: `locum policy check` says what is wrong".to_owned())),
+    }
+}
+
+fn commands(limits: &CommandLimits, level: Level) -> (bool, String) {
+    let hosts = level.namespaces || level.calls;
+    match (limits.sandbox, level.is_full()) {
+        (Sandbox::Off, _) => (true, "with nothing around them: `commands.sandbox: off`".to_owned()),
+        (Sandbox::Required, false) => {
+            (false, format!("`commands.sandbox: required`, and this machine does not give it: {}", level.missing()))
+        }
+        _ if limits.network == CommandNetwork::Listed && !hosts => {
+            (false, "`commands.network: policy`, and this machine cannot hold commands to hosts".to_owned())
+        }
+        (Sandbox::BestEffort, false) => (true, "with what there is of a sandbox; code of the repository is refused".to_owned()),
+        (Sandbox::Required | Sandbox::BestEffort, true) => (true, "in the sandbox".to_owned()),
+    }
 }
 
 fn git_version(context: &Context) -> Result<Option<String>, Failure> {
@@ -110,5 +147,7 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
             None => row("model", "none", findings.model_problem.as_deref().unwrap_or_default()),
         },
         row("sessions", &findings.sessions, ""),
+        row("policy", &findings.policy, ""),
+        row("commands", if findings.commands_run { "run" } else { "refused" }, &findings.commands),
     ]
 }

@@ -86,7 +86,7 @@ fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Resu
         output.line(format!("warning: {}: {}", place(&warning.rule), visible(&warning.message)));
     }
     for risk in &accepted {
-        output.line(visible(&format!("accepted risk: in mode {}, {}: {}", risk.modes.join(", "), risk.what, risk.reason)));
+        output.line(visible(&risk.to_string()));
     }
     let count = if warnings.is_empty() { String::new() } else { format!(", {}", figures::count(warnings.len(), "warning")) };
     match name {

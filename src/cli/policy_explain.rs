@@ -59,6 +59,8 @@ pub(super) fn run(args: &PolicyExplainArgs, context: &Context, output: &mut Outp
         output.json(&answers.iter().filter_map(|answer| Row::of(answer, None, None)).collect::<Vec<_>>());
     } else {
         answers.iter().flat_map(texts).for_each(|line| output.line(line));
+        let risks = explainer.policy().accepted_risks();
+        risks.iter().filter(|risk| risk.modes.contains(&explainer.facts().mode)).for_each(|risk| output.talk(visible(&risk.to_string())));
     }
     Ok(status(answers.iter().map(Answer::decision).max()))
 }

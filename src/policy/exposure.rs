@@ -165,7 +165,7 @@ pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str
 
 fn reach(spec: &PolicySpec, rules: &[Rule], mode: &str, trigger: TriggerKind, text: Option<&str>) -> Reach {
     let mut reach = Reach { hostile: text.map(str::to_owned).into_iter().collect(), ..Reach::default() };
-    if spec.source == Source::Private {
+    if spec.source == Some(Source::Private) {
         reach.private.push("`source: private`".to_owned());
     }
     let counts = |rule: &&Rule| {
@@ -333,6 +333,15 @@ mod tests {
             assert_eq!(told.len(), 1, "{name}: {told:?}");
             assert!(parts.iter().all(|part| told.first().is_some_and(|told| told.contains(part))), "{name}: {told:?}");
         }
+    }
+
+    #[test]
+    fn private_source_counts_where_the_forge_says_so_and_the_policy_does_not() {
+        let text = |more: &str| format!("{COMMENTS}{more}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: open }}\n");
+        let exposed = |more: &str| Policy::parse(&text(more), "p.yml").unwrap().exposed_where_private().len();
+        assert_eq!((exposed(""), exposed("source: public\n")), (1, 0));
+        let narrow = format!("{COMMENTS}rules:\n  - allow: \"command(make:*)\"\n");
+        assert_eq!(Policy::parse(&narrow, "p.yml").unwrap().exposed_where_private(), []);
     }
 
     #[test]

@@ -7,10 +7,11 @@ use crate::base::path::RepoPath;
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::explain::Warning;
-use crate::policy::exposure::{EVERY_MODE, accepted, exposures, starts};
+use crate::policy::exposure::{EVERY_MODE, Exposure, accepted, exposures, starts};
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
 use crate::policy::rule::{Rule, TRIGGERS, Written};
+use crate::policy::schema::{PolicySpec, Source};
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
 
 /// A risk that the policy takes, in its maintainer's words.
@@ -22,6 +23,12 @@ pub struct AcceptedRisk {
     pub what: String,
     /// Why that is fine.
     pub reason: String,
+}
+
+impl std::fmt::Display for AcceptedRisk {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "accepted risk: in mode {}, {}: {}", self.modes.join(", "), self.what, self.reason)
+    }
 }
 
 impl Policy {
@@ -40,6 +47,19 @@ impl Policy {
             }
         }
         found
+    }
+
+    /// Returns what comes together, in modes whose risk is not accepted, when the forge says that only members see the source and the
+    /// policy says nothing of it.
+    #[must_use]
+    pub fn exposed_where_private(&self) -> Vec<Exposure> {
+        let spec = self.settings();
+        if spec.source.is_some() {
+            return Vec::new();
+        }
+        let private = PolicySpec { source: Some(Source::Private), ..spec.clone() };
+        let unaccepted = |exposure: &Exposure| exposure.modes.iter().any(|mode| accepted(spec, mode).is_none());
+        exposures(&private, self.judge.rules()).into_iter().filter(unaccepted).collect()
     }
 
     /// Returns rules that never count, or that allow what a check refuses all the same; and risks accepted that are none.

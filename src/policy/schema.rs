@@ -31,15 +31,14 @@ pub struct PolicySpec {
     pub questions: OnQuestion,
     /// What is published and how.
     pub publish: PublishRules,
-    /// Who may see the source.
-    pub source: Source,
+    /// Who may see the source; `None` where the policy does not say, which counts as public unless the forge says otherwise.
+    pub source: Option<Source>,
 }
 
 /// Who may see the source that a run reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Everyone.
-    #[default]
     Public,
     /// Not everyone: it is worth taking.
     Private,

@@ -40,7 +40,7 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     let about = "When a model asks: end the run with the question, take the first suggestion, or end it as failed.";
     file.set("questions", about, questions, &mut spec.questions);
     let source = Word(&[("public", Source::Public), ("private", Source::Private)]);
-    file.set("source", "Who may see the source: private source counts as something worth taking.", source, &mut spec.source);
+    spec.source = file.key("source", "Who may see the source: private source counts as something worth taking.", source);
     set(&mut spec.publish, file.key("publish", "What is published and how.", Group("publish", publish)));
     spec
 }

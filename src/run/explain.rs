@@ -67,6 +67,12 @@ impl Explainer {
         Self { policy, modes, workspace, facts, env, sandbox, redactor, gate: Gate::default() }
     }
 
+    /// Returns what holds where a question does not say otherwise.
+    #[must_use]
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
     /// Returns the policy that is asked.
     #[must_use]
     pub fn policy(&self) -> &Policy {

@@ -45,6 +45,8 @@ pub struct RunPlan {
     pub rules: Vec<String>,
     /// What the policy allows in the root task's mode, in its own words.
     pub allowed: Vec<String>,
+    /// What the policy accepts although the rule of two speaks against it, with its reasons.
+    pub risks: Vec<String>,
     /// What a person should know.
     pub notes: Vec<String>,
 }
@@ -143,6 +145,7 @@ impl std::fmt::Display for RunPlan {
         row("tools", &self.tools.join(", "))?;
         row("rules", &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") })?;
         self.allowed.iter().try_for_each(|line| row("allowed", line))?;
+        self.risks.iter().try_for_each(|risk| row("risk", risk))?;
         self.notes.iter().try_for_each(|note| row("note", note))
     }
 }

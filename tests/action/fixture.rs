@@ -274,7 +274,7 @@ fn serve() -> GitHubServer {
     receive.recv().unwrap()
 }
 
-fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {
+pub(crate) fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {
     let now = jiff::Timestamp::now().to_string();
     let repository = json!({ "id": 1, "full_name": "acme/app", "default_branch": "main", "private": false, "owner": { "login": "acme" }, "name": "app" });
     let sender = json!({ "login": ask.login, "type": ask.kind, "id": if ask.login == "frieda" { 77 } else { 1 } });

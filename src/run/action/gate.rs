@@ -81,6 +81,7 @@ pub(super) async fn admit(arrival: &Arrival<'_>, found: &Found) -> Result<Result
     };
     let decided =
         request::decide(&found.trigger, Some(&triggers), &situation).and_then(|request| check_job(arrival, found, request, &triggers));
+    let decided = decided.and_then(|request| check_private(found, &policy).map(|()| request));
     Ok(match decided {
         Ok(request) => Ok(Admitted { request, policy, modes }),
         Err(refused) => Err((refused, Some(policy))),
@@ -113,6 +114,18 @@ fn check_job(arrival: &Arrival<'_>, found: &Found, mut request: Request, trigger
         }
         Some(_) | None => Ok(request),
     }
+}
+
+/// Source that only members see is worth taking, whether or not the policy says so: the rule of two counts it.
+fn check_private(found: &Found, policy: &Policy) -> Result<(), Refused> {
+    let exposed = if found.trigger.is_private { policy.exposed_where_private() } else { Vec::new() };
+    let Some(exposure) = exposed.first() else { return Ok(()) };
+    let modes = exposure.modes.join("`, `");
+    let why = format!(
+        "the repository is private, so in mode `{modes}`, {}; say `source: private` in the policy and accept the risk there, or `source: public`",
+        exposure.what
+    );
+    Err(Refused { why, rule: "source", answer: Answer::Told })
 }
 
 fn read(arrival: &Arrival<'_>, trusted: Trusted<'_>) -> Result<Option<(Policy, Settings)>, Fault> {
