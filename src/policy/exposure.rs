@@ -337,10 +337,11 @@ mod tests {
 
     #[test]
     fn private_source_counts_where_the_forge_says_so_and_the_policy_does_not() {
-        let text = |more: &str| format!("{COMMENTS}{more}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: open }}\n");
+        let text =
+            |more: &str| format!("version: 1\n{COMMENTS}{more}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: open }}\n");
         let exposed = |more: &str| Policy::parse(&text(more), "p.yml").unwrap().exposed_where_private().len();
         assert_eq!((exposed(""), exposed("source: public\n")), (1, 0));
-        let narrow = format!("{COMMENTS}rules:\n  - allow: \"command(make:*)\"\n");
+        let narrow = format!("version: 1\n{COMMENTS}rules:\n  - allow: \"command(make:*)\"\n");
         assert_eq!(Policy::parse(&narrow, "p.yml").unwrap().exposed_where_private(), []);
     }
 
