@@ -28,6 +28,7 @@ use locum::session::state::State;
 use locum::session::{SessionParts, TaskModel, run};
 use locum::workspace::Workspace;
 use locum::workspace::checkout::Checkout;
+use locum::workspace::network::Gate;
 use locum::workspace::repo::Repo;
 use locum::workspace::sandbox::Sandbox;
 
@@ -48,13 +49,14 @@ rules:
 
 /// A checkout with one commit, and a folder for the journal.
 pub(crate) struct Fixture {
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
     pub(crate) root: PathBuf,
     pub(crate) journal: PathBuf,
     pub(crate) policy: Policy,
     pub(crate) script: String,
     pub(crate) mode: String,
     pub(crate) minutes: Option<u32>,
+    pub(crate) gate: Gate,
 }
 
 /// What came of a run.
@@ -79,14 +81,20 @@ impl Fixture {
         std::fs::write(root.join("step.sh"), "#!/bin/sh\necho stepped >> src/steps.txt\n").unwrap();
         std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
         commit_all(&root);
+        Self { _folder: Some(folder), ..Self::of(root.parent().unwrap(), script, policy) }
+    }
+
+    /// The same for a checkout that was made before.
+    pub(crate) fn of(folder: &Path, script: &str, policy: &str) -> Self {
         Self {
-            root,
-            journal: folder.path().join("session"),
-            _folder: folder,
+            root: folder.join("checkout"),
+            journal: folder.join("session"),
+            _folder: None,
             policy: Policy::parse(policy, "policy.yml").unwrap(),
             script: format!("version: 1\ntasks:\n{script}"),
             mode: "code".to_owned(),
             minutes: None,
+            gate: Gate::default(),
         }
     }
 
@@ -183,7 +191,7 @@ impl Fixture {
             workspace: &workspace,
             env: &env,
             sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
-            gate: &locum::workspace::network::Gate::default(),
+            gate: &self.gate,
             redactor: &redactor,
             clock: &clock,
             cancelled: async move {

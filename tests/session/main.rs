@@ -8,6 +8,7 @@
 )]
 
 mod endings;
+mod fetch;
 mod fixture;
 mod hidden;
 mod holds;
