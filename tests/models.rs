@@ -74,8 +74,16 @@ fn ask_model(model: &dyn Model, messages: &[Message]) -> (Result<Reply, ModelErr
 
 async fn ask_async(model: &dyn Model, messages: &[Message]) -> (Result<Reply, ModelError>, Duration, Vec<Delta>) {
     let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
-    let request =
-        ModelRequest { system: "be brief", messages, tools: &tools, max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+    let request = ModelRequest {
+        system: "be brief",
+        messages,
+        tools: &tools,
+        max_output_tokens: None,
+        temperature: None,
+        task: TaskId(0),
+        mode: "code",
+        turn: 0,
+    };
     let clock = SleepClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };
     let mut seen = Vec::new();

@@ -52,6 +52,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with(POLICY, SCRIPT)
+    }
+
+    fn with(policy: &str, script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("checkout");
         for (path, text) in
@@ -68,8 +72,8 @@ impl Bench {
         let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
         let author = git2::Signature::now("Test", "test@example.com").unwrap();
         git.commit(Some("HEAD"), &author, &author, "first", &tree, &[]).unwrap();
-        std::fs::write(folder.path().join("policy.yml"), POLICY).unwrap();
-        std::fs::write(folder.path().join("script.yml"), SCRIPT).unwrap();
+        std::fs::write(folder.path().join("policy.yml"), policy).unwrap();
+        std::fs::write(folder.path().join("script.yml"), script).unwrap();
         Self { folder }
     }
 
@@ -163,6 +167,46 @@ fn a_kill_while_any_line_is_written_changes_nothing() {
         assert_eq!(essence(&bench.journal()), expected, "killed after {killed_after:?}");
     }
     assert_eq!(killed_after, (1..ends.len()).collect());
+}
+
+const PARALLEL_SCRIPT: &str = r#"
+version: 1
+tasks:
+  - mode: orchestrator
+    turns:
+      - calls:
+          - { tool: new_task, args: { mode: code, message: "Write a." } }
+          - { tool: new_task, args: { mode: code, message: "Write b." } }
+      - calls: [{ tool: attempt_completion, args: { result: "all done" } }]
+  - contains: Write a.
+    turns:
+      - calls: [{ tool: apply_diff, args: { path: src/a.txt, diff: "<<<<<<< SEARCH\ntwo\n=======\ntwo\ntwo\n>>>>>>> REPLACE\n" } }]
+      - calls: [{ tool: write_to_file, args: { path: README.md, content: "no" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "a is written" } }]
+  - contains: Write b.
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }]
+      - calls: [{ tool: apply_diff, args: { path: src/b.txt, diff: "<<<<<<< SEARCH\nb\n=======\nb\nb\n>>>>>>> REPLACE\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "b is written" } }]
+"#;
+
+#[test]
+fn a_kill_while_sub_tasks_work_beside_each_other_changes_nothing() {
+    let policy = POLICY.replace("modes: {", "modes: { delegation: { from: [orchestrator], parallel: 2 },");
+    let whole = Bench::with(&policy, PARALLEL_SCRIPT);
+    assert_eq!(whole.run(&[]).code(), Some(0));
+    let expected = essence(&whole.journal());
+    assert_eq!(expected.0.word.as_str(), "done");
+    assert!(whole.journal().iter().any(|line| matches!(line.event, Event::Forked { .. })));
+    for pair in line_ends(&whole.journal_bytes()).windows(2) {
+        let bench = Bench::with(&policy, PARALLEL_SCRIPT);
+        assert_eq!(bench.run(&prlimit(pair[0].midpoint(pair[1]))).signal(), Some(SIGXFSZ));
+        let at = line_ends(&bench.journal_bytes()).len();
+        assert_eq!(bench.resume().code(), Some(0), "killed after {at}");
+        assert_eq!(bench.tree(), whole.tree(), "killed after {at}");
+        assert_eq!(essence(&bench.journal()), expected, "killed after {at}");
+        assert!(!bench.session().join("trees").exists(), "killed after {at}");
+    }
 }
 
 #[test]

@@ -274,7 +274,7 @@ fn everything_people_are_shown_is_valid() {
     }
     let marked = Regex::new(r"<!-- (policy|job|config|modes) -->\n```yaml\n([\s\S]*?)```").unwrap();
     for page in std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()) {
-        for found in marked.captures_iter(&read(&page)).map(|found| found.unwrap()) {
+        for found in marked.captures_iter(read(&page).as_str()).map(|found| found.unwrap()) {
             let text = found[2].to_owned();
             let (name, text) = match &found[1] {
                 "policy" if !text.contains("version:") => (SchemaWord::Policy, format!("version: 1\n{text}")),

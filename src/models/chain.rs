@@ -183,8 +183,16 @@ mod tests {
 
     /// Who answers one attempt, as told by words and by name.
     fn ask(chain: &Chain) -> Result<(String, Option<String>), ModelError> {
-        let request =
-            ModelRequest { system: "", messages: &[], tools: &[], max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        let request = ModelRequest {
+            system: "",
+            messages: &[],
+            tools: &[],
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(0),
+            mode: "code",
+            turn: 0,
+        };
         let (mut words, mut by) = (String::new(), None);
         for delta in block_on(chain.stream(request).collect::<Vec<_>>()) {
             match delta? {

@@ -43,6 +43,8 @@ pub struct ModelRequest<'a> {
     pub tools: &'a [ToolSpec],
     /// Most tokens it may write; `None` leaves it to the profile.
     pub max_output_tokens: Option<u32>,
+    /// Sampling temperature; `None` leaves it to the profile.
+    pub temperature: Option<f64>,
     /// The task this is for.
     pub task: TaskId,
     /// The mode the task is in.

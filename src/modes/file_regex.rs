@@ -103,6 +103,8 @@ mod tests {
         check(r"docs/(?!security/).*\.(md|mdx)$", &["docs/a.md"], &["docs/security/a.md"]);
         check(r"(?<=src/)\w+\.rs$", &["src/lib.rs"], &["tests/lib.rs", "src/é.rs"]);
         check(r"(?<!test)\.rs$", &["src/lib.rs"], &["a_test.rs"]);
+        check(r"(?<=^docs/.*)\.md$", &["docs/a.md", "docs/b/c.md"], &["src/a.md"]);
+        check(r"(?<!^src/.*)\.rs$", &["tests/lib.rs"], &["src/lib.rs", "src/a/lib.rs"]);
         check(r"(?<part>a|b)/\k<part>$", &["a/a", "b/b"], &["a/b"]);
         check(r"^(a)\1$", &["aa"], &["a", "ab"]);
     }

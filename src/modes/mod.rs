@@ -52,6 +52,12 @@ pub struct Mode {
     pub variables: BTreeMap<String, String>,
     /// The model it runs on, where that is not the run's.
     pub model: Option<ModeModel>,
+    /// How tasks come to be in it.
+    pub way_in: WayIn,
+    /// Most turns of a task that begins in it.
+    pub turns: Option<u32>,
+    /// Sampling temperature, where that is not its model's.
+    pub temperature: Option<Temperature>,
     /// The heading it is listed under, and its sign; for people only.
     pub looks: Looks,
     /// Where it was defined.
@@ -105,6 +111,25 @@ pub enum ModelNeed {
     /// Another program's name for a model: where no profile is called so, the run's own model is used.
     Preferred,
 }
+
+/// How tasks come to be in a mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WayIn {
+    /// As root task, as sub-task, by a switch.
+    #[default]
+    Any,
+    /// Never as a sub-task.
+    NotDelegated,
+    /// As a sub-task only.
+    Delegated,
+}
+
+/// A sampling temperature from 0 to 2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Temperature(pub f64);
+
+/// It is a number: it was read from a text and lies between two.
+impl Eq for Temperature {}
 
 /// How a mode is shown to people.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -277,6 +302,9 @@ impl Mode {
             rules: Vec::new(),
             variables: BTreeMap::new(),
             model: None,
+            way_in: WayIn::Any,
+            turns: None,
+            temperature: None,
             looks: Looks::default(),
             source,
         }

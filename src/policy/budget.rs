@@ -129,18 +129,19 @@ impl Budget {
         asked.map_or(rest, |asked| rest.at_most(&asked))
     }
 
-    /// Returns one of so many equal parts, to be spent beside each other: all of the time, and its part of everything else.
+    /// Returns so many of `all` equal shares, to be spent beside the others: all of the time, and a part of everything else.
     #[must_use]
-    pub fn share(&self, parts: u32) -> Self {
-        let parts = parts.max(1);
+    pub fn share(&self, shares: u32, all: u32) -> Self {
+        let all = all.max(shares).max(1);
+        let part = |whole: u32| u32::try_from(u64::from(whole) * u64::from(shares) / u64::from(all)).unwrap_or(whole);
         Self {
-            turns: self.turns / parts,
-            tool_calls: self.tool_calls / parts,
-            tokens: self.tokens / u64::from(parts),
-            cost_usd: self.cost_usd / f64::from(parts),
+            turns: part(self.turns),
+            tool_calls: part(self.tool_calls),
+            tokens: self.tokens / u64::from(all) * u64::from(shares),
+            cost_usd: self.cost_usd * f64::from(shares) / f64::from(all),
             minutes: self.minutes,
-            files: self.files / parts,
-            diff_lines: self.diff_lines / parts,
+            files: part(self.files),
+            diff_lines: part(self.diff_lines),
         }
     }
 

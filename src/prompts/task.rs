@@ -8,6 +8,9 @@ use crate::prompts::sections;
 /// One piece of material, in bytes; the middle of a longer one is left out.
 pub const MATERIAL_LIMIT_BYTES: usize = 48 * 1024;
 
+/// What stands above the first checklist of a sub-task.
+const CHECKLIST: &str = "\n\nChecklist to begin with:\n";
+
 /// Text that nobody with authority wrote: an issue, a comment, a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Material<'a> {
@@ -37,10 +40,14 @@ pub fn task_message(task: &str, materials: &[Material<'_>]) -> String {
 
 /// Returns the first message of a sub-task: the parent's words with its first checklist, one line each, in the peers' form (`- [ ] ...`).
 #[must_use]
-pub fn subtask_message(parent_mode: &str, message: &str, todos: &[String]) -> String {
-    let todos = if todos.is_empty() { String::new() } else { format!("\n\nChecklist to begin with:\n{}", todos.join("\n")) };
+pub fn subtask_message(parent_mode: &str, message: &str, context: Option<&str>, todos: &[String]) -> String {
+    let what = format!("what `{parent_mode}` says is known");
+    let context =
+        context.map(|text| fenced(&Material { what: &what, origin: "the task that hands this one out", text })).unwrap_or_default();
+    let context = if context.is_empty() { context } else { format!("\n{context}") };
+    let todos = if todos.is_empty() { String::new() } else { format!("{CHECKLIST}{}", todos.join("\n")) };
     format!(
-        "{}{todos}\n\n---\nThis is one part of a larger task, given to you by its `{parent_mode}`. Do this part and nothing else. Your result goes back there and is all that is seen of your work.",
+        "{}{todos}\n{context}\n---\nThis is one part of a larger task, given to you by its `{parent_mode}`. Do this part and nothing else. Your result goes back there and is all that is seen of your work.",
         message.trim()
     )
 }
@@ -68,6 +75,13 @@ pub fn choice_message(choice: &Choice<'_>) -> String {
         "A task in mode `{}` asks to go on in another mode. It may go on in one of these:\n\n{modes}\nChoose the one with the fewest rights that can do what the reason says, if that belongs to the task, and call coordinate_mode. Refuse with a null mode when it does not belong to the task.\n{task}{reason}",
         choice.from
     )
+}
+
+/// Returns the words a task was given, without what stands below them in its first message.
+#[must_use]
+pub fn words_of(message: &str) -> &str {
+    let ends = ["\n\n---\n", CHECKLIST, "\n\n\n[material: "].iter().filter_map(|end| message.find(end)).min();
+    message.get(..ends.unwrap_or(message.len())).unwrap_or_default().trim()
 }
 
 /// Returns what people see of a Markdown text (an issue, a comment): HTML comments are replaced by a note, also in code, where a page
@@ -113,7 +127,7 @@ fn is_hidden(char: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{MATERIAL_LIMIT_BYTES, Material, seen_of_markdown, subtask_message, task_message};
+    use super::{MATERIAL_LIMIT_BYTES, Material, seen_of_markdown, subtask_message, task_message, words_of};
     use pretty_assertions::assert_eq;
 
     fn with(text: &str) -> String {
@@ -168,8 +182,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_sub_task_has_to_know_is_no_instruction_and_its_words_are_found_again() {
+        let todos = ["- [ ] see it fail".to_owned()];
+        let message = subtask_message("orchestrator", "Write the test.\n\nAll of it.\n", Some("It is in src/a.\n"), &todos);
+        assert!(message.contains(
+            "[material: what `orchestrator` says is known; origin: the task that hands this one out]\n````\nIt is in src/a.\n````\n"
+        ));
+        for message in
+            [message.as_str(), &subtask_message("x", "Write the test.\n\nAll of it.", None, &[]), "Write the test.\n\nAll of it.\n"]
+        {
+            assert_eq!(words_of(message), "Write the test.\n\nAll of it.", "{message}");
+        }
+    }
+
+    #[test]
     fn a_sub_task_knows_its_scope_and_checklist() {
-        insta::assert_snapshot!(subtask_message("orchestrator", "Write the test.\n", &["- [ ] see it fail".to_owned()]), @r"
+        insta::assert_snapshot!(subtask_message("orchestrator", "Write the test.\n", None, &["- [ ] see it fail".to_owned()]), @r"
         Write the test.
 
         Checklist to begin with:

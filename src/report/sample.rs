@@ -146,7 +146,15 @@ pub(crate) fn with_diff_lines(number: u32) -> Outcome {
 }
 
 fn task(id: u32, parent: Option<u32>, mode: &str, title: &str, completed: Option<bool>) -> TaskReport {
-    TaskReport { task: TaskId(id), parent: parent.map(TaskId), mode: mode.to_owned(), title: title.to_owned(), completed, turns: 3 }
+    TaskReport {
+        task: TaskId(id),
+        parent: parent.map(TaskId),
+        mode: mode.to_owned(),
+        title: title.to_owned(),
+        completed,
+        turns: 3,
+        kept: None,
+    }
 }
 
 fn refusal(headline: &str, intent: &str) -> RefusedCall {

@@ -74,8 +74,9 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
             Some(false) => " (not completed)",
             None => " (unfinished)",
         };
+        let kept = task.kept.as_ref().map(|kept| format!(" (its changes were not taken over; kept on {})", code(kept))).unwrap_or_default();
         let indent = "  ".repeat(depth(task, tasks));
-        format!("{indent}- [{tick}] **{}**: {}{note}", phrase(&task.mode), phrase(&task.title))
+        format!("{indent}- [{tick}] **{}**: {}{note}{kept}", phrase(&task.mode), phrase(&task.title))
     });
     format!("**Tasks**\n\n{lines}")
 }

@@ -25,6 +25,7 @@ use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileErro
 use crate::models::retry::RetryLimits;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
+use crate::modes::WayIn;
 use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
@@ -249,6 +250,10 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     find_mode(&modes, &slug, &opening)?;
     let modes = as_the_command_leaves(modes, &opening, &slug, &settings);
     let mode = find_mode(&modes, &slug, &opening)?;
+    if mode.way_in == WayIn::Delegated {
+        let message = format!("mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)", mode.source.file().unwrap_or_default());
+        return Err(Fault::setup("--mode", message).hint("name a mode that starts it as a sub-task, or take that line out"));
+    }
     let runnable: Vec<String> =
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
     let (rules, skills) = (trusted.rules(&runnable)?, trusted.skills(&runnable)?);

@@ -7,7 +7,7 @@ use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
 use crate::modes::access::{self, Offer, Purpose};
-use crate::modes::{Group, Mode, ModeSet};
+use crate::modes::{Group, Mode, ModeSet, WayIn};
 use crate::policy::Policy;
 use crate::policy::explain::UseKind;
 use crate::policy::intent::{Facts, Intent};
@@ -118,8 +118,15 @@ impl Told {
         let skills = standing.skills.of_mode(&mode.slug);
         let tools = dispatch::specs(&shown(&offered, policy, facts, &skills));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
-        let delegates = modes.iter().filter(|other| may_delegate && may(&Intent::Delegate(other.slug.clone()))).collect();
-        let allowed = ModeSet::merge([modes.iter().filter(|other| may(&Intent::Mode(other.slug.clone()))).cloned().collect()]);
+        let delegates = modes
+            .iter()
+            .filter(|other| may_delegate && other.way_in != WayIn::NotDelegated && may(&Intent::Delegate(other.slug.clone())))
+            .collect();
+        let allowed = ModeSet::merge([modes
+            .iter()
+            .filter(|other| other.way_in != WayIn::Delegated && may(&Intent::Mode(other.slug.clone())))
+            .cloned()
+            .collect()]);
         let of_mode = standing.rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
         let sections = prompts::sections_of(&PromptFacts {
             mode,

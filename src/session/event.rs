@@ -78,12 +78,10 @@ pub enum Event {
     Forked {
         /// Who starts them.
         task: TaskId,
-        /// The calls that ask for them.
-        calls: Vec<String>,
+        /// The calls that ask for them, in order.
+        calls: Vec<ForkedCall>,
         /// What each of them begins with.
         from: CommitId,
-        /// What each of them may spend.
-        budget: Budget,
     },
     /// The changes of a sub-task in its own worktree came to its parent, or stay where they are kept.
     Brought {
@@ -227,6 +225,15 @@ pub enum Event {
     },
     /// The session ended.
     Ended(Box<Outcome>),
+}
+
+/// A sub-task that is about to be started beside others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForkedCall {
+    /// The call that asks for it.
+    pub call: String,
+    /// What it may spend.
+    pub budget: Budget,
 }
 
 /// What a person said to a hold or a question.

@@ -142,6 +142,7 @@ impl TaskReport {
             title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
             completed: task.ended.as_ref().map(|end| end.completed),
             turns: task.turns,
+            kept: task.brought.as_ref().and_then(|brought| brought.kept.clone()),
         }
     }
 }

@@ -16,13 +16,13 @@ use crate::policy::intent::Intent;
 use crate::policy::verdict::Decision;
 use crate::session::Session;
 use crate::session::calls::Permitted;
-use crate::session::event::Event;
+use crate::session::event::{Event, ForkedCall};
 use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use crate::session::task::{Brought, WaitingCall};
 use crate::session::work::{Done, Place, Work};
 use crate::tools::dispatch::Call;
-use crate::tools::flow::new_task::NewTask;
+use crate::tools::flow::new_task::{NewTask, Priority};
 use crate::workspace::merge::{Conflict, Merged, Sides};
 use crate::workspace::repo::CommitId;
 use crate::workspace::touched::Snapshot;
@@ -64,7 +64,7 @@ impl<'a> Session<'a> {
         let mut wanted: Vec<(WaitingCall, NewTask)> = Vec::new();
         for Permitted { waiting, permit } in group {
             let Call::NewTask(call) = permit.act() else { continue };
-            match self.delegation_refused(id, call.mode(), wanted.len())? {
+            match self.delegation_refused(id, call, wanted.len())? {
                 Some(text) => self.refuse_steering(id, &waiting, text)?,
                 None => wanted.push((waiting, call.clone())),
             }
@@ -95,17 +95,24 @@ impl<'a> Session<'a> {
         }
         self.save_unsaved(owner)?;
         let Some(from) = self.saved(owner) else { return Ok(()) };
+        let mut shares: Vec<(String, u32)> = Vec::new();
+        for waiting in calls {
+            if let Some(call) = self.new_task_of(id, waiting)? {
+                shares.push((waiting.call.id.clone(), call.priority().shares()));
+            }
+        }
         let parent = self.task(id)?;
+        let rest = parent.budget.carve(&parent.spent, None);
         // One share stays with the parent, which has to make something of the results.
-        let shares = u32::try_from(calls.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let budget = parent.budget.carve(&parent.spent, None).share(shares);
-        self.emit(Event::Forked { task: id, calls: calls.iter().map(|waiting| waiting.call.id.clone()).collect(), from, budget })
+        let all = shares.iter().map(|(_, shares)| *shares).fold(Priority::NORMAL_SHARES, u32::saturating_add);
+        let calls = shares.into_iter().map(|(call, shares)| ForkedCall { call, budget: rest.share(shares, all) }).collect();
+        self.emit(Event::Forked { task: id, calls, from })
     }
 
     /// Starts the next sub-task of a fork.
     pub(crate) fn start_forked(&mut self, id: TaskId) -> Result<(), Stop> {
-        let Some((fork, waiting)) = self.task(id)?.to_be_forked() else { return Ok(()) };
-        let (from, budget, waiting) = (fork.from.clone(), fork.budget, waiting.clone());
+        let Some((from, forked, waiting)) = self.task(id)?.to_be_forked() else { return Ok(()) };
+        let (from, budget, waiting) = (from.clone(), forked.budget, waiting.clone());
         match self.new_task_of(id, &waiting)? {
             Some(call) => self.start_task(id, &waiting, &call, Some(from), budget),
             None => Ok(()),

@@ -55,6 +55,7 @@ use crate::models::retry::RetryLimits;
 use crate::modes::ModeSet;
 use crate::modes::access::Purpose;
 use crate::policy::Policy;
+use crate::policy::budget::Budget;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::prompts::Standing;
@@ -284,6 +285,7 @@ impl<'a> Session<'a> {
         if verdict.decision != Decision::Allow {
             return Err(Stop::session(OutcomeWord::Refused, format!("{}: {}", verdict.intent, verdict.reason)));
         }
+        let budget = Budget { turns: start.budget.turns.min(self.mode(&start.mode)?.turns.unwrap_or(u32::MAX)), ..start.budget };
         self.emit(Event::TaskStarted {
             task: TaskId::default(),
             parent: None,
@@ -291,7 +293,7 @@ impl<'a> Session<'a> {
             mode: start.mode,
             message: start.message,
             todos: Vec::new(),
-            budget: start.budget,
+            budget,
             tree: None,
         })
     }

@@ -147,6 +147,9 @@ pub struct TaskReport {
     pub completed: Option<bool>,
     /// Model replies it took.
     pub turns: u32,
+    /// The ref its changes are kept on, where they were not taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
 }
 
 /// A refused call in a report.

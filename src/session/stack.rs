@@ -6,6 +6,7 @@
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
+use crate::modes::WayIn;
 use crate::modes::access::Purpose;
 use crate::policy::budget::Budget;
 use crate::policy::schema::OnQuestion;
@@ -83,9 +84,10 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let parent = self.task(id)?;
         // The rest is in whole minutes; what is left of the last one is watched over by the session's own clock.
-        let budget = Budget { minutes: budget.minutes.max(1), ..budget };
+        let turns = budget.turns.min(self.mode(call.mode())?.turns.unwrap_or(u32::MAX));
+        let budget = Budget { turns, minutes: budget.minutes.max(1), ..budget };
         let lines: Vec<String> = call.todos().iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
-        let message = task::subtask_message(&parent.mode, call.message(), &lines);
+        let message = task::subtask_message(&parent.mode, call.message(), call.context(), &lines);
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),
@@ -104,14 +106,19 @@ impl Session<'_> {
     }
 
     /// Returns why no further sub-task may be started, as a sentence for the model; `ahead` are about to be.
-    pub(crate) fn delegation_refused(&self, id: TaskId, mode: &str, ahead: usize) -> Result<Option<String>, Stop> {
+    pub(crate) fn delegation_refused(&self, id: TaskId, call: &NewTask, ahead: usize) -> Result<Option<String>, Stop> {
         if !guard::on(Guard::DelegationLimits) {
             return Ok(None);
         }
         let task = self.task(id)?;
         let rules = &self.parts.policy.settings().modes;
         let started = self.state.tasks.iter().filter(|task| task.parent.is_some() && task.purpose == Purpose::Work).count() + ahead;
+        let mode = call.mode();
         Ok(if let Some(text) = self.mode_refused(mode) {
+            Some(text)
+        } else if self.parts.modes.find(mode).is_some_and(|mode| mode.way_in == WayIn::NotDelegated) {
+            Some(format!("No sub-task runs in mode `{mode}`; its file says `mode: primary`."))
+        } else if let Some(text) = self.goes_round(task, call) {
             Some(text)
         } else if task.depth >= rules.delegation.depth {
             Some(format!("Sub-tasks may nest {} deep and this task is at that depth. Do the work here.", rules.delegation.depth))
@@ -119,6 +126,23 @@ impl Session<'_> {
             Some(format!("All {} sub-tasks of this run are used up. Do the rest without one.", rules.delegation.tasks))
         } else {
             None
+        })
+    }
+
+    /// Returns why a sub-task would only go round in a circle, as a sentence for the model: the same work again, or back to a mode that handed
+    /// this work down.
+    fn goes_round(&self, task: &TaskState, call: &NewTask) -> Option<String> {
+        let above = || std::iter::successors(Some(task), |task| self.state.task(task.parent?));
+        let same = |task: &TaskState| task.mode == call.mode() && task::words_of(&task.message) == call.message().trim();
+        if above().any(same) {
+            return Some(format!(
+                "A task in mode `{}` is at work on exactly this already, above this one. Do the work here, or hand on a part of it.",
+                call.mode()
+            ));
+        }
+        let handed_down = task.mode != call.mode() && above().skip(1).any(|task| task.mode == call.mode());
+        handed_down.then(|| {
+            format!("Mode `{}` handed this work down, and it does not go back up as a sub-task. Do it here, or say in your result what is left.", call.mode())
         })
     }
 

@@ -147,8 +147,8 @@ impl State {
                 state.apart = tree.is_some();
                 self.start_task(state, todos);
             }
-            Event::Forked { task, calls, from, budget } => {
-                let fork = Fork { calls: calls.clone(), from: from.clone(), budget: *budget };
+            Event::Forked { task, calls, from } => {
+                let fork = Fork { calls: calls.clone(), from: from.clone() };
                 self.with_task(*task, |task| task.fork = Some(fork));
             }
             Event::Brought { task, taken, conflicts, kept } => {

@@ -6,8 +6,8 @@
 
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
-use crate::modes::Mode;
 use crate::modes::access::{self, COORDINATOR, Purpose};
+use crate::modes::{Mode, WayIn};
 use crate::policy::budget::Budget;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::schema::Switching;
@@ -119,6 +119,9 @@ impl Session<'_> {
             return Some(format!("The policy lets mode `{}` be followed only by: {}.", task.mode, follow.join(", ")));
         }
         let mode = self.parts.modes.find(slug)?;
+        if mode.way_in == WayIn::Delegated {
+            return Some(format!("Mode `{slug}` is for sub-tasks only; no task goes on in it."));
+        }
         let (tool, path) = task.barred.as_ref()?;
         access::check_intent(mode, *tool, &Intent::Edit(path.clone())).err().map(|error| error.to_string())
     }

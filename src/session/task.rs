@@ -13,7 +13,7 @@ use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::modes::access::Purpose;
 use crate::policy::budget::{Budget, Spent};
-use crate::session::event::{Decided, FileBefore};
+use crate::session::event::{Decided, FileBefore, ForkedCall};
 use crate::session::repetition::Recent;
 use crate::tools::{Control, Observation, Todo};
 use crate::workspace::exec::Exit;
@@ -100,12 +100,10 @@ pub struct TaskEnd {
 /// Sub-tasks of one turn that work beside each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fork {
-    /// The calls that ask for them.
-    pub calls: Vec<String>,
+    /// The calls that ask for them, and what each may spend.
+    pub calls: Vec<ForkedCall>,
     /// What each of them begins with.
     pub from: CommitId,
-    /// What each of them may spend.
-    pub budget: Budget,
 }
 
 /// What became of the changes that a sub-task made in its own worktree.
@@ -201,10 +199,13 @@ impl TaskState {
 
     /// Returns the next call of a fork whose sub-task has not begun.
     #[must_use]
-    pub fn to_be_forked(&self) -> Option<(&Fork, &WaitingCall)> {
+    pub fn to_be_forked(&self) -> Option<(&CommitId, &ForkedCall, &WaitingCall)> {
         let fork = self.fork.as_ref()?;
-        let open = |waiting: &&WaitingCall| waiting.answer.is_none() && waiting.child.is_none() && fork.calls.contains(&waiting.call.id);
-        self.waiting.iter().find(open).map(|waiting| (fork, waiting))
+        let open = |waiting: &&WaitingCall| waiting.answer.is_none() && waiting.child.is_none();
+        self.waiting.iter().filter(open).find_map(|waiting| {
+            let forked = fork.calls.iter().find(|forked| forked.call == waiting.call.id)?;
+            Some((&fork.from, forked, waiting))
+        })
     }
 
     /// Returns a call of the last reply.

@@ -26,6 +26,7 @@ impl<'a> Session<'a> {
         task.budget.ask_turn(&task.spent, estimate_tokens)?;
         let model = self.model_of(task).model;
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
+        let temperature = self.mode(&mode)?.temperature.map(|temperature| temperature.0);
         let (retry, clock) = (self.parts.retry, self.parts.clock);
         Ok(async move {
             let request = ModelRequest {
@@ -33,6 +34,7 @@ impl<'a> Session<'a> {
                 messages: &messages,
                 tools: &brief.tools,
                 max_output_tokens: None,
+                temperature,
                 task: id,
                 mode: &mode,
                 turn,

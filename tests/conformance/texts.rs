@@ -125,7 +125,7 @@ fn decode(text: &str) -> String {
         .collect();
     let references = Regex::new(r"&#(\d+);").unwrap();
     references
-        .replace_all(&seen, |found: &fancy_regex::Captures<'_>| {
+        .replace_all(&seen, |found: &fancy_regex::Captures<'_, str>| {
             found[1].parse().ok().and_then(char::from_u32).map(String::from).unwrap_or_default()
         })
         .into_owned()

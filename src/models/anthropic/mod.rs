@@ -89,7 +89,7 @@ impl Protocol for Messages {
         let wishes = Wishes {
             model: &self.model,
             by: &self.by,
-            temperature: self.temperature.filter(|_| !has(Fields::NO_TEMPERATURE)),
+            temperature: request.temperature.or(self.temperature).filter(|_| !has(Fields::NO_TEMPERATURE)),
             max_output_tokens: request.max_output_tokens.unwrap_or(self.max_output_tokens),
             effort: self.effort.filter(|_| !has(Fields::PLAIN)),
             adaptive: thinks_adaptively(&self.model) != has(Fields::OTHER_THINKING),

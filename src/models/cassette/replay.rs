@@ -139,7 +139,7 @@ mod tests {
     const SCRIPT: &str = "version: 1\nname: a play\ntasks: [{ turns: [{ say: the key is hunter2hunter2, calls: [{ tool: read_file, args: { path: a } }] }, { say: done }] }]\n";
 
     fn request<'a>(system: &'a str, messages: &'a [Message], turn: u32) -> ModelRequest<'a> {
-        ModelRequest { system, messages, tools: &[], max_output_tokens: None, task: TaskId(0), mode: "code", turn }
+        ModelRequest { system, messages, tools: &[], max_output_tokens: None, temperature: None, task: TaskId(0), mode: "code", turn }
     }
 
     fn ask(model: &dyn Model, request: ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {

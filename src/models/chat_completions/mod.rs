@@ -49,7 +49,7 @@ impl Protocol for ChatCompletions {
         let wishes = Wishes {
             model: &self.profile.model,
             by: &self.by,
-            temperature: self.profile.temperature,
+            temperature: request.temperature.or(self.profile.temperature),
             max_output_tokens: self.profile.max_output_tokens,
             effort: self.profile.reasoning_effort,
             ways: &self.ways,

@@ -277,8 +277,16 @@ mod tests {
         Wishes { model: "m", by: "me", temperature: None, effort: None, max_output_tokens: None, ways: &WAYS, fields: Fields(0) };
 
     fn body(messages: &[Message], tools: &[ToolSpec], wishes: Wishes<'_>, limit: Option<u32>) -> String {
-        let request =
-            ModelRequest { system: "be brief", messages, tools, max_output_tokens: limit, task: TaskId(0), mode: "code", turn: 0 };
+        let request = ModelRequest {
+            system: "be brief",
+            messages,
+            tools,
+            max_output_tokens: limit,
+            temperature: None,
+            task: TaskId(0),
+            mode: "code",
+            turn: 0,
+        };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 

@@ -76,7 +76,7 @@ impl Protocol for Gemini {
         let wishes = Wishes {
             by: if has(Fields::UNSIGNED) { "" } else { &self.by },
             wants_signatures: self.generation >= 3,
-            temperature: self.temperature,
+            temperature: request.temperature.or(self.temperature),
             max_output_tokens: request.max_output_tokens.or(self.max_output_tokens),
             thinking: self.effort.filter(|_| !has(Fields::NO_THINKING)).map(|effort| thinking(effort, self.generation)),
             schema: if has(Fields::OLD_SCHEMA) { Schema::Old } else { Schema::Json },

@@ -313,8 +313,16 @@ mod tests {
         let parameters =
             json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
         let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
-        let request =
-            ModelRequest { system: "be brief", messages, tools: &tools, max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        let request = ModelRequest {
+            system: "be brief",
+            messages,
+            tools: &tools,
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(0),
+            mode: "code",
+            turn: 0,
+        };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 

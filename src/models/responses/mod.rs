@@ -77,7 +77,7 @@ impl Protocol for Responses {
         let wishes = Wishes {
             model: &self.model,
             by: &self.by,
-            temperature: self.temperature.filter(|_| !has(Fields::NO_TEMPERATURE)),
+            temperature: request.temperature.or(self.temperature).filter(|_| !has(Fields::NO_TEMPERATURE)),
             max_output_tokens: request.max_output_tokens.or(self.max_output_tokens).filter(|_| !has(Fields::NO_LIMIT)),
             effort: self.effort.filter(|_| !has(Fields::NO_EFFORT)),
             encrypted: !has(Fields::NO_ENCRYPTED),

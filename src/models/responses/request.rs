@@ -179,8 +179,16 @@ mod tests {
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
         let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
-        let request =
-            ModelRequest { system: "be brief", messages, tools: &tools, max_output_tokens: None, task: TaskId(0), mode: "code", turn: 0 };
+        let request = ModelRequest {
+            system: "be brief",
+            messages,
+            tools: &tools,
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(0),
+            mode: "code",
+            turn: 0,
+        };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 

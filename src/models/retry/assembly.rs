@@ -156,8 +156,16 @@ mod tests {
     use crate::models::{Delta, ModelRequest};
 
     fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, Incomplete> {
-        let request =
-            ModelRequest { system: "", messages: &[], tools: &[], max_output_tokens: None, task: TaskId(1), mode: "code", turn: 4 };
+        let request = ModelRequest {
+            system: "",
+            messages: &[],
+            tools: &[],
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(1),
+            mode: "code",
+            turn: 4,
+        };
         let mut assembly = Assembly::default();
         deltas.into_iter().try_for_each(|delta| assembly.add(delta))?;
         assembly.finish(&request)

@@ -77,8 +77,16 @@ mod tests {
             Message::User { text: "new words\nsecond line".into() },
         ];
         let tools = [ToolSpec { name: "read_file".into(), description: String::new(), parameters: serde_json::json!({}) }];
-        let request =
-            ModelRequest { system: "", messages: &messages, tools: &tools, max_output_tokens: None, task: TaskId(0), mode: "ask", turn: 1 };
+        let request = ModelRequest {
+            system: "",
+            messages: &messages,
+            tools: &tools,
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(0),
+            mode: "ask",
+            turn: 1,
+        };
         check_expectation(&expected, &request)
     }
 

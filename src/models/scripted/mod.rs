@@ -167,7 +167,16 @@ tasks:
     fn play(mode: &str, messages: &[Message], turn: u32) -> Vec<Result<Delta, ModelError>> {
         let tools = [ToolSpec { name: "read_file".into(), description: String::new(), parameters: serde_json::json!({}) }];
         let model = Scripted::new(Script::parse("s.yml", SCRIPT).unwrap());
-        let request = ModelRequest { system: "sys", messages, tools: &tools, max_output_tokens: None, task: TaskId(2), mode, turn };
+        let request = ModelRequest {
+            system: "sys",
+            messages,
+            tools: &tools,
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(2),
+            mode,
+            turn,
+        };
         block_on(model.stream(request).collect())
     }
 

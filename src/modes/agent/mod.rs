@@ -13,7 +13,7 @@ use crate::base::yaml::{Mistake, Node, Place, Value};
 use crate::modes::agent::rights::Rights;
 use crate::modes::loader::{ModeError, ModeErrors};
 use crate::modes::places::AGENTS_FILE;
-use crate::modes::{Mode, ModeModel, ModeSource, ModelNeed};
+use crate::modes::{Mode, ModeModel, ModeSource, ModelNeed, Temperature, WayIn};
 
 /// What an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,9 +32,6 @@ const PASSED_OVER: &[&str] = &[
     "hidden",
     "effort",
     "maxTurns",
-    "steps",
-    "maxSteps",
-    "temperature",
     "top_p",
     "variant",
     "forkContext",
@@ -48,7 +45,6 @@ const PASSED_OVER: &[&str] = &[
     "hooks",
     "version",
     "author",
-    "mode",
 ];
 
 /// Keys of a head that are read.
@@ -64,6 +60,10 @@ const KEYS: &[&str] = &[
     "permission",
     "disable",
     "prompt",
+    "mode",
+    "steps",
+    "maxSteps",
+    "temperature",
 ];
 
 /// Returns the slug of an agent with this name, or whose file has this path below its folder, without its ending. A name that is a slug
@@ -179,6 +179,9 @@ impl AgentReader<'_> {
         let mode = Mode {
             when_to_use: description.map(|text| text.replace("\\n", "\n")),
             model: self.model(head),
+            way_in: self.way_in(head),
+            turns: self.turns(head),
+            temperature: self.temperature(head),
             ..Mode::new(slug, shown, prompt, self.source.clone())
         };
         self.file.modes.push(rights.give(mode));
@@ -204,6 +207,42 @@ impl AgentReader<'_> {
         let name = self.text(head, "model").or_else(|| self.text(head, "model_name"))?;
         let wish = ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };
         (wish.name != "inherit").then_some(wish)
+    }
+
+    /// Reads how tasks come to be in it, in the words of Kilo Code and OpenCode.
+    fn way_in(&mut self, head: &Node) -> WayIn {
+        match self.text(head, "mode").as_deref() {
+            None | Some("all") => WayIn::Any,
+            Some("primary") => WayIn::NotDelegated,
+            Some("subagent") => WayIn::Delegated,
+            Some(other) => {
+                let place = head.get("mode").map_or(head.place, |node| node.place);
+                let hint = Some("`all`, `primary` or `subagent`".to_owned());
+                self.wrong(place, "mode", format!("`{other}` is no way to use an agent"), hint);
+                WayIn::Any
+            }
+        }
+    }
+
+    fn turns(&mut self, head: &Node) -> Option<u32> {
+        let key = if head.get("steps").is_some() { "steps" } else { "maxSteps" };
+        self.number(head, key, "a whole number above 0", |text| text.parse().ok().filter(|turns| *turns > 0))
+    }
+
+    fn temperature(&mut self, head: &Node) -> Option<Temperature> {
+        self.number(head, "temperature", "a number from 0 to 2", |text| {
+            text.parse().ok().filter(|heat| (0.0..=2.0).contains(heat)).map(Temperature)
+        })
+    }
+
+    fn number<T>(&mut self, head: &Node, key: &str, what: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+        let text = self.text(head, key)?;
+        let number = read(&text);
+        if number.is_none() {
+            let place = head.get(key).map_or(head.place, |node| node.place);
+            self.wrong(place, key, format!("`{key}` must be {what}"), None);
+        }
+        number
     }
 
     fn text(&mut self, head: &Node, key: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 //!
 //! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in two
 //! things: a character outside the basic plane counts as one, not as two code units; and a group inside a repeated group keeps what it
-//! matched in an earlier round. What cannot be said in the other dialect (a look-behind of no fixed length) is an error.
+//! matched in an earlier round. What cannot be said in the other dialect (a back-reference inside a look-behind) is an error.
 
 mod charset;
 mod groups;

@@ -14,6 +14,44 @@ pub struct NewTask {
     mode: String,
     message: String,
     todos: Vec<Todo>,
+    priority: Priority,
+    context: Option<String>,
+}
+
+/// How much of what is left a sub-task may spend, compared with those beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// Half of a normal one's share.
+    Low,
+    /// One share.
+    #[default]
+    Normal,
+    /// Twice a normal one's share.
+    High,
+}
+
+impl Priority {
+    /// Shares of a normal sub-task.
+    pub const NORMAL_SHARES: u32 = 2;
+
+    /// Returns how many shares it gets.
+    #[must_use]
+    pub fn shares(self) -> u32 {
+        match self {
+            Self::Low => 1,
+            Self::Normal => Self::NORMAL_SHARES,
+            Self::High => 4,
+        }
+    }
+
+    fn find(name: &str) -> Option<Self> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "low" => Some(Self::Low),
+            "" | "normal" | "medium" => Some(Self::Normal),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
 }
 
 impl NewTask {
@@ -30,7 +68,9 @@ impl NewTask {
                 "properties": {
                     "mode": { "type": "string", "description": "The mode of the sub-task, e.g. `code`" },
                     "message": { "type": "string", "description": "The complete instructions" },
-                    "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" }
+                    "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
+                    "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
+                    "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" }
                 },
                 "required": ["mode", "message"],
                 "additionalProperties": false
@@ -49,8 +89,13 @@ impl NewTask {
             Some(text) => todo::parse(&text)?,
             None => Vec::new(),
         };
+        let priority = arguments.optional_text("priority", "`low`, `normal` or `high`")?.unwrap_or_default();
+        let Some(priority) = Priority::find(&priority) else {
+            return Err(CallError("`priority` of `new_task` must be `low`, `normal` or `high`.".to_owned()));
+        };
+        let context = arguments.optional_text("context", "what the sub-task has to know")?;
         arguments.finish()?;
-        Ok(Self { mode, message, todos })
+        Ok(Self { mode, message, todos, priority, context: context.filter(|text| !text.trim().is_empty()) })
     }
 
     /// Returns the mode asked for.
@@ -69,6 +114,18 @@ impl NewTask {
     #[must_use]
     pub fn todos(&self) -> &[Todo] {
         &self.todos
+    }
+
+    /// Returns how much it may spend beside others.
+    #[must_use]
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
+    /// Returns what it has to know.
+    #[must_use]
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
     }
 
     /// Hands the sub-task to the session.
