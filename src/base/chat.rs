@@ -32,6 +32,21 @@ pub enum Message {
     },
 }
 
+impl Message {
+    /// Returns the bytes of text it holds, with what its provider wants back.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        match self {
+            Self::User { text } => text.len(),
+            Self::Assistant { text, calls, kept, .. } => {
+                let kept = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum::<usize>();
+                text.len() + kept + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
+            }
+            Self::Tool { results } => results.iter().map(|result| result.call_id.len() + result.text.len()).sum(),
+        }
+    }
+}
+
 /// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning, names of items. Nobody else can read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {

@@ -265,13 +265,15 @@ pub struct Pointers {
     pub reasoning: Pointer,
     /// For modes that ask for it: the model that answers fastest.
     pub quick: Pointer,
+    /// Sums up conversations that became too long; each task's own model when absent.
+    pub condense: Pointer,
 }
 
 impl Pointers {
     /// Returns every pointer with its name.
     #[must_use]
-    pub fn each(&self) -> [(&'static str, &Pointer); 4] {
-        [("main", &self.main), ("task", &self.task), ("reasoning", &self.reasoning), ("quick", &self.quick)]
+    pub fn each(&self) -> [(&'static str, &Pointer); 5] {
+        [("main", &self.main), ("task", &self.task), ("reasoning", &self.reasoning), ("quick", &self.quick), ("condense", &self.condense)]
     }
 }
 

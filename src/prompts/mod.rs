@@ -1,6 +1,7 @@
 //! Floor 3: text for the model. Pure: everything it mentions is handed in, and the same facts give the same bytes.
 
 pub mod commands;
+pub mod condense;
 mod head;
 pub mod mentions;
 pub mod reminders;

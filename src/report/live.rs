@@ -6,7 +6,7 @@ use crate::policy::intent::Intent;
 use crate::policy::verdict::{Decision, Verdict};
 use crate::report::figures;
 use crate::report::markdown::visible;
-use crate::session::event::Event;
+use crate::session::event::{Event, Shortening};
 use crate::session::history;
 use crate::workspace::exec::Exit;
 
@@ -31,6 +31,10 @@ pub fn lines(event: &Event) -> Vec<String> {
         Event::Answered { observation, refusal, .. } => {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
+        }
+        Event::Shortened { task, how, left_out, .. } => {
+            let how = if *how == Shortening::Condensed { "condensed" } else { "left out" };
+            vec![format!("task {task} · the first {left_out} messages {how}")]
         }
         Event::Forked { task, calls, .. } => vec![format!("task {task} · {} sub-tasks beside each other", calls.len())],
         Event::Brought { task, taken, conflicts, kept } => vec![match kept {

@@ -15,6 +15,7 @@ use crate::forge::{Forge, sanitise};
 use crate::report::comment::Progress;
 use crate::report::figures;
 use crate::run::fault::Fault;
+use crate::run::models::PreparedModel;
 use crate::run::opening::Scene;
 use crate::run::plan::Subject;
 use crate::run::prepare::{Prepared, RETRY};
@@ -153,6 +154,7 @@ async fn run<'a>(
         trusted: &plan.trusted,
         main: prepared.main.in_use(),
         task: prepared.task.in_use(),
+        condense: prepared.condense.as_ref().map(PreparedModel::in_use),
         own: prepared.own.iter().map(|(slug, model)| (slug.clone(), model.in_use())).collect(),
         retry: RETRY,
         workspace: execution.workspace,

@@ -7,6 +7,7 @@ pub mod execute;
 pub mod explain;
 pub mod fault;
 pub mod job;
+pub mod models;
 pub mod opening;
 pub mod plan;
 pub mod prepare;

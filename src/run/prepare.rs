@@ -3,28 +3,16 @@
 //! In: an [`Order`], the open checkout. Out: [`Prepared`], or every mistake found. Nothing is changed and nobody is contacted.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::base::id::SessionId;
-use crate::base::secret::{Redactor, Secret};
-use crate::base::tool::ToolName;
+use crate::base::secret::Redactor;
 use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::config::source::Layer;
-use crate::models::Model;
-use crate::models::build;
-use crate::models::cassette::Field;
-use crate::models::cassette::record::{Recording, Tape};
-use crate::models::cassette::replay::Replay;
-use crate::models::chain::{Chain, Link};
-use crate::models::profile::Price;
-use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::retry::RetryLimits;
-use crate::models::scripted::Scripted;
-use crate::models::scripted::script::Script;
 use crate::modes::WayIn;
 use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::loader::{ModeError, Strictness};
@@ -37,11 +25,11 @@ use crate::prompts::{PromptFile, Standing};
 use crate::run::fault::FaultKind;
 use crate::run::fault::{Fault, Note};
 use crate::run::job::Work;
+use crate::run::models::{Models, PreparedModel};
 use crate::run::opening::{Opening, Words};
 use crate::run::plan::{PolicyName, RunPlan, Subject};
-use crate::run::steps::FixedSteps;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
-use crate::session::{TaskModel, brief};
+use crate::session::brief;
 use crate::workspace::Workspace;
 use crate::workspace::env::clean_env;
 use crate::workspace::repo::CommitId;
@@ -133,6 +121,8 @@ pub struct Prepared {
     pub main: PreparedModel,
     /// The sub-tasks' model.
     pub task: PreparedModel,
+    /// The model that sums conversations up, where it is not each task's own.
+    pub condense: Option<PreparedModel>,
     /// The models of modes that have one of their own, by slug.
     pub own: BTreeMap<String, PreparedModel>,
     /// The environment commands get.
@@ -304,6 +294,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         standing: Standing { rules, skills, language },
         main: models.main,
         task: models.task,
+        condense: models.condense,
         own: models.own,
         command_env,
         sandbox,
@@ -345,175 +336,4 @@ fn find_mode<'a>(modes: &'a ModeSet, slug: &str, opening: &Opening) -> Result<&'
         let of_command = opening.command.as_ref().filter(|command| command.mode.as_deref() == Some(slug));
         Fault::setup(of_command.map_or("--mode", |command| &command.origin), format!("there is no mode `{slug}`")).hint(near)
     })
-}
-
-/// A model that is ready to be asked.
-pub struct PreparedModel {
-    model: Box<dyn Model>,
-    price: Option<Price>,
-    included_tools: Vec<ToolName>,
-    spares: Vec<(String, Option<Price>)>,
-}
-
-impl PreparedModel {
-    fn free(model: impl Model + 'static) -> Self {
-        Self { model: Box::new(model), price: None, included_tools: Vec::new(), spares: Vec::new() }
-    }
-
-    fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Self, Fault> {
-        let included_tools = chosen.profile.included_tools.clone();
-        let mut links = Vec::with_capacity(1 + chosen.spares.len());
-        for chosen in std::iter::once(chosen).chain(&chosen.spares) {
-            links.push(Link { model: build(chosen, trusted)?, context_window: chosen.limits.context_window });
-        }
-        let prices = chosen.spares.iter().map(|spare| spare.limits.price);
-        let spares = links.iter().skip(1).map(|link| link.model.label().to_owned()).zip(prices).collect();
-        let chain = Chain::new(links).ok_or_else(|| Fault::setup("models", "there is no model"))?;
-        Ok(Self { model: Box::new(chain), price: chosen.limits.price, included_tools, spares })
-    }
-
-    /// Returns it as the session uses it.
-    #[must_use]
-    pub fn in_use(&self) -> TaskModel<'_> {
-        TaskModel { model: self.model.as_ref(), price: self.price, included_tools: &self.included_tools, spares: &self.spares }
-    }
-}
-
-/// The models of a run.
-struct Models {
-    main: PreparedModel,
-    task: PreparedModel,
-    /// Of modes that have one of their own.
-    own: BTreeMap<String, PreparedModel>,
-    keys: Vec<Secret>,
-    notes: Vec<String>,
-}
-
-impl Models {
-    fn choose(
-        order: &Order,
-        settings: &Settings,
-        environment: &Environment,
-        trusted: Trusted<'_>,
-        wishes: &[&Mode],
-        root: &str,
-    ) -> Result<Self, Fault> {
-        let mut models = match (&order.script, &order.cassettes.replay, &order.work) {
-            (Some(script), _, _) => Self::scripted(script)?,
-            (None, Some(replay), _) => Self::replayed(replay)?,
-            (None, None, Some(Work::Steps(_))) => Self::none(),
-            (None, None, _) => Self::configured(settings, environment, trusted, wishes)?,
-        };
-        if let Some(path) = &order.cassettes.record {
-            models = models.recorded(path, environment)?;
-        }
-        Ok(match &order.work {
-            None | Some(Work::Task(_)) => models,
-            Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
-            Some(Work::StepsThenTask(steps, _)) => {
-                // What comes after the steps is one conversation with the model that began with them.
-                let after = models.own.remove(root).unwrap_or(models.main);
-                let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), after.model)), ..after };
-                Self { main, own: BTreeMap::new(), ..models }
-            }
-        })
-    }
-
-    fn none() -> Self {
-        let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
-        Self { main: unused(), task: unused(), own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() }
-    }
-
-    fn replayed(replay: &ReplayOrder) -> Result<Self, Fault> {
-        let tolerated: Vec<Field> =
-            Field::ALL.into_iter().filter(|field| replay.tolerate.iter().any(|name| name == field.as_str())).collect();
-        let file = &replay.cassette;
-        let play = Replay::parse(&file.name, &file.text, tolerated).map_err(|problem| Fault::setup(&file.name, problem))?;
-        let (main, task) = (PreparedModel::free(play.clone()), PreparedModel::free(play));
-        Ok(Self { main, task, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
-    }
-
-    /// Has every reply written to a cassette.
-    fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
-        let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
-        let tape =
-            Tape::open(path, redactor).map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
-        let tape = Arc::new(tape);
-        let record =
-            |prepared: PreparedModel| PreparedModel { model: Box::new(Recording::new(prepared.model, Arc::clone(&tape))), ..prepared };
-        Ok(Self {
-            main: record(self.main),
-            task: record(self.task),
-            own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
-            ..self
-        })
-    }
-
-    fn scripted(script: &NamedFile) -> Result<Self, Fault> {
-        let parse = || {
-            Script::parse(&script.name, &script.text).map_err(|error| Fault {
-                kind: FaultKind::Setup,
-                notes: vec![Note {
-                    place: format!("{}:{}:{}", error.file, error.line, error.column),
-                    what: error.message,
-                    hint: None,
-                    excerpt: error.excerpt,
-                }],
-            })
-        };
-        let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
-        Ok(Self { main, task, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
-    }
-
-    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wishes: &[&Mode]) -> Result<Self, Fault> {
-        let from_repository = settings.models_from_repository();
-        let facts = ModelFacts { env: environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
-        let fault = |place: &str, error: &ProfileError| Fault::setup(place, error.to_string()).hint(error.hint());
-        let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| fault("models", &error))?;
-        let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
-        for mode in wishes {
-            let Some(wish) = wish_of(mode) else { continue };
-            let place = mode.source.file().unwrap_or("modes");
-            let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish).map_err(|error| fault(place, &error))?;
-            wished.extend(chosen.map(|chosen| (*mode, chosen)));
-        }
-        let first = || [&resolved.main, &resolved.task].into_iter().chain(wished.iter().map(|(_, chosen)| chosen));
-        let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.spares));
-        let mut notes: Vec<String> = Vec::new();
-        for note in chosen().flat_map(|chosen| &chosen.notes) {
-            if !notes.contains(note) {
-                notes.push(note.clone());
-            }
-        }
-        let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
-        let own = wished
-            .iter()
-            .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, trusted)?)))
-            .collect::<Result<_, Fault>>()?;
-        let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
-        Ok(Self { main, task, own, keys, notes })
-    }
-}
-
-/// Returns what a mode asks for, and who wrote that.
-fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
-    let model = mode.model.as_ref()?;
-    let written_by = if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
-    let need = match model.need {
-        ModelNeed::Required => Need::Required,
-        ModelNeed::Preferred => Need::Preferred,
-    };
-    let (provider, base_url) = (model.provider.as_deref(), model.base_url.as_deref());
-    Some(Wish { mode: &mode.slug, name: &model.name, provider, base_url, need, written_by })
-}
-
-fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Box<dyn Model>, Fault> {
-    let script = match chosen.script_file() {
-        Some(path) => {
-            Some(trusted.file(path)?.ok_or_else(|| Fault::setup(path, format!("no such script in commit {}", trusted.commit.0)))?)
-        }
-        None => None,
-    };
-    build::build(chosen, script.as_ref().map(|file| file.text.as_str()))
-        .map_err(|error| Fault::setup(format!("model `{}`", chosen.name), error.to_string()))
 }

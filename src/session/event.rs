@@ -115,6 +115,23 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         withheld: Vec<String>,
     },
+    /// The context of a task was shortened; the journal keeps what was left out.
+    Shortened {
+        /// Which task.
+        task: TaskId,
+        /// How.
+        how: Shortening,
+        /// Messages at its beginning that are left out.
+        left_out: usize,
+        /// What stands for them.
+        text: String,
+        /// Tokens of the summary.
+        usage: Usage,
+        /// True when the provider did not count them, or they have no price.
+        estimated: bool,
+        /// US dollars of the summary.
+        cost_usd: f64,
+    },
     /// The session said something to the model: a reminder, a correction, an answer.
     Reminded {
         /// In which task.
@@ -234,6 +251,16 @@ pub struct ForkedCall {
     pub call: String,
     /// What it may spend.
     pub budget: Budget,
+}
+
+/// How a context was shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shortening {
+    /// A model summed up what was left out.
+    Condensed,
+    /// What was left out is gone from the context.
+    Truncated,
 }
 
 /// What a person said to a hold or a question.

@@ -113,6 +113,7 @@ fn play(mode: &str, turns: &str) -> Left {
         trusted: &trusted,
         main: TaskModel::alone(&model),
         task: TaskModel::alone(&model),
+        condense: None,
         own: BTreeMap::new(),
         retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
         workspace: &workspace,

@@ -1,21 +1,21 @@
 //! Views of the events: the context a model is sent, the transcript people read.
 //!
-//! In: a state, or journal lines. Out: messages, or text. Nothing is cut from the context; the transcript shows long texts by
-//! their beginning.
+//! In: a state, or journal lines. Out: messages, or text. The transcript shows long texts by their beginning, and where the
+//! context was shortened.
 
 use std::fmt::Write;
 
 use crate::base::chat::Message;
 use crate::base::id::TaskId;
 use crate::base::text;
-use crate::session::event::{Decided, Event, JournalLine, PersonsWord};
+use crate::session::event::{Decided, Event, JournalLine, PersonsWord, Shortening};
 use crate::session::state::State;
 
 /// Bytes of one text shown in a transcript.
 pub const TRANSCRIPT_TEXT_BYTES: usize = 2000;
 
-/// Returns the context of a task: what its model is sent next. Later contexts of the task begin with it, byte for byte, as long
-/// as no call in it waits for its answer; calls that still wait are left to [`crate::session::task::TaskState::waiting`].
+/// Returns the context of a task: what its model is sent next. Later contexts of the task begin with it, byte for byte, unless it is
+/// shortened, and as long as no call in it waits for its answer; calls that still wait are left to [`crate::session::task::TaskState::waiting`].
 #[must_use]
 pub fn context(state: &State, task: TaskId) -> &[Message] {
     state.task(task).map(|task| task.messages.as_slice()).unwrap_or_default()
@@ -54,6 +54,13 @@ fn paragraph(event: &Event) -> String {
             let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
             let by = reply.by.iter().map(|by| format!(" (by {by})")).collect::<String>();
             format!("task {task}{by}: {}{calls}", shown(&reply.text))
+        }
+        Event::Shortened { task, how, left_out, text, .. } => {
+            let how = match how {
+                Shortening::Condensed => "were condensed",
+                Shortening::Truncated => "were left out",
+            };
+            format!("task {task}: the first {left_out} messages of its context {how}; this stands for them:\n{}", shown(text))
         }
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::Judged { headline, verdicts, approval, .. } => {

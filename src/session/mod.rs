@@ -15,6 +15,7 @@
 mod aside;
 pub mod brief;
 mod calls;
+mod condense;
 mod finish;
 mod fork;
 #[cfg(test)]
@@ -60,6 +61,7 @@ use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::prompts::Standing;
 use crate::session::brief::Brief;
+use crate::session::condense::Crowded;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::{Outcome, OutcomeWord};
@@ -85,15 +87,17 @@ pub struct TaskModel<'a> {
     pub price: Option<Price>,
     /// Opt-in tools its profile includes.
     pub included_tools: &'a [ToolName],
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
     /// The models that may stand in for it, by label, with what they cost.
     pub spares: &'a [(String, Option<Price>)],
 }
 
 impl<'a> TaskModel<'a> {
-    /// Returns a model that costs nothing and stands alone.
+    /// Returns a model that costs nothing, stands alone and has room for everything.
     #[must_use]
     pub fn alone(model: &'a dyn Model) -> Self {
-        Self { model, price: None, included_tools: &[], spares: &[] }
+        Self { model, price: None, included_tools: &[], context_window: u32::MAX, spares: &[] }
     }
 
     /// Returns what a reply costs, told by who gave it.
@@ -122,6 +126,8 @@ pub struct SessionParts<'a> {
     pub main: TaskModel<'a>,
     /// The sub-tasks' model.
     pub task: TaskModel<'a>,
+    /// The model that sums conversations up; each task's own when absent.
+    pub condense: Option<TaskModel<'a>>,
     /// The models of modes that have one of their own, by slug.
     pub own: BTreeMap<String, TaskModel<'a>>,
     /// How requests are tried again.
@@ -157,8 +163,16 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
     let taken = state.root().map_or(Duration::ZERO, |root| root.wall);
     let rest = Duration::from_secs(u64::from(minutes).saturating_mul(60)).saturating_sub(taken);
     let deadline = parts.clock.sleep(rest);
-    let mut session =
-        Session { parts, journal, state, briefs: BTreeMap::new(), apart: BTreeMap::new(), in_play: Vec::new(), journal_broken: false };
+    let mut session = Session {
+        parts,
+        journal,
+        state,
+        briefs: BTreeMap::new(),
+        apart: BTreeMap::new(),
+        in_play: Vec::new(),
+        crowded: BTreeMap::new(),
+        journal_broken: false,
+    };
     if let Err(stop) = session.begin() {
         return session.finish(stop).await;
     }
@@ -181,6 +195,8 @@ struct Session<'a> {
     apart: BTreeMap<TaskId, Rc<Workspace>>,
     /// Paths that permitted calls since the last turns were about.
     in_play: Vec<(TaskId, RepoPath)>,
+    /// Tasks whose model said that the conversation is too long.
+    crowded: BTreeMap<TaskId, Crowded>,
     journal_broken: bool,
 }
 

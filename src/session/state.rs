@@ -161,7 +161,18 @@ impl State {
             Event::Replied { task, reply, usage, estimated, cost_usd, priced, withheld } => {
                 self.spend(*task, *usage, *cost_usd);
                 self.spent_is_estimate |= *estimated || !*priced;
-                self.with_task(*task, |task| task.replied(reply.clone(), withheld));
+                self.with_task(*task, |task| {
+                    task.replied(reply.clone(), withheld);
+                    task.measured = (!estimated).then_some((usage.total(), task.context_bytes));
+                });
+            }
+            Event::Shortened { task, how: _, left_out, text, usage, estimated, cost_usd } => {
+                self.spent_is_estimate |= *estimated;
+                self.with_line(*task, |task| {
+                    task.spent.usage.add(*usage);
+                    task.spent.cost_usd += cost_usd;
+                });
+                self.with_task(*task, |task| task.shorten(*left_out, text.clone()));
             }
             Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
                 task.told.extend(about.clone());

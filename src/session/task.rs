@@ -7,10 +7,11 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::chat::{KeptPart, Message, Reply, StopReason, ToolCall, ToolResult};
+use crate::base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
+use crate::models::accounting;
 use crate::modes::access::Purpose;
 use crate::policy::budget::{Budget, Spent};
 use crate::session::event::{Decided, FileBefore, ForkedCall};
@@ -55,6 +56,10 @@ pub struct TaskState {
     pub messages: Arc<Vec<Message>>,
     /// Bytes of text in `messages`.
     pub context_bytes: usize,
+    /// Tokens of the conversation with its last reply as the provider counted them, and the bytes of text it had then.
+    pub measured: Option<(u64, usize)>,
+    /// How often its beginning was left out.
+    pub shortened: u32,
     /// The calls of the last reply in order, answered or not; empty once all of them are and stand in `messages`.
     pub waiting: Vec<WaitingCall>,
     /// True when the last reply called no tool and nothing was said to that yet.
@@ -169,6 +174,8 @@ impl TaskState {
             turns: 0,
             messages: Arc::default(),
             context_bytes: 0,
+            measured: None,
+            shortened: 0,
             waiting: Vec::new(),
             unreminded: false,
             toolless_in_a_row: 0,
@@ -277,13 +284,32 @@ impl TaskState {
         }
     }
 
+    /// Returns about how many tokens the next request has: as the provider counted, and an estimate of what came since. What is sent beside
+    /// the conversation takes `beside_bytes`.
+    #[must_use]
+    pub fn context_tokens(&self, beside_bytes: usize) -> u64 {
+        match self.measured {
+            Some((tokens, bytes)) => tokens.saturating_add(accounting::estimate_tokens(self.context_bytes.saturating_sub(bytes))),
+            None => accounting::estimate_tokens(self.context_bytes.saturating_add(beside_bytes)),
+        }
+    }
+
+    /// Leaves out the first messages, for which this text stands.
+    pub(crate) fn shorten(&mut self, left_out: usize, text: String) {
+        let rest = self.messages.get(left_out..).unwrap_or_default().iter().cloned();
+        self.messages = Arc::new(std::iter::once(Message::User { text }).chain(rest).collect());
+        self.context_bytes = self.messages.iter().map(Message::size_bytes).sum();
+        self.measured = None;
+        self.shortened = self.shortened.saturating_add(1);
+    }
+
     fn count_mistake(&mut self, text: &str) {
         self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
         self.last_mistake = Some(text.to_owned());
     }
 
     fn push(&mut self, message: Message) {
-        self.context_bytes = self.context_bytes.saturating_add(bytes_of(&message));
+        self.context_bytes = self.context_bytes.saturating_add(message.size_bytes());
         Arc::make_mut(&mut self.messages).push(message);
     }
 }
@@ -291,16 +317,5 @@ impl TaskState {
 impl WaitingCall {
     fn new(call: ToolCall, withheld: bool) -> Self {
         Self { call, withheld, headline: None, command: None, decided: None, performing: None, child: None, answer: None }
-    }
-}
-
-fn bytes_of(message: &Message) -> usize {
-    match message {
-        Message::User { text } => text.len(),
-        Message::Assistant { text, calls, kept, .. } => {
-            let kept = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum::<usize>();
-            text.len() + kept + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
-        }
-        Message::Tool { results } => results.iter().map(|result| result.call_id.len() + result.text.len()).sum(),
     }
 }

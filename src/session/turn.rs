@@ -7,9 +7,9 @@ use futures::FutureExt;
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
-use crate::models::ModelRequest;
 use crate::models::accounting;
 use crate::models::retry;
+use crate::models::{ModelError, ModelRequest};
 use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::event::Event;
@@ -21,8 +21,11 @@ impl<'a> Session<'a> {
     pub(crate) fn ask(&mut self, id: TaskId) -> Result<Work<'a>, Stop> {
         self.tell_asides(id)?;
         let brief = self.brief(id)?;
+        if let Some(work) = self.make_room(id, brief.size_bytes)? {
+            return Ok(work);
+        }
         let task = self.task(id)?;
-        let estimate_tokens = accounting::estimate_tokens(task.context_bytes.saturating_add(brief.size_bytes));
+        let estimate_tokens = task.context_tokens(brief.size_bytes);
         task.budget.ask_turn(&task.spent, estimate_tokens)?;
         let model = self.model_of(task).model;
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
@@ -46,7 +49,12 @@ impl<'a> Session<'a> {
     }
 
     /// Writes a reply down and charges it.
-    pub(crate) fn replied(&mut self, id: TaskId, reply: Reply, estimate_tokens: u64) -> Result<(), Stop> {
+    pub(crate) fn replied(&mut self, id: TaskId, reply: Result<Reply, ModelError>, estimate_tokens: u64) -> Result<(), Stop> {
+        let reply = match reply {
+            Err(ModelError::TooLong { .. }) if self.is_crowded(id)? => return Ok(()),
+            reply => reply?,
+        };
+        self.crowded.remove(&id);
         let price = self.model_of(self.task(id)?).price_of(&reply);
         let (reply, withheld) = self.without_secrets(reply);
         let usage = reply.usage.unwrap_or_else(|| Usage {

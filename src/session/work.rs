@@ -44,6 +44,15 @@ pub(crate) enum Done {
         /// Tokens that the request was taken for.
         estimate_tokens: u64,
     },
+    /// The beginning of a conversation was summed up, or not.
+    SummedUp {
+        /// The summary.
+        summary: Result<Reply, ModelError>,
+        /// Messages it stands for.
+        left_out: usize,
+        /// Tokens that the request was taken for.
+        estimate_tokens: u64,
+    },
     /// Read-only calls were performed.
     Read {
         /// Each call with its answer, in order.
@@ -176,7 +185,8 @@ impl<'a> Session<'a> {
     /// Takes in what a task waited for; returns what it waits for next, if anything.
     pub(crate) fn complete(&mut self, id: TaskId, done: Done) -> Result<Option<Work<'a>>, Stop> {
         match done {
-            Done::Replied { reply, estimate_tokens } => self.replied(id, reply?, estimate_tokens).map(|()| None),
+            Done::Replied { reply, estimate_tokens } => self.replied(id, reply, estimate_tokens).map(|()| None),
+            Done::SummedUp { summary, left_out, estimate_tokens } => self.shorten(id, summary, left_out, estimate_tokens).map(|()| None),
             Done::Read { answers, then } => {
                 for (waiting, observation) in answers {
                     self.answered(id, &waiting, observation, None, false)?;

@@ -57,6 +57,8 @@ pub(crate) struct Fixture {
     pub(crate) mode: String,
     pub(crate) minutes: Option<u32>,
     pub(crate) gate: Gate,
+    /// Tokens the model can take; no limit when absent.
+    pub(crate) window: Option<u32>,
 }
 
 /// What came of a run.
@@ -95,6 +97,7 @@ impl Fixture {
             mode: "code".to_owned(),
             minutes: None,
             gate: Gate::default(),
+            window: None,
         }
     }
 
@@ -184,8 +187,9 @@ impl Fixture {
             modes: &modes,
             standing: &standing,
             trusted: &trusted,
-            main: TaskModel::alone(model),
+            main: TaskModel { context_window: self.window.unwrap_or(u32::MAX), ..TaskModel::alone(model) },
             task: TaskModel::alone(model),
+            condense: None,
             own: BTreeMap::new(),
             retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,

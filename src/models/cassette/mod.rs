@@ -26,6 +26,16 @@ const LINES: usize = 400;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
     cassette: u32,
+    /// The window of the root task's model, in tokens: it decides when a conversation is shortened.
+    #[serde(default = "no_window")]
+    main_window: u32,
+    /// That of sub-tasks.
+    #[serde(default = "no_window")]
+    task_window: u32,
+}
+
+fn no_window() -> u32 {
+    u32::MAX
 }
 
 /// One reply and what it was a reply to.

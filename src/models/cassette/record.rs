@@ -25,16 +25,17 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Opens a cassette to add to; one that is not there begins with its first line.
+    /// Opens a cassette to add to; one that is not there begins with its first line, which says how many tokens the models of root task and
+    /// sub-tasks can take.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn open(path: &Path, redactor: Redactor) -> std::io::Result<Self> {
+    pub fn open(path: &Path, redactor: Redactor, windows: (u32, u32)) -> std::io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;
         let tape = Self { file, name: path.display().to_string(), redactor };
         if is_new {
-            tape.write(&serde_json::to_value(Header { cassette: CASSETTE_VERSION })?)?;
+            tape.write(&serde_json::to_value(Header { cassette: CASSETTE_VERSION, main_window: windows.0, task_window: windows.1 })?)?;
         }
         Ok(tape)
     }

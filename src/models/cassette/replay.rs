@@ -15,6 +15,7 @@ use crate::models::{Delta, Model, ModelError, ModelRequest};
 #[derive(Clone, Debug)]
 pub struct Replay {
     name: String,
+    windows: (u32, u32),
     exchanges: BTreeMap<(u32, u32, String), Exchange>,
     tolerated: BTreeSet<Field>,
 }
@@ -27,20 +28,26 @@ impl Replay {
     pub fn parse(name: &str, text: &str, tolerated: impl IntoIterator<Item = Field>) -> Result<Self, String> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Header>(line).ok());
-        match header {
-            Some(Header { cassette: CASSETTE_VERSION }) => {}
-            Some(Header { cassette }) => {
+        let windows = match header {
+            Some(Header { cassette: CASSETTE_VERSION, main_window, task_window }) => (main_window, task_window),
+            Some(Header { cassette, .. }) => {
                 return Err(format!("is a cassette of version {cassette}; this program reads version {CASSETTE_VERSION}"));
             }
             None => return Err("is no cassette: its first line should be `{\"cassette\":1}`".to_owned()),
-        }
+        };
         let mut exchanges = BTreeMap::new();
         for (at, line) in lines {
             let exchange: Exchange = serde_json::from_str(line).map_err(|err| format!("line {}: {err}", at + 1))?;
             // A run that was killed and went on asked for its last reply again: the later one counts.
             exchanges.insert((exchange.task, exchange.turn, exchange.mode.clone()), exchange);
         }
-        Ok(Self { name: name.to_owned(), exchanges, tolerated: tolerated.into_iter().collect() })
+        Ok(Self { name: name.to_owned(), windows, exchanges, tolerated: tolerated.into_iter().collect() })
+    }
+
+    /// Returns how many tokens the recorded models of root task and sub-tasks could take.
+    #[must_use]
+    pub fn windows(&self) -> (u32, u32) {
+        self.windows
     }
 
     fn reply(&self, request: &ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
@@ -160,7 +167,7 @@ mod tests {
     fn recorded() -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cassette");
-        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")])).unwrap();
+        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), (9000, 5000)).unwrap();
         let model = Recording::new(Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())), Arc::new(tape));
         let messages = conversation("one\ntwo");
         assert!(ask(&model, request("be brief", &messages[..1], 0)).is_ok());
@@ -173,6 +180,7 @@ mod tests {
         let text = recorded();
         assert!(!text.contains("hunter2") && text.lines().count() == 3, "{text}");
         let replay = Replay::parse("run.cassette", &text, []).unwrap();
+        assert_eq!(replay.windows(), (9000, 5000));
         let messages = conversation("one\ntwo");
         let first = ask(&replay, request("be brief", &messages[..1], 0)).unwrap();
         assert_eq!(first[0], Delta::Text("the key is ***".into()));

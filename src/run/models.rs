@@ -1,0 +1,219 @@
+//! The models of a run: chosen by settings and flags, built with those that stand in for them, recorded or played again.
+//!
+//! In: an [`Order`], settings, the environment. Out: [`Models`] that are ready to be asked, or every mistake found. Nobody is asked yet.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::secret::{Redactor, Secret};
+use crate::base::tool::ToolName;
+use crate::config::environment::Environment;
+use crate::config::settings::Settings;
+use crate::models::Model;
+use crate::models::build;
+use crate::models::cassette::Field;
+use crate::models::cassette::record::{Recording, Tape};
+use crate::models::cassette::replay::Replay;
+use crate::models::chain::{Chain, Link};
+use crate::models::profile::Price;
+use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
+use crate::models::scripted::Scripted;
+use crate::models::scripted::script::Script;
+use crate::modes::{Mode, ModelNeed};
+use crate::run::fault::FaultKind;
+use crate::run::fault::{Fault, Note};
+use crate::run::job::Work;
+use crate::run::prepare::{NamedFile, Order, ReplayOrder};
+use crate::run::steps::FixedSteps;
+use crate::run::trusted::Trusted;
+use crate::session::TaskModel;
+
+/// A model that is ready to be asked.
+pub struct PreparedModel {
+    pub(super) model: Box<dyn Model>,
+    price: Option<Price>,
+    pub(super) included_tools: Vec<ToolName>,
+    context_window: u32,
+    spares: Vec<(String, Option<Price>)>,
+}
+
+impl PreparedModel {
+    fn free(model: impl Model + 'static) -> Self {
+        Self { model: Box::new(model), price: None, included_tools: Vec::new(), context_window: u32::MAX, spares: Vec::new() }
+    }
+
+    fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Self, Fault> {
+        let included_tools = chosen.profile.included_tools.clone();
+        let mut links = Vec::with_capacity(1 + chosen.spares.len());
+        for chosen in std::iter::once(chosen).chain(&chosen.spares) {
+            links.push(Link { model: build(chosen, trusted)?, context_window: chosen.limits.context_window });
+        }
+        let prices = chosen.spares.iter().map(|spare| spare.limits.price);
+        let spares = links.iter().skip(1).map(|link| link.model.label().to_owned()).zip(prices).collect();
+        let chain = Chain::new(links).ok_or_else(|| Fault::setup("models", "there is no model"))?;
+        // Fixed replies have no window but one that a person says.
+        let is_remote = chosen.profile.provider.home().is_some();
+        let context_window = if is_remote { chosen.limits.context_window } else { chosen.profile.context_window.unwrap_or(u32::MAX) };
+        Ok(Self { model: Box::new(chain), price: chosen.limits.price, included_tools, context_window, spares })
+    }
+
+    /// Returns it as the session uses it.
+    #[must_use]
+    pub fn in_use(&self) -> TaskModel<'_> {
+        TaskModel {
+            model: self.model.as_ref(),
+            price: self.price,
+            included_tools: &self.included_tools,
+            context_window: self.context_window,
+            spares: &self.spares,
+        }
+    }
+}
+
+/// The models of a run.
+pub(super) struct Models {
+    pub(super) main: PreparedModel,
+    pub(super) task: PreparedModel,
+    /// Sums conversations up.
+    pub(super) condense: Option<PreparedModel>,
+    /// Of modes that have one of their own.
+    pub(super) own: BTreeMap<String, PreparedModel>,
+    pub(super) keys: Vec<Secret>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Models {
+    pub(super) fn choose(
+        order: &Order,
+        settings: &Settings,
+        environment: &Environment,
+        trusted: Trusted<'_>,
+        wishes: &[&Mode],
+        root: &str,
+    ) -> Result<Self, Fault> {
+        let mut models = match (&order.script, &order.cassettes.replay, &order.work) {
+            (Some(script), _, _) => Self::scripted(script)?,
+            (None, Some(replay), _) => Self::replayed(replay)?,
+            (None, None, Some(Work::Steps(_))) => Self::none(),
+            (None, None, _) => Self::configured(settings, environment, trusted, wishes)?,
+        };
+        if let Some(path) = &order.cassettes.record {
+            models = models.recorded(path, environment)?;
+        }
+        Ok(match &order.work {
+            None | Some(Work::Task(_)) => models,
+            Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
+            Some(Work::StepsThenTask(steps, _)) => {
+                // What comes after the steps is one conversation with the model that began with them.
+                let after = models.own.remove(root).unwrap_or(models.main);
+                let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), after.model)), ..after };
+                Self { main, own: BTreeMap::new(), ..models }
+            }
+        })
+    }
+
+    fn none() -> Self {
+        let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
+        Self { main: unused(), task: unused(), condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() }
+    }
+
+    fn replayed(replay: &ReplayOrder) -> Result<Self, Fault> {
+        let tolerated: Vec<Field> =
+            Field::ALL.into_iter().filter(|field| replay.tolerate.iter().any(|name| name == field.as_str())).collect();
+        let file = &replay.cassette;
+        let play = Replay::parse(&file.name, &file.text, tolerated).map_err(|problem| Fault::setup(&file.name, problem))?;
+        let windows = play.windows();
+        let main = PreparedModel { context_window: windows.0, ..PreparedModel::free(play.clone()) };
+        let task = PreparedModel { context_window: windows.1, ..PreparedModel::free(play) };
+        Ok(Self { main, task, condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
+    }
+
+    /// Has every reply written to a cassette.
+    fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
+        let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
+        let windows = (self.main.context_window, self.task.context_window);
+        let tape = Tape::open(path, redactor, windows)
+            .map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
+        let tape = Arc::new(tape);
+        let record =
+            |prepared: PreparedModel| PreparedModel { model: Box::new(Recording::new(prepared.model, Arc::clone(&tape))), ..prepared };
+        Ok(Self {
+            main: record(self.main),
+            task: record(self.task),
+            condense: self.condense.map(record),
+            own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
+            ..self
+        })
+    }
+
+    fn scripted(script: &NamedFile) -> Result<Self, Fault> {
+        let parse = || {
+            Script::parse(&script.name, &script.text).map_err(|error| Fault {
+                kind: FaultKind::Setup,
+                notes: vec![Note {
+                    place: format!("{}:{}:{}", error.file, error.line, error.column),
+                    what: error.message,
+                    hint: None,
+                    excerpt: error.excerpt,
+                }],
+            })
+        };
+        let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
+        Ok(Self { main, task, condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
+    }
+
+    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wishes: &[&Mode]) -> Result<Self, Fault> {
+        let from_repository = settings.models_from_repository();
+        let facts = ModelFacts { env: environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
+        let fault = |place: &str, error: &ProfileError| Fault::setup(place, error.to_string()).hint(error.hint());
+        let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| fault("models", &error))?;
+        let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
+        for mode in wishes {
+            let Some(wish) = wish_of(mode) else { continue };
+            let place = mode.source.file().unwrap_or("modes");
+            let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish).map_err(|error| fault(place, &error))?;
+            wished.extend(chosen.map(|chosen| (*mode, chosen)));
+        }
+        let condensing = resolved.others.get("condense");
+        let first = || [&resolved.main, &resolved.task].into_iter().chain(condensing).chain(wished.iter().map(|(_, chosen)| chosen));
+        let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.spares));
+        let mut notes: Vec<String> = Vec::new();
+        for note in chosen().flat_map(|chosen| &chosen.notes) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
+        let own = wished
+            .iter()
+            .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, trusted)?)))
+            .collect::<Result<_, Fault>>()?;
+        let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
+        let condense = resolved.others.get("condense").map(|chosen| PreparedModel::build(chosen, trusted)).transpose()?;
+        Ok(Self { main, task, condense, own, keys, notes })
+    }
+}
+
+/// Returns what a mode asks for, and who wrote that.
+fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
+    let model = mode.model.as_ref()?;
+    let written_by = if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
+    let need = match model.need {
+        ModelNeed::Required => Need::Required,
+        ModelNeed::Preferred => Need::Preferred,
+    };
+    let (provider, base_url) = (model.provider.as_deref(), model.base_url.as_deref());
+    Some(Wish { mode: &mode.slug, name: &model.name, provider, base_url, need, written_by })
+}
+
+fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Box<dyn Model>, Fault> {
+    let script = match chosen.script_file() {
+        Some(path) => {
+            Some(trusted.file(path)?.ok_or_else(|| Fault::setup(path, format!("no such script in commit {}", trusted.commit.0)))?)
+        }
+        None => None,
+    };
+    build::build(chosen, script.as_ref().map(|file| file.text.as_str()))
+        .map_err(|error| Fault::setup(format!("model `{}`", chosen.name), error.to_string()))
+}
