@@ -300,6 +300,8 @@ impl TaskState {
         self.messages = Arc::new(std::iter::once(Message::User { text }).chain(rest).collect());
         self.context_bytes = self.messages.iter().map(Message::size_bytes).sum();
         self.measured = None;
+        // Rules it was told once may be among what was left out.
+        self.told.clear();
         self.shortened = self.shortened.saturating_add(1);
     }
 

@@ -59,7 +59,7 @@ fn answers(ran: &Ran) -> usize {
 #[test]
 fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     let ran = fixture(&format!("{SUMMARIES}{READS}")).run();
-    assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
+    assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
     let shortened = shortenings(&ran.lines);
     let (how, left_out, text) = shortened.first().unwrap();
     assert_eq!(*how, Shortening::Condensed);
@@ -87,7 +87,7 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
 #[test]
 fn where_nobody_sums_up_the_beginning_is_left_out() {
     let ran = fixture(READS).run();
-    assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
+    assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
     let (how, _, text) = shortenings(&ran.lines).remove(0);
     assert_eq!(how, Shortening::Truncated);
     assert!(
@@ -102,7 +102,7 @@ fn a_short_conversation_is_left_alone() {
     let mut fixture = fixture(&format!("{SUMMARIES}{READS}"));
     fixture.window = Some(200_000);
     let ran = fixture.run();
-    assert_eq!((ran.word(), shortenings(&ran.lines)), ("done", vec![]));
+    assert_eq!((ran.word(), shortenings(&ran.lines)), ("nothing-to-do", vec![]));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_kill_at_any_line_changes_nothing() {
         assert!(fixture.run_killed_at(lines).is_none());
         let resumed = fixture.resume();
         assert_eq!(shortenings(&resumed.lines), shortenings(&whole.lines), "killed at {lines}");
-        assert_eq!((resumed.word(), answers(&resumed)), ("done", 6));
+        assert_eq!((resumed.word(), answers(&resumed)), ("nothing-to-do", 6));
     }
 }
 
@@ -148,7 +148,7 @@ fn run_small(limit_bytes: usize) -> Ran {
 #[test]
 fn what_the_provider_calls_too_long_is_shortened_until_it_fits() {
     let ran = run_small(45_000);
-    assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
+    assert_eq!((ran.word(), answers(&ran)), ("nothing-to-do", 6), "{}", ran.reason());
     assert!(!shortenings(&ran.lines).is_empty());
 }
 
