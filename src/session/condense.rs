@@ -68,6 +68,7 @@ impl<'a> Session<'a> {
                     messages: &messages,
                     tools: &[],
                     max_output_tokens,
+                    temperature: None,
                     task: id,
                     mode: MODE,
                     turn,
