@@ -60,9 +60,10 @@ impl Level {
     /// The same, with the reason why there are no namespaces.
     #[must_use]
     pub fn tried() -> (Self, Option<String>) {
-        let refused = try_namespaces(None).err().map(|error| error.to_string());
+        // One trial is enough where everything is to be had.
+        let pids = rustix::process::geteuid().is_root() && try_namespaces(Some(Limits::default().pids())).is_ok();
+        let refused = if pids { None } else { try_namespaces(None).err().map(|error| error.to_string()) };
         let namespaces = refused.is_none();
-        let pids = namespaces && rustix::process::geteuid().is_root() && try_namespaces(Some(Limits::default().pids())).is_ok();
         (Self { namespaces, pids, ..Self::without_namespaces() }, refused)
     }
 
