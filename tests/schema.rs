@@ -15,6 +15,7 @@ use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
+use locum::policy::cases::read_cases;
 use locum::run::job::Job;
 use serde_json::{Map, Value as Json, json};
 use support::stage::Stage;
@@ -114,6 +115,9 @@ fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
             let said = load(&layers).err().map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect::<Vec<_>>());
             // Another layer may give what is missing in this one.
             said.into_iter().filter(|line| !line.ends_with("is missing")).collect()
+        }
+        SchemaWord::PolicyTest => {
+            read_cases(text, "f").err().map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect())
         }
         SchemaWord::Modes => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
@@ -265,6 +269,7 @@ fn everything_people_are_shown_is_valid() {
         ("config/policy.yml", SchemaWord::Policy),
         ("config/demo/policy.yml", SchemaWord::Policy),
         ("config/examples/policy.yml", SchemaWord::Policy),
+        ("config/examples/policy-tests.yml", SchemaWord::PolicyTest),
         ("config/examples/config.yml", SchemaWord::Config),
         ("config/modes.yml", SchemaWord::Modes),
         ("config/examples/modes.yml", SchemaWord::Modes),
@@ -310,8 +315,25 @@ fn every_key_says_what_it_is_for() {
         }
         found
     }
-    for name in [SchemaWord::Policy, SchemaWord::Job, SchemaWord::Config, SchemaWord::Modes] {
+    for name in [SchemaWord::Policy, SchemaWord::PolicyTest, SchemaWord::Job, SchemaWord::Config, SchemaWord::Modes] {
         assert_eq!(bare(&whole(name), ""), Vec::<String>::new(), "{name:?}");
+    }
+}
+
+#[test]
+fn tests_of_a_policy_are_read_as_their_schema_says() {
+    let schema = whole(SchemaWord::PolicyTest);
+    for (text, good) in [
+        ("- allow: edit(src/a)\n  mode: code\n  trigger: assign\n  tier: maintainer\n  job: j\n  name: n\n", true),
+        ("- deny: [{ name: read_file, arguments: { path: a } }, read(a)]\n", true),
+        ("- alow: edit(src/a)\n", false),
+        ("- mode: code\n", false),
+        ("- allow: []\n", false),
+        ("- { allow: edit(a), trigger: cron }\n", false),
+        ("allow: edit(a)\n", false),
+    ] {
+        let value = Document::parse(text).root.unwrap().to_json();
+        assert_eq!((faults(&schema, &value, "").is_empty(), refusals(SchemaWord::PolicyTest, text).is_empty()), (good, good), "{text}");
     }
 }
 

@@ -110,4 +110,6 @@ pub enum SchemaWord {
     Config,
     /// `.locum/modes.yml`
     Modes,
+    /// `.locum/policy-tests.yml`
+    PolicyTest,
 }

@@ -8,7 +8,7 @@ use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
 use crate::cli::output::Output;
 use crate::config::schema;
 use crate::modes::json_schema as modes_schema;
-use crate::policy::Policy;
+use crate::policy::{Policy, cases};
 use crate::run::job::Job;
 
 /// Prints a schema.
@@ -27,6 +27,7 @@ pub fn whole(name: SchemaWord) -> Json {
         SchemaWord::Policy => ("A policy of locum, .locum/policy.yml", Policy::schema()),
         SchemaWord::Job => ("A job of locum, .locum/jobs/NAME.yml", Job::schema()),
         SchemaWord::Config => ("Settings of locum, .locum/config.yml", schema::schema()),
+        SchemaWord::PolicyTest => ("Tests of a policy of locum, .locum/policy-tests.yml", cases::schema()),
         SchemaWord::Modes => ("Modes of locum, .locum/modes.yml", modes_schema::schema()),
     };
     let mut whole =

@@ -4,7 +4,7 @@
 
 use crate::base::fields::Mistakes;
 use crate::base::section::Section;
-use crate::base::shape::{At, AtLeastOne, Checked, Many, Shape, Text, Told, Word};
+use crate::base::shape::{At, AtLeastOne, Checked, Many, Object, Shape, Text, Told, Word};
 use crate::base::yaml::{Document, Node, Place, Value};
 use crate::policy::explain::parse_intent;
 use crate::policy::intent::Facts;
@@ -155,6 +155,12 @@ pub(super) fn read_examples(section: &mut Section<'_>) -> Vec<Example> {
     examples
 }
 
+/// Returns the JSON Schema of a file of cases.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    serde_json::json!({ "type": "array", "items": Section::describe(read_entry) })
+}
+
 /// Reads a file of cases: a list of entries, each with `allow`, `hold` or `deny` and the circumstances they hold in.
 ///
 /// # Errors
@@ -225,7 +231,7 @@ impl Shape for Asked {
     }
 
     fn schema(&self) -> serde_json::Value {
-        serde_json::json!({ "type": ["string", "object"] })
+        serde_json::json!({ "anyOf": [Text.schema(), Object.schema()] })
     }
 
     fn written(&self, _: &String) -> Option<serde_json::Value> {
