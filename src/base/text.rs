@@ -29,6 +29,12 @@ impl Clipped {
     }
 }
 
+/// Returns a number with what is counted: `1 file`, `2 files`. For words that take an `s`.
+#[must_use]
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// Returns the first `limit_bytes` of a text at most, cut between characters.
 #[must_use]
 pub fn head(text: &str, limit_bytes: usize) -> &str {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::base::text::counted;
 use crate::cli::failure::Failure;
 use crate::cli::modes_args::{ExportForm, ExportModesArgs, ImportModesArgs};
 use crate::cli::modes_change::find;
@@ -189,8 +190,4 @@ fn rules_files(place: &Place, slug: &str) -> Result<Vec<RulesFile>, Failure> {
         }
     }
     Ok(Vec::new())
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

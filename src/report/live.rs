@@ -2,6 +2,7 @@
 //!
 //! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours, no control characters.
 
+use crate::base::text::counted;
 use crate::policy::intent::Intent;
 use crate::policy::verdict::{Decision, Verdict};
 use crate::report::figures;
@@ -38,8 +39,8 @@ pub fn lines(event: &Event) -> Vec<String> {
         }
         Event::Forked { task, calls, .. } => vec![format!("task {task} · {} sub-tasks beside each other", calls.len())],
         Event::Brought { task, taken, conflicts, kept } => vec![match kept {
-            None => format!("task {task} · {} files taken over", taken.len()),
-            Some(kept) => one_line(&format!("task {task} · not taken over, {} conflicts · kept on {kept}", conflicts.len())),
+            None => format!("task {task} · {} taken over", counted(taken.len(), "file")),
+            Some(kept) => one_line(&format!("task {task} · not taken over, {} · kept on {kept}", counted(conflicts.len(), "conflict"))),
         }],
         Event::ModeSwitched { task, from, to, reason, .. } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
         Event::TaskEnded { task, result, completed } => {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::base::chat::Message;
 use crate::base::id::TaskId;
-use crate::base::text;
+use crate::base::text::{self, counted};
 use crate::session::event::{Decided, Event, JournalLine, PersonsWord, Shortening};
 use crate::session::state::State;
 
@@ -47,8 +47,10 @@ fn paragraph(event: &Event) -> String {
             format!("task {task} starts {} sub-tasks beside each other, each in a worktree of {}", calls.len(), from.0)
         }
         Event::Brought { task, taken, conflicts, kept } => match kept {
-            None => format!("what task {task} changed was taken over: {} files", taken.len()),
-            Some(kept) => format!("what task {task} changed was not taken over ({} conflicts); it is kept on {kept}", conflicts.len()),
+            None => format!("what task {task} changed was taken over: {}", counted(taken.len(), "file")),
+            Some(kept) => {
+                format!("what task {task} changed was not taken over ({}); it is kept on {kept}", counted(conflicts.len(), "conflict"))
+            }
         },
         Event::Replied { task, reply, .. } => {
             let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
