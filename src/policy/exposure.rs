@@ -121,8 +121,9 @@ struct Reach {
 #[must_use]
 pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
     let mut found: Vec<Exposure> = Vec::new();
+    let standing = standing(rules);
     for mode in &spec.modes.allow {
-        let reaches = starts(spec).into_iter().rev().map(|(trigger, text)| (trigger, reach(spec, rules, mode, trigger, text)));
+        let reaches = starts(spec).into_iter().rev().map(|(trigger, text)| (trigger, reach(spec, &standing, mode, trigger, text)));
         let whole = |reach: &Reach| !reach.hostile.is_empty() && !reach.private.is_empty() && !reach.ways_out.is_empty();
         // Of several ways to start, the one with the most text of strangers is told of.
         let worst = reaches.filter(|(_, reach)| whole(reach)).max_by_key(|(_, reach)| reach.hostile.len());
@@ -163,22 +164,19 @@ pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str
     kinds.filter(|(_, starts, _)| *starts).map(|(kind, _, text)| (kind, text)).collect()
 }
 
-fn reach(spec: &PolicySpec, rules: &[Rule], mode: &str, trigger: TriggerKind, text: Option<&str>) -> Reach {
+fn reach(spec: &PolicySpec, standing: &[(&Rule, &Written)], mode: &str, trigger: TriggerKind, text: Option<&str>) -> Reach {
     let mut reach = Reach { hostile: text.map(str::to_owned).into_iter().collect(), ..Reach::default() };
     if spec.source == Some(Source::Private) {
         reach.private.push("`source: private`".to_owned());
     }
-    let counts = |rule: &&Rule| {
-        rule.decision == Decision::Allow
-            && (rule.narrowing.modes.is_empty() || rule.narrowing.modes.iter().any(|one| one == mode))
+    let counts = |rule: &Rule| {
+        (rule.narrowing.modes.is_empty() || rule.narrowing.modes.iter().any(|one| one == mode))
             && (rule.narrowing.triggers.is_empty() || rule.narrowing.triggers.contains(&trigger))
     };
     let mut commands = false;
-    for rule in rules.iter().filter(counts) {
-        for written in rule.patterns.iter().filter(|written| !is_refused(&written.pattern, rules)) {
-            commands |= matches!(written.pattern, Pattern::Command(_));
-            of_pattern(written, rule.protected, &mut reach);
-        }
+    for (rule, written) in standing.iter().filter(|(rule, _)| counts(rule)) {
+        commands |= matches!(written.pattern, Pattern::Command(_));
+        of_pattern(written, rule.protected, &mut reach);
     }
     if commands {
         of_commands(spec, &mut reach);
@@ -242,10 +240,18 @@ fn of_commands(spec: &PolicySpec, reach: &mut Reach) {
     }
 }
 
-/// A rule that refuses the whole of a pattern, always, takes it away.
-fn is_refused(pattern: &Pattern, rules: &[Rule]) -> bool {
+/// Returns what is allowed and may matter here. A rule that refuses the whole of a pattern, always, takes it away.
+fn standing(rules: &[Rule]) -> Vec<(&Rule, &Written)> {
     let always = |rule: &&Rule| rule.decision == Decision::Deny && rule.narrowing.is_empty() && rule.except.is_empty();
-    rules.iter().filter(always).flat_map(|rule| &rule.patterns).any(|denied| denied.pattern.covers(pattern))
+    let denied: Vec<&Written> = rules.iter().filter(always).flat_map(|rule| &rule.patterns).collect();
+    let matters = |pattern: &Pattern| match pattern {
+        Pattern::Fetch(_) | Pattern::Browse(_) | Pattern::Mcp(_) | Pattern::Read(_) | Pattern::Command(_) => true,
+        Pattern::Edit(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Publish(_) => false,
+    };
+    let allowed = rules.iter().filter(|rule| rule.decision == Decision::Allow);
+    let written = allowed.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
+    let stands = |pattern: &Pattern| !denied.iter().any(|denied| denied.pattern.covers(pattern));
+    written.filter(|(_, written)| matters(&written.pattern) && stands(&written.pattern)).collect()
 }
 
 fn told(trigger: TriggerKind, reach: &Reach) -> String {
