@@ -89,7 +89,7 @@ fn an_orchestrator_puts_together_what_three_sub_tasks_did_beside_each_other() {
     let session = &stage.sessions()[0];
     assert_eq!(stage.names(&format!("state/locum/sessions/{session}")).iter().filter(|name| *name == "trees").count(), 0);
     let shown = stage.run(&["session", "show", session]);
-    for words in ["starts 3 sub-tasks beside each other", "was not taken over (1 conflicts)", "task 4 for task 0"] {
+    for words in ["starts 3 sub-tasks beside each other", "was not taken over (1 conflict)", "task 4 for task 0"] {
         assert!(shown.out.contains(words), "{}", shown.out);
     }
 }
