@@ -4,18 +4,20 @@
 //! of itself. Out: the request, or the refusal with the rule that made it. It asks nobody anything and fails closed: an answer
 //! that is missing, failed or unknown is a refusal.
 
+mod event;
+mod who;
 mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::base::guard::{self, Guard};
-use crate::forge::command::{self, CommentCommand};
-use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
-use crate::forge::sanitise::BODY_LIMIT_CHARS;
+use crate::forge::command::CommentCommand;
+use crate::forge::event::{Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
-use crate::policy::actors::{Standing, Tier};
+use crate::policy::actors::Tier;
 use crate::policy::intent::{Facts, TriggerKind};
-use crate::policy::schema::{Forks, ListedUser, Triggers};
+use crate::policy::schema::Triggers;
+use crate::run::request::event::{find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository, screen_thread};
+use crate::run::request::who::{Purpose, admit_tier, is_listed, screen_restart, tier_of};
 use crate::session::event::PersonsWord;
 
 /// An event older than this starts nothing: what it asked for may long be done otherwise.
@@ -23,9 +25,6 @@ pub const EVENT_AGE_LIMIT: SignedDuration = SignedDuration::from_hours(24);
 
 /// So many runs an hour may be started on one issue or pull request.
 pub const RUNS_PER_HOUR: u32 = 10;
-
-/// The login that comments with a workflow's own token have: possibly ours, so never a person to obey.
-const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
 /// A trigger that may run.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,27 +70,6 @@ pub struct Said {
     pub id: Option<String>,
     /// Yes, no, or words.
     pub word: PersonsWord,
-}
-
-/// What a command is for, as far as it matters who may use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    /// Start something, or ask about it.
-    Start,
-    /// Say yes or no to a held call.
-    Approve,
-    /// Answer a question.
-    Answer,
-}
-
-impl Purpose {
-    fn of(command: Option<&CommentCommand>) -> Self {
-        match command.and_then(|command| command.verb.as_deref()) {
-            Some("approve" | "deny") => Self::Approve,
-            Some("answer") => Self::Answer,
-            Some(_) | None => Self::Start,
-        }
-    }
 }
 
 /// Flags of a command. They can only tighten what the policy gives.
@@ -277,22 +255,6 @@ impl Checks {
     }
 }
 
-fn screen_restart(situation: &Situation<'_>) -> Result<(), Refused> {
-    let Some((login, permission)) = &situation.restarted_by else { return Ok(()) };
-    let theirs = permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
-    if *theirs < Permission::Write {
-        return Err(silent("restart", &format!("{login} started the job again and may not write here")));
-    }
-    Ok(())
-}
-
-fn screen_rate(situation: &Situation<'_>) -> Result<(), Refused> {
-    if situation.recent_runs >= RUNS_PER_HOUR {
-        return Err(told("runs-per-hour", &format!("{RUNS_PER_HOUR} runs were started here within the hour")));
-    }
-    Ok(())
-}
-
 /// Returns the first of these inputs of `workflow_dispatch` that was filled in: a field left empty comes as empty text.
 fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
     names.iter().filter_map(|name| trigger.inputs.get(*name)).find(|text| !text.trim().is_empty()).cloned()
@@ -313,173 +275,6 @@ pub fn screen(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>)
     Ok(command)
 }
 
-fn screen_repository(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
-    if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(situation.repository) {
-        return Err(silent(
-            "repository",
-            &format!("the event is about `{}`, the job runs for `{}`", trigger.repository, situation.repository),
-        ));
-    }
-    Ok(())
-}
-
-/// Returns the command of a comment; `None` for events that ask without words.
-fn find_ask(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Option<CommentCommand>, Refused> {
-    match trigger.kind {
-        EventKind::IssueComment | EventKind::ReviewComment => find_command(trigger, triggers).map(Some),
-        EventKind::IssueLabeled => {
-            let rule = triggers.label.as_ref().ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
-            if trigger.label.as_deref() != Some(rule.name.as_str()) {
-                return Err(silent("triggers.label.name", "the label is another one"));
-            }
-            Ok(None)
-        }
-        EventKind::IssueAssigned => {
-            let rule = triggers.assign.as_ref().ok_or_else(|| silent("triggers.assign", "assigning starts nothing here"))?;
-            if !trigger.assignee.as_deref().is_some_and(|assignee| is(assignee, &rule.login)) {
-                return Err(silent("triggers.assign.login", "the issue was assigned to somebody else"));
-            }
-            Ok(None)
-        }
-        EventKind::Dispatch => Ok(None),
-        EventKind::Schedule => screen_schedule(trigger, situation).map(|()| None),
-    }
-}
-
-fn screen_own(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
-    let login = trigger.actor.login.as_str();
-    let own = is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own));
-    if own && guard::on(Guard::OwnOutput) {
-        return Err(silent("own-output", "own output never starts a run"));
-    }
-    Ok(())
-}
-
-fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), Refused> {
-    let login = trigger.actor.login.as_str();
-    let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
-    if !listed && guard::on(Guard::Bots) {
-        return Err(silent("triggers.bots.allow", &format!("{login} is not a person and not listed")));
-    }
-    Ok(())
-}
-
-fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, Refused> {
-    let rule = triggers.comment.as_ref().ok_or_else(|| silent("triggers.comment", "comments start nothing here"))?;
-    let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
-    if body.len() > BODY_LIMIT_CHARS && body.chars().count() > BODY_LIMIT_CHARS {
-        return Err(silent("comment-length", "the comment is longer than the forge allows"));
-    }
-    command::parse(body, &rule.prefix).ok_or_else(|| silent("triggers.comment.prefix", "the comment holds no command"))
-}
-
-/// Refuses threads that are over and events that are old.
-fn screen_thread(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
-    if let Some(subject) = &trigger.subject {
-        if !subject.is_open {
-            return Err(told("thread-open", "the thread is closed"));
-        }
-        if subject.is_locked {
-            return Err(told("thread-unlocked", "the thread is locked"));
-        }
-    }
-    if trigger.happened_at.is_some_and(|happened| situation.now.duration_since(happened) > EVENT_AGE_LIMIT) {
-        return Err(told("event-age", "the event is older than a day"));
-    }
-    Ok(())
-}
-
-/// A schedule runs on the default branch only: there alone its jobs were reviewed.
-fn screen_schedule(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
-    let default = if trigger.default_branch.is_empty() { situation.default_branch } else { trigger.default_branch.as_str() };
-    if default.is_empty() || situation.git_ref.strip_prefix("refs/heads/") != Some(default) {
-        return Err(silent("schedule-branch", "schedules run on the default branch only"));
-    }
-    Ok(())
-}
-
-/// Returns the actor's tier by the forge's answer, never by the event's claim.
-fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Tier, Refused> {
-    if trigger.kind == EventKind::Schedule {
-        return Ok(Tier::Schedule);
-    }
-    let login = &trigger.actor.login;
-    let permission =
-        situation.permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
-    if !trigger.actor.is_user {
-        // Anyone's app may comment on a public repository under its name; a listed one must have been given the right to write.
-        let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
-        return if listed || !guard::on(Guard::Bots) {
-            Ok(Tier::Bot)
-        } else {
-            Err(silent("triggers.bots.allow", &format!("{login} may not write here")))
-        };
-    }
-    Ok(Tier::of(Standing {
-        permission: permission.as_str(),
-        is_user: trigger.actor.is_user,
-        is_private: trigger.is_private,
-        has_contributed: trigger.actor.association == "CONTRIBUTOR",
-    }))
-}
-
-/// Returns true for a person the policy names, whom the forge lets read here. A number has to be theirs as well: logins change hands.
-fn is_listed(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> bool {
-    let Actor { login, id, is_user, .. } = &trigger.actor;
-    let may_read = situation.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
-    let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
-    *is_user && may_read && triggers.users.iter().any(named)
-}
-
-fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &Triggers, purpose: Purpose) -> Result<(), Refused> {
-    let (rule, tiers) = match kind {
-        EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
-            ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
-        }
-        EventKind::IssueComment | EventKind::ReviewComment => {
-            ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
-        }
-        EventKind::IssueLabeled => ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice())),
-        EventKind::IssueAssigned => ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice())),
-        EventKind::Dispatch => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
-        EventKind::Schedule => return Ok(()),
-    };
-    // A bot is admitted by its name, but never in place of a person.
-    let in_a_persons_place = matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
-    if in_a_persons_place {
-        return Err(silent("triggers.approve", "only people decide"));
-    }
-    // By name as well, in the ways that are open at all; never to say yes to a held call.
-    let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
-    if listed && open && purpose != Purpose::Approve {
-        return Ok(());
-    }
-    if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
-        return Ok(());
-    }
-    Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
-}
-
-/// Returns whether the run may only read, by where the pull request's head lies.
-fn fork_is_read_only(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<bool, Refused> {
-    let Some(subject) = trigger.subject.as_ref().filter(|subject| subject.is_pull_request) else { return Ok(false) };
-    let pull_request = situation
-        .pull_request
-        .filter(|pull_request| pull_request.number == subject.number)
-        .ok_or_else(|| silent("pull-request", "the pull request could not be read"))?;
-    if !pull_request.is_open {
-        return Err(told("thread-open", "the pull request is closed"));
-    }
-    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) && guard::on(Guard::MovedHead) {
-        return Err(told("head-moved", "the pull request has new commits since it was asked"));
-    }
-    match (pull_request.is_fork && guard::on(Guard::Forks), triggers.forks) {
-        (false, _) | (true, Forks::Allow) => Ok(false),
-        (true, Forks::ReadOnly) => Ok(true),
-        (true, Forks::Deny) => Err(told("triggers.forks", "pull requests from forks start nothing here")),
-    }
-}
-
 fn trigger_kind(kind: EventKind) -> TriggerKind {
     match kind {
         EventKind::IssueComment | EventKind::ReviewComment => TriggerKind::Comment,
@@ -488,22 +283,6 @@ fn trigger_kind(kind: EventKind) -> TriggerKind {
         EventKind::Dispatch => TriggerKind::Dispatch,
         EventKind::Schedule => TriggerKind::Schedule,
     }
-}
-
-fn tier_name(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Maintainer => "maintainer",
-        Tier::Collaborator => "collaborator",
-        Tier::Contributor => "contributor",
-        Tier::Stranger => "stranger",
-        Tier::Bot => "bot",
-        Tier::Schedule => "schedule",
-    }
-}
-
-/// Logins are the same whatever their case.
-fn is(one: &str, other: &str) -> bool {
-    one.eq_ignore_ascii_case(other)
 }
 
 fn silent(rule: &'static str, why: &str) -> Refused {

@@ -1,0 +1,119 @@
+//! Who asks, and whether the policy lets them: tiers by the forge's answer, bots and people by name.
+//!
+//! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule that refuses.
+
+use crate::base::guard::{self, Guard};
+use crate::forge::Permission;
+use crate::forge::command::CommentCommand;
+use crate::forge::event::{Actor, EventKind, Trigger};
+use crate::policy::actors::{Standing, Tier};
+use crate::policy::schema::{ListedUser, Triggers};
+use crate::run::request::{Answer, Refused, Situation, silent};
+
+/// What a command is for, as far as it matters who may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Start something, or ask about it.
+    Start,
+    /// Say yes or no to a held call.
+    Approve,
+    /// Answer a question.
+    Answer,
+}
+
+impl Purpose {
+    pub(super) fn of(command: Option<&CommentCommand>) -> Self {
+        match command.and_then(|command| command.verb.as_deref()) {
+            Some("approve" | "deny") => Self::Approve,
+            Some("answer") => Self::Answer,
+            Some(_) | None => Self::Start,
+        }
+    }
+}
+
+/// Returns the actor's tier by the forge's answer, never by the event's claim.
+pub(super) fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Tier, Refused> {
+    if trigger.kind == EventKind::Schedule {
+        return Ok(Tier::Schedule);
+    }
+    let login = &trigger.actor.login;
+    let permission =
+        situation.permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+    if !trigger.actor.is_user {
+        // Anyone's app may comment on a public repository under its name; a listed one must have been given the right to write.
+        let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
+        return if listed || !guard::on(Guard::Bots) {
+            Ok(Tier::Bot)
+        } else {
+            Err(silent("triggers.bots.allow", &format!("{login} may not write here")))
+        };
+    }
+    Ok(Tier::of(Standing {
+        permission: permission.as_str(),
+        is_user: trigger.actor.is_user,
+        is_private: trigger.is_private,
+        has_contributed: trigger.actor.association == "CONTRIBUTOR",
+    }))
+}
+
+/// Returns true for a person the policy names, whom the forge lets read here. A number has to be theirs as well: logins change hands.
+pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> bool {
+    let Actor { login, id, is_user, .. } = &trigger.actor;
+    let may_read = situation.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
+    let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
+    *is_user && may_read && triggers.users.iter().any(named)
+}
+
+pub(super) fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &Triggers, purpose: Purpose) -> Result<(), Refused> {
+    let (rule, tiers) = match kind {
+        EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
+            ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
+        }
+        EventKind::IssueComment | EventKind::ReviewComment => {
+            ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
+        }
+        EventKind::IssueLabeled => ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice())),
+        EventKind::IssueAssigned => ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice())),
+        EventKind::Dispatch => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
+        EventKind::Schedule => return Ok(()),
+    };
+    // A bot is admitted by its name, but never in place of a person.
+    let in_a_persons_place = matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
+    if in_a_persons_place {
+        return Err(silent("triggers.approve", "only people decide"));
+    }
+    // By name as well, in the ways that are open at all; never to say yes to a held call.
+    let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
+    if listed && open && purpose != Purpose::Approve {
+        return Ok(());
+    }
+    if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
+        return Ok(());
+    }
+    Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
+}
+
+pub(super) fn screen_restart(situation: &Situation<'_>) -> Result<(), Refused> {
+    let Some((login, permission)) = &situation.restarted_by else { return Ok(()) };
+    let theirs = permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+    if *theirs < Permission::Write {
+        return Err(silent("restart", &format!("{login} started the job again and may not write here")));
+    }
+    Ok(())
+}
+
+fn tier_name(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Maintainer => "maintainer",
+        Tier::Collaborator => "collaborator",
+        Tier::Contributor => "contributor",
+        Tier::Stranger => "stranger",
+        Tier::Bot => "bot",
+        Tier::Schedule => "schedule",
+    }
+}
+
+/// Logins are the same whatever their case.
+pub(super) fn is(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
