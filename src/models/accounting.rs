@@ -74,7 +74,6 @@ mod tests {
 
     use super::{cost, estimate_request, estimate_tokens};
     use crate::base::chat::{Message, Usage};
-    use crate::base::id::TaskId;
     use crate::models::ModelRequest;
     use crate::models::profile::Price;
 
@@ -106,16 +105,7 @@ mod tests {
     #[test]
     fn estimates_every_part_of_a_request() {
         let messages = [Message::User { text: "a".repeat(400) }];
-        let bare = ModelRequest {
-            system: "",
-            messages: &[],
-            tools: &[],
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let bare = ModelRequest::with(&[]);
         let full = ModelRequest { system: &"s".repeat(40), messages: &messages, ..bare };
         assert_eq!(estimate_request(&full) - estimate_request(&bare), 10 + 100 + 4);
     }

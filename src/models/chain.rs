@@ -142,7 +142,6 @@ mod tests {
 
     use super::{Chain, FAILURES, Link, STAY_REQUESTS};
     use crate::base::chat::StopReason;
-    use crate::base::id::TaskId;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
 
     /// Fails as often as it is told, then says its name.
@@ -183,16 +182,7 @@ mod tests {
 
     /// Who answers one attempt, as told by words and by name.
     fn ask(chain: &Chain) -> Result<(String, Option<String>), ModelError> {
-        let request = ModelRequest {
-            system: "",
-            messages: &[],
-            tools: &[],
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let request = ModelRequest::with(&[]);
         let (mut words, mut by) = (String::new(), None);
         for delta in block_on(chain.stream(request).collect::<Vec<_>>()) {
             match delta? {

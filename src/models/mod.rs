@@ -53,6 +53,14 @@ pub struct ModelRequest<'a> {
     pub turn: u32,
 }
 
+#[cfg(test)]
+impl<'a> ModelRequest<'a> {
+    /// Returns the first request of a task with these messages and nothing else.
+    pub(crate) fn with(messages: &'a [Message]) -> Self {
+        Self { system: "", messages, tools: &[], max_output_tokens: None, temperature: None, task: TaskId(0), mode: "code", turn: 0 }
+    }
+}
+
 /// A piece of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Delta {

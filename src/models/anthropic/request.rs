@@ -300,7 +300,6 @@ mod tests {
 
     use super::{Wishes, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use crate::base::id::TaskId;
     use crate::models::ModelRequest;
     use crate::models::profile::Effort;
 
@@ -318,16 +317,7 @@ mod tests {
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
         let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
-        let request = ModelRequest {
-            system: "be brief",
-            messages,
-            tools: &tools,
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let request = ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 

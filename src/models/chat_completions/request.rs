@@ -261,7 +261,6 @@ mod tests {
 
     use super::{Fields, Wishes, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use crate::base::id::TaskId;
     use crate::models::ModelRequest;
     use crate::models::catalogue::{HostWays, OutputLimit};
 
@@ -277,16 +276,7 @@ mod tests {
         Wishes { model: "m", by: "me", temperature: None, effort: None, max_output_tokens: None, ways: &WAYS, fields: Fields(0) };
 
     fn body(messages: &[Message], tools: &[ToolSpec], wishes: Wishes<'_>, limit: Option<u32>) -> String {
-        let request = ModelRequest {
-            system: "be brief",
-            messages,
-            tools,
-            max_output_tokens: limit,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let request = ModelRequest { system: "be brief", tools, max_output_tokens: limit, ..ModelRequest::with(messages) };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 

@@ -303,7 +303,6 @@ mod tests {
 
     use super::{Schema, Thinking, Wishes, old_form, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use crate::base::id::TaskId;
     use crate::models::ModelRequest;
 
     const WISHES: Wishes<'static> =
@@ -313,16 +312,7 @@ mod tests {
         let parameters =
             json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
         let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
-        let request = ModelRequest {
-            system: "be brief",
-            messages,
-            tools: &tools,
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let request = ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 

@@ -156,7 +156,6 @@ mod tests {
     use super::{RetryLimits, complete, pause_after};
     use crate::base::chat::{Reply, StopReason};
     use crate::base::clock::Clock;
-    use crate::base::id::TaskId;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
 
     type Attempt = Vec<Result<Delta, ModelError>>;
@@ -204,16 +203,7 @@ mod tests {
     fn run(attempts: Vec<Attempt>, limits: RetryLimits) -> Outcome {
         let model = Attempts(attempts, AtomicUsize::new(0));
         let clock = SleepClock::default();
-        let request = ModelRequest {
-            system: "",
-            messages: &[],
-            tools: &[],
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let request = ModelRequest::with(&[]);
         let mut seen = Vec::new();
         let reply = block_on(complete(&model, request, limits, &clock, &mut |delta| seen.push(delta.clone())));
         Outcome { reply, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
@@ -291,16 +281,7 @@ mod tests {
             }
         }
         let clock = SleepClock::default();
-        let request = ModelRequest {
-            system: "",
-            messages: &[],
-            tools: &[],
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "code",
-            turn: 0,
-        };
+        let request = ModelRequest::with(&[]);
         let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, &mut |_| {}));
         assert!(matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")), "{reply:?}");
     }

@@ -66,7 +66,6 @@ mod tests {
 
     use super::check_expectation;
     use crate::base::chat::{Message, ToolSpec};
-    use crate::base::id::TaskId;
     use crate::models::ModelRequest;
     use crate::models::scripted::script::Expectation;
 
@@ -77,16 +76,7 @@ mod tests {
             Message::User { text: "new words\nsecond line".into() },
         ];
         let tools = [ToolSpec { name: "read_file".into(), description: String::new(), parameters: serde_json::json!({}) }];
-        let request = ModelRequest {
-            system: "",
-            messages: &messages,
-            tools: &tools,
-            max_output_tokens: None,
-            temperature: None,
-            task: TaskId(0),
-            mode: "ask",
-            turn: 1,
-        };
+        let request = ModelRequest { tools: &tools, mode: "ask", turn: 1, ..ModelRequest::with(&messages) };
         check_expectation(&expected, &request)
     }
 
