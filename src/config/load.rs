@@ -380,7 +380,12 @@ mod tests {
                 ".locum/config.yml:5: `models.profiles.fast.price.output` is missing"
             ]
         );
-        assert!(read("models: {profiles: {fast: {model: m}}}", "models: {profiles: {fast: {temperature: 1}}}", &[], &[]).is_ok());
+        let both = read("models: {profiles: {fast: {model: m}}}", "models: {profiles: {fast: {temperature: 1}}}", &[], &[]).unwrap();
+        let rows = both.rows();
+        let from =
+            |key: &str| rows.iter().find(|row| row.key == key).and_then(|row| Some((row.value.clone(), row.source.as_ref()?.to_string())));
+        assert_eq!(from("models.profiles.fast.model"), Some(("m".into(), "user /h/.config/locum/config.yml:1".into())));
+        assert_eq!(from("models.profiles.fast.temperature"), Some((1.0.into(), "repository .locum/config.yml:1".into())));
     }
 
     #[test]
