@@ -13,6 +13,7 @@ use crate::modes::loader::{ModeError, Strictness};
 use crate::modes::merge::{self, ModeText};
 use crate::modes::schema::{GroupOptions, GroupRecord, ModeView};
 use crate::modes::{ModeSet, ModeSource, places};
+use crate::prompts::sections;
 use crate::report::markdown::visible;
 
 /// Runs the subcommand.
@@ -64,16 +65,44 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
     output.line(format!("from: {}", origin(view)));
     output.line(visible(&format!("groups: {}", groups(view))));
     output.line(format!("tools: {}", view.tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")));
-    let texts = [("description", &record.description), ("when to use", &record.when_to_use), ("instructions", &record.custom_instructions)];
-    let texts =
-        std::iter::once(("role", Some(&record.role_definition))).chain(texts.into_iter().map(|(title, text)| (title, text.as_ref())));
-    for (title, text) in texts.filter_map(|(title, text)| Some((title, text?))) {
+    let facts = [
+        ("edits only", listed(&record.allowed_file_paths)),
+        ("edits never", listed(&record.disallowed_file_paths)),
+        ("provider", record.api_provider.clone()),
+        ("model", record.api_model.clone()),
+        ("model it would like", record.preferred_model_id.clone()),
+        ("provider's address", record.api_base.clone()),
+        ("listed under", record.group_name.clone()),
+    ];
+    for (title, fact) in facts.into_iter().filter_map(|(title, fact)| Some((title, fact?))) {
+        output.line(visible(&format!("{title}: {fact}")));
+    }
+    for (name, value) in &record.variables {
+        output.line(visible(&format!("variable {name}: {value}")));
+    }
+    for told in mode.permission_maps().into_iter().filter_map(sections::permissions) {
+        output.line(visible(&told));
+    }
+    let rules = (!record.custom_rules.is_empty()).then(|| record.custom_rules.iter().map(|rule| format!("- {}\n", rule.trim())).collect());
+    let texts = [
+        ("role", Some(record.role_definition.clone())),
+        ("system prompt", record.system_prompt.clone()),
+        ("description", record.description.clone()),
+        ("when to use", record.when_to_use.clone()),
+        ("instructions", record.custom_instructions.clone()),
+        ("rules", rules),
+    ];
+    for (title, text) in texts.into_iter().filter_map(|(title, text): (_, Option<String>)| Some((title, text?))) {
         output.line(format!("\n{title}:"));
         for line in visible(text.trim()).lines() {
             output.line(format!("  {line}").trim_end());
         }
     }
     Ok(ExitStatus::Done)
+}
+
+fn listed(patterns: &[String]) -> Option<String> {
+    (!patterns.is_empty()).then(|| patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "))
 }
 
 /// Checks the files that are named, or every file there is.

@@ -217,7 +217,7 @@ fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
         rows.push(("paths", request.flags.paths.join(", ")));
     }
     rows.push(("policy", format!("{} ({})", policy.origin(), crate::base::text::head(policy.hash(), 12))));
-    rows.extend(policy.summary_lines(&mode).into_iter().map(|line| ("allows", line)));
+    rows.extend(policy.summary_lines(&mode, |_| true).into_iter().map(|line| ("allows", line)));
     rows
 }
 

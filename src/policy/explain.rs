@@ -123,21 +123,22 @@ impl Policy {
         self.judge.rules().iter().filter(may).any(|rule| rule.patterns.iter().any(is_kind))
     }
 
-    /// Returns what is allowed in a mode, one line a kind of intent, for the prompt.
+    /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the mode has no tool for are left out.
     #[must_use]
-    pub fn summary_lines(&self, mode: &str) -> Vec<String> {
+    pub fn summary_lines(&self, mode: &str, has_tool_for: impl Fn(UseKind) -> bool) -> Vec<String> {
+        let kinds = [
+            ("read", "read", Some(UseKind::Read)),
+            ("edit", "edit", Some(UseKind::Edit)),
+            ("command", "run", Some(UseKind::Command)),
+            ("fetch", "fetch", Some(UseKind::Fetch)),
+            ("browse", "browse", None),
+            ("mcp", "call", Some(UseKind::Mcp)),
+            ("mode", "switch to", None),
+            ("delegate", "delegate to", None),
+        ];
         let mut lines = Vec::new();
         for decision in [Decision::Allow, Decision::Hold, Decision::Deny] {
-            for (kind, title) in [
-                ("read", "read"),
-                ("edit", "edit"),
-                ("command", "run"),
-                ("fetch", "fetch"),
-                ("browse", "browse"),
-                ("mcp", "call"),
-                ("mode", "switch to"),
-                ("delegate", "delegate to"),
-            ] {
+            for (kind, title, _) in kinds.iter().filter(|(_, _, used)| used.is_none_or(&has_tool_for)) {
                 let texts = self.inner_texts(kind, decision, mode);
                 if !texts.is_empty() {
                     let said = match decision {

@@ -90,7 +90,7 @@ pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
             format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
         }));
     }
-    lines.extend(facts.mode.permission_maps().into_iter().flat_map(permission_lines));
+    lines.extend(facts.mode.permission_maps().into_iter().filter_map(permissions).map(|told| format!("- {told}\n")));
     lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
     if lines.is_empty() {
         return String::new();
@@ -99,8 +99,9 @@ pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
     format!("## What is allowed\n\n{}{rest}", lines.concat())
 }
 
-/// Returns what the permission map of an agent file takes away.
-fn permission_lines(permissions: &Permissions) -> Vec<String> {
+/// Returns what the permission map of an agent file takes away, in one sentence.
+#[must_use]
+pub fn permissions(permissions: &Permissions) -> Option<String> {
     let line = |rule: &PermissionRule| {
         let what = match rule.permission {
             Permission::Read => "reads",
@@ -116,10 +117,10 @@ fn permission_lines(permissions: &Permissions) -> Vec<String> {
         format!("{what} `{}`: {word}", rule.pattern)
     };
     if permissions.0.iter().all(|rule| rule.action != Action::Deny) {
-        return Vec::new();
+        return None;
     }
     let rules: Vec<String> = permissions.0.iter().map(line).collect();
-    vec![format!("- In this mode, where the last match counts: {}.\n", rules.join("; "))]
+    Some(format!("In this mode, where the last match counts: {}.", rules.join("; ")))
 }
 
 /// Returns the modes that sub-tasks may run in, or that the task may go on in.

@@ -279,7 +279,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
             .collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
-        allowed: policy.summary_lines(&slug),
+        allowed: policy.summary_lines(&slug, |_| true),
         risks: policy.accepted_risks().iter().map(ToString::to_string).collect(),
         notes: models.notes,
         facts,

@@ -137,7 +137,7 @@ impl Told {
             replacement: prompts::rules::replacement(&standing.rules, &mode.slug),
             skills: &skills,
             language: standing.language.as_deref(),
-            policy_lines: &policy.summary_lines(&mode.slug),
+            policy_lines: &policy.summary_lines(&mode.slug, |kind| offered.iter().any(|tool| use_of(*tool) == Some(kind))),
             system: std::env::consts::OS,
         });
         Self { sections, tools, offered }
@@ -148,18 +148,25 @@ impl Told {
 #[must_use]
 pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, skills: &[&Skill]) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
-        let kind = match access::group_of(*tool) {
-            Some(Group::Read) if *tool == ToolName::WebFetch => UseKind::Fetch,
-            Some(Group::Read) => UseKind::Read,
-            Some(Group::Edit) => UseKind::Edit,
-            Some(Group::Command) => UseKind::Command,
-            Some(Group::Mcp) => UseKind::Mcp,
+        match use_of(*tool) {
+            Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.
-            None if *tool == ToolName::RequestModeSwitch => return policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
-            None if *tool == ToolName::Skill => return !skills.is_empty(),
-            Some(Group::Modes) | None => return true,
-        };
-        policy.may_use(kind, facts)
+            None if *tool == ToolName::RequestModeSwitch => policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
+            None if *tool == ToolName::Skill => !skills.is_empty(),
+            None => true,
+        }
     };
     offered.iter().copied().filter(may_be_used).collect()
+}
+
+/// Returns what kind of rule a tool needs, if any.
+fn use_of(tool: ToolName) -> Option<UseKind> {
+    match access::group_of(tool)? {
+        Group::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
+        Group::Read => Some(UseKind::Read),
+        Group::Edit => Some(UseKind::Edit),
+        Group::Command => Some(UseKind::Command),
+        Group::Mcp => Some(UseKind::Mcp),
+        Group::Modes => None,
+    }
 }

@@ -151,3 +151,33 @@ fn a_lenient_setting_keeps_the_good_modes_and_hides_what_broken_ones_would_uncov
     assert!(listed.code == Some(0) && listed.out.contains("\ndocs ") && !listed.out.contains("\ncode "), "{listed:?}");
     assert!(listed.err.contains("warning: .locum/modes.yml:8:"), "{listed:?}");
 }
+
+#[test]
+fn everything_a_mode_says_is_shown() {
+    let setup = setup();
+    std::fs::write(
+        setup.0.path().join(".locum/modes.yml"),
+        "customModes:\n  - slug: dev\n    name: Dev\n    role: A dev\n    tools: [read_file, write_to_file]\n    systemPrompt: Of team {{team}}.\n    \
+         allowedFilePaths: [^src/]\n    disallowedFilePaths: [^src/old/]\n    customRules: [Never guess]\n    variables: {team: blue}\n    apiModel: m-1\n",
+    )
+    .unwrap();
+    let agents = setup.0.path().join(".kilo/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::write(agents.join("planner.md"), "---\ndescription: plans\npermission:\n  bash: deny\n---\nYou plan.\n").unwrap();
+    let shown = setup.run("modes show dev");
+    for told in [
+        "edits only: `^src/`",
+        "edits never: `^src/old/`",
+        "model: m-1",
+        "variable team: blue",
+        "system prompt:\n  Of team {{team}}.",
+        "rules:\n  - Never guess",
+    ] {
+        assert!(shown.out.contains(told), "{told}: {}", shown.out);
+    }
+    let shown = setup.run("modes show planner").out;
+    assert!(shown.contains("where the last match counts: commands `*`: denied"), "{shown}");
+    let prompt = setup.run("modes show ask --prompt").out;
+    assert!(prompt.contains("You may read: ") && !prompt.contains("You may run: "), "{prompt}");
+    assert!(setup.run("modes show code --prompt").out.contains("You may run: "));
+}

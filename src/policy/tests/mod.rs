@@ -8,7 +8,7 @@ mod hidden;
 use pretty_assertions::assert_eq;
 
 use crate::policy::Policy;
-use crate::policy::explain::parse_intent;
+use crate::policy::explain::{UseKind, parse_intent};
 use crate::policy::intent::{Facts, Restriction, TriggerKind};
 use crate::policy::verdict::Decision::{self, Allow, Deny, Hold};
 
@@ -303,10 +303,14 @@ fn tells_a_mode_what_it_may_do() {
         "rules:\n  - allow: [\"read(**)\", \"command(cargo test:*)\"]\n  - allow: edit(src/**)\n    modes: [code]\n  - deny: command(git push:*)\n",
     );
     assert_eq!(
-        policy.summary_lines("code"),
+        policy.summary_lines("code", |_| true),
         ["You may read: `**`", "You may edit: `src/**`", "You may run: `cargo test:*`", "You may not run: `git push:*`"]
     );
-    assert_eq!(policy.summary_lines("ask"), ["You may read: `**`", "You may run: `cargo test:*`", "You may not run: `git push:*`"]);
+    assert_eq!(policy.summary_lines("ask", |kind| kind != UseKind::Command), ["You may read: `**`"]);
+    assert_eq!(
+        policy.summary_lines("ask", |kind| kind == UseKind::Command),
+        ["You may run: `cargo test:*`", "You may not run: `git push:*`"]
+    );
 }
 
 #[test]
