@@ -90,6 +90,27 @@ fn every_fault_with_every_protocol() {
 }
 
 #[test]
+fn a_character_cut_in_two_between_events_is_whole_again() {
+    for provider in ALL {
+        let split = |first: &[u8], second: &[u8]| {
+            let bodies = words(provider).into_iter().flat_map(|event| match event.split_once("\"hi\"") {
+                Some((before, after)) => {
+                    let with = |half: &[u8]| [b"data: ", before.as_bytes(), b"\"", half, b"\"", after.as_bytes(), b"\n\n"].concat();
+                    vec![with(first), with(second)]
+                }
+                None => vec![bytes(&[event])],
+            });
+            with_body(bodies.map(Piece::Bytes).collect())
+        };
+        for answer in [split(br"h\ud83d", br"\ude00i"), split(b"h\xf0\x9f", b"\x98\x80i")] {
+            let mut server = ModelServer::start(vec![answer]);
+            let reply = ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.unwrap();
+            assert_eq!((reply.text.as_str(), server.asked().len()), ("h😀i", 1), "{provider:?}");
+        }
+    }
+}
+
+#[test]
 fn two_calls_come_as_two_calls() {
     for provider in ALL {
         let whole = calls(provider);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::base::chat::{Kept, KeptPart, StopReason, Usage};
 use crate::base::text::head;
 use crate::models::Delta;
+use crate::models::wire::halves::Halves;
 use crate::models::wire::sse::SseReader;
 
 /// Most bytes of a whole answer, framing included.
@@ -123,6 +124,8 @@ pub(crate) struct AnswerReader<R> {
     odd: String,
     /// How the answer begins.
     opening: Vec<u8>,
+    /// A character of which half has come.
+    halves: Halves,
 }
 
 #[derive(Debug, Default)]
@@ -147,6 +150,7 @@ impl<R: Reading> AnswerReader<R> {
             pieces: 0,
             odd: String::new(),
             opening: Vec::new(),
+            halves: Halves::default(),
         }
     }
 
@@ -257,7 +261,7 @@ impl<R: Reading> AnswerReader<R> {
             self.odd = quoted(text);
             return Ok(());
         }
-        match parse(text) {
+        match self.parse(text) {
             Ok(piece) => self.take_piece(piece, text, Form::Streamed),
             // Some servers leave out the blank line between events.
             Err(_) if text.contains(&b'\n') => text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line)),
@@ -265,8 +269,18 @@ impl<R: Reading> AnswerReader<R> {
         }
     }
 
+    /// Reads a piece, whose characters a server or its tokenizer may have cut in two.
+    fn parse(&mut self, text: &[u8]) -> Result<R::Piece, serde_json::Error> {
+        serde_json::from_slice(text).or_else(|_| {
+            let mut halves = self.halves.clone();
+            let piece = serde_json::from_str(&halves.mended(text))?;
+            self.halves = halves;
+            Ok(piece)
+        })
+    }
+
     fn take_plain(&mut self, body: &[u8], broken: Option<String>) -> Result<(), Broken> {
-        let text = String::from_utf8_lossy(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
+        let text = self.halves.mended(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
         for value in serde_json::Deserializer::from_str(&text).into_iter::<Value>() {
             let value = match value {
                 Ok(value) => value,
@@ -276,7 +290,7 @@ impl<R: Reading> AnswerReader<R> {
             let items = if let Value::Array(items) = value { items } else { vec![value] };
             for item in items {
                 let item = item.to_string();
-                let piece = parse(item.as_bytes())
+                let piece = serde_json::from_str(&item)
                     .map_err(|err| Broken::Garbled(format!("the answer is no reply ({err}): {}", quoted(item.as_bytes()))))?;
                 self.take_piece(piece, item.as_bytes(), Form::Plain)?;
             }
@@ -291,14 +305,6 @@ impl<R: Reading> AnswerReader<R> {
         }
         Ok(())
     }
-}
-
-/// Reads a piece; bytes that are not UTF-8 are replaced, as a tokenizer may have cut a character in two.
-fn parse<P: DeserializeOwned>(bytes: &[u8]) -> Result<P, serde_json::Error> {
-    serde_json::from_slice(bytes).or_else(|err| match std::str::from_utf8(bytes) {
-        Ok(_) => Err(err),
-        Err(_) => serde_json::from_str(&String::from_utf8_lossy(bytes)),
-    })
 }
 
 fn quoted(bytes: &[u8]) -> String {
