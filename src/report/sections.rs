@@ -257,9 +257,9 @@ fn refusal(call: &RefusedCall) -> String {
 
 fn verdict_lines(verdicts: &[Verdict], bullet: &str) -> Vec<String> {
     let line = |verdict: &Verdict| {
-        let place = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", code_phrase(&rule)));
+        let place = figures::rule(verdict).map(|rule| format!(" (rule {})", code_phrase(&rule))).unwrap_or_default();
         let decision = figures::decision(verdict.decision);
-        format!("{bullet}{decision} {}: {} ({place})", code_phrase(&verdict.intent), phrase(&verdict.reason))
+        format!("{bullet}{decision} {}: {}{place}", code_phrase(&verdict.intent), phrase(&verdict.reason))
     };
     let mut lines: Vec<String> = verdicts.iter().take(VERDICT_LIMIT).map(line).collect();
     if verdicts.len() > VERDICT_LIMIT {

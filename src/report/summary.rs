@@ -109,8 +109,8 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
 }
 
 fn said(verdict: &Verdict) -> String {
-    let rule = figures::rule(verdict).map_or_else(|| "no rule allows it".to_owned(), |rule| format!("rule {}", line(&rule)));
-    format!("{} {}: {} ({rule})", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason))
+    let rule = figures::rule(verdict).map(|rule| format!(" (rule {})", line(&rule))).unwrap_or_default();
+    format!("{} {}: {}{rule}", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason))
 }
 
 fn refusal(call: &RefusedCall) -> Vec<String> {
@@ -142,8 +142,9 @@ fn tick(state: TodoState) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, terminal};
+    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, said, terminal};
     use crate::policy::budget::Budget;
+    use crate::policy::verdict::{Decision, Verdict};
     use crate::report::sample;
 
     #[test]
@@ -160,6 +161,17 @@ mod tests {
             job_summary(&sample::outcome(), &Budget::default(), "orchestrator", "Published as pull request #12.")
         );
         insta::assert_snapshot!("job_summary_held", job_summary(&sample::held(), &Budget::default(), "code", ""));
+    }
+
+    #[test]
+    fn what_a_mode_refuses_is_not_laid_to_the_rules() {
+        let verdict = Verdict {
+            decision: Decision::Deny,
+            intent: "edit(a.rs)".to_owned(),
+            rule: None,
+            reason: "mode 'Docs' can only edit Markdown".to_owned(),
+        };
+        assert_eq!(said(&verdict), "denied edit(a.rs): mode 'Docs' can only edit Markdown");
     }
 
     #[test]
