@@ -143,6 +143,7 @@ pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Shows what would change in a file.
 pub fn show_change(name: &str, before: &str, after: &str, output: &mut Output) {
-    let diff = similar::TextDiff::from_lines(before, after);
+    // Bytes, as in every other comparison: each type that lines are compared as brings a copy of every algorithm.
+    let diff = similar::TextDiff::from_lines(before.as_bytes(), after.as_bytes());
     output.raw(diff.unified_diff().header(name, name).to_string().as_bytes());
 }
