@@ -12,6 +12,8 @@ mod matrix;
 #[path = "models/protocol.rs"]
 mod protocol;
 mod support;
+#[path = "models/xml.rs"]
+mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -91,6 +91,7 @@ pub const KEYS: &[Key] = &[
     key("models.profiles.*.price.cached_read", USD, Scope::Everyone, &[], "US dollars per million tokens read from the cache"),
     key("models.profiles.*.price.cached_write", USD, Scope::Everyone, &[], "US dollars per million tokens written to the cache"),
     key("models.profiles.*.included_tools", Kind::Words(&["apply_patch"]), Scope::Everyone, &[], "opt-in tools the model is offered"),
+    key("models.profiles.*.tool_protocol", Kind::Word(&["native", "xml"]), Scope::Everyone, &[], "how it calls tools"),
     key("policy", Kind::Text, Scope::Everyone, &["INPUT_POLICY"], "the policy's path in the repository"),
     key("budget.turns", SMALL, Scope::Everyone, &["INPUT_MAX_TURNS"], "most model replies; tightens the policy"),
     key("budget.tool_calls", SMALL, Scope::Everyone, &[], "most tool calls; tightens the policy"),

@@ -4,11 +4,12 @@
 //! are read by the caller.
 
 use crate::models::Model;
-use crate::models::profile::Provider;
+use crate::models::profile::{Provider, ToolProtocol};
 use crate::models::resolve::Chosen;
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::{Script, ScriptError};
 use crate::models::wire::SetupError;
+use crate::models::xml::CallsInWords;
 use crate::models::{anthropic, chat_completions, gemini, responses};
 
 /// Why a model cannot be built.
@@ -41,14 +42,18 @@ impl Chosen {
 /// # Errors
 /// When the address cannot be used or the script has a mistake.
 pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
-    match (chosen.profile.provider, script) {
-        (Provider::Openai, _) => Ok(chat_completions::prepare(chosen)?),
-        (Provider::OpenaiResponses, _) => Ok(responses::prepare(chosen)?),
-        (Provider::Anthropic, _) => Ok(anthropic::prepare(chosen)?),
-        (Provider::Gemini, _) => Ok(gemini::prepare(chosen)?),
-        (Provider::Scripted, Some(text)) => Ok(Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?))),
-        (Provider::Scripted, None) => Err(BuildError::NoScript(chosen.name.clone())),
-    }
+    let model: Box<dyn Model> = match (chosen.profile.provider, script) {
+        (Provider::Openai, _) => chat_completions::prepare(chosen)?,
+        (Provider::OpenaiResponses, _) => responses::prepare(chosen)?,
+        (Provider::Anthropic, _) => anthropic::prepare(chosen)?,
+        (Provider::Gemini, _) => gemini::prepare(chosen)?,
+        (Provider::Scripted, Some(text)) => Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?)),
+        (Provider::Scripted, None) => return Err(BuildError::NoScript(chosen.name.clone())),
+    };
+    Ok(match chosen.limits.tool_protocol {
+        ToolProtocol::Native => model,
+        ToolProtocol::Xml => Box::new(CallsInWords::new(model)),
+    })
 }
 
 #[cfg(test)]

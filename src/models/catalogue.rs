@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::models::profile::{Price, Profile};
+use crate::models::profile::{Price, Profile, ToolProtocol};
 
 /// Everything the program knows about models before it is told.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -32,6 +32,9 @@ pub struct CatalogueEntry {
     pub max_output_tokens: u32,
     /// What it costs.
     pub price: Price,
+    /// How it calls tools.
+    #[serde(default)]
+    pub tool_protocol: ToolProtocol,
 }
 
 /// How one host differs from the others that speak the same protocol.
@@ -71,6 +74,8 @@ pub struct Limits {
     pub max_output_tokens: u32,
     /// What it costs; `None` when nobody said.
     pub price: Option<Price>,
+    /// How it calls tools.
+    pub tool_protocol: ToolProtocol,
     /// True when the model is neither listed nor described by its profile: the window is a careful guess.
     pub guessed: bool,
 }
@@ -124,6 +129,7 @@ impl Catalogue {
             context_window: window.unwrap_or(self.unknown.context_window),
             max_output_tokens: output.unwrap_or(self.unknown.max_output_tokens),
             price: profile.price.or(entry.map(|entry| entry.price)),
+            tool_protocol: profile.tool_protocol.or(entry.map(|entry| entry.tool_protocol)).unwrap_or_default(),
             guessed: window.is_none() && is_remote,
         }
     }

@@ -15,6 +15,7 @@ pub mod responses;
 pub mod retry;
 pub mod scripted;
 pub mod wire;
+pub mod xml;
 
 use std::time::Duration;
 

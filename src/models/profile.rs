@@ -68,6 +68,9 @@ pub struct Profile {
     /// Opt-in tools the model is offered where its mode has their group: those some models were trained on.
     #[serde(default)]
     pub included_tools: Vec<ToolName>,
+    /// How it calls tools; as the catalogue says when absent, natively where that says nothing.
+    #[serde(default)]
+    pub tool_protocol: Option<ToolProtocol>,
 }
 
 impl Profile {
@@ -87,6 +90,7 @@ impl Profile {
             idle_timeout_s: Self::default_idle_timeout_s(),
             price: None,
             included_tools: Vec::new(),
+            tool_protocol: None,
         }
     }
 
@@ -205,6 +209,17 @@ impl Provider {
             Self::Scripted => None,
         }
     }
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolProtocol {
+    /// In its provider's own way.
+    #[default]
+    Native,
+    /// In words: the tools are described in the prompt, calls are written as XML in the reply.
+    Xml,
 }
 
 /// How hard a model thinks before it speaks. Not every model knows every word; the nearest it knows is meant.

@@ -16,7 +16,7 @@ use crate::models::cassette::Field;
 use crate::models::cassette::record::{Recording, Tape};
 use crate::models::cassette::replay::Replay;
 use crate::models::chain::{Chain, Link};
-use crate::models::profile::Price;
+use crate::models::profile::{Price, ToolProtocol};
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
@@ -35,12 +35,20 @@ pub struct PreparedModel {
     price: Option<Price>,
     pub(super) included_tools: Vec<ToolName>,
     context_window: u32,
+    tool_protocol: ToolProtocol,
     spares: Vec<(String, Option<Price>)>,
 }
 
 impl PreparedModel {
     fn free(model: impl Model + 'static) -> Self {
-        Self { model: Box::new(model), price: None, included_tools: Vec::new(), context_window: u32::MAX, spares: Vec::new() }
+        Self {
+            model: Box::new(model),
+            price: None,
+            included_tools: Vec::new(),
+            context_window: u32::MAX,
+            tool_protocol: ToolProtocol::Native,
+            spares: Vec::new(),
+        }
     }
 
     fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Self, Fault> {
@@ -55,7 +63,14 @@ impl PreparedModel {
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
         let context_window = if is_remote { chosen.limits.context_window } else { chosen.profile.context_window.unwrap_or(u32::MAX) };
-        Ok(Self { model: Box::new(chain), price: chosen.limits.price, included_tools, context_window, spares })
+        Ok(Self {
+            model: Box::new(chain),
+            price: chosen.limits.price,
+            included_tools,
+            context_window,
+            tool_protocol: chosen.limits.tool_protocol,
+            spares,
+        })
     }
 
     /// Returns it as the session uses it.
@@ -66,6 +81,7 @@ impl PreparedModel {
             price: self.price,
             included_tools: &self.included_tools,
             context_window: self.context_window,
+            tool_protocol: self.tool_protocol,
             spares: &self.spares,
         }
     }

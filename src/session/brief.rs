@@ -6,6 +6,8 @@ use std::rc::Rc;
 use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
+use crate::models::profile::ToolProtocol;
+use crate::models::xml;
 use crate::modes::access::{self, Offer, Purpose};
 use crate::modes::{Group, Mode, ModeSet, WayIn};
 use crate::policy::Policy;
@@ -41,8 +43,7 @@ impl<'a> Session<'a> {
         if let Some(brief) = self.briefs.get(&key) {
             return Ok(Rc::clone(brief));
         }
-        let included = self.model_of(task).included_tools;
-        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, included));
+        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, self.model_of(task)));
         self.briefs.insert(key, Rc::clone(&brief));
         Ok(brief)
     }
@@ -59,7 +60,7 @@ impl<'a> Session<'a> {
         own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
     }
 
-    fn make_brief(&self, mode: &Mode, may_delegate: bool, purpose: Purpose, included: &[ToolName]) -> Brief {
+    fn make_brief(&self, mode: &Mode, may_delegate: bool, purpose: Purpose, model: TaskModel<'_>) -> Brief {
         let told = Told::of(&Telling {
             mode,
             modes: self.parts.modes,
@@ -67,12 +68,16 @@ impl<'a> Session<'a> {
             facts: &self.facts(&mode.slug),
             may_delegate,
             purpose,
-            included,
+            included: model.included_tools,
             standing: self.parts.standing,
         });
         let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
-        let tools_bytes =
-            told.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum::<usize>();
+        let tools_bytes = match model.tool_protocol {
+            ToolProtocol::Native => {
+                told.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum::<usize>()
+            }
+            ToolProtocol::Xml => xml::write::section(&told.tools).len(),
+        };
         let size_bytes = system.len() + tools_bytes;
         Brief { system, tools: told.tools, offered: told.offered, size_bytes }
     }

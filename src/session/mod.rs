@@ -51,7 +51,7 @@ use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::base::tool::ToolName;
 use crate::models::Model;
-use crate::models::profile::Price;
+use crate::models::profile::{Price, ToolProtocol};
 use crate::models::retry::RetryLimits;
 use crate::modes::ModeSet;
 use crate::modes::access::Purpose;
@@ -89,6 +89,8 @@ pub struct TaskModel<'a> {
     pub included_tools: &'a [ToolName],
     /// Tokens it can read and write in one request.
     pub context_window: u32,
+    /// How it calls tools.
+    pub tool_protocol: ToolProtocol,
     /// The models that may stand in for it, by label, with what they cost.
     pub spares: &'a [(String, Option<Price>)],
 }
@@ -97,7 +99,7 @@ impl<'a> TaskModel<'a> {
     /// Returns a model that costs nothing, stands alone and has room for everything.
     #[must_use]
     pub fn alone(model: &'a dyn Model) -> Self {
-        Self { model, price: None, included_tools: &[], context_window: u32::MAX, spares: &[] }
+        Self { model, price: None, included_tools: &[], context_window: u32::MAX, tool_protocol: ToolProtocol::Native, spares: &[] }
     }
 
     /// Returns what a reply costs, told by who gave it.

@@ -1,0 +1,157 @@
+//! `CallsInWords`: a model that has no tool calls of its own, spoken to in words.
+//!
+//! In: any model and a request with tools. Out: the same deltas as from a model with tool calls. The tools are described in the system prompt, the
+//! calls and results of the conversation become text, and calls written in the reply become calls. Whatever stands above (chains, cassettes, the
+//! session) sees no difference, and whatever protocol lies below sends plain text. Calls that the model makes natively are taken as they are.
+
+mod reply;
+mod tag;
+mod value;
+pub mod write;
+
+use std::collections::BTreeMap;
+use std::future::{poll_fn, ready};
+
+use futures::channel::mpsc;
+use futures::future::FutureExt;
+use futures::stream::{self, BoxStream, StreamExt};
+
+use crate::base::chat::{StopReason, ToolSpec};
+use crate::models::retry::assembly::REPLY_LIMIT_BYTES;
+use crate::models::xml::reply::{End, Piece};
+use crate::models::{Delta, Model, ModelError, ModelRequest};
+
+/// A model that calls tools in words.
+pub struct CallsInWords {
+    model: Box<dyn Model>,
+}
+
+impl CallsInWords {
+    /// Speaks to a model in words.
+    #[must_use]
+    pub fn new(model: Box<dyn Model>) -> Self {
+        Self { model }
+    }
+
+    /// Sends the request in words and passes on what comes back.
+    async fn relay(&self, request: ModelRequest<'_>, mut deltas: mpsc::Sender<Result<Delta, ModelError>>) {
+        let system = system(request.system, request.tools);
+        let messages = write::conversation(request.messages);
+        let mut asked = self.model.stream(ModelRequest { system: &system, messages: &messages, tools: &[], ..request });
+        let mut listener = Listener::new(request.tools);
+        while let Some(item) = asked.next().await {
+            let heard = match item {
+                Ok(delta) => listener.hear(delta).into_iter().map(Ok).collect(),
+                Err(err) => vec![Err(err)],
+            };
+            for item in heard {
+                // Nobody listens any more.
+                if poll_fn(|context| deltas.poll_ready(context)).await.is_err() || deltas.start_send(item).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Model for CallsInWords {
+    fn label(&self) -> &str {
+        self.model.label()
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        let (sender, deltas) = mpsc::channel(0);
+        let relay = self.relay(request, sender).into_stream().filter_map(|()| ready(None));
+        stream::select(deltas, relay).boxed()
+    }
+}
+
+/// Returns the system prompt with the tools described in it.
+fn system(system: &str, tools: &[ToolSpec]) -> String {
+    if tools.is_empty() { system.to_owned() } else { format!("{system}\n\n{}", write::section(tools)) }
+}
+
+/// Turns what a model says into what it would say with tool calls of its own.
+struct Listener<'t> {
+    tools: &'t [ToolSpec],
+    /// Words that may hold calls, kept until the reply is whole.
+    kept: String,
+    /// Whether words were passed on.
+    has_words: bool,
+    /// Places of the calls it made natively.
+    native: BTreeMap<usize, usize>,
+}
+
+impl<'t> Listener<'t> {
+    fn new(tools: &'t [ToolSpec]) -> Self {
+        Self { tools, kept: String::new(), has_words: false, native: BTreeMap::new() }
+    }
+
+    fn hear(&mut self, delta: Delta) -> Vec<Delta> {
+        match delta {
+            Delta::Text(text) if self.tools.is_empty() => vec![Delta::Text(text)],
+            Delta::Text(text) => self.pass_on(&text).map(Delta::Text).into_iter().collect(),
+            Delta::Call { index, id, name, arguments } => {
+                let next = self.native.len();
+                let index = *self.native.entry(index).or_insert(next);
+                vec![Delta::Call { index, id, name, arguments }]
+            }
+            // It belongs to words as they were sent, which are not those that come back.
+            Delta::Kept(_) => Vec::new(),
+            Delta::Restart => {
+                *self = Self::new(self.tools);
+                vec![Delta::Restart]
+            }
+            Delta::Stop(stop) => self.finish(stop),
+            other @ (Delta::Reasoning(_) | Delta::By(_) | Delta::Usage(_)) => vec![other],
+        }
+    }
+
+    /// Takes the next words; returns those that no call can begin in.
+    fn pass_on(&mut self, text: &str) -> Option<String> {
+        self.kept.push_str(text);
+        if self.kept.len() > REPLY_LIMIT_BYTES {
+            // Too much for a reply, and refused as such above.
+            return Some(std::mem::take(&mut self.kept));
+        }
+        let plain = self.kept.find('<').into_iter().chain(self.kept.find("```")).min().unwrap_or(self.kept.len());
+        let sure = self.kept.get(..plain)?.trim_end_matches(|letter: char| letter.is_whitespace() || letter == '`').len();
+        let rest = self.kept.split_off(sure);
+        let words = std::mem::replace(&mut self.kept, rest);
+        self.has_words |= !words.is_empty();
+        Some(words).filter(|words| !words.is_empty())
+    }
+
+    fn finish(&mut self, stop: StopReason) -> Vec<Delta> {
+        let end = match stop {
+            StopReason::Length => End::Cut,
+            StopReason::End | StopReason::ToolUse | StopReason::Filtered => End::Whole,
+        };
+        let mut index = self.native.len();
+        let reading = reply::read(&std::mem::take(&mut self.kept), self.tools, end);
+        let mut deltas: Vec<Delta> = Vec::with_capacity(reading.pieces.len() + 1);
+        let mut apart = false;
+        for piece in reading.pieces {
+            match piece {
+                Piece::Text(text) => {
+                    let gap = if apart && self.has_words { "\n\n" } else { "" };
+                    self.has_words = true;
+                    deltas.push(Delta::Text(format!("{gap}{text}")));
+                }
+                Piece::Reasoning(text) => deltas.push(Delta::Reasoning(text)),
+                Piece::Call { name, arguments } => {
+                    let arguments = serde_json::Value::Object(arguments).to_string();
+                    deltas.push(Delta::Call { index, id: None, name: Some(name), arguments });
+                    index += 1;
+                    apart = true;
+                }
+            }
+        }
+        // A call that is not whole is told so as one that the output limit cut.
+        deltas.push(Delta::Stop(if reading.end == End::Cut { StopReason::Length } else { stop }));
+        deltas
+    }
+}
+
+#[cfg(test)]
+mod tests;
