@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::image::Image;
+
 /// One message of a task's conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -33,7 +35,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Returns the bytes of text it holds, with what its provider wants back.
+    /// Returns the bytes of text it holds, with what its provider wants back; images count for as much text as they have tokens.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         match self {
@@ -42,9 +44,16 @@ impl Message {
                 let kept = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum::<usize>();
                 text.len() + kept + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
             }
-            Self::Tool { results } => results.iter().map(|result| result.call_id.len() + result.text.len()).sum(),
+            Self::Tool { results } => {
+                results.iter().map(|result| result.call_id.len() + result.text.len() + images_bytes(&result.images)).sum()
+            }
         }
     }
+}
+
+/// Returns the bytes of text that images count for.
+fn images_bytes(images: &[Image]) -> usize {
+    images.iter().map(|image| image.tokens().saturating_mul(4)).sum()
 }
 
 /// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning, names of items. Nobody else can read it.
@@ -119,6 +128,9 @@ pub struct ToolResult {
     /// True when the call ran a command that did not exit with 0: no error of the call, but a fixed step that failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_failed: bool,
+    /// What the model is shown with it, if it sees images.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
 }
 
 /// What a tool looks like to a model.

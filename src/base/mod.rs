@@ -7,6 +7,7 @@ pub mod fields;
 pub mod front_matter;
 pub(crate) mod guard;
 pub mod id;
+pub mod image;
 pub mod path;
 pub mod secret;
 pub mod section;

@@ -3,7 +3,7 @@
 //! One table; reading, checking, showing and the documentation follow it.
 
 use crate::base::fields::Mistakes;
-use crate::base::shape::{Count, Many, Number, Shape, Word};
+use crate::base::shape::{Count, Flag, Many, Number, Shape, Word};
 use crate::base::yaml::{Node, Place, Value};
 
 /// One setting.
@@ -42,6 +42,8 @@ pub enum Kind {
         /// Largest.
         most: f64,
     },
+    /// True or false.
+    Flag,
     /// One of a few words.
     Word(&'static [&'static str]),
     /// Any of a few words, each at most once.
@@ -90,6 +92,7 @@ pub const KEYS: &[Key] = &[
     key("models.profiles.*.price.output", USD, Scope::Everyone, &[], "US dollars per million output tokens"),
     key("models.profiles.*.price.cached_read", USD, Scope::Everyone, &[], "US dollars per million tokens read from the cache"),
     key("models.profiles.*.price.cached_write", USD, Scope::Everyone, &[], "US dollars per million tokens written to the cache"),
+    key("models.profiles.*.images", Kind::Flag, Scope::Everyone, &[], "whether the model sees images"),
     key("models.profiles.*.included_tools", Kind::Words(&["apply_patch"]), Scope::Everyone, &[], "opt-in tools the model is offered"),
     key("models.profiles.*.tool_protocol", Kind::Word(&["native", "xml"]), Scope::Everyone, &[], "how it calls tools"),
     key("policy", Kind::Text, Scope::Everyone, &["INPUT_POLICY"], "the policy's path in the repository"),
@@ -167,6 +170,7 @@ impl Kind {
             }
             Self::Count { most } => Count { least: 1, most }.read(node, name, mistakes).map(figment::value::Value::from),
             Self::Number { least, most } => Number { least, most }.read(node, name, mistakes).map(figment::value::Value::from),
+            Self::Flag => Flag.read(node, name, mistakes).map(figment::value::Value::from),
             Self::Word(words) => Word(&pairs(words)).read(node, name, mistakes).map(figment::value::Value::from),
             Self::Words(words) => {
                 let before = mistakes.0.len();
@@ -187,6 +191,7 @@ impl Kind {
             }
             Self::Count { most } => Count { least: 1, most }.schema(),
             Self::Number { least, most } => Number { least, most }.schema(),
+            Self::Flag => Flag.schema(),
             Self::Word(words) => Word(&pairs(words)).schema(),
             Self::Words(words) => Many(Word(&pairs(words))).schema(),
         }
@@ -198,7 +203,8 @@ impl Kind {
         let place = Place::default();
         let words = |text: &str| text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
         let value = match self {
-            Self::Text | Self::Hidden | Self::Word(_) => Value::Text(text.trim().to_owned()),
+            Self::Flag if matches!(text.trim(), "true" | "false") => Value::Bool(text.trim() == "true"),
+            Self::Text | Self::Hidden | Self::Flag | Self::Word(_) => Value::Text(text.trim().to_owned()),
             Self::Count { .. } | Self::Number { .. } if text.trim().parse::<f64>().is_ok() => Value::Number(text.trim().to_owned()),
             Self::Count { .. } | Self::Number { .. } => Value::Text(text.trim().to_owned()),
             Self::Names | Self::Words(_) => {

@@ -35,6 +35,9 @@ pub struct CatalogueEntry {
     /// How it calls tools.
     #[serde(default)]
     pub tool_protocol: ToolProtocol,
+    /// True when it sees images.
+    #[serde(default)]
+    pub images: bool,
 }
 
 /// How one host differs from the others that speak the same protocol.
@@ -76,6 +79,8 @@ pub struct Limits {
     pub price: Option<Price>,
     /// How it calls tools.
     pub tool_protocol: ToolProtocol,
+    /// True when it sees images.
+    pub images: bool,
     /// True when the model is neither listed nor described by its profile: the window is a careful guess.
     pub guessed: bool,
 }
@@ -130,6 +135,7 @@ impl Catalogue {
             max_output_tokens: output.unwrap_or(self.unknown.max_output_tokens),
             price: profile.price.or(entry.map(|entry| entry.price)),
             tool_protocol: profile.tool_protocol.or(entry.map(|entry| entry.tool_protocol)).unwrap_or_default(),
+            images: profile.images.unwrap_or(entry.is_some_and(|entry| entry.images)),
             guessed: window.is_none() && is_remote,
         }
     }

@@ -65,6 +65,9 @@ pub struct Profile {
     /// US dollars per million tokens; unknown models cost nothing and the receipt says so.
     #[serde(default)]
     pub price: Option<Price>,
+    /// Whether the model sees images; what the catalogue says when absent.
+    #[serde(default)]
+    pub images: Option<bool>,
     /// Opt-in tools the model is offered where its mode has their group: those some models were trained on.
     #[serde(default)]
     pub included_tools: Vec<ToolName>,
@@ -89,6 +92,7 @@ impl Profile {
             headers: BTreeMap::new(),
             idle_timeout_s: Self::default_idle_timeout_s(),
             price: None,
+            images: None,
             included_tools: Vec::new(),
             tool_protocol: None,
         }

@@ -10,7 +10,7 @@ use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::run::prepare::Prepared;
 use crate::session::outcome::CommandReport;
-use crate::tools::{ToolContext, dispatch};
+use crate::tools::{Sight, ToolContext, dispatch};
 use crate::workspace::Workspace;
 use crate::workspace::exec::Exit;
 use crate::workspace::network::Gate;
@@ -88,6 +88,7 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         facts: &facts,
         gate: &Gate::default(),
         skills: None,
+        sight: Sight::Blind,
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };

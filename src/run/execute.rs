@@ -26,6 +26,7 @@ use crate::session::journal::Journal;
 use crate::session::outcome::Outcome;
 use crate::session::state::State;
 use crate::session::{self, SessionParts};
+use crate::tools::Sight;
 use crate::workspace::Workspace;
 use crate::workspace::network::Gate;
 
@@ -189,6 +190,7 @@ async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
         gate,
         forge: *forge,
         thread: plan.subject.thread(),
+        sight: if prepared.own.get(&plan.mode).unwrap_or(&prepared.main).sees_images { Sight::OnCall } else { Sight::Blind },
         checkout,
     };
     scene.message(&prepared.opening, &prepared.materials).await

@@ -16,8 +16,8 @@ use crate::policy::intent::{Act, Facts, Intent};
 use crate::policy::nearest::Nearest;
 use crate::policy::question::{Asked, Question};
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
-use crate::tools::ToolContext;
 use crate::tools::dispatch;
+use crate::tools::{Sight, ToolContext};
 use crate::workspace::Workspace;
 use crate::workspace::network::Gate;
 use crate::workspace::sandbox::Sandbox;
@@ -145,6 +145,7 @@ impl Explainer {
             facts: &self.facts,
             gate: &self.gate,
             skills: None,
+            sight: Sight::Blind,
         }
     }
 

@@ -12,9 +12,9 @@ use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::models::Model;
 use crate::models::build;
-use crate::models::cassette::Field;
 use crate::models::cassette::record::{Recording, Tape};
 use crate::models::cassette::replay::Replay;
+use crate::models::cassette::{Capacity, Field};
 use crate::models::chain::{Chain, Link};
 use crate::models::profile::{Price, ToolProtocol};
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
@@ -36,6 +36,7 @@ pub struct PreparedModel {
     pub(super) included_tools: Vec<ToolName>,
     context_window: u32,
     tool_protocol: ToolProtocol,
+    pub(super) sees_images: bool,
     spares: Vec<(String, Option<Price>)>,
 }
 
@@ -47,6 +48,7 @@ impl PreparedModel {
             included_tools: Vec::new(),
             context_window: u32::MAX,
             tool_protocol: ToolProtocol::Native,
+            sees_images: true,
             spares: Vec::new(),
         }
     }
@@ -63,12 +65,15 @@ impl PreparedModel {
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
         let context_window = if is_remote { chosen.limits.context_window } else { chosen.profile.context_window.unwrap_or(u32::MAX) };
+        let is_native = chosen.limits.tool_protocol == ToolProtocol::Native;
+        let sees_images = is_native && if is_remote { chosen.limits.images } else { chosen.profile.images.unwrap_or(true) };
         Ok(Self {
             model: Box::new(chain),
             price: chosen.limits.price,
             included_tools,
             context_window,
             tool_protocol: chosen.limits.tool_protocol,
+            sees_images,
             spares,
         })
     }
@@ -82,6 +87,7 @@ impl PreparedModel {
             included_tools: &self.included_tools,
             context_window: self.context_window,
             tool_protocol: self.tool_protocol,
+            sees_images: self.sees_images,
             spares: &self.spares,
         }
     }
@@ -139,17 +145,21 @@ impl Models {
             Field::ALL.into_iter().filter(|field| replay.tolerate.iter().any(|name| name == field.as_str())).collect();
         let file = &replay.cassette;
         let play = Replay::parse(&file.name, &file.text, tolerated).map_err(|problem| Fault::setup(&file.name, problem))?;
-        let windows = play.windows();
-        let main = PreparedModel { context_window: windows.0, ..PreparedModel::free(play.clone()) };
-        let task = PreparedModel { context_window: windows.1, ..PreparedModel::free(play) };
+        let (main, task) = play.capacities();
+        let of = |capacity: Capacity| PreparedModel {
+            context_window: capacity.window,
+            sees_images: capacity.sees_images,
+            ..PreparedModel::free(play.clone())
+        };
+        let (main, task) = (of(main), of(task));
         Ok(Self { main, task, condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
     }
 
     /// Has every reply written to a cassette.
     fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
         let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
-        let windows = (self.main.context_window, self.task.context_window);
-        let tape = Tape::open(path, redactor, windows)
+        let capacity = |prepared: &PreparedModel| Capacity { window: prepared.context_window, sees_images: prepared.sees_images };
+        let tape = Tape::open(path, redactor, (capacity(&self.main), capacity(&self.task)))
             .map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
         let tape = Arc::new(tape);
         let record =

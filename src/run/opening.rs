@@ -31,7 +31,7 @@ use crate::run::fault::Fault;
 use crate::run::tree;
 use crate::run::trusted::Trusted;
 use crate::tools::dispatch;
-use crate::tools::{Observation, ToolContext};
+use crate::tools::{Observation, Sight, ToolContext};
 use crate::workspace::Workspace;
 use crate::workspace::checkout::EntryKind;
 use crate::workspace::network::Gate;
@@ -125,6 +125,8 @@ pub struct Scene<'a> {
     pub forge: Option<&'a dyn Forge>,
     /// The issue or pull request the run is about: its text is there already.
     pub thread: Option<u64>,
+    /// Whether the root task's model can look at images.
+    pub sight: Sight,
     /// What the checkout's files are, in words. Not which commit: a recorded run is played again at others.
     pub checkout: String,
 }
@@ -298,6 +300,7 @@ impl Scene<'_> {
             facts,
             gate: self.gate,
             skills: None,
+            sight: self.sight,
         };
         let call = ToolCall { id: "opening".to_owned(), name: tool.to_string(), arguments: arguments.to_string() };
         let parsed = dispatch::parse(&call, &[tool], context).map_err(|error| error.0)?;

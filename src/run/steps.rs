@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn a_step_fails_with_its_call_or_with_its_command() {
         for (is_error, command_failed, failed) in [(false, false, false), (true, false, true), (false, true, true)] {
-            let result = ToolResult { call_id: "step-1".to_owned(), text: "t".to_owned(), is_error, command_failed };
+            let result =
+                ToolResult { call_id: "step-1".to_owned(), text: "t".to_owned(), is_error, command_failed, ..ToolResult::default() };
             let message = Message::Tool { results: vec![result] };
             assert_eq!(answers_of(&message), [(failed, "t")], "is_error {is_error}, command_failed {command_failed}");
         }

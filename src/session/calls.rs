@@ -195,6 +195,7 @@ impl<'a> Session<'a> {
         mistake: bool,
     ) -> Result<(), Stop> {
         let (call, tool) = (waiting.call.id.clone(), waiting.call.name.clone());
+        let observation = self.task(id)?.with_room_for_images(observation);
         self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })
     }
 

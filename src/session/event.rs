@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::chat::{Reply, Usage};
 use crate::base::id::{SessionId, TaskId};
+use crate::base::image::Image;
 use crate::base::path::RepoPath;
 use crate::policy::approval::Approval;
 use crate::policy::budget::Budget;
@@ -242,6 +243,19 @@ pub enum Event {
     },
     /// The session ended.
     Ended(Box<Outcome>),
+}
+
+impl Event {
+    /// Returns the images it holds: their bytes are kept apart.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        if let Self::Answered { observation, .. } = self { &observation.images } else { &[] }
+    }
+
+    /// As [`Event::images`].
+    pub(crate) fn images_mut(&mut self) -> &mut [Image] {
+        if let Self::Answered { observation, .. } = self { &mut observation.images } else { &mut [] }
+    }
 }
 
 /// A sub-task that is about to be started beside others.

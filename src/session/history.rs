@@ -77,7 +77,8 @@ fn paragraph(event: &Event) -> String {
         Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };
-            format!("<- {tool}{failed}\n{}", shown(&observation.text))
+            let images: String = observation.images.iter().map(|image| format!("\n[{image}, sha256 {}]", image.hash)).collect();
+            format!("<- {tool}{failed}\n{}{images}", shown(&observation.text))
         }
         Event::ModeSwitched { task, from, to, reason, rule } => {
             let rule = rule.as_ref().map(|rule| format!(" ({})", rule.pattern)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces; and the blobs beside it.
+//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces; and the blobs beside it, images among them.
 //!
 //! In: events and their times. Out: whole lines, each handed to the operating system in one write, so that a killed process
 //! loses at most the line it was writing; reading drops such a cut last line. A line costs the same however long the journal is.
@@ -96,7 +96,20 @@ impl Journal {
         lock(&file, &path)?;
         let (lines, length_bytes) = parse_lines(&mut file, &path)?;
         file.set_len(length_bytes).map_err(|source| failed(&path, source))?;
-        Ok(Self { folder: folder.to_owned(), file, length_bytes, lines, hidden: PlainValues::default() })
+        let mut journal = Self { folder: folder.to_owned(), file, length_bytes, lines, hidden: PlainValues::default() };
+        journal.load_images();
+        Ok(journal)
+    }
+
+    /// Puts the bytes of images back into the lines read; an image whose bytes are not there stays described.
+    fn load_images(&mut self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        for image in lines.iter_mut().flat_map(|line| line.event.images_mut()) {
+            if let Ok(bytes) = self.kept(&image.hash) {
+                *image = image.clone().with_content(&bytes);
+            }
+        }
+        self.lines = lines;
     }
 
     /// Reads a journal without opening it for writing.
@@ -163,6 +176,11 @@ impl Journal {
     /// # Errors
     /// When the disk is full or gone; the file then ends with a whole line.
     pub fn append(&mut self, line: &JournalLine) -> Result<(), JournalError> {
+        for image in line.event.images() {
+            if let Some(bytes) = image.content.bytes() {
+                self.keep(bytes)?;
+            }
+        }
         let text = serde_json::to_string(line).map_err(|error| self.failed(error.into()))?;
         let mut bytes = self.hidden.hide(&text).into_owned().into_bytes();
         bytes.push(b'\n');

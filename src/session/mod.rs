@@ -91,15 +91,25 @@ pub struct TaskModel<'a> {
     pub context_window: u32,
     /// How it calls tools.
     pub tool_protocol: ToolProtocol,
+    /// True when it sees images.
+    pub sees_images: bool,
     /// The models that may stand in for it, by label, with what they cost.
     pub spares: &'a [(String, Option<Price>)],
 }
 
 impl<'a> TaskModel<'a> {
-    /// Returns a model that costs nothing, stands alone and has room for everything.
+    /// Returns a model that costs nothing, stands alone, sees images and has room for everything.
     #[must_use]
     pub fn alone(model: &'a dyn Model) -> Self {
-        Self { model, price: None, included_tools: &[], context_window: u32::MAX, tool_protocol: ToolProtocol::Native, spares: &[] }
+        Self {
+            model,
+            price: None,
+            included_tools: &[],
+            context_window: u32::MAX,
+            tool_protocol: ToolProtocol::Native,
+            sees_images: true,
+            spares: &[],
+        }
     }
 
     /// Returns what a reply costs, told by who gave it.

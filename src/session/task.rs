@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::base::chat::{Message, Reply, StopReason, ToolCall, ToolResult};
 use crate::base::id::TaskId;
+use crate::base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::models::accounting;
@@ -252,8 +253,8 @@ impl TaskState {
     pub(crate) fn answered(&mut self, call: &str, observation: &Observation, mistake: bool) {
         let Some(waiting) = self.waiting_call_mut(call) else { return };
         let command_failed = observation.exit.is_some_and(|exit| exit != Exit::Code(0));
-        let text = observation.text.clone();
-        waiting.answer = Some(ToolResult { call_id: call.to_owned(), text, is_error: observation.is_error, command_failed });
+        let (text, images) = (observation.text.clone(), observation.images.clone());
+        waiting.answer = Some(ToolResult { call_id: call.to_owned(), text, is_error: observation.is_error, command_failed, images });
         let made = waiting.call.clone();
         self.recent.push(&made);
         self.turn_succeeded |= !observation.is_error;
@@ -268,6 +269,33 @@ impl TaskState {
         if self.first_unanswered().is_none() {
             self.close_turn();
         }
+    }
+
+    /// Leaves out images of an observation that the conversation has no room for.
+    #[must_use]
+    pub(crate) fn with_room_for_images(&self, mut observation: Observation) -> Observation {
+        if observation.images.is_empty() {
+            return observation;
+        }
+        let answered = self.messages.iter().flat_map(|message| match message {
+            Message::Tool { results } => results.as_slice(),
+            Message::User { .. } | Message::Assistant { .. } => &[],
+        });
+        let shown = answered.chain(self.waiting.iter().filter_map(|waiting| waiting.answer.as_ref())).flat_map(|result| &result.images);
+        let (mut count, mut bytes) = shown.fold((0, 0_usize), |(count, bytes), image| (count + 1, bytes.saturating_add(image.size_bytes)));
+        observation.images.retain(|image| {
+            let fits = count < IMAGES_LIMIT && bytes.saturating_add(image.size_bytes) <= IMAGES_LIMIT_BYTES;
+            if fits {
+                (count, bytes) = (count + 1, bytes + image.size_bytes);
+            } else {
+                let limit = IMAGES_LIMIT_BYTES / (1024 * 1024);
+                let left_out =
+                    format!("\n\nThis {image} is left out: a conversation holds {IMAGES_LIMIT} images of {limit} MB together at most.");
+                observation.text.push_str(&left_out);
+            }
+            fits
+        });
+        observation
     }
 
     fn close_turn(&mut self) {

@@ -24,7 +24,7 @@ use crate::session::calls::Permitted;
 use crate::session::event::FileBefore;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
-use crate::tools::{Observation, ToolContext};
+use crate::tools::{Observation, Sight, ToolContext};
 use crate::workspace::Workspace;
 use crate::workspace::git_binary::GitBinary;
 use crate::workspace::network::Gate;
@@ -129,6 +129,7 @@ pub(crate) struct Tools<'a> {
     redactor: &'a Redactor,
     gate: &'a Gate,
     skills: &'a SkillSet,
+    sight: Sight,
 }
 
 impl Tools<'_> {
@@ -153,6 +154,7 @@ impl Tools<'_> {
             facts: &self.facts,
             gate: self.gate,
             skills: Some(self.skills),
+            sight: self.sight,
         }
     }
 }
@@ -172,6 +174,7 @@ impl<'a> Session<'a> {
             redactor: self.parts.redactor,
             gate: self.parts.gate,
             skills: &self.parts.standing.skills,
+            sight: if self.model_of(self.task(id)?).sees_images { Sight::Shown } else { Sight::Blind },
         })
     }
 

@@ -15,7 +15,7 @@ use crate::policy::intent::Facts;
 use crate::policy::schema::CommandLimits;
 use crate::prompts::skills::SkillSet;
 use crate::tools::dispatch::{self, Call};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::{CallError, Observation, Sight, ToolContext};
 use crate::workspace::checkout::Checkout;
 use crate::workspace::network::Gate;
 use crate::workspace::repo::Repo;
@@ -42,6 +42,8 @@ pub(crate) struct Fixture {
     pub(crate) gate: Gate,
     /// The mode of the calls.
     pub(crate) mode: Mode,
+    /// What becomes of images.
+    pub(crate) sight: Sight,
     /// A value that must not be seen.
     pub(crate) secret: &'static str,
 }
@@ -60,6 +62,7 @@ impl Fixture {
             skills: SkillSet::default(),
             gate: Gate::default(),
             mode: mode(),
+            sight: Sight::Shown,
             secret: "unseen-secret-value",
         }
     }
@@ -116,6 +119,7 @@ impl Fixture {
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
             gate: &self.gate,
             skills: Some(&self.skills),
+            sight: self.sight,
         })
     }
 }

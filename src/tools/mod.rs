@@ -7,6 +7,7 @@ pub mod files;
 #[cfg(test)]
 mod fixture;
 pub mod flow;
+mod picture;
 mod reach;
 pub mod search;
 pub mod skill;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::image::Image;
 use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::modes::Mode;
@@ -56,6 +58,19 @@ pub struct ToolContext<'a> {
     pub gate: &'a Gate,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
+    /// What becomes of images.
+    pub sight: Sight,
+}
+
+/// What becomes of the images that a tool comes upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// The model that called is shown them.
+    Shown,
+    /// The model that called sees none.
+    Blind,
+    /// They are not shown here; the model that reads this can look at them by calling `read_file`.
+    OnCall,
 }
 
 /// A call that cannot become an act: a sentence for the model that says what to do instead.
@@ -80,6 +95,9 @@ pub struct Observation {
     /// For commands: how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<crate::workspace::exec::Exit>,
+    /// What the model is shown with the text. The journal keeps their bytes beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// What the policy refused on the way; it stands beside the answer in the journal.
     #[serde(skip)]
     pub refused: Option<Box<Refusal>>,

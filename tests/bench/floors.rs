@@ -30,7 +30,7 @@ use locum::policy::verdict::Decision;
 use locum::session::event::{Event, JournalLine};
 use locum::session::journal::Journal;
 use locum::tools::dispatch;
-use locum::tools::{Observation, ToolContext};
+use locum::tools::{Observation, Sight, ToolContext};
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
 use locum::workspace::sandbox::Sandbox;
@@ -224,6 +224,7 @@ impl Desk {
             facts,
             gate: &locum::workspace::network::Gate::default(),
             skills: None,
+            sight: Sight::Blind,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
         let permit = policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), facts).unwrap();

@@ -15,7 +15,7 @@ use locum::policy::Policy;
 use locum::policy::intent::{Act, Facts, Intent};
 use locum::policy::schema::CommandLimits;
 use locum::policy::verdict::Decision;
-use locum::tools::{ToolContext, dispatch};
+use locum::tools::{Sight, ToolContext, dispatch};
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
 use locum::workspace::sandbox::Sandbox;
@@ -172,6 +172,7 @@ impl Operation<'_> {
             facts: &facts,
             gate: &locum::workspace::network::Gate::default(),
             skills: None,
+            sight: Sight::Blind,
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

@@ -16,7 +16,7 @@ use locum::policy::intent::{Act, Facts, Intent};
 use locum::policy::paths::protected;
 use locum::policy::schema::CommandLimits;
 use locum::policy::verdict::{Decision, Verdict};
-use locum::tools::{ToolContext, dispatch};
+use locum::tools::{Sight, ToolContext, dispatch};
 use locum::workspace::checkout::Checkout;
 use locum::workspace::repo::Repo;
 use locum::workspace::seed;
@@ -91,6 +91,7 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         facts: &locum::policy::intent::Facts::default(),
         gate: &locum::workspace::network::Gate::default(),
         skills: None,
+        sight: Sight::Blind,
     };
     let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
     let call = ToolCall { id: "1".into(), name: "read_file".into(), arguments: json!({ "path": path }).to_string() };

@@ -18,7 +18,7 @@ use locum::policy::Policy;
 use locum::policy::intent::Facts;
 use locum::policy::schema::CommandLimits;
 use locum::policy::urls::address::special;
-use locum::tools::{ToolContext, dispatch};
+use locum::tools::{Sight, ToolContext, dispatch};
 use locum::workspace::checkout::Checkout;
 use locum::workspace::network::{Gate, Wire};
 use locum::workspace::repo::Repo;
@@ -94,6 +94,7 @@ async fn call(url: &str, policy: &Policy, wire: Internet) -> Result<String, Stri
         facts: &facts,
         gate: &Gate::new(Arc::new(wire)).within(PATIENCE),
         skills: None,
+        sight: Sight::Blind,
     };
     let call = ToolCall { id: "1".into(), name: "web_fetch".into(), arguments: json!({ "url": url }).to_string() };
     let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

@@ -13,6 +13,7 @@ mod fetch;
 mod fixture;
 mod hidden;
 mod holds;
+mod images;
 mod mistakes;
 mod parallel;
 mod resume;

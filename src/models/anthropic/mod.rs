@@ -7,6 +7,7 @@ mod event;
 mod reply;
 mod request;
 
+use crate::base::image::ImageKind;
 use crate::models::anthropic::reply::MessagesReply;
 use crate::models::anthropic::request::{Wishes, render_body};
 use crate::models::profile::Effort;
@@ -24,6 +25,8 @@ const REFUSED: &[(&[&str], Dialect)] = &[
     (&["cache_control"], Fields::UNCACHED),
     (&["eager_input_streaming"], Fields::LATE_INPUT),
     (&["temperature"], Fields::NO_TEMPERATURE),
+    // Whatever is wrong with an image: without it the conversation can go on.
+    (&["image"], Fields::NO_IMAGES),
     (&["adaptive", "thinking.type", "budget_tokens", "output_config", "effort", "thinking"], Fields::OTHER_THINKING),
 ];
 
@@ -41,6 +44,8 @@ impl Fields {
     const NO_TEMPERATURE: Dialect = 1 << 3;
     /// The other kind of thinking than the model's name suggests.
     const OTHER_THINKING: Dialect = 1 << 4;
+    /// No images.
+    const NO_IMAGES: Dialect = 1 << 5;
 }
 
 /// The protocol as one profile speaks it.
@@ -52,6 +57,7 @@ struct Messages {
     temperature: Option<f64>,
     max_output_tokens: u32,
     effort: Option<Effort>,
+    sees_images: bool,
 }
 
 /// Prepares a model behind a Messages endpoint.
@@ -71,6 +77,7 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         temperature: chosen.profile.temperature,
         max_output_tokens: chosen.profile.max_output_tokens.unwrap_or(chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS)),
         effort: chosen.profile.reasoning_effort,
+        sees_images: chosen.limits.images,
     };
     let door = Door {
         url,
@@ -96,6 +103,7 @@ impl Protocol for Messages {
             returns_thinking: !has(Fields::PLAIN),
             cached: !has(Fields::UNCACHED),
             eager_input: !has(Fields::LATE_INPUT),
+            images: if self.sees_images && !has(Fields::NO_IMAGES) { &ImageKind::ALL } else { &[] },
         };
         render_body(request, wishes)
     }
@@ -151,6 +159,7 @@ mod tests {
             temperature: Some(0.5),
             max_output_tokens: 9,
             effort: Some(Effort::High),
+            sees_images: true,
         };
         for (dialect, status, words, learned) in [
             (0, 400, "messages.1.content.0: Invalid `signature` in `thinking` block", Some(Fields::PLAIN)),
@@ -159,6 +168,7 @@ mod tests {
             (0, 400, "`temperature` is deprecated for this model", Some(Fields::NO_TEMPERATURE)),
             (0, 400, "adaptive thinking is not supported on this model", Some(Fields::OTHER_THINKING)),
             (Fields::OTHER_THINKING, 400, "thinking is not supported", Some(Fields::OTHER_THINKING | Fields::PLAIN)),
+            (0, 400, "messages.2.content.0.tool_result: Could not process image", Some(Fields::NO_IMAGES)),
             (Fields::PLAIN, 400, "Invalid `signature` in `thinking` block", None),
             (0, 400, "prompt is too long: 9 tokens > 8 maximum", None),
             (0, 429, "thinking too much", None),

@@ -12,8 +12,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::base::chat::{Message, ToolResult, ToolSpec};
+use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
 use crate::models::profile::Effort;
+use crate::models::wire::images::{Base64, Shown, shown};
 use crate::models::wire::json::as_object;
 use crate::models::wire::parts::{Part, in_order};
 
@@ -43,6 +45,8 @@ pub(super) struct Wishes<'a> {
     pub(super) cached: bool,
     /// Asks for arguments as they are written, not parameter by parameter.
     pub(super) eager_input: bool,
+    /// The kinds of images it is shown.
+    pub(super) images: &'static [ImageKind],
 }
 
 /// Returns the body of a request.
@@ -141,13 +145,44 @@ enum Known<'a> {
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
-        #[serde(skip_serializing_if = "str::is_empty")]
-        content: &'a str,
+        #[serde(skip_serializing_if = "Content::is_empty")]
+        content: Content<'a>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Blocks(Vec<ContentBlock<'a>>),
+}
+
+impl Content<'_> {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Blocks(blocks) => blocks.is_empty(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum ContentBlock<'a> {
+    Text { text: &'a str },
+    Image { source: Source<'a> },
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    media_type: &'static str,
+    data: Base64<'a>,
 }
 
 #[derive(Serialize)]
@@ -172,7 +207,7 @@ fn wire_messages<'a>(messages: &'a [Message], wishes: Wishes<'_>, mark: Option<C
             }
             Message::Tool { results } => {
                 let names = names.given.iter().cloned().map(Some).chain(std::iter::repeat(None));
-                ("user", results.iter().zip(names).map(|(result, name)| result_block(result, name)).collect())
+                ("user", results.iter().zip(names).map(|(result, name)| result_block(result, name, wishes.images)).collect())
             }
         };
         match wire.last_mut() {
@@ -213,9 +248,24 @@ fn part_block<'a>(part: Part<'a>, names: &mut Names<'a>) -> Option<Block<'a>> {
     }
 }
 
-fn result_block<'a>(result: &'a ToolResult, name: Option<Cow<'a, str>>) -> Block<'a> {
+fn result_block<'a>(result: &'a ToolResult, name: Option<Cow<'a, str>>, kinds: &'static [ImageKind]) -> Block<'a> {
     let tool_use_id = name.unwrap_or_else(|| plain(&result.call_id));
-    Block::Known(Known::ToolResult { tool_use_id, content: &result.text, is_error: result.is_error, cache_control: None })
+    let content = if result.images.is_empty() {
+        Content::Text(&result.text)
+    } else {
+        let text = (!result.text.trim().is_empty()).then_some(ContentBlock::Text { text: &result.text });
+        Content::Blocks(text.into_iter().chain(shown(&result.images, kinds).map(content_block)).collect())
+    };
+    Block::Known(Known::ToolResult { tool_use_id, content, is_error: result.is_error, cache_control: None })
+}
+
+fn content_block(shown: Shown<'_>) -> ContentBlock<'_> {
+    match shown {
+        Shown::Words(text) => ContentBlock::Text { text },
+        Shown::Picture(picture) => {
+            ContentBlock::Image { source: Source { kind: "base64", media_type: picture.media_type(), data: picture.base64() } }
+        }
+    }
 }
 
 fn wire_tool(tool: &ToolSpec, eager_input_streaming: bool) -> WireTool<'_> {
@@ -300,6 +350,8 @@ mod tests {
 
     use super::{Wishes, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::image::ImageKind;
+    use crate::base::image::tests::answer;
     use crate::models::ModelRequest;
     use crate::models::profile::Effort;
 
@@ -313,6 +365,7 @@ mod tests {
         returns_thinking: true,
         cached: false,
         eager_input: false,
+        images: &[],
     };
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
@@ -345,6 +398,25 @@ mod tests {
     }
 
     #[test]
+    fn images_stand_in_the_answer() {
+        let messages = [user("go"), called(&[("a", "{}")], None), Message::Tool { results: vec![answer("a")] }];
+        let seen = written(&messages, Wishes { images: &ImageKind::ALL, ..WISHES });
+        let expected = concat!(
+            r#""content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"File: a"},"#,
+            r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},"#,
+            r#"{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlhAgADAAAAAAA="}},"#,
+            r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]}]"#,
+        );
+        assert!(seen.contains(expected), "{seen}");
+        let unseen = written(&messages, WISHES);
+        assert!(
+            unseen.contains(r#"{"type":"text","text":"(An image stands here that this model cannot be shown.)"}"#)
+                && !unseen.contains("iVBOR"),
+            "{unseen}"
+        );
+    }
+
+    #[test]
     fn has_one_shape() {
         let messages = [
             user("go"),
@@ -352,7 +424,7 @@ mod tests {
             Message::Tool {
                 results: vec![
                     ToolResult { call_id: "a".into(), text: "result a".into(), ..ToolResult::default() },
-                    ToolResult { call_id: "b".into(), text: String::new(), is_error: true, command_failed: false },
+                    ToolResult { call_id: "b".into(), text: String::new(), is_error: true, ..ToolResult::default() },
                 ],
             },
             user("hurry"),

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::base::chat::{Message, Reply};
+use crate::base::chat::{Message, Reply, ToolResult};
 use crate::base::text::head;
 use crate::models::ModelRequest;
 
@@ -32,10 +32,29 @@ struct Header {
     /// That of sub-tasks.
     #[serde(default = "no_window")]
     task_window: u32,
+    /// Whether the root task's model sees images: what is said of one depends on it.
+    #[serde(default = "yes")]
+    main_sees: bool,
+    /// Whether those of sub-tasks do.
+    #[serde(default = "yes")]
+    task_sees: bool,
 }
 
 fn no_window() -> u32 {
     u32::MAX
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What a recorded model could take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Tokens of one request.
+    pub window: u32,
+    /// Whether it sees images.
+    pub sees_images: bool,
 }
 
 /// One reply and what it was a reply to.
@@ -107,7 +126,7 @@ fn parts(request: &ModelRequest<'_>) -> Vec<(Field, String)> {
     parts.extend(new.iter().flat_map(|message| match message {
         Message::User { text } => vec![(Field::Told, text.clone())],
         Message::Assistant { .. } => Vec::new(),
-        Message::Tool { results } => results.iter().map(|result| (Field::Answers, result.text.clone())).collect(),
+        Message::Tool { results } => results.iter().map(|result| (Field::Answers, answer(result))).collect(),
     }));
     parts
 }
@@ -119,8 +138,14 @@ fn written(message: &Message) -> String {
             let calls: String = calls.iter().map(|call| format!("call {} {}\n", call.name, call.arguments)).collect();
             format!("assistant: {text}\n{calls}")
         }
-        Message::Tool { results } => results.iter().map(|result| format!("answer: {}\n", result.text)).collect(),
+        Message::Tool { results } => results.iter().map(|result| format!("answer: {}\n", answer(result))).collect(),
     }
+}
+
+/// Returns an answer with what it shows: images by their hash.
+fn answer(result: &ToolResult) -> String {
+    let images = result.images.iter().map(|image| format!("\n[{image}, sha256 {}]", image.hash));
+    std::iter::once(result.text.clone()).chain(images).collect()
 }
 
 impl Part {

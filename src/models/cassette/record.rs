@@ -12,7 +12,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::base::secret::Redactor;
-use crate::models::cassette::{CASSETTE_VERSION, Exchange, Header, Part, parts};
+use crate::models::cassette::{CASSETTE_VERSION, Capacity, Exchange, Header, Part, parts};
 use crate::models::retry::assembly::Assembly;
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
@@ -25,17 +25,23 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Opens a cassette to add to; one that is not there begins with its first line, which says how many tokens the models of root task and
-    /// sub-tasks can take.
+    /// Opens a cassette to add to; one that is not there begins with its first line, which says what the models of root task and sub-tasks
+    /// can take.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn open(path: &Path, redactor: Redactor, windows: (u32, u32)) -> std::io::Result<Self> {
+    pub fn open(path: &Path, redactor: Redactor, (main, task): (Capacity, Capacity)) -> std::io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;
         let tape = Self { file, name: path.display().to_string(), redactor };
         if is_new {
-            tape.write(&serde_json::to_value(Header { cassette: CASSETTE_VERSION, main_window: windows.0, task_window: windows.1 })?)?;
+            tape.write(&serde_json::to_value(Header {
+                cassette: CASSETTE_VERSION,
+                main_window: main.window,
+                task_window: task.window,
+                main_sees: main.sees_images,
+                task_sees: task.sees_images,
+            })?)?;
         }
         Ok(tape)
     }

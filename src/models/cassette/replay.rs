@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::base::text::head;
-use crate::models::cassette::{CASSETTE_VERSION, Exchange, Field, Header, Part, SHOWN_BYTES, parts};
+use crate::models::cassette::{CASSETTE_VERSION, Capacity, Exchange, Field, Header, Part, SHOWN_BYTES, parts};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
 /// A model that plays a cassette.
 #[derive(Clone, Debug)]
 pub struct Replay {
     name: String,
-    windows: (u32, u32),
+    capacities: (Capacity, Capacity),
     exchanges: BTreeMap<(u32, u32, String), Exchange>,
     tolerated: BTreeSet<Field>,
 }
@@ -28,8 +28,10 @@ impl Replay {
     pub fn parse(name: &str, text: &str, tolerated: impl IntoIterator<Item = Field>) -> Result<Self, String> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Header>(line).ok());
-        let windows = match header {
-            Some(Header { cassette: CASSETTE_VERSION, main_window, task_window }) => (main_window, task_window),
+        let capacities = match header {
+            Some(Header { cassette: CASSETTE_VERSION, main_window, task_window, main_sees, task_sees }) => {
+                (Capacity { window: main_window, sees_images: main_sees }, Capacity { window: task_window, sees_images: task_sees })
+            }
             Some(Header { cassette, .. }) => {
                 return Err(format!("is a cassette of version {cassette}; this program reads version {CASSETTE_VERSION}"));
             }
@@ -41,13 +43,13 @@ impl Replay {
             // A run that was killed and went on asked for its last reply again: the later one counts.
             exchanges.insert((exchange.task, exchange.turn, exchange.mode.clone()), exchange);
         }
-        Ok(Self { name: name.to_owned(), windows, exchanges, tolerated: tolerated.into_iter().collect() })
+        Ok(Self { name: name.to_owned(), capacities, exchanges, tolerated: tolerated.into_iter().collect() })
     }
 
-    /// Returns how many tokens the recorded models of root task and sub-tasks could take.
+    /// Returns what the recorded models of root task and sub-tasks could take.
     #[must_use]
-    pub fn windows(&self) -> (u32, u32) {
-        self.windows
+    pub fn capacities(&self) -> (Capacity, Capacity) {
+        self.capacities
     }
 
     fn reply(&self, request: &ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
@@ -136,8 +138,8 @@ mod tests {
     use super::Replay;
     use crate::base::chat::{Message, ToolResult};
     use crate::base::secret::{Redactor, Secret};
-    use crate::models::cassette::Field;
     use crate::models::cassette::record::{Recording, Tape};
+    use crate::models::cassette::{Capacity, Field};
     use crate::models::scripted::Scripted;
     use crate::models::scripted::script::Script;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
@@ -163,11 +165,13 @@ mod tests {
         ]
     }
 
+    const CAPACITIES: (Capacity, Capacity) = (Capacity { window: 9000, sees_images: true }, Capacity { window: 5000, sees_images: false });
+
     /// The file of a run, and what the model of that run said turn by turn.
     fn recorded() -> (String, [Vec<Delta>; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cassette");
-        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), (9000, 5000)).unwrap();
+        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), CAPACITIES).unwrap();
         let model = Recording::new(Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())), Arc::new(tape));
         let messages = conversation("one\ntwo");
         let first = ask(&model, request("be brief", &messages[..1], 0)).unwrap();
@@ -182,7 +186,7 @@ mod tests {
         assert_eq!(first[0], Delta::Text("the key is hunter2hunter2".into()), "the run itself heard it");
         first[0] = Delta::Text("the key is ***".into());
         let replay = Replay::parse("run.cassette", &text, []).unwrap();
-        assert_eq!(replay.windows(), (9000, 5000));
+        assert_eq!(replay.capacities(), CAPACITIES);
         let messages = conversation("one\ntwo");
         assert_eq!(ask(&replay, request("be brief", &messages[..1], 0)).unwrap(), first);
         assert_eq!(ask(&replay, request("be brief", &messages, 1)).unwrap(), second);

@@ -21,6 +21,7 @@ struct ChatCompletions {
     /// Whose kept parts are sent back.
     by: String,
     ways: HostWays,
+    sees_images: bool,
 }
 
 /// Prepares a model behind a Chat Completions endpoint.
@@ -37,7 +38,12 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         )?;
     let newer = chosen.ways.output_limit == OutputLimit::MaxCompletionTokens;
     let dialect = if newer { Fields::NEWER_LIMIT } else { 0 };
-    let protocol = ChatCompletions { profile: chosen.profile.clone(), by: wire::identity(chosen, &url), ways: chosen.ways.clone() };
+    let protocol = ChatCompletions {
+        profile: chosen.profile.clone(),
+        by: wire::identity(chosen, &url),
+        ways: chosen.ways.clone(),
+        sees_images: chosen.limits.images,
+    };
     let door = Door { key_header: wire::openai_key_header(&url), url, headers: &[], dialect };
     Ok(Box::new(Remote::new(chosen, door, protocol)?))
 }
@@ -52,6 +58,7 @@ impl Protocol for ChatCompletions {
             temperature: request.temperature.or(self.profile.temperature),
             max_output_tokens: self.profile.max_output_tokens,
             effort: self.profile.reasoning_effort,
+            sees_images: self.sees_images,
             ways: &self.ways,
             fields: Fields(dialect),
         };

@@ -9,11 +9,13 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::base::chat::{Message, ToolCall, ToolSpec};
+use crate::base::chat::{Message, ToolCall, ToolResult, ToolSpec};
+use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
 use crate::models::catalogue::HostWays;
 use crate::models::profile::Effort;
 use crate::models::wire::Dialect;
+use crate::models::wire::images::{DataUri, Shown, shown};
 use crate::models::wire::json::as_object;
 use crate::models::wire::parts::{Part, in_order};
 
@@ -30,6 +32,8 @@ pub(super) struct Wishes<'a> {
     pub(super) max_output_tokens: Option<u32>,
     /// How hard to think; the provider's default when absent.
     pub(super) effort: Option<Effort>,
+    /// Whether the model sees images.
+    pub(super) sees_images: bool,
     /// What the host is known to want.
     pub(super) ways: &'a HostWays,
     /// How this server wants optional fields.
@@ -49,6 +53,8 @@ impl Fields {
     const NO_TEMPERATURE: Dialect = 1 << 2;
     /// No effort of reasoning.
     const NO_EFFORT: Dialect = 1 << 3;
+    /// No images.
+    const NO_IMAGES: Dialect = 1 << 4;
 
     fn has(self, bit: Dialect) -> bool {
         self.0 & bit != 0
@@ -57,6 +63,10 @@ impl Fields {
     /// Returns the fields to try after a server refused a request with these words; `None` when they are about something else.
     pub(super) fn corrected(self, status: u16, words: &str) -> Option<Self> {
         let lower = words.to_ascii_lowercase();
+        // Whatever is wrong with an image: without it the conversation can go on.
+        if matches!(status, 400 | 422) && lower.contains("image") && !self.has(Self::NO_IMAGES) {
+            return Some(Self(self.0 | Self::NO_IMAGES));
+        }
         let refused =
             ["unsupported", "not support", "unknown", "unrecognized", "unexpected", "extra ", "extra_", "not permitted", "not allowed"];
         if !matches!(status, 400 | 422) || !refused.iter().any(|word| lower.contains(word)) {
@@ -130,7 +140,7 @@ enum WireMessage<'a> {
         content: &'a str,
     },
     User {
-        content: &'a str,
+        content: Content<'a>,
     },
     Assistant {
         /// Null beside tool calls: some servers refuse an empty text there.
@@ -144,8 +154,47 @@ enum WireMessage<'a> {
     },
     Tool {
         tool_call_id: Cow<'a, str>,
-        content: Cow<'a, str>,
+        content: Content<'a>,
     },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Words(Cow<'a, str>),
+    Parts(Vec<ContentPart<'a>>),
+}
+
+impl<'a> Content<'a> {
+    fn add(&mut self, text: &'a str) {
+        match self {
+            Self::Words(words) => {
+                let words = words.to_mut();
+                words.push_str("\n\n");
+                words.push_str(text);
+            }
+            Self::Parts(parts) => parts.push(ContentPart::Text { text }),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ContentPart<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: Address<'a> },
+}
+
+#[derive(Serialize)]
+struct Address<'a> {
+    url: DataUri<'a>,
+}
+
+fn content_part(shown: Shown<'_>) -> ContentPart<'_> {
+    match shown {
+        Shown::Words(text) => ContentPart::Text { text },
+        Shown::Picture(picture) => ContentPart::ImageUrl { image_url: Address { url: picture.data_uri() } },
+    }
 }
 
 #[derive(Serialize)]
@@ -190,12 +239,8 @@ fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, w
     match message {
         Message::User { text } => match messages.last_mut() {
             // Nothing may stand between answers and the reply to them.
-            Some(WireMessage::Tool { content, .. }) if strict => {
-                let told = content.to_mut();
-                told.push_str("\n\n");
-                told.push_str(text);
-            }
-            Some(_) | None => messages.push(WireMessage::User { content: text }),
+            Some(WireMessage::Tool { content, .. }) if strict => content.add(text),
+            Some(_) | None => messages.push(WireMessage::User { content: Content::Words(Cow::Borrowed(text)) }),
         },
         Message::Assistant { text, reasoning, calls, kept } => {
             let (mut details, mut tool_calls) = (None, Vec::with_capacity(calls.len()));
@@ -213,11 +258,29 @@ fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, w
                 tool_calls,
             });
         }
-        Message::Tool { results } => messages.extend(
-            results
-                .iter()
-                .map(|result| WireMessage::Tool { tool_call_id: call_id(&result.call_id, strict), content: Cow::Borrowed(&result.text) }),
-        ),
+        Message::Tool { results } => push_answers(messages, results, wishes),
+    }
+}
+
+/// Adds the answers to calls. An answer is text in this protocol: images follow in a message of their own, except where a host wants nothing
+/// between answers and the reply to them; there they stand in the answer.
+fn push_answers<'a>(messages: &mut Vec<WireMessage<'a>>, results: &'a [ToolResult], wishes: Wishes<'_>) {
+    let strict = wishes.ways.strict_calls;
+    let kinds: &'static [ImageKind] = if wishes.sees_images && !wishes.fields.has(Fields::NO_IMAGES) { &ImageKind::ALL } else { &[] };
+    let mut pictures = Vec::new();
+    for result in results {
+        let mut content = Content::Words(Cow::Borrowed(&result.text));
+        if strict && !result.images.is_empty() {
+            let text = ContentPart::Text { text: &result.text };
+            content = Content::Parts(std::iter::once(text).chain(shown(&result.images, kinds).map(content_part)).collect());
+        } else {
+            pictures.extend(shown(&result.images, kinds).map(content_part));
+        }
+        messages.push(WireMessage::Tool { tool_call_id: call_id(&result.call_id, strict), content });
+    }
+    if !pictures.is_empty() {
+        let text = ContentPart::Text { text: "The images of the answers above, in their order:" };
+        messages.push(WireMessage::User { content: Content::Parts(std::iter::once(text).chain(pictures).collect()) });
     }
 }
 
@@ -261,6 +324,7 @@ mod tests {
 
     use super::{Fields, Wishes, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::image::tests::answer;
     use crate::models::ModelRequest;
     use crate::models::catalogue::{HostWays, OutputLimit};
 
@@ -272,8 +336,16 @@ mod tests {
     const RETURNING: HostWays = ways(true, false);
     const STRICT: HostWays = ways(false, true);
 
-    const WISHES: Wishes<'static> =
-        Wishes { model: "m", by: "me", temperature: None, effort: None, max_output_tokens: None, ways: &WAYS, fields: Fields(0) };
+    const WISHES: Wishes<'static> = Wishes {
+        model: "m",
+        by: "me",
+        temperature: None,
+        effort: None,
+        max_output_tokens: None,
+        sees_images: true,
+        ways: &WAYS,
+        fields: Fields(0),
+    };
 
     fn body(messages: &[Message], tools: &[ToolSpec], wishes: Wishes<'_>, limit: Option<u32>) -> String {
         let request = ModelRequest { system: "be brief", tools, max_output_tokens: limit, ..ModelRequest::with(messages) };
@@ -298,6 +370,31 @@ mod tests {
             Message::Assistant { text: "so".into(), reasoning: String::new(), calls: vec![], kept: None },
             Message::User { text: "on".into() },
         ]
+    }
+
+    #[test]
+    fn images_follow_the_answers() {
+        let mut messages = conversation();
+        messages[2] =
+            Message::Tool { results: vec![answer("a"), ToolResult { call_id: "b".into(), text: "b".into(), ..ToolResult::default() }] };
+        let seen = body(&messages, &[], WISHES, None);
+        let expected = concat!(
+            r#"{"role":"tool","tool_call_id":"a","content":"File: a"},{"role":"tool","tool_call_id":"b","content":"b"},"#,
+            r#"{"role":"user","content":[{"type":"text","text":"The images of the answers above, in their order:"},"#,
+            r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},"#,
+            r#"{"type":"image_url","image_url":{"url":"data:image/gif;base64,R0lGODlhAgADAAAAAAA="}},"#,
+            r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},{"role":"assistant""#,
+        );
+        assert!(seen.contains(expected), "{seen}");
+        for blind in [Wishes { sees_images: false, ..WISHES }, Wishes { fields: Fields(Fields::NO_IMAGES), ..WISHES }] {
+            let unseen = body(&messages, &[], blind, None);
+            assert!(unseen.contains("(An image stands here that this model cannot be shown.)") && !unseen.contains("iVBOR"), "{unseen}");
+        }
+        let strict = body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None);
+        assert!(
+            strict.contains(r#","content":[{"type":"text","text":"File: a"},{"type":"image_url""#) && !strict.contains("answers above"),
+            "{strict}"
+        );
     }
 
     #[test]
@@ -360,6 +457,7 @@ mod tests {
             (422, "body -> stream_options: Extra inputs are not permitted", Some(Fields::NO_STREAM_OPTIONS)),
             (400, "Unsupported value: 'temperature' does not support 0.2 with this model.", Some(Fields::NO_TEMPERATURE)),
             (400, "Unrecognized request argument supplied: reasoning_effort", Some(Fields::NO_EFFORT)),
+            (400, "Invalid content type. image_url is only supported by certain models.", Some(Fields::NO_IMAGES)),
             (400, "max_tokens is too large: 9999", None),
             (400, "unknown model", None),
             (500, "unknown field stream_options", None),

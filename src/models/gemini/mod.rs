@@ -5,12 +5,16 @@
 mod reply;
 mod request;
 
+use crate::base::image::ImageKind;
 use crate::models::gemini::reply::GeminiReply;
 use crate::models::gemini::request::{Schema, Thinking, Wishes, render_body};
 use crate::models::profile::Effort;
 use crate::models::resolve::Chosen;
 use crate::models::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
 use crate::models::{Model, ModelRequest};
+
+/// The kinds of images it takes (Gemini API, "Image understanding").
+const KINDS: &[ImageKind] = &[ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp];
 
 /// The bits of the dialect.
 struct Fields;
@@ -22,6 +26,8 @@ impl Fields {
     const NO_THINKING: Dialect = 1 << 1;
     /// Nothing that was signed before.
     const UNSIGNED: Dialect = 1 << 2;
+    /// No images.
+    const NO_IMAGES: Dialect = 1 << 3;
 }
 
 /// The protocol as one profile speaks it.
@@ -33,6 +39,7 @@ struct Gemini {
     temperature: Option<f64>,
     max_output_tokens: Option<u32>,
     effort: Option<Effort>,
+    sees_images: bool,
 }
 
 /// Prepares a model behind a `streamGenerateContent` endpoint.
@@ -63,6 +70,7 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         temperature: chosen.profile.temperature,
         max_output_tokens: chosen.profile.max_output_tokens,
         effort: chosen.profile.reasoning_effort,
+        sees_images: chosen.limits.images,
     };
     let dialect = if own { 0 } else { Fields::OLD_SCHEMA };
     Ok(Box::new(Remote::new(chosen, Door { url, key_header: KeyHeader::Named("x-goog-api-key"), headers: &[], dialect }, protocol)?))
@@ -80,6 +88,8 @@ impl Protocol for Gemini {
             max_output_tokens: request.max_output_tokens.or(self.max_output_tokens),
             thinking: self.effort.filter(|_| !has(Fields::NO_THINKING)).map(|effort| thinking(effort, self.generation)),
             schema: if has(Fields::OLD_SCHEMA) { Schema::Old } else { Schema::Json },
+            images: if self.sees_images && !has(Fields::NO_IMAGES) { KINDS } else { &[] },
+            images_in_answers: self.generation >= 3,
         };
         render_body(request, wishes)
     }
@@ -89,6 +99,8 @@ impl Protocol for Gemini {
         let bit = match status {
             400 if lower.contains("thought signature") || lower.contains("thought_signature") => Fields::UNSIGNED,
             400 if lower.contains("parametersjsonschema") || lower.contains("parameters_json_schema") => Fields::OLD_SCHEMA,
+            // Whatever is wrong with an image: without it the conversation can go on.
+            400 if lower.contains("image") || lower.contains("inline_data") || lower.contains("mime") => Fields::NO_IMAGES,
             400 if lower.contains("thinking") => Fields::NO_THINKING,
             _ => return None,
         };
@@ -139,13 +151,15 @@ mod tests {
 
     #[test]
     fn learns_from_refusals_what_to_leave_out() {
-        let gemini = Gemini { by: String::new(), generation: 3, temperature: None, max_output_tokens: None, effort: None };
+        let gemini =
+            Gemini { by: String::new(), generation: 3, temperature: None, max_output_tokens: None, effort: None, sees_images: true };
         for (dialect, status, words, learned) in [
             (0, 400, "Corrupted thought signature.", Some(Fields::UNSIGNED)),
             (Fields::UNSIGNED, 400, "Function call is missing a thought_signature", None),
             (0, 400, "Unknown name \"parametersJsonSchema\"", Some(Fields::OLD_SCHEMA)),
             (0, 400, "Thinking level is not supported for this model.", Some(Fields::NO_THINKING)),
             (0, 400, "The input token count exceeds the maximum number of tokens allowed", None),
+            (0, 400, "Unable to process input image.", Some(Fields::NO_IMAGES)),
             (0, 429, "thinking", None),
         ] {
             assert_eq!(gemini.corrected(dialect, status, words), learned, "{words}");

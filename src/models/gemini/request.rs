@@ -7,7 +7,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
+use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
+use crate::models::wire::images::{Base64, Shown, shown};
 use crate::models::wire::json::as_object;
 use crate::models::wire::parts::{Part, in_order};
 
@@ -49,6 +51,10 @@ pub(super) struct Wishes<'a> {
     pub(super) thinking: Option<Thinking>,
     /// How tools are described.
     pub(super) schema: Schema,
+    /// The kinds of images it is shown.
+    pub(super) images: &'static [ImageKind],
+    /// True for models that take images in an answer; older ones take them beside it.
+    pub(super) images_in_answers: bool,
 }
 
 /// How hard to think.
@@ -150,6 +156,20 @@ enum WirePart<'a> {
     Text(SignedText<'a>),
     Call(SignedCall<'a>),
     Answer(Answer<'a>),
+    Image(InlineImage<'a>),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InlineImage<'a> {
+    inline_data: Blob<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Blob<'a> {
+    mime_type: &'static str,
+    data: Base64<'a>,
 }
 
 #[derive(Serialize)]
@@ -188,6 +208,8 @@ struct FunctionResponse<'a> {
     id: Option<&'a str>,
     name: &'a str,
     response: Outcome<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<InlineImage<'a>>,
 }
 
 #[derive(Serialize)]
@@ -213,7 +235,7 @@ fn contents<'a>(messages: &'a [Message], wishes: Wishes<'a>) -> Vec<Content<'a>>
                     .collect();
                 ("model", model_parts(parts, kept.as_ref(), wishes))
             }
-            Message::Tool { results } => ("user", results.iter().map(|result| answer(result, &asked)).collect()),
+            Message::Tool { results } => ("user", answers(results, &asked, wishes)),
         };
         match contents.last_mut() {
             Some(last) if last.role == role => last.parts.extend(parts),
@@ -250,11 +272,31 @@ fn model_parts<'a>(parts: Vec<Part<'a>>, kept: Option<&'a Kept>, wishes: Wishes<
     wire
 }
 
-fn answer<'a>(result: &'a ToolResult, asked: &[(&'a ToolCall, Option<&'a str>)]) -> WirePart<'a> {
+/// Returns the answers to calls; what of their images does not stand in them follows them.
+fn answers<'a>(results: &'a [ToolResult], asked: &[(&'a ToolCall, Option<&'a str>)], wishes: Wishes<'_>) -> Vec<WirePart<'a>> {
+    let (mut parts, mut beside) = (Vec::with_capacity(results.len()), Vec::new());
+    for result in results {
+        let mut inside = Vec::new();
+        for shown in shown(&result.images, wishes.images) {
+            match shown {
+                Shown::Words(text) => beside.push(WirePart::Text(SignedText { text, thought_signature: None })),
+                Shown::Picture(picture) => {
+                    let image = InlineImage { inline_data: Blob { mime_type: picture.media_type(), data: picture.base64() } };
+                    if wishes.images_in_answers { inside.push(image) } else { beside.push(WirePart::Image(image)) }
+                }
+            }
+        }
+        parts.push(answer(result, asked, inside));
+    }
+    parts.extend(beside);
+    parts
+}
+
+fn answer<'a>(result: &'a ToolResult, asked: &[(&'a ToolCall, Option<&'a str>)], parts: Vec<InlineImage<'a>>) -> WirePart<'a> {
     let found = asked.iter().find(|(call, _)| call.id == result.call_id);
     let name = found.map(|(call, _)| call.name.as_str()).filter(|name| !name.is_empty()).unwrap_or("unnamed");
     let response = if result.is_error { Outcome::Error(&result.text) } else { Outcome::Output(&result.text) };
-    WirePart::Answer(Answer { function_response: FunctionResponse { id: found.and_then(|(_, id)| *id), name, response } })
+    WirePart::Answer(Answer { function_response: FunctionResponse { id: found.and_then(|(_, id)| *id), name, response, parts } })
 }
 
 fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {
@@ -303,10 +345,20 @@ mod tests {
 
     use super::{Schema, Thinking, Wishes, old_form, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::image::ImageKind;
+    use crate::base::image::tests::answer;
     use crate::models::ModelRequest;
 
-    const WISHES: Wishes<'static> =
-        Wishes { by: "me", wants_signatures: true, temperature: None, max_output_tokens: None, thinking: None, schema: Schema::Json };
+    const WISHES: Wishes<'static> = Wishes {
+        by: "me",
+        wants_signatures: true,
+        temperature: None,
+        max_output_tokens: None,
+        thinking: None,
+        schema: Schema::Json,
+        images: &[],
+        images_in_answers: true,
+    };
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
         let parameters =
@@ -327,7 +379,7 @@ mod tests {
             call_id: id.into(),
             text: format!("result {id}"),
             is_error,
-            command_failed: false,
+            ..ToolResult::default()
         });
         vec![
             Message::User { text: "go".into() },
@@ -340,6 +392,22 @@ mod tests {
             Message::Tool { results: results.to_vec() },
             Message::User { text: "on".into() },
         ]
+    }
+
+    #[test]
+    fn images_stand_in_the_answer_or_beside_it() {
+        const SEEING: Wishes<'static> = Wishes { images: &[ImageKind::Png], ..WISHES };
+        let mut messages = conversation("me");
+        messages[2] = Message::Tool { results: vec![answer("a")] };
+        let image = r#"{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}"#;
+        let words = r#"{"text":"(An image stands here that this model cannot be shown.)"},{"text":"(An image stood here that is gone. Look at it again to see it.)"}"#;
+        let answered = r#"{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"File: a"}"#;
+        let inside = written(&messages, SEEING);
+        assert!(inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()), "{inside}");
+        let beside = written(&messages, Wishes { images_in_answers: false, ..SEEING });
+        assert!(beside.contains(&[answered, "}},", image, ",", words].concat()), "{beside}");
+        let unseen = written(&messages, WISHES);
+        assert!(unseen.contains("(An image stands here that this model cannot be shown.)") && !unseen.contains("iVBOR"), "{unseen}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 mod reply;
 mod request;
 
+use crate::base::image::ImageKind;
 use crate::models::profile::Effort;
 use crate::models::resolve::Chosen;
 use crate::models::responses::reply::ResponsesReply;
@@ -39,6 +40,8 @@ impl Fields {
     const NO_EFFORT: Dialect = 1 << 3;
     /// No limit of the reply.
     const NO_LIMIT: Dialect = 1 << 4;
+    /// No images.
+    const NO_IMAGES: Dialect = 1 << 5;
 }
 
 /// The protocol as one profile speaks it.
@@ -50,6 +53,7 @@ struct Responses {
     temperature: Option<f64>,
     max_output_tokens: Option<u32>,
     effort: Option<Effort>,
+    sees_images: bool,
 }
 
 /// Prepares a model behind a Responses endpoint.
@@ -64,6 +68,7 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         temperature: chosen.profile.temperature,
         max_output_tokens: chosen.profile.max_output_tokens,
         effort: chosen.profile.reasoning_effort,
+        sees_images: chosen.limits.images,
     };
     let door = Door { key_header: wire::openai_key_header(&url), url, headers: &[], dialect: 0 };
     Ok(Box::new(Remote::new(chosen, door, protocol)?))
@@ -82,12 +87,17 @@ impl Protocol for Responses {
             effort: self.effort.filter(|_| !has(Fields::NO_EFFORT)),
             encrypted: !has(Fields::NO_ENCRYPTED),
             says_store: !has(Fields::NO_STORE),
+            images: if self.sees_images && !has(Fields::NO_IMAGES) { &ImageKind::ALL } else { &[] },
         };
         render_body(request, wishes)
     }
 
     fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
         let lower = words.to_ascii_lowercase();
+        // Whatever is wrong with an image: without it the conversation can go on.
+        if matches!(status, 400 | 422) && lower.contains("image") && dialect & Fields::NO_IMAGES == 0 {
+            return Some(dialect | Fields::NO_IMAGES);
+        }
         if !matches!(status, 400 | 404 | 422) || !REFUSALS.iter().any(|word| lower.contains(word)) {
             return None;
         }
@@ -103,7 +113,14 @@ mod tests {
 
     #[test]
     fn learns_from_refusals_what_to_leave_out() {
-        let responses = Responses { model: "m".into(), by: String::new(), temperature: None, max_output_tokens: None, effort: None };
+        let responses = Responses {
+            model: "m".into(),
+            by: String::new(),
+            temperature: None,
+            max_output_tokens: None,
+            effort: None,
+            sees_images: false,
+        };
         for (dialect, status, words, learned) in [
             (0, 400, "Encrypted content is not supported with this model.", Some(Fields::NO_ENCRYPTED)),
             (0, 400, "The encrypted content could not be verified.", Some(Fields::NO_ENCRYPTED)),

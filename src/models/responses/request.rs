@@ -6,9 +6,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::base::chat::{Message, ToolSpec};
+use crate::base::chat::{Message, ToolResult, ToolSpec};
+use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
 use crate::models::profile::Effort;
+use crate::models::wire::images::{DataUri, Shown, shown};
 use crate::models::wire::json::as_object;
 use crate::models::wire::parts::{Part, in_order};
 
@@ -29,6 +31,8 @@ pub(super) struct Wishes<'a> {
     pub(super) encrypted: bool,
     /// Says that nothing is to be stored.
     pub(super) says_store: bool,
+    /// The kinds of images it is shown.
+    pub(super) images: &'static [ImageKind],
 }
 
 /// Returns the body of a request.
@@ -113,8 +117,22 @@ enum Known<'a> {
     },
     FunctionCallOutput {
         call_id: &'a str,
-        output: &'a str,
+        output: Output<'a>,
     },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Text(&'a str),
+    Parts(Vec<OutputPart<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum OutputPart<'a> {
+    InputText { text: &'a str },
+    InputImage { image_url: DataUri<'a> },
 }
 
 #[derive(Serialize)]
@@ -136,10 +154,22 @@ fn push_items<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, wishes: Wishe
             input.extend(parts.into_iter().filter_map(item));
         }
         Message::Tool { results } => {
-            let output = |(call_id, output)| Item::Known(Known::FunctionCallOutput { call_id, output });
-            input.extend(results.iter().map(|result| output((result.call_id.as_str(), result.text.as_str()))));
+            let item =
+                |result: &'a ToolResult| Known::FunctionCallOutput { call_id: &result.call_id, output: output(result, wishes.images) };
+            input.extend(results.iter().map(item).map(Item::Known));
         }
     }
+}
+
+fn output<'a>(result: &'a ToolResult, kinds: &'static [ImageKind]) -> Output<'a> {
+    if result.images.is_empty() {
+        return Output::Text(&result.text);
+    }
+    let images = shown(&result.images, kinds).map(|shown| match shown {
+        Shown::Words(text) => OutputPart::InputText { text },
+        Shown::Picture(picture) => OutputPart::InputImage { image_url: picture.data_uri() },
+    });
+    Output::Parts(std::iter::once(OutputPart::InputText { text: &result.text }).chain(images).collect())
 }
 
 fn item(part: Part<'_>) -> Option<Item<'_>> {
@@ -170,11 +200,21 @@ mod tests {
 
     use super::{Wishes, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use crate::base::image::ImageKind;
+    use crate::base::image::tests::answer;
     use crate::models::ModelRequest;
     use crate::models::profile::Effort;
 
-    const WISHES: Wishes<'static> =
-        Wishes { model: "m", by: "me", temperature: None, max_output_tokens: None, effort: None, encrypted: true, says_store: true };
+    const WISHES: Wishes<'static> = Wishes {
+        model: "m",
+        by: "me",
+        temperature: None,
+        max_output_tokens: None,
+        effort: None,
+        encrypted: true,
+        says_store: true,
+        images: &[],
+    };
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
         let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
@@ -205,6 +245,22 @@ mod tests {
                     .to_vec(),
             },
         ]
+    }
+
+    #[test]
+    fn images_stand_in_the_answer() {
+        let mut messages = conversation("me");
+        messages[2] = Message::Tool { results: vec![answer("a"), answer("b")] };
+        let seen = written(&messages, Wishes { images: &ImageKind::ALL, ..WISHES });
+        let expected = concat!(
+            r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"File: a"},"#,
+            r#"{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="},"#,
+            r#"{"type":"input_image","image_url":"data:image/gif;base64,R0lGODlhAgADAAAAAAA="},"#,
+            r#"{"type":"input_text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},"#,
+        );
+        assert!(seen.contains(expected), "{seen}");
+        let unseen = written(&messages, WISHES);
+        assert!(unseen.contains("(An image stands here that this model cannot be shown.)") && !unseen.contains("iVBOR"), "{unseen}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 pub(crate) mod answer;
 pub(crate) mod fault;
 mod halves;
+pub(crate) mod images;
 pub(crate) mod json;
 pub(crate) mod parts;
 mod sse;

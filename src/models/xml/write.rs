@@ -117,5 +117,6 @@ fn result(result: &ToolResult, calls: &[ToolCall]) -> String {
     let tool = place.and_then(|at| calls.get(at)).map(|call| format!(" tool=\"{}\"", call.name)).unwrap_or_default();
     let number = place.filter(|_| calls.len() > 1).map(|at| format!(" call=\"{}\"", at + 1)).unwrap_or_default();
     let failed = if result.is_error { " failed=\"true\"" } else { "" };
-    format!("<{tag}{tool}{number}{failed}>\n{}\n</{tag}>", result.text)
+    let images = if result.images.is_empty() { "" } else { "\n(Images cannot be shown in words.)" };
+    format!("<{tag}{tool}{number}{failed}>\n{}{images}\n</{tag}>", result.text)
 }

@@ -6,6 +6,7 @@ pub mod view;
 use serde_json::json;
 
 use crate::base::chat::ToolSpec;
+use crate::base::image::ImageKind;
 use crate::base::tool::ToolName;
 use crate::policy::Permit;
 use crate::policy::intent::Act;
@@ -13,6 +14,7 @@ use crate::tools::arguments::{Arguments, Place};
 use crate::tools::files::read::indentation::Around;
 use crate::tools::files::read::view::{OutOfRange, View};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::picture::show;
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::workspace::checkout::FileError;
 
@@ -63,7 +65,8 @@ impl ReadFile {
         ToolSpec {
             name: ToolName::ReadFile.to_string(),
             description:
-                "Read a text file with line numbers, whole or in part. Mode `indentation` shows the complete block around one line.".into(),
+                "Read a text file with line numbers, whole or in part, or look at an image. Mode `indentation` shows the complete block around one line."
+                    .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -126,6 +129,9 @@ impl ReadFile {
             }
             Err(error) => return Observation::failed(format!("Cannot read `{path}`: {error}.")),
         };
+        if ImageKind::of(&content).is_some() {
+            return show(&format!("File: {path}"), &content, context);
+        }
         if is_binary(&content) {
             return Observation::said(format!("File: {path}\nBinary file of {} bytes; its content is not shown.", content.len()));
         }

@@ -1,0 +1,72 @@
+//! Images of a conversation as an adapter sends them: in base64, or words in their place.
+//!
+//! In: images and the kinds a model takes. Out: what goes over the wire. Bytes are encoded while the body is written; nothing is decoded.
+
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Serialize, Serializer};
+
+use crate::base::image::{Image, ImageKind};
+
+/// An image as it is sent, or what stands for it.
+#[derive(Clone, Copy)]
+pub(crate) enum Shown<'a> {
+    /// The image.
+    Picture(Picture<'a>),
+    /// Why there is none.
+    Words(&'static str),
+}
+
+/// An image that is sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Picture<'a> {
+    kind: ImageKind,
+    bytes: &'a [u8],
+}
+
+impl<'a> Picture<'a> {
+    /// Returns its media type.
+    pub(crate) fn media_type(self) -> &'static str {
+        self.kind.media_type()
+    }
+
+    /// Returns its bytes, written in base64.
+    pub(crate) fn base64(self) -> Base64<'a> {
+        Base64(self.bytes)
+    }
+
+    /// Returns it as an address that holds it.
+    pub(crate) fn data_uri(self) -> DataUri<'a> {
+        DataUri(self)
+    }
+}
+
+/// Bytes that are written in base64.
+#[derive(Clone, Copy)]
+pub(crate) struct Base64<'a>(&'a [u8]);
+
+impl Serialize for Base64<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&Base64Display::new(self.0, &STANDARD))
+    }
+}
+
+/// An image that is written as an address.
+#[derive(Clone, Copy)]
+pub(crate) struct DataUri<'a>(Picture<'a>);
+
+impl Serialize for DataUri<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let data = Base64Display::new(self.0.bytes, &STANDARD);
+        serializer.collect_str(&format_args!("data:{};base64,{data}", self.0.media_type()))
+    }
+}
+
+/// Returns images as a model that takes these kinds is sent them; one that sees none takes no kind.
+pub(crate) fn shown<'a>(images: &'a [Image], kinds: &'static [ImageKind]) -> impl Iterator<Item = Shown<'a>> {
+    images.iter().map(move |image| match image.content.bytes() {
+        _ if !kinds.contains(&image.kind) => Shown::Words("(An image stands here that this model cannot be shown.)"),
+        Some(bytes) => Shown::Picture(Picture { kind: image.kind, bytes }),
+        None => Shown::Words("(An image stood here that is gone. Look at it again to see it.)"),
+    })
+}
