@@ -100,9 +100,15 @@ fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Resu
 fn warnings(policy: &Policy, args: &PolicyCheckArgs, context: &Context) -> Result<Vec<Warning>, Failure> {
     let mut warnings = policy.warnings();
     if args.file.is_none() {
-        let files = Place::open(context, args.inspect.at.as_deref())?.below(JOBS_FOLDER)?;
+        let place = Place::open(context, args.inspect.at.as_deref())?;
+        let files = place.below(JOBS_FOLDER)?;
         let jobs: Vec<String> = files.iter().filter_map(|(path, _)| path.as_str().strip_suffix(".yml")).map(str::to_owned).collect();
         warnings.extend(policy.unknown_jobs(&jobs));
+        // Mistakes in files of modes are told by `locum modes validate` and by every run.
+        if let Ok(modes) = place.modes(&context.environment) {
+            let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
+            warnings.extend(policy.unknown_modes(&slugs));
+        }
     }
     if args.session.is_empty() {
         return Ok(warnings);

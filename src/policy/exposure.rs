@@ -150,7 +150,7 @@ pub fn accepted<'s>(spec: &'s PolicySpec, mode: &str) -> Option<&'s str> {
 /// Ways a run may start under this policy, and what of them strangers write. A person at the command line always may.
 pub(crate) fn starts(spec: &PolicySpec) -> Vec<(TriggerKind, Option<&'static str>)> {
     let triggers = &spec.triggers;
-    let someone = |tiers: &[Tier]| !tiers.is_empty() || !triggers.users.is_empty();
+    let someone = |tiers: &[Tier]| !tiers.is_empty() || !triggers.users.is_empty() || !triggers.bots.is_empty();
     let kinds = TRIGGERS.iter().map(|(_, kind)| match kind {
         TriggerKind::Local => (*kind, true, None),
         TriggerKind::Comment => {
@@ -312,6 +312,11 @@ mod tests {
                     "{COMMENTS}network: {{ allow: [\"*.example.com\"] }}\nrules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: policy, env: [DATABASE_URL] }}\n"
                 ),
                 ["3: in mode", "`commands.env: DATABASE_URL`", "way out (`network.allow: *.example.com`)"],
+            ),
+            (
+                "what only bots start by comment",
+                "triggers: { comment: { tiers: [] }, bots: { allow: [\"x[bot]\"] } }\nrules:\n  - allow: \"command(make:*)\"\ncommands: { network: open, env: [DATABASE_URL] }\n".to_owned(),
+                ["5: in mode", "comments and issues", "by `comment`"],
             ),
             (
                 "an open network and no sandbox",

@@ -5,13 +5,15 @@
 use crate::base::fields::nearest;
 use crate::base::path::RepoPath;
 use crate::policy::Policy;
+use crate::policy::actors::Tier;
 use crate::policy::command::Script;
 use crate::policy::explain::Warning;
 use crate::policy::exposure::{EVERY_MODE, Exposure, accepted, exposures, starts};
-use crate::policy::intent::{Facts, Intent};
+use crate::policy::glob::name_matches;
+use crate::policy::intent::{Facts, Intent, TriggerKind};
 use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
-use crate::policy::rule::{Rule, TRIGGERS, Written};
-use crate::policy::schema::{PolicySpec, Source};
+use crate::policy::rule::{Rule, TIERS, TRIGGERS, Written};
+use crate::policy::schema::{Delegation, PolicySpec, Source, Triggers};
 use crate::policy::verdict::{Decision, RuleRef, Verdict};
 
 /// A risk that the policy takes, in its maintainer's words.
@@ -69,16 +71,16 @@ impl Policy {
         for rule in self.judge.rules() {
             let never = self.never_counts(rule);
             for written in &rule.patterns {
-                let message = never.clone().or_else(|| self.never_allows(rule, written));
+                let message = never.clone().or_else(|| self.never_fits(written)).or_else(|| self.never_allows(rule, written));
                 warnings.extend(message.map(|message| Warning { rule: written.reference(self.origin()), message }));
             }
         }
         let risky: Vec<String> = exposures(self.settings(), self.judge.rules()).into_iter().flat_map(|exposure| exposure.modes).collect();
         let needless = |mode: &&String| if *mode == EVERY_MODE { risky.is_empty() } else { !risky.contains(*mode) };
         for mode in self.settings().modes.accept_risk.keys().filter(needless) {
-            let rule = RuleRef { pattern: "modes.accept_risk".to_owned(), origin: self.origin().to_owned(), line: 0 };
-            warnings.push(Warning { rule, message: format!("`modes.accept_risk` names `{mode}`, where there is no such risk") });
+            warnings.push(self.of_key("modes.accept_risk", format!("`modes.accept_risk` names `{mode}`, where there is no such risk")));
         }
+        warnings.extend(self.modes_not_allowed());
         warnings
     }
 
@@ -94,11 +96,7 @@ impl Policy {
     #[must_use]
     pub fn unknown_jobs(&self, known: &[String]) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        let told = |job: &str| {
-            let words: Vec<&str> = known.iter().map(String::as_str).collect();
-            let near = nearest(job, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("there is no job `{job}`{near}")
-        };
+        let told = |job: &str| format!("there is no job `{job}`{}", did_you_mean(job, known));
         for rule in self.judge.rules() {
             for job in rule.narrowing.jobs.iter().filter(|job| !known.contains(job)) {
                 warnings
@@ -106,10 +104,39 @@ impl Policy {
             }
         }
         for job in self.settings().triggers.schedule_jobs.iter().filter(|job| !known.contains(job)) {
-            let rule = RuleRef { pattern: "triggers.schedule".to_owned(), origin: self.origin().to_owned(), line: 0 };
-            warnings.push(Warning { rule, message: told(job) });
+            warnings.push(self.of_key("triggers.schedule", told(job)));
         }
         warnings
+    }
+
+    /// Returns modes that the policy allows and that are none of these.
+    #[must_use]
+    pub fn unknown_modes(&self, known: &[String]) -> Vec<Warning> {
+        let modes = &self.settings().modes;
+        modes
+            .allow
+            .iter()
+            .filter(|mode| !known.contains(mode))
+            .map(|mode| self.of_key("modes.allow", format!("there is no mode `{mode}`{}", did_you_mean(mode, known))))
+            .collect()
+    }
+
+    /// Modes beside the rules that are not allowed.
+    fn modes_not_allowed(&self) -> Vec<Warning> {
+        let modes = &self.settings().modes;
+        let between = modes.transitions.iter().flat_map(|(from, to)| std::iter::once(from).chain(to));
+        let delegating = modes.delegation.from.iter().filter(|_| modes.delegation.from != Delegation::default().from);
+        let named = between.map(|mode| ("modes.transitions", mode)).chain(delegating.map(|mode| ("modes.delegation", mode)));
+        named
+            .filter(|(_, mode)| !modes.allow.contains(mode))
+            .map(|(key, mode)| {
+                self.of_key(key, format!("`{key}` names `{mode}`, which is not in `modes.allow`{}", did_you_mean(mode, &modes.allow)))
+            })
+            .collect()
+    }
+
+    fn of_key(&self, key: &str, message: String) -> Warning {
+        Warning { rule: RuleRef { pattern: key.to_owned(), origin: self.origin().to_owned(), line: 0 }, message }
     }
 
     fn never_counts(&self, rule: &Rule) -> Option<String> {
@@ -117,9 +144,7 @@ impl Policy {
         let allowed = &self.settings().modes.allow;
         if !narrowing.modes.is_empty() && narrowing.modes.iter().all(|mode| !allowed.contains(mode)) {
             let mode = narrowing.modes.first()?;
-            let words: Vec<&str> = allowed.iter().map(String::as_str).collect();
-            let near = nearest(mode, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return Some(format!("never counts: mode `{mode}` is not in `modes.allow`{near}"));
+            return Some(format!("never counts: mode `{mode}` is not in `modes.allow`{}", did_you_mean(mode, allowed)));
         }
         let starting = starts(self.settings());
         if !narrowing.triggers.is_empty() && !starting.iter().any(|(kind, _)| narrowing.triggers.contains(kind)) {
@@ -127,7 +152,22 @@ impl Policy {
             let word = TRIGGERS.iter().find(|(_, known)| known == kind).map(|(word, _)| *word)?;
             return Some(format!("never counts: `triggers` lets nothing be started by `{word}`"));
         }
+        let counting = starting.iter().filter(|(kind, _)| narrowing.triggers.is_empty() || narrowing.triggers.contains(kind));
+        let able: Vec<Tier> = counting.flat_map(|(kind, _)| starting_tiers(&self.settings().triggers, *kind)).collect();
+        if !narrowing.tiers.is_empty() && !narrowing.tiers.iter().any(|tier| able.contains(tier)) {
+            let tier = narrowing.tiers.first()?;
+            let word = TIERS.iter().find(|(_, known)| known == tier).map(|(word, _)| *word)?;
+            return Some(format!("never counts: `triggers` lets nobody of tier `{word}` start such a run"));
+        }
         None
+    }
+
+    /// Says where a pattern is about modes none of which may run.
+    fn never_fits(&self, written: &Written) -> Option<String> {
+        let (Pattern::Mode(slugs) | Pattern::Delegate(slugs)) = &written.pattern else { return None };
+        let allowed = &self.settings().modes.allow;
+        let none = !allowed.iter().any(|mode| name_matches(slugs, mode));
+        none.then(|| format!("never counts: mode `{slugs}` is not in `modes.allow`{}", did_you_mean(slugs, allowed)))
     }
 
     /// Tries what a rule spells out; a check that refuses it there refuses it everywhere.
@@ -155,6 +195,27 @@ impl Policy {
         }
         verdicts.first().map(|verdict| format!("allows nothing: {}", verdict.reason))
     }
+}
+
+/// Who may start runs in one way.
+fn starting_tiers(triggers: &Triggers, kind: TriggerKind) -> Vec<Tier> {
+    let named = match kind {
+        TriggerKind::Local => return vec![Tier::Maintainer],
+        TriggerKind::Schedule => return vec![Tier::Schedule],
+        TriggerKind::Comment => triggers.comment.as_ref().map(|comment| &comment.tiers),
+        TriggerKind::Label => triggers.label.as_ref().map(|label| &label.tiers),
+        TriggerKind::Assign => triggers.assign.as_ref().map(|assign| &assign.tiers),
+        TriggerKind::Dispatch => Some(&triggers.dispatch_tiers),
+    };
+    let listed =
+        if triggers.users.is_empty() { vec![] } else { vec![Tier::Maintainer, Tier::Collaborator, Tier::Contributor, Tier::Stranger] };
+    let bots = if triggers.bots.is_empty() { vec![] } else { vec![Tier::Bot] };
+    named.into_iter().flatten().copied().chain(listed).chain(bots).collect()
+}
+
+fn did_you_mean(word: &str, known: &[String]) -> String {
+    let words: Vec<&str> = known.iter().map(String::as_str).collect();
+    nearest(word, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 /// Things a pattern is about, where they can be told.
@@ -210,6 +271,20 @@ mod tests {
                 "rules:\n  - deny: \"edit(src/**)\"\n    triggers: [schedule]\n",
                 "3: never counts: `triggers` lets nothing be started by `schedule`",
             ),
+            (
+                "rules:\n  - allow: \"edit(src/**)\"\n    tiers: [bot]\n",
+                "3: never counts: `triggers` lets nobody of tier `bot` start such a run",
+            ),
+            (
+                "triggers: { dispatch: { tiers: [maintainer] }, bots: { allow: [\"x[bot]\"] } }\nrules:\n  - allow: \"edit(src/**)\"\n    tiers: [collaborator]\n",
+                "4: never counts: `triggers` lets nobody of tier `collaborator` start such a run",
+            ),
+            ("rules:\n  - allow: \"delegate(coed)\"\n", "3: never counts: mode `coed` is not in `modes.allow`; did you mean `code`?"),
+            (
+                "modes: { transitions: { ask: [coed] } }\n",
+                "0: `modes.transitions` names `coed`, which is not in `modes.allow`; did you mean `code`?",
+            ),
+            ("modes: { delegation: { from: [own] } }\n", "0: `modes.delegation` names `own`, which is not in `modes.allow`"),
             ("rules:\n  - allow: \"edit(.github/workflows/ci.yml)\"\n", "3: allows nothing: protected from edits"),
             ("rules:\n  - allow: \"edit(.github/**)\"\n", "3: allows nothing: protected from edits"),
             ("rules:\n  - allow: \"read(.env)\"\n", "3: allows nothing: protected from reading"),
@@ -232,6 +307,10 @@ mod tests {
                 .as_str(),
             "rules:\n  - allow: [\"command(cargo test:*)\", \"command(make:*)\", \"command(npm run build)\", \"command(own-tool:*)\"]\n",
             "triggers: { schedule: { jobs: [a] } }\nrules:\n  - deny: \"edit(src/**)\"\n    triggers: [schedule]\n",
+            "triggers: { comment: {}, bots: { allow: [\"x[bot]\"] } }\nrules:\n  - deny: \"edit(src/**)\"\n    triggers: [comment]\n    tiers: [bot]\n",
+            "triggers: { label: { name: x }, users: { allow: [bob] } }\nrules:\n  - deny: \"edit(src/**)\"\n    tiers: [stranger]\n",
+            "rules:\n  - allow: [\"delegate(co*)\", \"mode(*)\"]\n",
+            "modes: { default: code, allow: [code], switching: off }\n",
         ] {
             assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
         }
@@ -244,6 +323,14 @@ mod tests {
         let cited = [RuleRef { pattern: "read(**)".to_owned(), origin: "p".to_owned(), line: 3 }];
         let unused: Vec<_> = policy.unused_rules(&cited).into_iter().map(|warning| (warning.rule.line, warning.rule.pattern)).collect();
         assert_eq!(unused, [(3, "edit(src/**)".to_owned())]);
+    }
+
+    #[test]
+    fn modes_that_are_not_there_are_named() {
+        let policy = Policy::parse("version: 1\nmodes: { default: code, allow: [code, docs-writter] }\n", "p").unwrap();
+        let known = ["code", "docs-writer"].map(str::to_owned);
+        let told: Vec<_> = policy.unknown_modes(&known).into_iter().map(|warning| warning.message).collect();
+        assert_eq!(told, ["there is no mode `docs-writter`; did you mean `docs-writer`?"]);
     }
 
     #[test]

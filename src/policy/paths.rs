@@ -4,6 +4,7 @@
 //! careless disk would: without case, without invisible characters, without endings that some systems drop.
 
 use crate::base::path::RepoPath;
+use crate::base::secret::view;
 use crate::policy::glob::{Case, PathGlob};
 
 const PROTECTED: &str = include_str!("../../config/protected_paths.txt");
@@ -97,14 +98,11 @@ fn narrow(letter: char) -> char {
     }
 }
 
-/// Returns true for characters that show nothing: joiners, direction marks, fillers, byte order marks, tags.
+/// Returns true for characters that show nothing, the sign that turns the letter before it into a picture among them: joiners, direction
+/// marks, fillers, byte order marks, tags.
 #[must_use]
 pub fn is_invisible(letter: char) -> bool {
-    matches!(letter,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
+    letter == '\u{fe0f}' || view::is_invisible(letter)
 }
 
 #[cfg(test)]

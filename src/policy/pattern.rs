@@ -4,6 +4,7 @@
 //! decided in `command`.
 
 use crate::base::fields::nearest;
+use crate::base::secret::view::is_invisible;
 use crate::policy::command::word;
 use crate::policy::glob::{Case, PathGlob, name_matches};
 use crate::policy::intent::{Intent, Publication};
@@ -90,6 +91,9 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (kind, inner) = split(text)?;
+        if let Some(unseen) = text.chars().find(|letter| is_invisible(*letter)) {
+            return Err(format!("pattern holds U+{:04X}, which nobody sees", u32::from(unseen)));
+        }
         match kind {
             "read" => PathGlob::parse(inner).map(Self::Read),
             "edit" => PathGlob::parse(inner).map(Self::Edit),
@@ -301,6 +305,8 @@ mod tests {
             ("fetch(http://localhost:8080)", "never fetched"),
             ("publish(tweet)", "cannot be published"),
             ("mode(a b)", "not the name"),
+            ("read(.env\u{200b})", "U+200B, which nobody sees"),
+            ("command(git\u{2060} push:*)", "U+2060"),
         ] {
             let error = Pattern::parse(text).unwrap_err();
             assert!(error.contains(told), "{text}: {error}");

@@ -1,6 +1,7 @@
 //! First messages of a task. In: the words of the authorised person (or of the parent task) and material that others wrote; out: one
 //! text in which both cannot be confused. Material is data: it is fenced with a fence it cannot close and named with its origin.
 
+use crate::base::secret::view::is_invisible;
 use crate::base::text::Clipped;
 use crate::modes::Mode;
 use crate::prompts::sections;
@@ -121,8 +122,7 @@ fn one_line(text: &str) -> String {
 
 /// Returns true for characters that a person does not see and a model does: controls, zero-width, direction and tag characters.
 fn is_hidden(char: char) -> bool {
-    (char.is_control() && !matches!(char, '\n' | '\t'))
-        || matches!(u32::from(char), 0xAD | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
+    (char.is_control() && !matches!(char, '\n' | '\t')) || is_invisible(char)
 }
 
 #[cfg(test)]

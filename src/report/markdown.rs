@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use crate::base::secret::view::is_invisible;
+
 /// Returns Markdown by a model or a person so that it ends where it should: fences it opened are closed, HTML in it is shown as
 /// text. Code spans and top-level fences keep their `<`.
 ///
@@ -115,11 +117,7 @@ pub fn visible(text: &str) -> String {
 
 /// Control characters, and the characters Unicode calls ignorable: zero-width, bidirectional, variation, tags.
 fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+    letter.is_control() || is_invisible(letter) || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{fe0f}')
 }
 
 fn is_marker_letter(letter: char) -> bool {

@@ -224,6 +224,11 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
     assert_eq!(from("Good-App[bot]", Permission::Write).decide().unwrap().facts.tier, Tier::Bot);
     assert_eq!(from("good-app[bot]", Permission::None).refused_by().0, "triggers.bots.allow");
     assert_eq!(from("evil-app[bot]", Permission::Write).refused_by().0, "triggers.bots.allow");
+    let mut by_hand = from("good-app[bot]", Permission::Write);
+    by_hand.trigger.kind = EventKind::Dispatch;
+    by_hand.runs();
+    by_hand.triggers.dispatch_tiers.clear();
+    assert_eq!(by_hand.refused_by().0, "triggers.dispatch.tiers", "a way that is closed stays closed");
     for own in ["locum[bot]", "Locum[bot]", "github-actions[bot]"] {
         let mut scene = from(own, Permission::Write);
         scene.triggers.bots.push(own.to_owned());

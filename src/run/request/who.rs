@@ -82,12 +82,12 @@ pub(super) fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &T
     if in_a_persons_place {
         return Err(silent("triggers.approve", "only people decide"));
     }
-    // By name as well, in the ways that are open at all; never to say yes to a held call.
+    // People and bots by name as well, in the ways that are open at all; never to say yes to a held call.
     let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
     if listed && open && purpose != Purpose::Approve {
         return Ok(());
     }
-    if tier == Tier::Bot || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
+    if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
         return Ok(());
     }
     Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
