@@ -76,6 +76,8 @@ struct Listener<'t> {
     tools: &'t [ToolSpec],
     /// Words that may hold calls, kept until the reply is whole.
     kept: String,
+    /// Whether a call may have begun in what is kept: then all that comes is kept, and not looked over again.
+    may_have_begun: bool,
     /// Whether words were passed on.
     has_words: bool,
     /// Places of the calls it made natively.
@@ -84,7 +86,7 @@ struct Listener<'t> {
 
 impl<'t> Listener<'t> {
     fn new(tools: &'t [ToolSpec]) -> Self {
-        Self { tools, kept: String::new(), has_words: false, native: BTreeMap::new() }
+        Self { tools, kept: String::new(), may_have_begun: false, has_words: false, native: BTreeMap::new() }
     }
 
     fn hear(&mut self, delta: Delta) -> Vec<Delta> {
@@ -114,7 +116,12 @@ impl<'t> Listener<'t> {
             // Too much for a reply, and refused as such above.
             return Some(std::mem::take(&mut self.kept));
         }
-        let plain = self.kept.find('<').into_iter().chain(self.kept.find("```")).min().unwrap_or(self.kept.len());
+        if self.may_have_begun {
+            return None;
+        }
+        let begun = self.kept.find('<').into_iter().chain(self.kept.find("```")).min();
+        self.may_have_begun = begun.is_some();
+        let plain = begun.unwrap_or(self.kept.len());
         let sure = self.kept.get(..plain)?.trim_end_matches(|letter: char| letter.is_whitespace() || letter == '`').len();
         let rest = self.kept.split_off(sure);
         let words = std::mem::replace(&mut self.kept, rest);
