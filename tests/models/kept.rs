@@ -1,6 +1,6 @@
 //! What a provider keeps with a reply: it goes back to its model, also after a way through the journal, and to no other.
 
-use locum::base::chat::{Message, Reply, ToolResult};
+use locum::base::chat::{Message, Reply, ToolCall, ToolResult};
 use locum::models::profile::{Profile, Provider};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -90,5 +90,62 @@ fn requests_go_to_the_providers_own_paths() {
         let mut server = ModelServer::start(vec![stream(&words(provider))]);
         assert!(ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.is_ok());
         assert_eq!(server.asked()[0].path, path);
+    }
+}
+
+#[test]
+fn reasoning_goes_back_to_a_server_that_misses_it() {
+    let refusal = json!({ "error": { "message": "The `reasoning_content` in the thinking mode must be passed back to the API.", "type": "invalid_request_error" } });
+    let whole = stream(&words(Provider::Openai));
+    let mut server = ModelServer::start_with(move |asked| {
+        let body = asked.json();
+        let misses = |message: &Value| message.get("tool_calls").is_some() && message.get("reasoning_content").is_none();
+        if body["messages"].as_array().unwrap().iter().any(misses) { Answer::json(400, &refusal) } else { whole.clone() }
+    });
+    let model = model_of(&profile(Provider::Openai, &server.base_url));
+    let call = |id: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: "{}".into() };
+    let turn = |id: &str, reasoning: &str| {
+        let result = ToolResult { call_id: id.into(), text: "text".into(), ..ToolResult::default() };
+        let reply = Message::Assistant { text: String::new(), reasoning: reasoning.into(), calls: vec![call(id)], kept: None };
+        [reply, Message::Tool { results: vec![result] }]
+    };
+    let messages = [vec![Message::User { text: "go".into() }], turn("a", "hm").to_vec(), turn("b", "").to_vec()].concat();
+    for _ in 0..2 {
+        assert!(ask_model(&*model, &messages).0.is_ok());
+    }
+    let asked = server.asked();
+    assert_eq!(asked.len(), 3, "it is learned once");
+    assert_eq!(
+        (&asked[2].json()["messages"][2]["reasoning_content"], &asked[2].json()["messages"][4]["reasoning_content"]),
+        (&json!("hm"), &json!(""))
+    );
+}
+
+#[test]
+fn a_request_begins_with_the_one_before_it() {
+    const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
+    for provider in ALL {
+        let mut server = ModelServer::start(vec![secretive(provider), stream(&words(provider))]);
+        let model = model_of(&profile(provider, &server.base_url));
+        let mut messages = vec![Message::User { text: "go".into() }];
+        let reply = ask_model(&*model, &messages).0.unwrap();
+        for turn in 0..12 {
+            let mut reply = reply.clone();
+            reply.calls[0].id = format!("call:{turn}");
+            messages = [messages, next(reply).split_off(1)].concat();
+            if let Some(Message::Tool { results }) = messages.last_mut() {
+                results[0].call_id = format!("call:{turn}");
+                results[0].text = "a line of a file\n".repeat(40);
+            }
+            if turn % 3 == 2 {
+                messages.push(Message::User { text: "hurry".into() });
+            }
+            assert!(ask_model(&*model, &messages).0.is_ok());
+        }
+        let bodies: Vec<String> = server.asked().iter().map(|asked| asked.body.replace(MARK, "")).collect();
+        for pair in bodies.windows(2) {
+            let begins = pair[0].trim_end_matches([']', '}']);
+            assert!(pair[1].starts_with(begins), "{provider:?}:\n{}\n{}", pair[0], pair[1]);
+        }
     }
 }

@@ -9,14 +9,13 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::base::chat::{Message, ToolResult, ToolSpec};
 use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
 use crate::models::profile::Effort;
 use crate::models::wire::images::{Base64, Shown, shown};
-use crate::models::wire::json::as_object;
+use crate::models::wire::json::Arguments;
 use crate::models::wire::parts::{Part, in_order};
 
 /// Fewest tokens a model can be told to think for.
@@ -141,7 +140,7 @@ enum Known<'a> {
     ToolUse {
         id: Cow<'a, str>,
         name: Cow<'a, str>,
-        input: Input<'a>,
+        input: Arguments<'a>,
     },
     ToolResult {
         tool_use_id: Cow<'a, str>,
@@ -183,13 +182,6 @@ struct Source<'a> {
     kind: &'static str,
     media_type: &'static str,
     data: Base64<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Input<'a> {
-    Written(&'a RawValue),
-    Wrapped(Value),
 }
 
 /// Returns the conversation as messages whose roles alternate: what is said after the answers to calls stands in one message with them.
@@ -239,9 +231,7 @@ fn part_block<'a>(part: Part<'a>, names: &mut Names<'a>) -> Option<Block<'a>> {
         Part::Own(own) => Some(Block::Own(own)),
         Part::Text(text, _) => (!text.trim().is_empty()).then_some(Block::Known(Known::Text { text, cache_control: None })),
         Part::Call(call, _) => {
-            let written = Some(call.arguments.as_str()).filter(|written| written.trim_start().starts_with('{'));
-            let input = written.and_then(|written| serde_json::from_str(written).ok());
-            let input = input.map_or_else(|| Input::Wrapped(as_object(&call.arguments)), Input::Written);
+            let input = Arguments::new(&call.arguments);
             let name = if call.name.is_empty() { Cow::Borrowed("unnamed") } else { plain(&call.name) };
             Some(Block::Known(Known::ToolUse { id: names.give(&call.id), name, input }))
         }

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::base::chat::{Message, ToolCall, ToolResult, ToolSpec};
@@ -16,7 +15,7 @@ use crate::models::catalogue::HostWays;
 use crate::models::profile::Effort;
 use crate::models::wire::Dialect;
 use crate::models::wire::images::{DataUri, Shown, shown};
-use crate::models::wire::json::as_object;
+use crate::models::wire::json::Arguments;
 use crate::models::wire::parts::{Part, in_order};
 
 /// What a body depends on besides the request.
@@ -40,6 +39,12 @@ pub(super) struct Wishes<'a> {
     pub(super) fields: Fields,
 }
 
+impl Wishes<'_> {
+    fn returns_reasoning(&self) -> bool {
+        self.ways.returns_reasoning || self.fields.has(Fields::RETURNS_REASONING)
+    }
+}
+
 /// How a server wants the fields on which compatible servers differ, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) Dialect);
@@ -55,6 +60,8 @@ impl Fields {
     const NO_EFFORT: Dialect = 1 << 3;
     /// No images.
     const NO_IMAGES: Dialect = 1 << 4;
+    /// The reasoning of replies with calls goes back.
+    const RETURNS_REASONING: Dialect = 1 << 5;
 
     fn has(self, bit: Dialect) -> bool {
         self.0 & bit != 0
@@ -66,6 +73,11 @@ impl Fields {
         // Whatever is wrong with an image: without it the conversation can go on.
         if matches!(status, 400 | 422) && lower.contains("image") && !self.has(Self::NO_IMAGES) {
             return Some(Self(self.0 | Self::NO_IMAGES));
+        }
+        // "The `reasoning_content` in the thinking mode must be passed back", "Missing `reasoning_content` field in the assistant message".
+        let is_missed = lower.contains("reasoning_content") && ["passed back", "missing"].iter().any(|word| lower.contains(word));
+        if matches!(status, 400 | 422) && is_missed {
+            return (!self.has(Self::RETURNS_REASONING)).then_some(Self(self.0 | Self::RETURNS_REASONING));
         }
         let refused =
             ["unsupported", "not support", "unknown", "unrecognized", "unexpected", "extra ", "extra_", "not permitted", "not allowed"];
@@ -210,14 +222,7 @@ struct WireCall<'a> {
 #[derive(Serialize)]
 struct WireFunction<'a> {
     name: &'a str,
-    arguments: Arguments<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Arguments<'a> {
-    Written(&'a str),
-    Wrapped(String),
+    arguments: Cow<'a, str>,
 }
 
 #[derive(Serialize)]
@@ -253,7 +258,9 @@ fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, w
             }
             messages.push(WireMessage::Assistant {
                 content: (!text.is_empty() || calls.is_empty()).then_some(text.as_str()),
-                reasoning_content: Some(reasoning.as_str()).filter(|reasoning| wishes.ways.returns_reasoning && !reasoning.is_empty()),
+                // A host that wants it back misses it beside calls even where there was none.
+                reasoning_content: Some(reasoning.as_str())
+                    .filter(|reasoning| wishes.returns_reasoning() && !(reasoning.is_empty() && calls.is_empty())),
                 reasoning_details: details,
                 tool_calls,
             });
@@ -285,7 +292,7 @@ fn push_answers<'a>(messages: &mut Vec<WireMessage<'a>>, results: &'a [ToolResul
 }
 
 fn wire_call<'a>(call: &'a ToolCall, extra_content: Option<&'a Value>, strict: bool) -> WireCall<'a> {
-    let function = WireFunction { name: &call.name, arguments: wire_arguments(&call.arguments) };
+    let function = WireFunction { name: &call.name, arguments: Arguments::text(&call.arguments) };
     WireCall { id: call_id(&call.id, strict), kind: "function", function, extra_content }
 }
 
@@ -304,12 +311,6 @@ fn call_id(id: &str, strict: bool) -> Cow<'_, str> {
         hash /= 36;
     }
     Cow::Owned(letters)
-}
-
-/// Returns arguments that are a JSON object, see [`as_object`].
-fn wire_arguments(written: &str) -> Arguments<'_> {
-    let object = written.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(written).is_ok();
-    if object { Arguments::Written(written) } else { Arguments::Wrapped(as_object(written).to_string()) }
 }
 
 fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
@@ -435,6 +436,14 @@ mod tests {
         let with = body(&conversation(), &[], Wishes { ways: &RETURNING, ..WISHES }, None);
         assert!(with.contains(r#""content":null,"reasoning_content":"hm","tool_calls""#), "{with}");
         assert!(!body(&conversation(), &[], WISHES, None).contains("reasoning"));
+        let mut thoughtless = conversation();
+        if let Message::Assistant { reasoning, .. } = &mut thoughtless[1] {
+            reasoning.clear();
+        }
+        let learned = Wishes { fields: Fields(Fields::RETURNS_REASONING), ..WISHES };
+        let without = body(&thoughtless, &[], learned, None);
+        assert!(without.contains(r#""content":null,"reasoning_content":"","tool_calls""#), "a host misses it beside calls: {without}");
+        assert!(without.contains(r#"{"role":"assistant","content":"so"}"#), "{without}");
     }
 
     #[test]
@@ -458,6 +467,8 @@ mod tests {
             (400, "Unsupported value: 'temperature' does not support 0.2 with this model.", Some(Fields::NO_TEMPERATURE)),
             (400, "Unrecognized request argument supplied: reasoning_effort", Some(Fields::NO_EFFORT)),
             (400, "Invalid content type. image_url is only supported by certain models.", Some(Fields::NO_IMAGES)),
+            (400, "The `reasoning_content` in the thinking mode must be passed back to the API.", Some(Fields::RETURNS_REASONING)),
+            (400, "Missing `reasoning_content` field in the assistant message at message index 2.", Some(Fields::RETURNS_REASONING)),
             (400, "max_tokens is too large: 9999", None),
             (400, "unknown model", None),
             (500, "unknown field stream_options", None),

@@ -10,7 +10,7 @@ use crate::base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
 use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
 use crate::models::wire::images::{Base64, Shown, shown};
-use crate::models::wire::json::as_object;
+use crate::models::wire::json::Arguments;
 use crate::models::wire::parts::{Part, in_order};
 
 /// Stands for the signature of a call that this model did not make (Gemini API, "Thought signatures": calls carried over from elsewhere).
@@ -193,7 +193,7 @@ struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    args: Value,
+    args: Arguments<'a>,
 }
 
 #[derive(Serialize)]
@@ -261,7 +261,7 @@ fn model_parts<'a>(parts: Vec<Part<'a>>, kept: Option<&'a Kept>, wishes: Wishes<
             Part::Call(call, seal) => {
                 let carried = std::mem::take(&mut first_call).then_some(NOT_SIGNED_HERE);
                 let name = if call.name.is_empty() { "unnamed" } else { call.name.as_str() };
-                let function_call = FunctionCall { id: word(seal, "id"), name, args: as_object(&call.arguments) };
+                let function_call = FunctionCall { id: word(seal, "id"), name, args: Arguments::new(&call.arguments) };
                 wire.push(WirePart::Call(SignedCall { function_call, thought_signature: word(seal, "thoughtSignature").or(carried) }));
             }
         }

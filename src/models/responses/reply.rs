@@ -3,7 +3,7 @@
 //! In: events in the order they came, odd ones too: an item that was never begun, one that comes only when it is done, a stream of which only
 //! the last event says anything. Out: words, reasoning, calls, counts, why the model stopped, and the reasoning to be returned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -16,8 +16,21 @@ use crate::models::wire::json::{count_at, read_arguments, read_text};
 pub(crate) struct ResponsesReply {
     items: BTreeMap<u64, Item>,
     calls: usize,
-    /// The item of the last event that named one.
+    /// The place of the item that the last event was about.
     last: u64,
+    /// Places by what servers call their items.
+    named: BTreeMap<String, u64>,
+    /// Places whose items are whole.
+    ended: BTreeSet<u64>,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Words,
+    Call,
+    Reasoning,
+    Other,
 }
 
 /// An item of the output.
@@ -52,22 +65,25 @@ impl Reading for ResponsesReply {
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {}
             "response.output_item.added" => {
-                let at = self.index(&event);
-                self.begin(at, event.get("item").unwrap_or(&Value::Null), said);
+                let item = event.get("item").unwrap_or(&Value::Null);
+                let at = self.place(&event, Kind::of(item));
+                self.begin(at, item, said);
             }
             "response.output_item.done" => {
-                let at = self.index(&event);
-                self.end(at, event.get("item").unwrap_or(&Value::Null), said);
+                let item = event.get("item").unwrap_or(&Value::Null);
+                let at = self.place(&event, Kind::of(item));
+                self.ended.insert(at);
+                self.end(at, item, said);
             }
             "response.output_text.delta" | "response.refusal.delta" => {
-                let at = self.index(&event);
+                let at = self.place(&event, Kind::Words);
                 if let Item::Words { bytes, .. } = self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None }) {
                     *bytes += text().len();
                     said.text(&text());
                 }
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let at = self.index(&event);
+                let at = self.place(&event, Kind::Reasoning);
                 if let Item::Reasoning { said: has_said, .. } = self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })
                 {
                     *has_said = true;
@@ -75,7 +91,7 @@ impl Reading for ResponsesReply {
                 }
             }
             "response.function_call_arguments.delta" => {
-                let at = self.index(&event);
+                let at = self.place(&event, Kind::Call);
                 self.arguments(at, read_arguments(event.get("delta")), said);
             }
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
@@ -104,18 +120,67 @@ impl Reading for ResponsesReply {
     }
 }
 
+impl Kind {
+    fn of(item: &Value) -> Self {
+        match item.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "message" => Self::Words,
+            "function_call" => Self::Call,
+            "reasoning" => Self::Reasoning,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Item {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Words { .. } => Kind::Words,
+            Self::Call { .. } => Kind::Call,
+            Self::Reasoning { .. } => Kind::Reasoning,
+            Self::Other => Kind::Other,
+        }
+    }
+}
+
 impl ResponsesReply {
-    fn index(&mut self, event: &Value) -> u64 {
-        self.last = event.get("output_index").and_then(Value::as_u64).unwrap_or(self.last);
-        self.last
+    /// Finds the place of the item an event is about: by its number, which some servers leave out and some give to every item alike, by its
+    /// names, which some give anew with every event, or else after what came last. What fits nowhere is a new item.
+    fn place(&mut self, event: &Value, kind: Kind) -> u64 {
+        let item = event.get("item");
+        let call = item.and_then(|item| read_text(item.get("call_id")));
+        let names: Vec<String> = [event.get("item_id"), item.and_then(|item| item.get("id"))].into_iter().filter_map(read_text).collect();
+        let fits = |at: &u64| self.items.get(at).is_none_or(|known| known.kind() == kind) && self.takes_call(*at, call.as_ref());
+        let number = event.get("output_index").and_then(Value::as_u64);
+        let named = || call.iter().chain(&names).find_map(|name| self.named.get(name)).copied();
+        let goes_on = || {
+            let is_new = match (item.is_some(), names.is_empty() && call.is_none()) {
+                (false, _) => false,
+                (true, true) => {
+                    self.ended.contains(&self.last) || event.get("type").is_some_and(|kind| kind == "response.output_item.added")
+                }
+                (true, false) => self.named.values().any(|at| *at == self.last) || self.ended.contains(&self.last),
+            };
+            (!is_new).then_some(self.last)
+        };
+        let next = self.items.last_key_value().map_or(0, |(at, _)| at.saturating_add(1));
+        let at = number.filter(fits).or_else(|| named().filter(fits)).or_else(|| goes_on().filter(fits)).unwrap_or(next);
+        self.named.extend(names.into_iter().chain(call).map(|name| (name, at)));
+        self.last = at;
+        at
+    }
+
+    /// Returns true unless another call is known to be at this place.
+    fn takes_call(&self, at: u64, call: Option<&String>) -> bool {
+        let is_named = matches!(self.items.get(&at), Some(Item::Call { is_named: true, .. }));
+        call.is_none_or(|call| !is_named || self.named.get(call) == Some(&at))
     }
 
     fn begin(&mut self, at: u64, item: &Value, said: &mut Said) {
-        match item.get("type").and_then(Value::as_str).unwrap_or_default() {
-            "message" => drop(self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None })),
-            "reasoning" => drop(self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })),
-            "function_call" => self.name(at, item, said),
-            _ => drop(self.items.entry(at).or_insert(Item::Other)),
+        match Kind::of(item) {
+            Kind::Words => drop(self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None })),
+            Kind::Reasoning => drop(self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })),
+            Kind::Call => self.name(at, item, said),
+            Kind::Other => drop(self.items.entry(at).or_insert(Item::Other)),
         }
     }
 
@@ -320,6 +385,72 @@ mod tests {
         assert_eq!(reply.calls, [r#"a f {"a":1}"#, r#"b f {"b":2}"#]);
         let late = json!({ "type": "response.output_item.done", "output_index": 0, "item": { "type": "function_call", "call_id": "late", "name": "f", "arguments": "{}" } });
         assert_eq!(told(&[piece(0, "{}"), late, completed()]).calls, ["late f {}"]);
+    }
+
+    #[test]
+    fn reads_items_without_numbers_as_llama_cpp_sends_them() {
+        let added = |item: Value| json!({ "type": "response.output_item.added", "item": item });
+        let done = |item: Value| json!({ "type": "response.output_item.done", "item": item });
+        let call = |id: &str, arguments: &str| json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": arguments });
+        let piece = |id: &str, piece: &str| json!({ "type": "response.function_call_arguments.delta", "item_id": id, "delta": piece });
+        let message = json!({ "type": "message", "id": "msg_1", "content": [{ "type": "output_text", "text": "a" }] });
+        let reply = told(&[
+            added(json!({ "type": "reasoning", "id": "rs_1", "summary": [] })),
+            json!({ "type": "response.reasoning_text.delta", "item_id": "rs_1", "delta": "hm" }),
+            added(json!({ "type": "message", "id": "msg_1", "content": [] })),
+            json!({ "type": "response.output_text.delta", "item_id": "msg_1", "delta": "a" }),
+            added(call("fc_1", "")),
+            piece("fc_1", "{\"a\""),
+            piece("fc_1", ":1}"),
+            added(call("fc_2", "")),
+            piece("fc_2", "{\"b\":2}"),
+            done(json!({ "type": "reasoning", "id": "rs_1", "summary": [], "content": [{ "type": "reasoning_text", "text": "hm" }] })),
+            done(message.clone()),
+            done(call("fc_1", "{\"a\":1}")),
+            done(call("fc_2", "{\"b\":2}")),
+            completed(),
+        ]);
+        assert_eq!((reply.words.as_str(), reply.reasoning.as_str()), ("a", "hm"));
+        assert_eq!(reply.calls, [r#"fc_1 f {"a":1}"#, r#"fc_2 f {"b":2}"#]);
+        let at_the_end = told(&[done(message), done(call("fc_1", "{}")), done(call("fc_2", "{}")), completed()]);
+        assert_eq!((at_the_end.words.as_str(), at_the_end.calls), ("a", vec!["fc_1 f {}".to_owned(), "fc_2 f {}".to_owned()]));
+    }
+
+    #[test]
+    fn tells_items_apart_however_they_are_numbered_and_named() {
+        let words = |text: &str| json!({ "type": "message", "content": [{ "type": "output_text", "text": text }] });
+        let call = |name: &str| json!({ "type": "function_call", "name": name, "arguments": "{}" });
+        let done = |item: &Value| json!({ "type": "response.output_item.done", "item": item });
+        let nameless = told(&[done(&words("a")), done(&call("f")), done(&call("g")), completed()]);
+        assert_eq!((nameless.words.as_str(), nameless.calls), ("a", vec![" f {}".to_owned(), " g {}".to_owned()]));
+        let numbered = |kind: &str, rest: Value| {
+            let mut event = json!({ "type": kind, "output_index": 0 });
+            event.as_object_mut().unwrap().extend(rest.as_object().cloned().unwrap());
+            event
+        };
+        let with_id = |id: &str, call_id: &str| json!({ "item": { "type": "function_call", "id": id, "call_id": call_id, "name": "f", "arguments": "" } });
+        let arguments =
+            |id: &str, delta: &str| numbered("response.function_call_arguments.delta", json!({ "item_id": id, "delta": delta }));
+        let every_item_is_zero = told(&[
+            numbered("response.output_text.delta", json!({ "item_id": "m", "delta": "a" })),
+            numbered("response.output_item.added", with_id("i", "c1")),
+            arguments("i", "{\"x\":1}"),
+            numbered("response.output_item.added", with_id("j", "c2")),
+            arguments("j", "{\"y\":2}"),
+            completed(),
+        ]);
+        assert_eq!(
+            (every_item_is_zero.words.as_str(), every_item_is_zero.calls),
+            ("a", vec![r#"c1 f {"x":1}"#.to_owned(), r#"c2 f {"y":2}"#.to_owned()])
+        );
+        let names_change = told(&[
+            numbered("response.output_item.added", with_id("opaque-1", "c1")),
+            arguments("opaque-2", "{\"x\""),
+            arguments("opaque-3", ":1}"),
+            numbered("response.output_item.done", with_id("opaque-4", "c1")),
+            completed(),
+        ]);
+        assert_eq!(names_change.calls, [r#"c1 f {"x":1}"#]);
     }
 
     #[test]

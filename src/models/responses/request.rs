@@ -3,6 +3,8 @@
 //! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last, as
 //! items: what was said, calls, answers, and reasoning just as it came. It sends nothing.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
 use crate::models::profile::Effort;
 use crate::models::wire::images::{DataUri, Shown, shown};
-use crate::models::wire::json::as_object;
+use crate::models::wire::json::Arguments;
 use crate::models::wire::parts::{Part, in_order};
 
 /// What a body depends on besides the request.
@@ -113,7 +115,7 @@ enum Known<'a> {
     FunctionCall {
         call_id: &'a str,
         name: &'a str,
-        arguments: String,
+        arguments: Cow<'a, str>,
     },
     FunctionCallOutput {
         call_id: &'a str,
@@ -177,8 +179,7 @@ fn item(part: Part<'_>) -> Option<Item<'_>> {
         Part::Own(own) => Some(Item::Own(own)),
         Part::Text(text, seal) => (!text.is_empty()).then(|| words("assistant", text, seal.get("phase"))),
         Part::Call(call, _) => {
-            let arguments = as_object(&call.arguments);
-            let arguments = if arguments.get("not_an_object").is_some() { arguments.to_string() } else { call.arguments.clone() };
+            let arguments = Arguments::text(&call.arguments);
             Some(Item::Known(Known::FunctionCall { call_id: &call.id, name: &call.name, arguments }))
         }
     }

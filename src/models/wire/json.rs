@@ -1,6 +1,39 @@
 //! Plain readings of JSON values whose type servers disagree about.
 
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Arguments of a call as an object, see [`as_object`]; as they were written where they are one.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Arguments<'a> {
+    /// Letter for letter.
+    Written(&'a RawValue),
+    /// Inside an object.
+    Wrapped(Value),
+}
+
+impl<'a> Arguments<'a> {
+    /// Takes what a model wrote.
+    pub(crate) fn new(written: &'a str) -> Self {
+        let object = Some(written).filter(|written| is_braced(written)).and_then(|written| serde_json::from_str(written).ok());
+        object.map_or_else(|| Self::Wrapped(as_object(written)), Self::Written)
+    }
+
+    /// Takes what a model wrote for a server that wants the object as a text.
+    pub(crate) fn text(written: &'a str) -> Cow<'a, str> {
+        let is_object = is_braced(written) && serde_json::from_str::<IgnoredAny>(written).is_ok();
+        if is_object { Cow::Borrowed(written) } else { Cow::Owned(as_object(written).to_string()) }
+    }
+}
+
+fn is_braced(written: &str) -> bool {
+    written.trim_start().starts_with('{')
+}
 
 /// Reads a count that may be written as a float or as text.
 pub(crate) fn read_number(value: &Value) -> Option<u64> {
@@ -41,7 +74,7 @@ pub(crate) fn is_said(value: &Value) -> bool {
 
 /// Returns what a model wrote as arguments as the object it stands for. Servers that take objects, and those that read the text when they
 /// lay out the conversation, fail the whole request for one broken call of the past; what the model wrote is kept inside an object then.
-pub(crate) fn as_object(written: &str) -> Value {
+fn as_object(written: &str) -> Value {
     match serde_json::from_str(written) {
         Ok(object @ Value::Object(_)) => object,
         Ok(_) | Err(_) => serde_json::json!({ "not_an_object": written }),
@@ -53,7 +86,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use super::{as_object, count_at, read_arguments};
+    use super::{Arguments, as_object, count_at, read_arguments};
 
     #[test]
     fn reads_counts_however_they_are_written() {
@@ -69,6 +102,13 @@ mod tests {
         assert_eq!(as_object(r#"{"b":1,"a":2}"#), json!({ "b": 1, "a": 2 }));
         for broken in ["{\"a\"", "", "[1]", "words"] {
             assert_eq!(as_object(broken), json!({ "not_an_object": broken }));
+            assert!(matches!(Arguments::new(broken), Arguments::Wrapped(_)), "{broken}");
+            assert_eq!(Arguments::text(broken), json!({ "not_an_object": broken }).to_string());
         }
+        let written = " { \"a\": 1.0 }";
+        assert_eq!(
+            (serde_json::to_string(&Arguments::new(written)).unwrap().as_str(), &*Arguments::text(written)),
+            (written.trim(), written)
+        );
     }
 }
