@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::secret::Secret;
+use crate::config::telemetry;
 use crate::models::profile::Provider;
 use crate::models::resolve::MODEL_VARIABLE;
 use crate::workspace::env::holds_a_secret;
@@ -67,7 +68,8 @@ impl Environment {
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
         let named = self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
-        named.map(|(_, value)| Secret::new(value.clone())).chain(self.replaced.clone()).collect()
+        let named = named.map(|(_, value)| Secret::new(value.clone()));
+        named.chain(self.replaced.clone()).chain(telemetry::secrets(|name| self.get(name))).collect()
     }
 
     /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else `~/.config/locum`.

@@ -113,6 +113,8 @@ pub const KEYS: &[Key] = &[
     ),
     key("forge.api_url", Kind::Text, Scope::NotRepository, &["GITHUB_API_URL"], "where the forge's API starts"),
     key("forge.token_env", Kind::Text, Scope::NotRepository, &[], "variable that holds the forge's token"),
+    key("telemetry.traces", Kind::Flag, Scope::Everyone, &[], "sends a trace of the run to a collector"),
+    key("telemetry.content", Kind::Flag, Scope::NotRepository, &[], "tells texts in the trace"),
     key("state_dir", Kind::Text, Scope::NotRepository, &[], "folder for everything kept between runs"),
     key("session_dir", Kind::Text, Scope::NotRepository, &[], "folder for sessions; `sessions` below `state_dir` when absent"),
 ];

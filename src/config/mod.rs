@@ -11,3 +11,4 @@ pub mod load;
 pub mod schema;
 pub mod settings;
 pub mod source;
+pub mod telemetry;

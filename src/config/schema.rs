@@ -13,6 +13,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("models.profiles.*.price", "what it costs, in place of the built-in price"),
     ("budget", "limits below those of the policy"),
     ("forge", "where work comes from and results go"),
+    ("telemetry", "what is told of a run to a collector of traces"),
 ];
 
 /// Returns the schema of `.locum/config.yml`. What only one run may set, or never a repository, is not in it.

@@ -59,10 +59,22 @@ pub struct Values {
     pub fail_on: Option<Vec<OutcomeWord>>,
     /// The forge.
     pub forge: ForgeSettings,
+    /// What is told of a run to a collector of traces.
+    pub telemetry: TelemetrySettings,
     /// Folder for everything kept between runs; `None` where the environment names no home.
     pub state_dir: Option<PathBuf>,
     /// Folder for sessions.
     pub session_dir: Option<PathBuf>,
+}
+
+/// What is told of a run to a collector of traces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// Whether there is a trace at all.
+    pub traces: bool,
+    /// Whether it holds texts of people, models and tools.
+    pub content: bool,
 }
 
 /// Limits that tighten the policy's budget; absent ones leave the policy's.

@@ -17,3 +17,4 @@ pub mod review;
 mod sample;
 pub mod sections;
 pub mod summary;
+pub mod trace;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::sync::watch;
+use tracing::Instrument;
 
 use crate::base::clock::Clock;
 use crate::base::secret::Redactor;
@@ -21,6 +22,7 @@ use crate::run::plan::Subject;
 use crate::run::prepare::{Prepared, RETRY};
 use crate::run::progress;
 use crate::run::publish::{Published, Publisher};
+use crate::run::telemetry;
 use crate::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::Outcome;
@@ -167,7 +169,10 @@ async fn run<'a>(
         cancelled,
         watch: Box::new(watch),
     };
-    Ok(session::run(parts, journal).await)
+    let span = tracing::info_span!("run", session = %plan.session);
+    let outcome = session::run(parts, journal).instrument(span).await;
+    telemetry::tell(prepared, execution.folder, execution.clock).await;
+    Ok(outcome)
 }
 
 /// Looks up what the task names, and returns what the root task is told first.

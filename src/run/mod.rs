@@ -16,5 +16,6 @@ pub mod publish;
 pub mod request;
 pub mod steps;
 pub mod survey;
+mod telemetry;
 pub mod tree;
 pub mod trusted;

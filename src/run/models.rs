@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use url::Url;
+
 use crate::base::secret::{Redactor, Secret};
 use crate::base::tool::ToolName;
 use crate::config::environment::Environment;
@@ -16,11 +18,12 @@ use crate::models::cassette::record::{Recording, Tape};
 use crate::models::cassette::replay::Replay;
 use crate::models::cassette::{Capacity, Field};
 use crate::models::chain::{Chain, Link};
-use crate::models::profile::{Price, ToolProtocol};
+use crate::models::profile::{Price, Profile, Provider, ToolProtocol};
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
 use crate::modes::{Mode, ModelNeed};
+use crate::report::trace::TracedModel;
 use crate::run::fault::FaultKind;
 use crate::run::fault::{Fault, Note};
 use crate::run::job::Work;
@@ -37,12 +40,15 @@ pub struct PreparedModel {
     context_window: u32,
     tool_protocol: ToolProtocol,
     pub(super) sees_images: bool,
+    /// How a trace names it.
+    pub(super) traced: TracedModel,
     spares: Vec<(String, Option<Price>)>,
 }
 
 impl PreparedModel {
     fn free(model: impl Model + 'static) -> Self {
         Self {
+            traced: TracedModel { provider: Provider::Scripted.as_str(), name: model.label().to_owned() },
             model: Box::new(model),
             price: None,
             included_tools: Vec::new(),
@@ -74,6 +80,7 @@ impl PreparedModel {
             context_window,
             tool_protocol: chosen.limits.tool_protocol,
             sees_images,
+            traced: TracedModel { provider: traced_provider(&chosen.profile), name: chosen.profile.model.clone() },
             spares,
         })
     }
@@ -91,6 +98,28 @@ impl PreparedModel {
             spares: &self.spares,
         }
     }
+}
+
+/// Returns what OpenTelemetry calls a profile's provider: the one its host belongs to, else the one whose protocol it speaks.
+fn traced_provider(profile: &Profile) -> &'static str {
+    const HOSTS: &[(&str, &str)] = &[
+        ("api.deepseek.com", "deepseek"),
+        ("api.mistral.ai", "mistral_ai"),
+        ("api.groq.com", "groq"),
+        ("api.x.ai", "x_ai"),
+        ("api.perplexity.ai", "perplexity"),
+        (".openai.azure.com", "azure.ai.openai"),
+        ("aiplatform.googleapis.com", "gcp.vertex_ai"),
+    ];
+    let url = profile.base_url.as_deref().and_then(|address| Url::parse(address).ok());
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let named = HOSTS.iter().find(|(end, _)| host.ends_with(end)).map(|(_, name)| *name);
+    named.unwrap_or(match profile.provider {
+        Provider::Openai | Provider::OpenaiResponses => "openai",
+        Provider::Anthropic => "anthropic",
+        Provider::Gemini => "gcp.gemini",
+        Provider::Scripted => "scripted",
+    })
 }
 
 /// The models of a run.

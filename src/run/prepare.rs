@@ -12,6 +12,7 @@ use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::config::source::Layer;
+use crate::config::telemetry::Collector;
 use crate::models::retry::RetryLimits;
 use crate::modes::WayIn;
 use crate::modes::access::{self, Offer, Purpose};
@@ -117,6 +118,8 @@ pub struct Prepared {
     pub modes: ModeSet,
     /// What the trusted ref adds to prompts.
     pub standing: Standing,
+    /// Where a trace of the run goes; `None` where none is wanted.
+    pub telemetry: Option<Collector>,
     /// The root task's model.
     pub main: PreparedModel,
     /// The sub-tasks' model.
@@ -252,6 +255,10 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     }
     let wishes: Vec<&Mode> = modes.iter().filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some()).collect();
     let models = Models::choose(&order, &settings, environment, trusted, &wishes, &slug)?;
+    let telemetry = Collector::read(settings.values.telemetry, environment).unwrap_or_else(|error| {
+        tracing::warn!(%error, "no trace of this run will be sent");
+        None
+    });
     let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables()).map_err(Fault::machine)?;
     let facts = Facts { mode: slug.clone(), sandboxed: sandbox.holds(), ..order.facts };
     let sandbox = sandbox.with_hosts_of(&policy, &facts);
@@ -292,6 +299,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         settings,
         modes,
         standing: Standing { rules, skills, language },
+        telemetry,
         main: models.main,
         task: models.task,
         condense: models.condense,

@@ -4,6 +4,7 @@
 //! one alone, and `attempt_completion` only after all others. Every call gets an answer, unless the session stops at it (a question, a hold).
 
 use futures::{FutureExt, StreamExt};
+use tracing::Instrument;
 
 use crate::base::chat::StopReason;
 use crate::base::guard::{self, Guard};
@@ -206,7 +207,10 @@ impl<'a> Session<'a> {
             let visible = tools.readable();
             let context = tools.context(&visible);
             let answers = futures::stream::iter(reads)
-                .map(|read| async move { (read.waiting, dispatch::perform(read.permit, context).await) })
+                .map(|read| {
+                    let span = tracing::info_span!("call", task = %id, call = %read.waiting.call.id, tool = %read.permit.act().tool());
+                    async move { (read.waiting, dispatch::perform(read.permit, context).await) }.instrument(span)
+                })
                 .buffered(CONCURRENT_READS)
                 .collect()
                 .await;

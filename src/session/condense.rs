@@ -5,6 +5,7 @@
 //! stay together, and the task, its checklist, what the policy refused and which files were read last stand in what is left.
 
 use futures::FutureExt;
+use tracing::Instrument;
 
 use crate::base::chat::{Message, Reply, Usage};
 use crate::base::id::TaskId;
@@ -76,6 +77,7 @@ impl<'a> Session<'a> {
                 let summary = retry::complete(condenser.model, request, retry, clock, &mut |_delta| {}).await;
                 (id, Done::SummedUp { summary, left_out, estimate_tokens })
             }
+            .instrument(tracing::info_span!("condense", task = %id))
             .boxed_local(),
         ))
     }

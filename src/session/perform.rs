@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use futures::FutureExt;
+use tracing::Instrument;
 
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
@@ -83,11 +84,13 @@ impl<'a> Session<'a> {
     fn perform(&mut self, id: TaskId, permitted: Permitted, snapshot: Option<Snapshot>) -> Result<Work<'a>, Stop> {
         let Permitted { waiting, permit } = permitted;
         let (intents, waiting, tools) = (permit.act().intents(), Box::new(waiting), self.tools(id)?);
+        let span = tracing::info_span!("call", task = %id, call = %waiting.call.id, tool = %permit.act().tool());
         Ok(async move {
             let visible = tools.readable();
             let observation = dispatch::perform_since(permit, tools.context(&visible), snapshot.as_ref()).await;
             (id, Done::Performed { waiting, observation, intents, snapshot })
         }
+        .instrument(span)
         .boxed_local())
     }
 

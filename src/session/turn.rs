@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
+use tracing::Instrument;
 
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::guard::{self, Guard};
@@ -45,6 +46,7 @@ impl<'a> Session<'a> {
             let reply = retry::complete(model, request, retry, clock, &mut |_delta| {}).await;
             (id, Done::Replied { reply, estimate_tokens })
         }
+        .instrument(tracing::info_span!("turn", task = %id, turn))
         .boxed_local())
     }
 

@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use tracing::{debug, warn};
 use url::Url;
 
-use crate::base::secret::Redactor;
+use crate::base::secret::{Redactor, Secret};
 use crate::models::resolve::{Chosen, is_loopback};
 use crate::models::wire::answer::{AnswerReader, Broken, Reading};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
@@ -282,6 +282,21 @@ impl<P: Protocol> Exchange<'_, P> {
         self.ready.extend(reader.take_deltas());
         Ok(more)
     }
+}
+
+/// Sends a JSON text to an address that is no model, and returns the status of the answer.
+///
+/// # Errors
+/// When a header cannot be used, or nobody answered in time.
+pub(crate) async fn post(url: &Url, headers: &[(String, Secret)], body: String, patience: Duration) -> Result<u16, String> {
+    let mut request = client(url)?.post(url.clone()).timeout(patience).header(CONTENT_TYPE, "application/json").body(body);
+    for (name, value) in headers {
+        let name = HeaderName::try_from(name).map_err(|err| format!("header `{name}`: {err}"))?;
+        let mut value = HeaderValue::try_from(value.expose()).map_err(|err| format!("header `{name}`: {err}"))?;
+        value.set_sensitive(true);
+        request = request.header(name, value);
+    }
+    Ok(request.send().await.map_err(|err| described(&err))?.status().as_u16())
 }
 
 /// Returns an address with its path changed; a query stays at the end.

@@ -1,0 +1,53 @@
+//! The trace of a run, sent to a collector when the run is over.
+//!
+//! In: where it goes, the journal's folder. Out: nothing; a collector that is not there, refuses or is slow costs a line in the log and a
+//! bounded wait, never the run.
+
+use std::path::Path;
+
+use crate::base::clock::Clock;
+use crate::config::telemetry::Collector;
+use crate::models::wire;
+use crate::report::trace::span::Parent;
+use crate::report::trace::{self, TraceFacts, otlp};
+use crate::run::models::PreparedModel;
+use crate::run::prepare::Prepared;
+use crate::session::journal::Journal;
+
+/// Tells the collector of the session whose journal lies in a folder, where the run has one.
+pub(super) async fn tell(prepared: &Prepared, folder: &Path, clock: &dyn Clock) {
+    let Some(collector) = &prepared.telemetry else { return };
+    let told = tokio::select! {
+        told = send(collector, prepared, folder) => told,
+        () = clock.sleep(collector.timeout) => Err(format!("the collector took longer than {} s", collector.timeout.as_secs_f64())),
+    };
+    if let Err(error) = told {
+        tracing::warn!(%error, "the trace of this run was not sent");
+    }
+}
+
+async fn send(collector: &Collector, prepared: &Prepared, folder: &Path) -> Result<(), String> {
+    let lines = Journal::read(folder).map_err(|error| error.to_string())?;
+    let spans = trace::spans(&lines, &facts(collector, prepared));
+    let hidden = prepared.redactor.plain_values();
+    for body in otlp::bodies(&spans, &collector.resource) {
+        let body = hidden.hide(&body).into_owned();
+        let status = wire::post(&collector.url, &collector.headers, body, collector.timeout).await?;
+        if !(200..300).contains(&status) {
+            return Err(format!("the collector answered with status {status}"));
+        }
+    }
+    tracing::debug!(spans = spans.len(), "the trace of this run was sent");
+    Ok(())
+}
+
+fn facts(collector: &Collector, prepared: &Prepared) -> TraceFacts {
+    TraceFacts {
+        main: prepared.main.traced.clone(),
+        task: prepared.task.traced.clone(),
+        condense: prepared.condense.as_ref().map(|model| model.traced.clone()),
+        own: prepared.own.iter().map(|(slug, PreparedModel { traced, .. })| (slug.clone(), traced.clone())).collect(),
+        content: collector.content,
+        parent: collector.parent.as_deref().and_then(Parent::parse),
+    }
+}
