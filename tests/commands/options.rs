@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use locum::base::path::RepoPath;
 use locum::policy::command::examine::examine;
-use locum::policy::command::tables::{self, Table};
+use locum::policy::command::tables::{self, Effect, Table};
 
 /// Programs that every system has on which this is tested.
 const EVERYWHERE: &[&str] =
@@ -64,6 +64,39 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
         }
     }
     assert!(asked > 700, "only {asked} options were told");
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+/// What is taken for a value must not be a revision, a path or an option to git: none of those would have been judged.
+#[test]
+fn what_follows_an_option_of_git_is_taken_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |words: &[&str]| {
+        let mut command = Command::new("git");
+        let output = command.args(words).current_dir(folder.path()).stdin(Stdio::null()).env("LC_ALL", "C").output().unwrap();
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    git(&["init", "-q"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "a"]);
+    let mut wrong = Vec::new();
+    let mut asked = 0;
+    for table in tables::all().filter(|table| table.words[0] == "git" && table.effect == Effect::Reads) {
+        for entry in table.options.iter().flat_map(|list| list.split_ascii_whitespace()) {
+            let Some((option, "" | "<" | ">" | ":")) = entry.split_once('=') else { continue };
+            asked += 1;
+            let with = |next| git(&table.words[1..].iter().copied().chain([option, next]).collect::<Vec<_>>());
+            if with("not-there").contains("ambiguous argument 'not-there'") {
+                wrong.push(format!("{} {option}: the next word is a revision or a path", table.words.join(" ")));
+            }
+            let words: Vec<String> = table.words.iter().chain(&[option, "--output=x"]).map(|word| (*word).to_owned()).collect();
+            let refused = !examine(&words, &RepoPath::root()).findings.is_empty();
+            with("--output=x");
+            if std::fs::remove_file(folder.path().join("x")).is_ok() && !refused {
+                wrong.push(format!("{} {option}: the next word is an option", table.words.join(" ")));
+            }
+        }
+    }
+    assert!(asked > 100, "only {asked} options were tried");
     assert_eq!(wrong, Vec::<String>::new());
 }
 

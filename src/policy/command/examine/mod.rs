@@ -204,7 +204,13 @@ impl Looking<'_> {
             Some(known) => {
                 self.next += known.table.words.len() - 1;
                 if known.table.words.get(1) == Some(&"nextest") {
-                    self.next += usize::from(second == Some("run"));
+                    match second {
+                        Some("run" | "list") => self.next += 1,
+                        Some(other) if !other.starts_with('-') => {
+                            self.finding(self.next, format!("`cargo nextest {other}` is not known to be harmless"));
+                        }
+                        Some(_) | None => {}
+                    }
                 }
                 self.by_table(known);
             }

@@ -38,7 +38,8 @@ impl Looking<'_> {
                 self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
                 self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
             }
-            Operands::None => {
+            Operands::PatternsUnder(options) if plain_from.is_none() && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
+            Operands::None | Operands::PatternsUnder(_) => {
                 if let Some((index, word)) = operands.first() {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
                 }

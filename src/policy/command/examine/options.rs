@@ -5,6 +5,9 @@
 use crate::policy::command::examine::{Looking, path_use};
 use crate::policy::command::tables::index::{Known, Takes};
 
+/// Options that take the next word whatever it looks like, where it is often a pattern that starts with `-`.
+const PATTERN_GIVERS: &[(&str, &str)] = &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];
+
 impl Looking<'_> {
     /// Looks up one option word, which may be a cluster of letters, and takes its value along.
     pub(super) fn option(&mut self, known: &Known, name: &str, index: usize, word: &str) {
@@ -14,7 +17,7 @@ impl Looking<'_> {
                 (Takes::Nothing, Some(_)) => self.unlisted(name, index, word),
                 (Takes::Nothing | Takes::Optional, _) => {}
                 (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines, value) => {
-                    let value = value.map(str::to_owned).or_else(|| self.take_next());
+                    let value = value.map(str::to_owned).or_else(|| self.next_value(name, option));
                     self.value(takes, name, index, value);
                 }
             }
@@ -39,7 +42,7 @@ impl Looking<'_> {
                 Some(Takes::Nothing) => {}
                 Some(Takes::Optional) => return,
                 Some(takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines)) => {
-                    let value = if rest.is_empty() { self.take_next() } else { Some(rest.to_owned()) };
+                    let value = if rest.is_empty() { self.next_value(name, &format!("-{letter}")) } else { Some(rest.to_owned()) };
                     self.value(takes, name, index, value);
                     return;
                 }
@@ -68,6 +71,17 @@ impl Looking<'_> {
             },
             Takes::Nothing | Takes::Optional | Takes::Value => {}
         }
+    }
+
+    /// Takes the next word as an option's value. One that looks like an option is refused: many programs would take it for one.
+    fn next_value(&mut self, name: &str, option: &str) -> Option<String> {
+        let index = self.next;
+        let value = self.take_next()?;
+        let is_text = PATTERN_GIVERS.contains(&(name, option)) || value.as_bytes().get(1).is_none_or(u8::is_ascii_digit);
+        if value.starts_with('-') && !is_text {
+            self.finding(index, format!("`{value}` could be an option of `{name}`; write it right behind `{option}`"));
+        }
+        Some(value)
     }
 
     pub(super) fn take_next(&mut self) -> Option<String> {

@@ -4,9 +4,9 @@
 
 use crate::policy::command::tables::{Effect, Operands, Table, reads, runs};
 
-const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --exclude= --lib --bin=? --bins --test= --tests --example= --examples --bench= --benches \
+const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --exclude= --lib --bin= --bins --test= --tests --example= --examples --bench= --benches \
     --all-targets --all-features --no-default-features -F= --features= -j= --jobs= --keep-going --release -r --profile= --locked --offline --frozen --color= \
-    --message-format= --manifest-path=<";
+    --message-format= --manifest-path=< --target=< --no-run --no-fail-fast --doc --future-incompat-report --ignore-rust-version";
 
 const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exitfirst --maxfail= --tb= --lf --ff --nf --last-failed --failed-first --sw --stepwise --durations= \
          --co --collect-only --no-header --no-summary --showlocals --color= --strict-markers --disable-warnings -W= --capture= --runxfail --import-mode= --timeout= --cov=? --no-cov";

@@ -5,20 +5,20 @@
 use crate::policy::command::tables::{Effect, Operands, Table, reads};
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only --name-status --raw --cached --staged \
-    --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U= --unified= -w -b -R -z -a --text \
+    --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U=? --unified=? -w -b -R -z -a --text \
     --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --minimal --patience --histogram \
     --diff-algorithm= --diff-filter= -M=? -C=? -D --find-renames=? --find-copies=? --no-renames --check --exit-code --quiet -q --full-index \
     --binary --abbrev=? --relative=? --no-prefix --ignore-submodules=? -S= -G= --pickaxe-all --pickaxe-regex --function-context \
     -W --inter-hunk-context= --dirstat=? --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic --irreversible-delete";
 
 const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= --author= --committer= --grep= \
-    -i --regexp-ignore-case -E -F -P --extended-regexp --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? --format= \
+    -i --regexp-ignore-case -E -F -P --extended-regexp --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? --format=? \
     --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow -L=: --date= --relative-date --topo-order --date-order \
     --author-date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --tags=? --branches=? --remotes=? --simplify-by-decoration \
-    --full-history --ancestry-path=? --min-parents= --max-parents= --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
+    --full-history --ancestry-path=? --min-parents=? --max-parents=? --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
     --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
 
-const REFLOG: &str = "--oneline -n= --max-count= --all --date= --format= --pretty=? --no-abbrev --abbrev-commit";
+const REFLOG: &str = "--oneline -n= --max-count= --all --date= --format=? --pretty=? --no-abbrev --abbrev-commit";
 
 /// Returns true for an option of `git log` after which it shows files or what is in them.
 pub(super) fn is_about_files(word: &str) -> bool {
@@ -102,12 +102,12 @@ pub(super) const TABLES: &[Table] = &[
     reads(&["git", "name-rev"], Operands::Revisions, "--tags --refs= --name-only --always"),
     reads(
         &["git", "branch"],
-        Operands::None,
+        Operands::PatternsUnder(&["--list"]),
         "-a -r -v --all --remotes --list --show-current --verbose --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-color --color=? --no-column",
     ),
     reads(
         &["git", "tag"],
-        Operands::None,
+        Operands::PatternsUnder(&["--list", "-l"]),
         "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-column",
     ),
     reads(&["git", "remote"], Operands::None, "-v --verbose"),

@@ -40,6 +40,8 @@ pub enum Operands {
     PatternThenPaths(&'static [&'static str]),
     /// Revisions, `REVISION:PATH`, or paths.
     Revisions,
+    /// None, but patterns of what is shown under one of these options.
+    PatternsUnder(&'static [&'static str]),
     /// None but these.
     Only(&'static [&'static str]),
     /// Names of tests or packages that may be paths.
