@@ -44,6 +44,8 @@ tool_names! {
     WebFetch => "web_fetch",
     /// Gives the instructions of a skill.
     Skill => "skill",
+    /// Asks another model a question.
+    AskExpertModel => "ask_expert_model",
     /// Replaces the task's checklist.
     UpdateTodoList => "update_todo_list",
     /// Asks the people behind the task; ends the run with a question when the policy says so.

@@ -49,7 +49,8 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
     let place = Place::open(context, args.at.as_deref())?;
     let file = policy::repository_file(context, args.at.as_deref())?;
     let policy = policy::parse(file.as_ref())?.with_ignored(place.ignored()?);
-    let language = place.settings(&context.environment, &[])?.values.language;
+    let values = place.settings(&context.environment, &[])?.values;
+    let experts = values.models.profiles.into_keys().collect();
     let told = Told::of(&Telling {
         mode,
         modes,
@@ -58,7 +59,12 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
         purpose: Purpose::Work,
         may_delegate: policy.settings().modes.delegation.from.contains(&mode.slug),
         included: &[],
-        standing: &Standing { rules: place.rules(&mode.slug)?, skills: place.skills(slice::from_ref(&mode.slug))?, language },
+        standing: &Standing {
+            rules: place.rules(&mode.slug)?,
+            skills: place.skills(slice::from_ref(&mode.slug))?,
+            language: values.language,
+            experts,
+        },
     });
     let section =
         |(name, text): (&'static str, String)| Section { name, bytes: text.len(), estimated_tokens: estimate_tokens(text.len()), text };

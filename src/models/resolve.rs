@@ -239,6 +239,16 @@ pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish
     chooser.choose(&name, &profile).map(Some)
 }
 
+/// Chooses a profile by its name.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_named(settings: &ModelSettings, facts: &ModelFacts<'_>, name: &str) -> Result<Chosen, ProfileError> {
+    let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
+    let chooser = Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
+    chooser.profile("expert", name)
+}
+
 /// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere; what the repository wrote only where
 /// the two are tied together.
 #[must_use]

@@ -46,6 +46,7 @@ const ALWAYS: &[&str] = &[
     "coordinate_mode",
     "run_slash_command",
     "skill",
+    "ask_expert_model",
 ];
 
 /// Other names of tools.
@@ -216,7 +217,7 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
         ToolName::RequestModeSwitch => works && offer.switching == Switching::Coordinator && !coordinates,
         ToolName::CoordinateMode => !works && coordinates,
         ToolName::NewTask => works && offer.may_delegate,
-        ToolName::UpdateTodoList | ToolName::AskFollowupQuestion | ToolName::Skill => works,
+        ToolName::UpdateTodoList | ToolName::AskFollowupQuestion | ToolName::Skill | ToolName::AskExpertModel => works,
         ToolName::ReadFile
         | ToolName::ListFiles
         | ToolName::SearchFiles
@@ -263,7 +264,13 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         Intent::Command(script) => denied(Permission::Command, &|map| map.denying_script(script)),
         Intent::Mcp { server, tool } => of(Permission::Mcp, &format!("{server}/{tool}")),
         Intent::Delegate(slug) => of(Permission::Delegate, slug),
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Session => Ok(()),
+        Intent::Fetch(_)
+        | Intent::Browse(_)
+        | Intent::Connect(_)
+        | Intent::Publish(_)
+        | Intent::Mode(_)
+        | Intent::Expert(_)
+        | Intent::Session => Ok(()),
     }
 }
 
@@ -564,8 +571,14 @@ mod tests {
     fn the_orchestrator_has_no_tools_of_its_own() {
         let modes = modes();
         let orchestrator = modes.find("orchestrator").unwrap();
-        let common =
-            [ToolName::Skill, ToolName::UpdateTodoList, ToolName::AskFollowupQuestion, ToolName::AttemptCompletion, ToolName::NewTask];
+        let common = [
+            ToolName::Skill,
+            ToolName::AskExpertModel,
+            ToolName::UpdateTodoList,
+            ToolName::AskFollowupQuestion,
+            ToolName::AttemptCompletion,
+            ToolName::NewTask,
+        ];
         let offer = Offer { switching: Switching::Off, may_delegate: true, purpose: Purpose::Work, included: &[ToolName::ApplyPatch] };
         assert_eq!(offered(orchestrator, offer), common);
     }

@@ -59,6 +59,7 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
         },
         "mode" => Ok(Intent::Mode(inner.to_owned())),
         "delegate" => Ok(Intent::Delegate(inner.to_owned())),
+        "expert" => Ok(Intent::Expert(inner.to_owned())),
         "publish" => PUBLICATIONS
             .iter()
             .find(|(word, _)| *word == inner)
@@ -82,6 +83,8 @@ pub enum UseKind {
     Mcp,
     /// Reading pages of the web.
     Fetch,
+    /// Asking another model.
+    Expert,
 }
 
 impl Policy {
@@ -105,7 +108,8 @@ impl Policy {
             | (Pattern::Edit(_), UseKind::Edit)
             | (Pattern::Command(_), UseKind::Command)
             | (Pattern::Mcp(_), UseKind::Mcp)
-            | (Pattern::Fetch(_), UseKind::Fetch) => true,
+            | (Pattern::Fetch(_), UseKind::Fetch)
+            | (Pattern::Expert(_), UseKind::Expert) => true,
             (
                 Pattern::Read(_)
                 | Pattern::Edit(_)
@@ -115,6 +119,7 @@ impl Policy {
                 | Pattern::Mcp(_)
                 | Pattern::Mode(_)
                 | Pattern::Delegate(_)
+                | Pattern::Expert(_)
                 | Pattern::Publish(_),
                 _,
             ) => false,
@@ -135,6 +140,7 @@ impl Policy {
             ("mcp", "call", Some(UseKind::Mcp)),
             ("mode", "switch to", None),
             ("delegate", "delegate to", None),
+            ("expert", "ask the expert", Some(UseKind::Expert)),
         ];
         let mut lines = Vec::new();
         for decision in [Decision::Allow, Decision::Hold, Decision::Deny] {
@@ -224,6 +230,7 @@ fn kind_word(intent: &Intent) -> &'static str {
         Intent::Mcp { .. } => "mcp",
         Intent::Publish(_) => "publish",
         Intent::Delegate(_) => "delegate",
+        Intent::Expert(_) => "expert",
         Intent::Mode(_) => "mode",
         Intent::Session => "session",
     }

@@ -206,7 +206,7 @@ fn of_pattern(written: &Written, opens_protected: bool, reach: &mut Reach) {
                 reach.private.push(shown);
             }
         }
-        Pattern::Edit(_) | Pattern::Command(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Publish(_) => {}
+        Pattern::Edit(_) | Pattern::Command(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Expert(_) | Pattern::Publish(_) => {}
     }
 }
 
@@ -246,7 +246,7 @@ fn standing(rules: &[Rule]) -> Vec<(&Rule, &Written)> {
     let denied: Vec<&Written> = rules.iter().filter(always).flat_map(|rule| &rule.patterns).collect();
     let matters = |pattern: &Pattern| match pattern {
         Pattern::Fetch(_) | Pattern::Browse(_) | Pattern::Mcp(_) | Pattern::Read(_) | Pattern::Command(_) => true,
-        Pattern::Edit(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Publish(_) => false,
+        Pattern::Edit(_) | Pattern::Mode(_) | Pattern::Delegate(_) | Pattern::Expert(_) | Pattern::Publish(_) => false,
     };
     let allowed = rules.iter().filter(|rule| rule.decision == Decision::Allow);
     let written = allowed.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));

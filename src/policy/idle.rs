@@ -238,6 +238,7 @@ fn samples(pattern: &Pattern) -> Vec<Intent> {
         | Pattern::Mcp(_)
         | Pattern::Mode(_)
         | Pattern::Delegate(_)
+        | Pattern::Expert(_)
         | Pattern::Publish(_) => Vec::new(),
     }
 }

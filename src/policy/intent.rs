@@ -33,6 +33,8 @@ pub enum Intent {
     Publish(Publication),
     /// Hands work to a sub-task in this mode.
     Delegate(String),
+    /// Asks another model, by the name of its profile.
+    Expert(String),
     /// Runs in this mode, or switches to it.
     Mode(String),
     /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a result. Allowed by the
@@ -53,6 +55,7 @@ impl fmt::Display for Intent {
             Self::Mcp { server, tool } => write!(formatter, "mcp({server}/{tool})"),
             Self::Publish(publication) => write!(formatter, "publish({publication})"),
             Self::Delegate(mode) => write!(formatter, "delegate({mode})"),
+            Self::Expert(profile) => write!(formatter, "expert({profile})"),
             Self::Mode(mode) => write!(formatter, "mode({mode})"),
             Self::Session => formatter.write_str("session"),
         }

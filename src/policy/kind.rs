@@ -16,6 +16,7 @@ pub(super) enum Kind {
     Mcp,
     Mode,
     Delegate,
+    Expert,
     Publish,
 }
 
@@ -34,6 +35,7 @@ pub(super) fn kind_of(pattern: &Pattern) -> Kind {
         Pattern::Mcp(_) => Kind::Mcp,
         Pattern::Mode(_) => Kind::Mode,
         Pattern::Delegate(_) => Kind::Delegate,
+        Pattern::Expert(_) => Kind::Expert,
         Pattern::Publish(_) => Kind::Publish,
     }
 }
@@ -48,6 +50,7 @@ pub(super) fn kind_of_intent(intent: &Intent) -> Option<Kind> {
         Intent::Mcp { .. } => Some(Kind::Mcp),
         Intent::Mode(_) => Some(Kind::Mode),
         Intent::Delegate(_) => Some(Kind::Delegate),
+        Intent::Expert(_) => Some(Kind::Expert),
         Intent::Publish(_) => Some(Kind::Publish),
     }
 }

@@ -113,6 +113,7 @@ impl Policy {
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)
+            | Intent::Expert(_)
             | Intent::Mode(_)
             | Intent::Session => None,
         }
@@ -218,6 +219,7 @@ fn shared(part: &Part, pattern: &Pattern) -> Option<usize> {
         (Part::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => Some(usize::from(server_and_tool(name).0 == server)),
         (Part::Intent(Intent::Mode(_)), Pattern::Mode(_))
         | (Part::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
+        | (Part::Intent(Intent::Expert(_)), Pattern::Expert(_))
         | (Part::Intent(Intent::Publish(_)), Pattern::Publish(_)) => Some(0),
         (Part::Intent(_) | Part::Words(_), _) => None,
     }
@@ -245,9 +247,9 @@ fn spelled(part: &Part, pattern: &Pattern) -> usize {
             let (wanted, inner) = server_and_tool(name);
             if wanted == server { like(inner, tool) } else { like(wanted, server) }
         }
-        (Part::Intent(Intent::Mode(slug)), Pattern::Mode(name)) | (Part::Intent(Intent::Delegate(slug)), Pattern::Delegate(name)) => {
-            like(slug, name)
-        }
+        (Part::Intent(Intent::Mode(one)), Pattern::Mode(two))
+        | (Part::Intent(Intent::Delegate(one)), Pattern::Delegate(two))
+        | (Part::Intent(Intent::Expert(one)), Pattern::Expert(two)) => like(one, two),
         (Part::Intent(_) | Part::Words(_), _) => 0,
     }
 }
@@ -292,6 +294,7 @@ fn other(part: &Part, pattern: &Pattern, protection: &Protection) -> String {
             if same { "it names another tool of the server".to_owned() } else { "it names another server".to_owned() }
         }
         (Part::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => "it names another mode".to_owned(),
+        (Part::Intent(Intent::Expert(_)), _) => "it names another profile".to_owned(),
         (Part::Intent(_) | Part::Words(_), _) => "it is about something else".to_owned(),
     }
 }

@@ -20,8 +20,21 @@ pub const PUBLICATIONS: &[(&str, Publication)] = &[
     ("issue", Publication::Issue),
 ];
 
-const KINDS: &[&str] =
-    &["read", "edit", "command", "command-prefix", "command-text", "script", "fetch", "browse", "mcp", "mode", "delegate", "publish"];
+const KINDS: &[&str] = &[
+    "read",
+    "edit",
+    "command",
+    "command-prefix",
+    "command-text",
+    "script",
+    "fetch",
+    "browse",
+    "mcp",
+    "mode",
+    "delegate",
+    "expert",
+    "publish",
+];
 
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +55,8 @@ pub enum Pattern {
     Mode(String),
     /// `delegate(code)`
     Delegate(String),
+    /// `expert(careful)`
+    Expert(String),
     /// `publish(comment)`; `None` is `publish(*)`.
     Publish(Option<Publication>),
 }
@@ -78,9 +93,14 @@ impl Pattern {
     pub fn paths(&self) -> Option<&PathGlob> {
         match self {
             Self::Read(glob) | Self::Edit(glob) => Some(glob),
-            Self::Command(_) | Self::Fetch(_) | Self::Browse(_) | Self::Mcp(_) | Self::Mode(_) | Self::Delegate(_) | Self::Publish(_) => {
-                None
-            }
+            Self::Command(_)
+            | Self::Fetch(_)
+            | Self::Browse(_)
+            | Self::Mcp(_)
+            | Self::Mode(_)
+            | Self::Delegate(_)
+            | Self::Expert(_)
+            | Self::Publish(_) => None,
         }
     }
 
@@ -106,6 +126,7 @@ impl Pattern {
             "mcp" => mcp(inner).map(Self::Mcp),
             "mode" => name(inner, "mode").map(Self::Mode),
             "delegate" => name(inner, "mode").map(Self::Delegate),
+            "expert" => name(inner, "profile").map(Self::Expert),
             "publish" => publication(inner).map(Self::Publish),
             other => {
                 let near = nearest(other, KINDS)
@@ -123,7 +144,9 @@ impl Pattern {
             (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => glob.matches(path, case),
             (Self::Fetch(pattern), Intent::Fetch(url)) | (Self::Browse(pattern), Intent::Browse(url)) => pattern.matches(url, case),
             (Self::Mcp(pattern), Intent::Mcp { server, tool }) => name_matches(pattern, &format!("{server}/{tool}")),
-            (Self::Mode(pattern), Intent::Mode(slug)) | (Self::Delegate(pattern), Intent::Delegate(slug)) => name_matches(pattern, slug),
+            (Self::Mode(pattern), Intent::Mode(name))
+            | (Self::Delegate(pattern), Intent::Delegate(name))
+            | (Self::Expert(pattern), Intent::Expert(name)) => name_matches(pattern, name),
             (Self::Publish(wanted), Intent::Publish(publication)) => wanted.is_none_or(|wanted| wanted == *publication),
             (
                 Self::Read(_)
@@ -134,6 +157,7 @@ impl Pattern {
                 | Self::Mcp(_)
                 | Self::Mode(_)
                 | Self::Delegate(_)
+                | Self::Expert(_)
                 | Self::Publish(_),
                 _,
             ) => false,
@@ -153,9 +177,10 @@ impl Pattern {
                         && two.words.len() >= one.words.len()
                         && two.words.starts_with(&one.words))
             }
-            (Self::Mcp(one), Self::Mcp(two)) | (Self::Mode(one), Self::Mode(two)) | (Self::Delegate(one), Self::Delegate(two)) => {
-                one == two || one == "*"
-            }
+            (Self::Mcp(one), Self::Mcp(two))
+            | (Self::Mode(one), Self::Mode(two))
+            | (Self::Delegate(one), Self::Delegate(two))
+            | (Self::Expert(one), Self::Expert(two)) => one == two || one == "*",
             (Self::Publish(one), Self::Publish(two)) => one.is_none() || one == two,
             (Self::Fetch(one), Self::Fetch(two)) | (Self::Browse(one), Self::Browse(two)) => one.covers(two),
             (one, two) => one == two,
@@ -286,6 +311,9 @@ mod tests {
         check("mode(*)", &Intent::Mode("code".to_owned()), true);
         check("mode(code)", &Intent::Mode("coder".to_owned()), false);
         check("mode(code)", &Intent::Delegate("code".to_owned()), false);
+        check("expert(deep-*)", &Intent::Expert("deep-1".to_owned()), true);
+        check("expert(deep-*)", &Intent::Expert("cheap".to_owned()), false);
+        check("mode(deep)", &Intent::Expert("deep".to_owned()), false);
         check("publish(*)", &Intent::Publish(Publication::Label), true);
         check("publish(comment)", &Intent::Publish(Publication::Label), false);
     }

@@ -2,6 +2,7 @@
 
 pub mod commands;
 pub mod condense;
+pub mod expert;
 mod head;
 pub mod mentions;
 pub mod reminders;
@@ -31,6 +32,8 @@ pub struct Standing {
     pub skills: skills::SkillSet,
     /// The language of results and questions.
     pub language: Option<String>,
+    /// Names of the models that may be asked a question.
+    pub experts: Vec<String>,
 }
 
 /// Everything a system prompt is made of.
@@ -49,6 +52,8 @@ pub struct PromptFacts<'a> {
     pub replacement: Option<&'a str>,
     /// The skills of the mode.
     pub skills: &'a [&'a skills::Skill],
+    /// The models it may ask a question.
+    pub experts: &'a [&'a str],
     /// The language of results and questions.
     pub language: Option<&'a str>,
     /// What the policy allows, in its own words, one line each (so that the model does not try what cannot work).
@@ -117,6 +122,7 @@ mod tests {
             policy_lines,
             replacement: None,
             skills: &[],
+            experts: &[],
             language: None,
             system: "linux",
         };

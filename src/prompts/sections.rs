@@ -6,6 +6,7 @@ use crate::modes::Mode;
 use crate::modes::access::{self, FileLimit};
 use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
+use crate::prompts::expert;
 use crate::prompts::rules::RuleFile;
 use crate::prompts::skills;
 
@@ -73,6 +74,9 @@ pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
     }
     if has(facts, ToolName::NewTask) {
         text.push_str(include_str!("../../config/prompts/delegate.md"));
+    }
+    if has(facts, ToolName::AskExpertModel) && !facts.experts.is_empty() {
+        text.push_str(&expert::listed(facts.experts));
     }
     text
 }

@@ -33,6 +33,7 @@ pub fn lines(event: &Event) -> Vec<String> {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
         }
+        Event::Consulted { expert, answer, .. } => vec![one_line(&format!("  expert  {expert} · {answer}"))],
         Event::Shortened { task, how, left_out, .. } => {
             let how = if *how == Shortening::Condensed { "condensed" } else { "left out" };
             vec![format!("task {task} · the first {left_out} messages {how}")]

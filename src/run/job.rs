@@ -203,6 +203,7 @@ fn can_be_a_step(tool: ToolName) -> bool {
     !matches!(
         tool,
         ToolName::AskFollowupQuestion
+            | ToolName::AskExpertModel
             | ToolName::AttemptCompletion
             | ToolName::NewTask
             | ToolName::SwitchMode

@@ -130,8 +130,20 @@ pub(super) struct Models {
     pub(super) condense: Option<PreparedModel>,
     /// Of modes that have one of their own.
     pub(super) own: BTreeMap<String, PreparedModel>,
+    /// That may be asked a question, by profile.
+    pub(super) experts: BTreeMap<String, PreparedModel>,
     pub(super) keys: Vec<Secret>,
     pub(super) notes: Vec<String>,
+}
+
+/// What models are wanted for besides the run's own.
+pub(super) struct Wanted<'w> {
+    /// Modes that ask for one.
+    pub(super) modes: &'w [&'w Mode],
+    /// The mode of the root task.
+    pub(super) root: &'w str,
+    /// Profiles that may be asked a question.
+    pub(super) experts: &'w [String],
 }
 
 impl Models {
@@ -140,14 +152,13 @@ impl Models {
         settings: &Settings,
         environment: &Environment,
         trusted: Trusted<'_>,
-        wishes: &[&Mode],
-        root: &str,
+        wanted: &Wanted<'_>,
     ) -> Result<Self, Fault> {
         let mut models = match (&order.script, &order.cassettes.replay, &order.work) {
-            (Some(script), _, _) => Self::scripted(script)?,
+            (Some(script), _, _) => Self::scripted(script, wanted.experts)?,
             (None, Some(replay), _) => Self::replayed(replay)?,
             (None, None, Some(Work::Steps(_))) => Self::none(),
-            (None, None, _) => Self::configured(settings, environment, trusted, wishes)?,
+            (None, None, _) => Self::configured(settings, environment, trusted, wanted)?,
         };
         if let Some(path) = &order.cassettes.record {
             models = models.recorded(path, environment)?;
@@ -157,7 +168,7 @@ impl Models {
             Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
             Some(Work::StepsThenTask(steps, _)) => {
                 // What comes after the steps is one conversation with the model that began with them.
-                let after = models.own.remove(root).unwrap_or(models.main);
+                let after = models.own.remove(wanted.root).unwrap_or(models.main);
                 let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), after.model)), ..after };
                 Self { main, own: BTreeMap::new(), ..models }
             }
@@ -166,7 +177,15 @@ impl Models {
 
     fn none() -> Self {
         let unused = || PreparedModel::free(FixedSteps::alone(Vec::new()));
-        Self { main: unused(), task: unused(), condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() }
+        Self {
+            main: unused(),
+            task: unused(),
+            condense: None,
+            own: BTreeMap::new(),
+            experts: BTreeMap::new(),
+            keys: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     fn replayed(replay: &ReplayOrder) -> Result<Self, Fault> {
@@ -180,15 +199,17 @@ impl Models {
             sees_images: capacity.sees_images,
             ..PreparedModel::free(play.clone())
         };
+        let experts = play.experts().iter().map(|name| (name.clone(), PreparedModel::free(play.clone()))).collect();
         let (main, task) = (of(main), of(task));
-        Ok(Self { main, task, condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
+        Ok(Self { main, task, condense: None, own: BTreeMap::new(), experts, keys: Vec::new(), notes: Vec::new() })
     }
 
     /// Has every reply written to a cassette.
     fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
         let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
         let capacity = |prepared: &PreparedModel| Capacity { window: prepared.context_window, sees_images: prepared.sees_images };
-        let tape = Tape::open(path, redactor, (capacity(&self.main), capacity(&self.task)))
+        let experts = self.experts.keys().cloned().collect();
+        let tape = Tape::open(path, redactor, (capacity(&self.main), capacity(&self.task)), experts)
             .map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
         let tape = Arc::new(tape);
         let record =
@@ -198,11 +219,12 @@ impl Models {
             task: record(self.task),
             condense: self.condense.map(record),
             own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
+            experts: self.experts.into_iter().map(|(name, prepared)| (name, record(prepared))).collect(),
             ..self
         })
     }
 
-    fn scripted(script: &NamedFile) -> Result<Self, Fault> {
+    fn scripted(script: &NamedFile, experts: &[String]) -> Result<Self, Fault> {
         let parse = || {
             Script::parse(&script.name, &script.text).map_err(|error| Fault {
                 kind: FaultKind::Setup,
@@ -215,23 +237,34 @@ impl Models {
             })
         };
         let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
-        Ok(Self { main, task, condense: None, own: BTreeMap::new(), keys: Vec::new(), notes: Vec::new() })
+        let expert = |name: &String| Ok((name.clone(), PreparedModel::free(Scripted::new(parse()?))));
+        let experts = experts.iter().map(expert).collect::<Result<_, Fault>>()?;
+        Ok(Self { main, task, condense: None, own: BTreeMap::new(), experts, keys: Vec::new(), notes: Vec::new() })
     }
 
-    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wishes: &[&Mode]) -> Result<Self, Fault> {
+    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wanted: &Wanted<'_>) -> Result<Self, Fault> {
         let from_repository = settings.models_from_repository();
         let facts = ModelFacts { env: environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
         let fault = |place: &str, error: &ProfileError| Fault::setup(place, error.to_string()).hint(error.hint());
         let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| fault("models", &error))?;
         let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
-        for mode in wishes {
+        for mode in wanted.modes {
             let Some(wish) = wish_of(mode) else { continue };
             let place = mode.source.file().unwrap_or("modes");
             let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish).map_err(|error| fault(place, &error))?;
             wished.extend(chosen.map(|chosen| (*mode, chosen)));
         }
+        let (mut asked, mut unasked) = (Vec::new(), Vec::new());
+        for name in wanted.experts {
+            // One that cannot be used here is not asked; the run does without.
+            match resolve::resolve_named(&settings.values.models, &facts, name) {
+                Ok(chosen) => asked.push(chosen),
+                Err(error) => unasked.push(format!("the expert `{name}` cannot be asked: {error}; {}", error.hint())),
+            }
+        }
         let condensing = resolved.others.get("condense");
-        let first = || [&resolved.main, &resolved.task].into_iter().chain(condensing).chain(wished.iter().map(|(_, chosen)| chosen));
+        let first =
+            || [&resolved.main, &resolved.task].into_iter().chain(condensing).chain(wished.iter().map(|(_, chosen)| chosen)).chain(&asked);
         let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.spares));
         let mut notes: Vec<String> = Vec::new();
         for note in chosen().flat_map(|chosen| &chosen.notes) {
@@ -239,14 +272,17 @@ impl Models {
                 notes.push(note.clone());
             }
         }
+        notes.extend(unasked);
         let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
         let own = wished
             .iter()
             .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, trusted)?)))
             .collect::<Result<_, Fault>>()?;
+        let experts =
+            asked.iter().map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, trusted)?))).collect::<Result<_, Fault>>()?;
         let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
         let condense = resolved.others.get("condense").map(|chosen| PreparedModel::build(chosen, trusted)).transpose()?;
-        Ok(Self { main, task, condense, own, keys, notes })
+        Ok(Self { main, task, condense, own, experts, keys, notes })
     }
 }
 

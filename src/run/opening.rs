@@ -113,6 +113,8 @@ pub struct Scene<'a> {
     pub modes: &'a ModeSet,
     /// Names of the models' profiles.
     pub profiles: Vec<&'a str>,
+    /// Those that may be asked a question in some mode.
+    pub experts: Vec<&'a str>,
     /// The environment commands get.
     pub env: &'a BTreeMap<String, String>,
     /// What is around commands.
@@ -260,11 +262,22 @@ impl Scene<'_> {
         })
     }
 
-    /// Says what naming a model comes to: nothing here asks another model in the middle of a task.
+    /// Says what naming a model comes to.
     fn model(&self, written: &str, name: &str) -> Option<String> {
-        let is_known = self.profiles.contains(&name);
-        let what = if is_known { "a configured model" } else { "no configured model" };
-        Some(format!("`{written}` names {what}, and no tool here asks another one: do that part yourself, and say so in your result"))
+        if !self.profiles.contains(&name) && !self.experts.contains(&name) {
+            return Some(format!("`{written}` names no configured model: do that part yourself, and say so in your result"));
+        }
+        let verdict = self.policy.decide(&Intent::Expert(name.to_owned()), self.facts);
+        Some(if verdict.decision == Decision::Deny {
+            format!(
+                "`{written}` names a model that this task may not ask: {}. Do that part yourself, and say so in your result",
+                verdict.reason
+            )
+        } else if self.experts.contains(&name) {
+            format!("`{written}`: ask the expert `{name}` about that part, with ask_expert_model")
+        } else {
+            format!("`{written}` names a model that cannot be asked here: do that part yourself, and say so in your result")
+        })
     }
 
     /// Puts the output of a command in place of it.

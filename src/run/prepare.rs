@@ -21,16 +21,17 @@ use crate::modes::merge::{self, ModeText};
 use crate::modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
-use crate::policy::intent::Facts;
+use crate::policy::intent::{Facts, Intent};
+use crate::policy::verdict::Decision;
 use crate::prompts::{PromptFile, Standing};
 use crate::run::fault::FaultKind;
 use crate::run::fault::{Fault, Note};
 use crate::run::job::Work;
-use crate::run::models::{Models, PreparedModel};
+use crate::run::models::{Models, PreparedModel, Wanted};
 use crate::run::opening::{Opening, Words};
 use crate::run::plan::{PolicyName, RunPlan, Subject};
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
-use crate::session::brief;
+use crate::session::brief::{self, Known};
 use crate::workspace::Workspace;
 use crate::workspace::env::clean_env;
 use crate::workspace::repo::CommitId;
@@ -128,6 +129,8 @@ pub struct Prepared {
     pub condense: Option<PreparedModel>,
     /// The models of modes that have one of their own, by slug.
     pub own: BTreeMap<String, PreparedModel>,
+    /// The models that may be asked a question, by profile.
+    pub experts: BTreeMap<String, PreparedModel>,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
     /// What is around commands.
@@ -254,7 +257,8 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         tracing::warn!(file = file.origin, "a skill has mistakes and is left out; `locum skills validate` tells them");
     }
     let wishes: Vec<&Mode> = modes.iter().filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some()).collect();
-    let models = Models::choose(&order, &settings, environment, trusted, &wishes, &slug)?;
+    let experts = experts(&order, &settings, &policy, &runnable);
+    let models = Models::choose(&order, &settings, environment, trusted, &Wanted { modes: &wishes, root: &slug, experts: &experts })?;
     let telemetry = Collector::read(settings.values.telemetry, environment).unwrap_or_else(|error| {
         tracing::warn!(%error, "no trace of this run will be sent");
         None
@@ -268,6 +272,8 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let root = models.own.get(&slug).unwrap_or(&models.main);
     let offer =
         Offer { switching: policy.settings().modes.switching, may_delegate, purpose: Purpose::Work, included: &root.included_tools };
+    let experts: Vec<String> = models.experts.keys().cloned().collect();
+    let known = Known { skills: &skills.of_mode(&slug), experts: &brief::askable(&experts, &policy, &facts) };
     let plan = RunPlan {
         session: order.session,
         task: order.task.clone(),
@@ -280,10 +286,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
         command: opening.command.as_ref().map(|command| format!("/{} ({})", command.name, command.origin)),
-        tools: brief::shown(&access::offered(mode, offer), &policy, &facts, &skills.of_mode(&slug))
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        tools: brief::shown(&access::offered(mode, offer), &policy, &facts, known).iter().map(ToString::to_string).collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),
         allowed: policy.summary_lines(&slug, |_| true),
@@ -298,17 +301,30 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         plan,
         settings,
         modes,
-        standing: Standing { rules, skills, language },
+        standing: Standing { rules, skills, language, experts },
         telemetry,
         main: models.main,
         task: models.task,
         condense: models.condense,
         own: models.own,
+        experts: models.experts,
         command_env,
         sandbox,
         redactor: Redactor::new(models.keys.into_iter().chain(environment.secrets())),
         policy,
     })
+}
+
+/// Returns the profiles that some allowed mode may ask a question, by the policy.
+fn experts(order: &Order, settings: &Settings, policy: &Policy, runnable: &[String]) -> Vec<String> {
+    let may = |name: &&String| {
+        let of_mode = |mode: &String| {
+            let facts = Facts { mode: mode.clone(), ..order.facts.clone() };
+            policy.decide(&Intent::Expert((*name).clone()), &facts).decision != Decision::Deny
+        };
+        runnable.iter().any(of_mode)
+    };
+    settings.values.models.profiles.keys().filter(may).cloned().collect()
 }
 
 /// Returns the mode of the root task: the one asked for, the slash command's, the files', the policy's.

@@ -35,6 +35,7 @@ impl Session<'_> {
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)
+            | Intent::Expert(_)
             | Intent::Mode(_)
             | Intent::Session => None,
         });

@@ -121,7 +121,8 @@ impl Told {
         let Telling { mode, modes, policy, facts, may_delegate, purpose, included, standing } = *telling;
         let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included });
         let skills = standing.skills.of_mode(&mode.slug);
-        let tools = dispatch::specs(&shown(&offered, policy, facts, &skills));
+        let experts = askable(&standing.experts, policy, facts);
+        let tools = dispatch::specs(&shown(&offered, policy, facts, Known { skills: &skills, experts: &experts }));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
         let delegates = modes
             .iter()
@@ -141,6 +142,7 @@ impl Told {
             rules: &prompts::rules::order(of_mode, &mode.slug),
             replacement: prompts::rules::replacement(&standing.rules, &mode.slug),
             skills: &skills,
+            experts: &experts,
             language: standing.language.as_deref(),
             policy_lines: &policy.summary_lines(&mode.slug, |kind| offered.iter().any(|tool| use_of(*tool) == Some(kind))),
             system: std::env::consts::OS,
@@ -149,15 +151,32 @@ impl Told {
     }
 }
 
-/// Returns the tools that some rule of the policy could let a task use under these facts, and `skill` where there is one.
+/// What there is for tools that need something to be there.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'k> {
+    /// The skills of the mode.
+    pub skills: &'k [&'k Skill],
+    /// The models it may ask.
+    pub experts: &'k [&'k str],
+}
+
+/// Returns the models that the policy lets be asked under these facts, or holds.
 #[must_use]
-pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, skills: &[&Skill]) -> Vec<ToolName> {
+pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec<&'e str> {
+    let may = |name: &&str| policy.decide(&Intent::Expert((*name).to_owned()), facts).decision != Decision::Deny;
+    experts.iter().map(String::as_str).filter(may).collect()
+}
+
+/// Returns the tools that some rule of the policy could let a task use under these facts, `skill` and `ask_expert_model` where there is one.
+#[must_use]
+pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<'_>) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         match use_of(*tool) {
+            Some(UseKind::Expert) => !known.experts.is_empty(),
             Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.
             None if *tool == ToolName::RequestModeSwitch => policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
-            None if *tool == ToolName::Skill => !skills.is_empty(),
+            None if *tool == ToolName::Skill => !known.skills.is_empty(),
             None => true,
         }
     };
@@ -166,6 +185,9 @@ pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, skills: &[&Sk
 
 /// Returns what kind of rule a tool needs, if any.
 fn use_of(tool: ToolName) -> Option<UseKind> {
+    if tool == ToolName::AskExpertModel {
+        return Some(UseKind::Expert);
+    }
     match access::group_of(tool)? {
         Group::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
         Group::Read => Some(UseKind::Read),

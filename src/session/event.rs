@@ -116,6 +116,23 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         withheld: Vec<String>,
     },
+    /// Another model answered a question that a call put to it.
+    Consulted {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// The name of the profile that was asked.
+        expert: String,
+        /// Its answer.
+        answer: String,
+        /// Tokens as counted, or estimated.
+        usage: Usage,
+        /// True when the provider did not count them, or they have no price.
+        estimated: bool,
+        /// US dollars by the price table.
+        cost_usd: f64,
+    },
     /// The context of a task was shortened; the journal keeps what was left out.
     Shortened {
         /// Which task.

@@ -115,6 +115,7 @@ fn play(mode: &str, turns: &str) -> Left {
         task: TaskModel::alone(&model),
         condense: None,
         own: BTreeMap::new(),
+        experts: BTreeMap::new(),
         retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
         workspace: &workspace,
         env: &env,

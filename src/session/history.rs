@@ -57,6 +57,9 @@ fn paragraph(event: &Event) -> String {
             let by = reply.by.iter().map(|by| format!(" (by {by})")).collect::<String>();
             format!("task {task}{by}: {}{calls}", shown(&reply.text))
         }
+        Event::Consulted { task, expert, answer, .. } => {
+            format!("task {task} asked the expert {expert}, which answered:\n{}", shown(answer))
+        }
         Event::Shortened { task, how, left_out, text, .. } => {
             let how = match how {
                 Shortening::Condensed => "were condensed",

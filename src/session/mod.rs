@@ -16,6 +16,7 @@ mod aside;
 pub mod brief;
 mod calls;
 mod condense;
+mod expert;
 mod finish;
 mod fork;
 #[cfg(test)]
@@ -142,6 +143,8 @@ pub struct SessionParts<'a> {
     pub condense: Option<TaskModel<'a>>,
     /// The models of modes that have one of their own, by slug.
     pub own: BTreeMap<String, TaskModel<'a>>,
+    /// The models that may be asked a question, by the names of their profiles.
+    pub experts: BTreeMap<String, TaskModel<'a>>,
     /// How requests are tried again.
     pub retry: RetryLimits,
     /// The checkout.

@@ -41,6 +41,9 @@ impl<'a> Session<'a> {
     /// Performs a call that does not only read, or steers the session. Returns what has to be waited for.
     pub(crate) fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<Option<Work<'a>>, Stop> {
         let Permitted { waiting, permit } = permitted;
+        if let Call::AskExpertModel(_) = permit.act() {
+            return self.ask_expert(id, waiting, permit);
+        }
         if steers(permit.act().tool()) {
             return self.steer_by(id, &waiting, permit).map(|()| None);
         }
@@ -255,6 +258,7 @@ fn steers(tool: ToolName) -> bool {
     match tool {
         ToolName::UpdateTodoList
         | ToolName::Skill
+        | ToolName::AskExpertModel
         | ToolName::AskFollowupQuestion
         | ToolName::AttemptCompletion
         | ToolName::NewTask

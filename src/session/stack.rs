@@ -31,7 +31,7 @@ impl Session<'_> {
             Some(Control::SwitchMode { slug, reason }) => self.switch_or_refuse(id, waiting, &slug, &reason),
             Some(Control::RequestSwitch { slug, reason }) => self.request_switch(id, waiting, slug, &reason),
             Some(Control::Ask { question, suggestions }) => self.question(id, waiting, question, suggestions),
-            Some(Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. }) | None => {
+            Some(Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. } | Control::AskExpert { .. }) | None => {
                 self.answered(id, waiting, observation, None, false)
             }
         }
@@ -48,8 +48,8 @@ impl Session<'_> {
                 self.emit(Event::TaskEnded { task: id, result, completed: true })
             }
             // None is ever owed: a sub-task begins before its call is answered, a question is answered or ends the session, a request
-            // is answered with a switch.
-            Control::NewTask { .. } | Control::Ask { .. } | Control::RequestSwitch { .. } => Ok(()),
+            // is answered with a switch, an expert's answer is the call's.
+            Control::NewTask { .. } | Control::Ask { .. } | Control::AskExpert { .. } | Control::RequestSwitch { .. } => Ok(()),
         }
     }
 

@@ -166,6 +166,16 @@ impl State {
                     task.measured = (!estimated).then_some((usage.total(), task.context_bytes));
                 });
             }
+            Event::Consulted { task, call, expert: _, answer, usage, estimated, cost_usd } => {
+                self.spend(*task, *usage, *cost_usd);
+                self.spent_is_estimate |= *estimated;
+                self.with_task(*task, |task| {
+                    task.consulted = task.consulted.saturating_add(1);
+                    if let Some(waiting) = task.waiting_call_mut(call) {
+                        waiting.consulted = Some(answer.clone());
+                    }
+                });
+            }
             Event::Shortened { task, how: _, left_out, text, usage, estimated, cost_usd } => {
                 self.spent_is_estimate |= *estimated;
                 self.with_line(*task, |task| {

@@ -14,7 +14,7 @@ use crate::policy::schema::Switching;
 use crate::policy::verdict::{Decision, RuleRef};
 use crate::prompts::task::{Choice, choice_message};
 use crate::session::Session;
-use crate::session::brief;
+use crate::session::brief::{self, Known};
 use crate::session::event::Event;
 use crate::session::stop::Stop;
 use crate::session::task::{TaskState, WaitingCall};
@@ -159,8 +159,9 @@ impl Session<'_> {
     fn could_do(&self, mode: &Mode, barred: Barred<'_>) -> bool {
         let facts: Facts = self.facts(&mode.slug);
         let policy = self.parts.policy;
-        let has = mode.tools().contains(&barred.tool)
-            && !brief::shown(&[barred.tool], policy, &facts, &self.parts.standing.skills.of_mode(&mode.slug)).is_empty();
+        let standing = self.parts.standing;
+        let known = Known { skills: &standing.skills.of_mode(&mode.slug), experts: &brief::askable(&standing.experts, policy, &facts) };
+        let has = mode.tools().contains(&barred.tool) && !brief::shown(&[barred.tool], policy, &facts, known).is_empty();
         has && barred.intent.is_none_or(|intent| {
             access::check_intent(mode, barred.tool, intent).is_ok() && policy.decide(intent, &facts).decision != Decision::Deny
         })

@@ -61,6 +61,8 @@ pub struct TaskState {
     pub measured: Option<(u64, usize)>,
     /// How often its beginning was left out.
     pub shortened: u32,
+    /// How often another model answered a question of its.
+    pub consulted: u32,
     /// The calls of the last reply in order, answered or not; empty once all of them are and stand in `messages`.
     pub waiting: Vec<WaitingCall>,
     /// True when the last reply called no tool and nothing was said to that yet.
@@ -138,6 +140,8 @@ pub struct WaitingCall {
     pub decided: Option<Decided>,
     /// Set when its effect was announced.
     pub performing: Option<Performing>,
+    /// What another model answered to the question it puts.
+    pub consulted: Option<String>,
     /// The sub-task it started.
     pub child: Option<TaskId>,
     /// Its answer.
@@ -177,6 +181,7 @@ impl TaskState {
             context_bytes: 0,
             measured: None,
             shortened: 0,
+            consulted: 0,
             waiting: Vec::new(),
             unreminded: false,
             toolless_in_a_row: 0,
@@ -346,6 +351,6 @@ impl TaskState {
 
 impl WaitingCall {
     fn new(call: ToolCall, withheld: bool) -> Self {
-        Self { call, withheld, headline: None, command: None, decided: None, performing: None, child: None, answer: None }
+        Self { call, withheld, headline: None, command: None, decided: None, performing: None, consulted: None, child: None, answer: None }
     }
 }

@@ -53,6 +53,17 @@ pub(crate) enum Done {
         /// Tokens that the request was taken for.
         estimate_tokens: u64,
     },
+    /// Another model answered a question, or did not.
+    Consulted {
+        /// The call that put it.
+        waiting: Box<WaitingCall>,
+        /// The name of the profile that was asked.
+        expert: String,
+        /// The answer.
+        answer: Result<Reply, ModelError>,
+        /// Tokens that the request was taken for.
+        estimate_tokens: u64,
+    },
     /// Read-only calls were performed.
     Read {
         /// Each call with its answer, in order.
@@ -190,6 +201,9 @@ impl<'a> Session<'a> {
         match done {
             Done::Replied { reply, estimate_tokens } => self.replied(id, reply, estimate_tokens).map(|()| None),
             Done::SummedUp { summary, left_out, estimate_tokens } => self.shorten(id, summary, left_out, estimate_tokens).map(|()| None),
+            Done::Consulted { waiting, expert, answer, estimate_tokens } => {
+                self.consulted(id, &waiting, expert, answer, estimate_tokens).map(|()| None)
+            }
             Done::Read { answers, then } => {
                 for (waiting, observation) in answers {
                     self.answered(id, &waiting, observation, None, false)?;

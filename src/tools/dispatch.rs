@@ -20,6 +20,7 @@ use crate::tools::files::write::WriteToFile;
 use crate::tools::flow::ask::AskFollowupQuestion;
 use crate::tools::flow::complete::AttemptCompletion;
 use crate::tools::flow::coordinate_mode::CoordinateMode;
+use crate::tools::flow::expert::AskExpertModel;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::flow::request_mode_switch::RequestModeSwitch;
 use crate::tools::flow::switch_mode::SwitchMode;
@@ -57,6 +58,8 @@ pub enum Call {
     WebFetch(WebFetch),
     /// See [`UseSkill`].
     Skill(UseSkill),
+    /// See [`AskExpertModel`].
+    AskExpertModel(AskExpertModel),
     /// See [`UpdateTodoList`].
     UpdateTodoList(UpdateTodoList),
     /// See [`AskFollowupQuestion`].
@@ -87,6 +90,7 @@ impl Call {
             Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
             Self::WebFetch(_) => ToolName::WebFetch,
             Self::Skill(_) => ToolName::Skill,
+            Self::AskExpertModel(_) => ToolName::AskExpertModel,
             Self::UpdateTodoList(_) => ToolName::UpdateTodoList,
             Self::AskFollowupQuestion(_) => ToolName::AskFollowupQuestion,
             Self::AttemptCompletion(_) => ToolName::AttemptCompletion,
@@ -108,6 +112,7 @@ impl Call {
             | Self::ApplyPatch(_)
             // A page may count who asks for it.
             | Self::WebFetch(_)
+            | Self::AskExpertModel(_)
             | Self::UpdateTodoList(_)
             | Self::AskFollowupQuestion(_)
             | Self::AttemptCompletion(_)
@@ -132,6 +137,7 @@ impl Call {
             | Self::ExecuteCommand(_)
             | Self::WebFetch(_)
             | Self::Skill(_)
+            | Self::AskExpertModel(_)
             | Self::UpdateTodoList(_)
             | Self::AskFollowupQuestion(_)
             | Self::AttemptCompletion(_)
@@ -155,6 +161,7 @@ impl Call {
             Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
             Self::WebFetch(call) => format!("fetch {}", call.url()),
             Self::Skill(call) => format!("read the skill {}", call.name()),
+            Self::AskExpertModel(call) => format!("ask the expert {}", call.expert()),
             Self::UpdateTodoList(_) => "update the checklist".to_owned(),
             Self::AskFollowupQuestion(call) => format!("ask: {}", call.question()),
             Self::AttemptCompletion(_) => "end the task".to_owned(),
@@ -181,6 +188,7 @@ impl Act for Call {
             Self::ExecuteCommand(call) => call.intents(),
             Self::WebFetch(call) => vec![Intent::Fetch(call.url().clone())],
             Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
+            Self::AskExpertModel(call) => vec![Intent::Expert(call.expert().to_owned())],
             Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
             // The modes they name are judged when a task is to go on in one.
             Self::RequestModeSwitch(_) | Self::CoordinateMode(_) => vec![Intent::Session],
@@ -206,6 +214,7 @@ fn spec(tool: ToolName) -> ToolSpec {
         ToolName::ExecuteCommand => ExecuteCommand::spec(),
         ToolName::WebFetch => WebFetch::spec(),
         ToolName::Skill => UseSkill::spec(),
+        ToolName::AskExpertModel => AskExpertModel::spec(),
         ToolName::UpdateTodoList => UpdateTodoList::spec(),
         ToolName::AskFollowupQuestion => AskFollowupQuestion::spec(),
         ToolName::AttemptCompletion => AttemptCompletion::spec(),
@@ -242,6 +251,7 @@ fn parse_arguments(tool: ToolName, arguments: Arguments, context: ToolContext<'_
         ToolName::ExecuteCommand => Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?),
         ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
         ToolName::Skill => Call::Skill(UseSkill::parse(arguments, context)?),
+        ToolName::AskExpertModel => Call::AskExpertModel(AskExpertModel::parse(arguments)?),
         ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
         ToolName::AskFollowupQuestion => Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?),
         ToolName::AttemptCompletion => Call::AttemptCompletion(AttemptCompletion::parse(arguments)?),
@@ -274,6 +284,7 @@ fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) ->
         | ToolName::ExecuteCommand
         | ToolName::WebFetch
         | ToolName::Skill
+        | ToolName::AskExpertModel
         | ToolName::UpdateTodoList
         | ToolName::AskFollowupQuestion
         | ToolName::AttemptCompletion
@@ -315,6 +326,7 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
         Call::ExecuteCommand(call) => call.perform(&permit, context, before).await,
         Call::WebFetch(call) => call.perform(&permit, context).await,
         Call::Skill(call) => call.perform(),
+        Call::AskExpertModel(call) => call.perform(),
         Call::UpdateTodoList(call) => call.perform(),
         Call::AskFollowupQuestion(call) => call.perform(),
         Call::AttemptCompletion(call) => call.perform(),

@@ -158,6 +158,13 @@ pub enum Control {
         /// Suggested answers, best first.
         suggestions: Vec<String>,
     },
+    /// Ask another model.
+    AskExpert {
+        /// What it is told.
+        question: String,
+        /// The name of its profile.
+        expert: String,
+    },
     /// End the task.
     Complete {
         /// What was done and found.

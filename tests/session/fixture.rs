@@ -191,6 +191,7 @@ impl Fixture {
             task: TaskModel::alone(model),
             condense: None,
             own: BTreeMap::new(),
+            experts: BTreeMap::new(),
             retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,
             env: &env,

@@ -23,7 +23,7 @@ const SHOWN_BYTES: usize = 160;
 const LINES: usize = 400;
 
 /// The first line of a cassette.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
     cassette: u32,
     /// The window of the root task's model, in tokens: it decides when a conversation is shortened.
@@ -38,6 +38,9 @@ struct Header {
     /// Whether those of sub-tasks do.
     #[serde(default = "yes")]
     task_sees: bool,
+    /// The models that could be asked a question.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    experts: Vec<String>,
 }
 
 fn no_window() -> u32 {

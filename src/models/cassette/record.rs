@@ -26,11 +26,11 @@ pub struct Tape {
 
 impl Tape {
     /// Opens a cassette to add to; one that is not there begins with its first line, which says what the models of root task and sub-tasks
-    /// can take.
+    /// can take, and which experts could be asked.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn open(path: &Path, redactor: Redactor, (main, task): (Capacity, Capacity)) -> std::io::Result<Self> {
+    pub fn open(path: &Path, redactor: Redactor, (main, task): (Capacity, Capacity), experts: Vec<String>) -> std::io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;
         let tape = Self { file, name: path.display().to_string(), redactor };
@@ -41,6 +41,7 @@ impl Tape {
                 task_window: task.window,
                 main_sees: main.sees_images,
                 task_sees: task.sees_images,
+                experts,
             })?)?;
         }
         Ok(tape)

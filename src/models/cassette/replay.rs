@@ -16,6 +16,7 @@ use crate::models::{Delta, Model, ModelError, ModelRequest};
 pub struct Replay {
     name: String,
     capacities: (Capacity, Capacity),
+    experts: Vec<String>,
     exchanges: BTreeMap<(u32, u32, String), Exchange>,
     tolerated: BTreeSet<Field>,
 }
@@ -28,9 +29,10 @@ impl Replay {
     pub fn parse(name: &str, text: &str, tolerated: impl IntoIterator<Item = Field>) -> Result<Self, String> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Header>(line).ok());
-        let capacities = match header {
-            Some(Header { cassette: CASSETTE_VERSION, main_window, task_window, main_sees, task_sees }) => {
-                (Capacity { window: main_window, sees_images: main_sees }, Capacity { window: task_window, sees_images: task_sees })
+        let (capacities, experts) = match header {
+            Some(Header { cassette: CASSETTE_VERSION, main_window, task_window, main_sees, task_sees, experts }) => {
+                let main = Capacity { window: main_window, sees_images: main_sees };
+                ((main, Capacity { window: task_window, sees_images: task_sees }), experts)
             }
             Some(Header { cassette, .. }) => {
                 return Err(format!("is a cassette of version {cassette}; this program reads version {CASSETTE_VERSION}"));
@@ -43,13 +45,19 @@ impl Replay {
             // A run that was killed and went on asked for its last reply again: the later one counts.
             exchanges.insert((exchange.task, exchange.turn, exchange.mode.clone()), exchange);
         }
-        Ok(Self { name: name.to_owned(), capacities, exchanges, tolerated: tolerated.into_iter().collect() })
+        Ok(Self { name: name.to_owned(), capacities, experts, exchanges, tolerated: tolerated.into_iter().collect() })
     }
 
     /// Returns what the recorded models of root task and sub-tasks could take.
     #[must_use]
     pub fn capacities(&self) -> (Capacity, Capacity) {
         self.capacities
+    }
+
+    /// Returns the models that could be asked a question.
+    #[must_use]
+    pub fn experts(&self) -> &[String] {
+        &self.experts
     }
 
     fn reply(&self, request: &ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
@@ -171,7 +179,7 @@ mod tests {
     fn recorded() -> (String, [Vec<Delta>; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cassette");
-        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), CAPACITIES).unwrap();
+        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), CAPACITIES, Vec::new()).unwrap();
         let model = Recording::new(Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())), Arc::new(tape));
         let messages = conversation("one\ntwo");
         let first = ask(&model, request("be brief", &messages[..1], 0)).unwrap();

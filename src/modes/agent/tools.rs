@@ -35,8 +35,19 @@ const WORDS: &[(&[&str], &[&str])] = &[
 ];
 
 /// Words for what every mode has here, or what a run does by itself.
-const ALWAYS: &[&str] =
-    &["todowrite", "todoread", "todo", "todos", "askuserquestion", "question", "think", "exitplanmode", "bashoutput", "killshell"];
+const ALWAYS: &[&str] = &[
+    "todowrite",
+    "todoread",
+    "todo",
+    "todos",
+    "askuserquestion",
+    "question",
+    "think",
+    "exitplanmode",
+    "bashoutput",
+    "killshell",
+    "askexpertmodel",
+];
 
 /// Returns what a word gives. A name in the words of this program or of the mode files it shares is taken as it is.
 #[must_use]

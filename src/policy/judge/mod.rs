@@ -85,6 +85,7 @@ impl Judge {
             | Pattern::Mcp(_)
             | Pattern::Mode(_)
             | Pattern::Delegate(_)
+            | Pattern::Expert(_)
             | Pattern::Publish(_) => None,
         });
         let itself = self.ignored.itself_globs();
@@ -130,7 +131,7 @@ impl Judge {
             Intent::Fetch(url) => self.fetch(intent, facts, url),
             Intent::Browse(url) => self.browse(intent, facts, url),
             Intent::Connect(destination) => self.connect(intent, facts, spec, destination),
-            Intent::Mcp { .. } => self.by_rules(intent, facts),
+            Intent::Mcp { .. } | Intent::Expert(_) => self.by_rules(intent, facts),
             Intent::Session => {
                 Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: None, reason: "stays within the session".to_owned() }
             }
@@ -222,6 +223,7 @@ impl Judge {
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)
+            | Intent::Expert(_)
             | Intent::Mode(_)
             | Intent::Session => None,
         };
@@ -278,7 +280,13 @@ fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
         Intent::Command(script) if !script.only_reads() => read_only(),
         Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
         Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Mcp { .. } => read_only(),
-        Intent::Read(_) | Intent::Command(_) | Intent::Publish(_) | Intent::Mode(_) | Intent::Delegate(_) | Intent::Session => None,
+        Intent::Read(_)
+        | Intent::Command(_)
+        | Intent::Publish(_)
+        | Intent::Mode(_)
+        | Intent::Delegate(_)
+        | Intent::Expert(_)
+        | Intent::Session => None,
     }
 }
 

@@ -112,6 +112,11 @@ impl<'a> Tracer<'a> {
             Event::Shortened { task, how: Shortening::Condensed, text, usage, estimated, cost_usd, .. } => {
                 self.summed_up(*task, at, text, (*usage, *estimated, *cost_usd));
             }
+            Event::Consulted { task, call, usage, estimated, cost_usd, .. } => {
+                if let Some(span) = self.call(*task, call) {
+                    spent_on(&mut span.attributes, (*usage, *estimated, *cost_usd));
+                }
+            }
             Event::Judged { task, call, headline, verdicts, .. } => self.judged(*task, at, call, headline, verdicts),
             Event::Performing { task, call, .. } => {
                 if let Some(span) = self.call(*task, call) {

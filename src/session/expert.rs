@@ -1,0 +1,105 @@
+//! Questions to other models: a permitted call puts one, the answer is written down, paid for by the task, and becomes the call's result.
+//!
+//! In: a permitted `ask_expert_model`. Out: an event with the answer, then the call's. A session that was killed between the two does not
+//! ask again. An expert sees the question alone and has no tools; what it says is material.
+
+use futures::FutureExt;
+use tracing::Instrument;
+
+use crate::base::chat::{Message, Reply, Usage};
+use crate::base::id::TaskId;
+use crate::base::text::Clipped;
+use crate::models::accounting;
+use crate::models::retry;
+use crate::models::{ModelError, ModelRequest};
+use crate::policy::Permit;
+use crate::prompts::expert;
+use crate::session::Session;
+use crate::session::event::Event;
+use crate::session::stop::Stop;
+use crate::session::task::WaitingCall;
+use crate::session::work::{Done, Work};
+use crate::tools::dispatch::{self, Call};
+use crate::tools::{Control, Observation};
+
+/// Bytes of an answer that are kept.
+const ANSWER_LIMIT_BYTES: usize = 32 * 1024;
+/// Most tokens of an answer.
+const ANSWER_LIMIT_TOKENS: u32 = 8192;
+
+/// Returns the name under which an expert is asked: what a script or cassette tells its requests by.
+fn mode_of(expert: &str) -> String {
+    format!("expert:{expert}")
+}
+
+impl<'a> Session<'a> {
+    /// Asks the model that a permitted call names.
+    pub(crate) fn ask_expert(&mut self, id: TaskId, waiting: WaitingCall, permit: Permit<Call>) -> Result<Option<Work<'a>>, Stop> {
+        if let (Some(answer), Call::AskExpertModel(call)) = (&waiting.consulted, permit.act()) {
+            let text = expert::answer(call.expert(), answer);
+            return self.answered(id, &waiting, Observation::said(text), None, false).map(|()| None);
+        }
+        let tools = self.tools(id)?;
+        let visible = tools.readable();
+        let control = dispatch::perform(permit, tools.context(&visible)).now_or_never().and_then(|observation| observation.control);
+        let Some(Control::AskExpert { question, expert }) = control else {
+            return self.answered(id, &waiting, Observation::failed("This question cannot be put."), None, false).map(|()| None);
+        };
+        let Some(asked) = self.parts.experts.get(&expert).copied() else {
+            let known: Vec<&str> = self.parts.experts.keys().map(String::as_str).collect();
+            let text = expert::unknown(&expert, &known);
+            return self.answered(id, &waiting, Observation::failed(text), None, true).map(|()| None);
+        };
+        let task = self.task(id)?;
+        let estimate_tokens = accounting::estimate_tokens(expert::SYSTEM.len() + question.len());
+        task.budget.ask_turn(&task.spent, estimate_tokens)?;
+        let (turn, retry, clock, waiting) = (task.consulted, self.parts.retry, self.parts.clock, Box::new(waiting));
+        let question = self.parts.redactor.redact(&question);
+        Ok(Some(
+            async move {
+                let (messages, mode) = ([Message::User { text: question }], mode_of(&expert));
+                let request = ModelRequest {
+                    system: expert::SYSTEM,
+                    messages: &messages,
+                    tools: &[],
+                    max_output_tokens: Some(ANSWER_LIMIT_TOKENS),
+                    temperature: None,
+                    task: id,
+                    mode: &mode,
+                    turn,
+                };
+                let answer = retry::complete(asked.model, request, retry, clock, &mut |_delta| {}).await;
+                (id, Done::Consulted { waiting, expert, answer, estimate_tokens })
+            }
+            .instrument(tracing::info_span!("expert", task = %id))
+            .boxed_local(),
+        ))
+    }
+
+    /// Writes an expert's answer down, charges it and gives it to the call.
+    pub(crate) fn consulted(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        expert: String,
+        answer: Result<Reply, ModelError>,
+        estimate_tokens: u64,
+    ) -> Result<(), Stop> {
+        let reply = match answer {
+            Ok(reply) => reply,
+            Err(err) => {
+                let text = self.parts.redactor.redact(&format!("The expert `{expert}` gave no answer: {err}."));
+                return self.answered(id, waiting, Observation::failed(text), None, false);
+            }
+        };
+        let price = self.parts.experts.get(&expert).and_then(|asked| asked.price_of(&reply));
+        let output = accounting::estimate_tokens(reply.text.len() + reply.reasoning.len());
+        let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
+        let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
+        let estimated = reply.usage.is_none() || price.is_none();
+        let answer = Clipped::head_tail(self.parts.redactor.redact(reply.text.trim()).as_str(), ANSWER_LIMIT_BYTES).text;
+        let text = expert::answer(&expert, &answer);
+        self.emit(Event::Consulted { task: id, call: waiting.call.id.clone(), expert, answer, usage, estimated, cost_usd })?;
+        self.answered(id, waiting, Observation::said(text), None, false)
+    }
+}
