@@ -93,8 +93,8 @@ fn carry_out(job: &ActionContext, redactor: &Redactor, context: &Context, output
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
     output.line(actions::group("locum: every step, and what the policy says to it"));
     let log = RefCell::new(&mut *output);
-    let mut watch = |line: &JournalLine, _: &State| {
-        for text in live::lines(&line.event) {
+    let mut watch = |line: &JournalLine, state: &State| {
+        for text in live::lines(&line.event, state) {
             log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
         }
     };

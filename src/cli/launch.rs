@@ -221,7 +221,7 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
-    let watch = |line: &JournalLine, _: &State| follow(line, show, &mut shown.borrow_mut());
+    let watch = |line: &JournalLine, state: &State| follow(line, state, show, &mut shown.borrow_mut());
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
     let forge = launch.postings.as_ref().map(Local::new);
     let marker = markdown::marker("progress", &[("session", prepared.plan.session.as_str())]);
@@ -270,11 +270,11 @@ pub fn show_end(ended: &Ended, show: Show, output: &mut Output) -> ExitStatus {
     status
 }
 
-fn follow(line: &JournalLine, show: Show, output: &mut Output) {
+fn follow(line: &JournalLine, state: &State, show: Show, output: &mut Output) {
     if show.format == OutputFormat::StreamJson {
         output.json_line(line);
     }
-    let lines = if show.live == Live::Off { Vec::new() } else { live::lines(&line.event) };
+    let lines = if show.live == Live::Off { Vec::new() } else { live::lines(&line.event, state) };
     for text in lines {
         match show.live {
             Live::Beside => output.talk(text),

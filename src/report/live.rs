@@ -2,6 +2,7 @@
 //!
 //! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours, no control characters.
 
+use crate::base::id::TaskId;
 use crate::base::text::counted;
 use crate::policy::intent::Intent;
 use crate::policy::verdict::{Decision, Verdict};
@@ -9,14 +10,35 @@ use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::session::event::{Event, Shortening};
 use crate::session::history;
+use crate::session::state::State;
 use crate::workspace::exec::Exit;
+
+/// Bytes of the word at the beginning of a line about what a task does.
+const WORD_BYTES: usize = 10;
 
 /// Longest line shown, in characters.
 const LINE_LIMIT_CHARS: usize = 160;
 
-/// Returns the lines for an event, without line ends.
+/// Returns the lines for an event, without line ends, given the state it led to. What happens in a task that works beside others says in which.
 #[must_use]
-pub fn lines(event: &Event) -> Vec<String> {
+pub fn lines(event: &Event, state: &State) -> Vec<String> {
+    let apart = event.task().filter(|task| state.tree_owner(*task).is_some());
+    let lines = lines_of(event);
+    match apart {
+        Some(task) => lines.into_iter().map(|line| of_task(task, line)).collect(),
+        None => lines,
+    }
+}
+
+/// Puts the task into a line that does not begin with one.
+fn of_task(task: TaskId, line: String) -> String {
+    match line.split_at_checked(WORD_BYTES).filter(|(word, _)| word.starts_with("  ")) {
+        Some((word, rest)) => figures::clip(&format!("{word}[task {task}] {rest}"), LINE_LIMIT_CHARS),
+        None => line,
+    }
+}
+
+fn lines_of(event: &Event) -> Vec<String> {
     match event {
         Event::Started(start) => {
             vec![format!("session {} · base {} · policy {}", start.id, short(&start.base.0), short(&start.policy_hash))]
@@ -103,6 +125,7 @@ mod tests {
     use crate::base::id::TaskId;
     use crate::policy::verdict::{Decision, RuleRef, Verdict};
     use crate::session::event::Event;
+    use crate::session::state::State;
     use pretty_assertions::assert_eq;
 
     fn verdict(decision: Decision) -> Verdict {
@@ -139,8 +162,8 @@ mod tests {
             verdicts: vec![verdict(decision)],
             approval: None,
         };
-        assert_eq!(lines(&judged(Decision::Allow)).len(), 1);
-        assert_eq!(lines(&judged(Decision::Deny)).len(), 0);
+        assert_eq!(lines(&judged(Decision::Allow), &State::default()).len(), 1);
+        assert_eq!(lines(&judged(Decision::Deny), &State::default()).len(), 0);
     }
 
     #[test]

@@ -275,6 +275,31 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Returns the task it happened in; `None` for what happens to the session.
+    #[must_use]
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Started(_) | Self::Resumed | Self::Ended(_) => None,
+            Self::Checkpointed { tree, .. } => *tree,
+            Self::TaskStarted { task, .. }
+            | Self::Forked { task, .. }
+            | Self::Brought { task, .. }
+            | Self::Replied { task, .. }
+            | Self::Consulted { task, .. }
+            | Self::Shortened { task, .. }
+            | Self::Reminded { task, .. }
+            | Self::Judged { task, .. }
+            | Self::Decided { task, .. }
+            | Self::Performing { task, .. }
+            | Self::Answered { task, .. }
+            | Self::TodosChanged { task, .. }
+            | Self::ModeSwitched { task, .. }
+            | Self::TaskEnded { task, .. } => Some(*task),
+        }
+    }
+}
+
 /// A sub-task that is about to be started beside others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForkedCall {
