@@ -228,6 +228,26 @@ fn agents_and_models_are_told_as_what_can_be_done() {
 }
 
 #[test]
+fn a_slash_calls_a_skill_where_no_command_has_its_name() {
+    let skill = |name: &str, more: &str| format!("---\nname: {name}\ndescription: d\n{more}---\nDo {name} with $1.");
+    let scene = Scene::new(&[
+        (".claude/skills/notes/SKILL.md", &skill("notes", "disable-model-invocation: true\n")),
+        (".claude/skills/asking/SKILL.md", &skill("asking", "modeSlugs: [ask]\n")),
+        (".claude/skills/fix/SKILL.md", &skill("fix", "")),
+        (".claude/commands/fix.md", "The command."),
+    ]);
+    let notes = scene.run("/notes 1.2.0 now", &["--mode", "code"]);
+    let text = "Skill `notes`; files it names lie below `.claude/skills/notes/`.\n\nDo notes with $1.\n\nUse it on: 1.2.0 now";
+    assert_eq!(notes.told, Some((text.to_owned(), "code".to_owned())), "{notes:?}");
+    assert!(scene.run("/asking", &["--mode", "ask"]).message().ends_with("Do asking with $1."));
+    let elsewhere = scene.run("/asking", &["--mode", "code"]);
+    assert!(elsewhere.code == Some(2) && elsewhere.err.contains("mode `code` does not have the skill `/asking`"), "{elsewhere:?}");
+    assert_eq!(scene.run("/fix", &["--mode", "code"]).message(), "The command.");
+    let nothing = scene.run("/note", &["--mode", "code"]);
+    assert!(nothing.code == Some(2) && nothing.err.contains("there is no command or skill `/note`"), "{nothing:?}");
+}
+
+#[test]
 fn commands_are_listed_shown_and_checked() {
     let scene = Scene::new(&[
         (".roo/commands/release.md", "---\ndescription: Make a release\nargument-hint: patch | minor\nmode: code\n---\nRelease $1.\n"),

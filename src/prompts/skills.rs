@@ -62,6 +62,14 @@ impl Skill {
     pub fn folder(&self) -> &str {
         self.origin.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
+
+    /// Returns its instructions, with what they are to be used on.
+    #[must_use]
+    pub fn instructions(&self, about: &str) -> String {
+        let about = about.trim();
+        let about = if about.is_empty() { String::new() } else { format!("\n\nUse it on: {about}") };
+        format!("Skill `{}`; files it names lie below `{}/`.\n\n{}{about}", self.name, self.folder(), self.body)
+    }
 }
 
 /// A file of a skill, read.
@@ -100,9 +108,23 @@ impl SkillSet {
         own.filter_map(|file| Some((file.origin.as_str(), file.skill.as_ref().err()?.as_slice()))).collect()
     }
 
-    /// Returns the skills that a model is told of in a mode, by name: those of the mode's own folders, then the others.
+    /// Returns true for the name of a skill without mistakes.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.files.iter().any(|file| file.skill.as_ref().is_ok_and(|skill| skill.name == name))
+    }
+
+    /// Returns the skills that a model is told of in a mode, by name.
     #[must_use]
     pub fn of_mode(&self, slug: &str) -> Vec<&Skill> {
+        let mut found = self.all_of_mode(slug);
+        found.retain(|skill| skill.is_listed);
+        found
+    }
+
+    /// Returns the skills of a mode by name, those that people alone call among them: of the mode's own folders, then the others.
+    #[must_use]
+    pub fn all_of_mode(&self, slug: &str) -> Vec<&Skill> {
         let mut found: Vec<&Skill> = Vec::new();
         for of_mode in [true, false] {
             let files = self.files.iter().filter(|file| file.of_mode == of_mode);
@@ -113,7 +135,6 @@ impl SkillSet {
                 }
             }
         }
-        found.retain(|skill| skill.is_listed);
         found.sort_by(|one, other| one.name.cmp(&other.name));
         found
     }

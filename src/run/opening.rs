@@ -26,6 +26,7 @@ use crate::prompts::PromptFile;
 use crate::prompts::commands::expand::{self, Part};
 use crate::prompts::commands::{CommandSet, SlashCommand};
 use crate::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
+use crate::prompts::skills::SkillSet;
 use crate::prompts::task::{self, Material};
 use crate::run::fault::Fault;
 use crate::run::tree;
@@ -64,25 +65,35 @@ pub struct Opening {
     words: Words,
     /// The slash command that the task calls.
     pub command: Option<SlashCommand>,
+    /// The skill that it calls so: its name and what follows it.
+    skill: Option<(String, String)>,
 }
 
 impl Opening {
-    /// Reads a task; a slash command is looked for at the trusted ref, then among the user's own.
+    /// Reads a task; a slash command is looked for at the trusted ref, then among the user's own, then among the skills of these modes.
     ///
     /// # Errors
-    /// When there is no such command, or its file has mistakes.
-    pub fn read(task: &str, words: Words, trusted: Trusted<'_>, own: &[PromptFile]) -> Result<Self, Fault> {
+    /// When there is no such command or skill, or its file has mistakes.
+    pub fn read(task: &str, words: Words, trusted: Trusted<'_>, own: &[PromptFile], modes: &[String]) -> Result<Self, Fault> {
         let call = expand::parse_invocation(task).filter(|_| words == Words::Asker);
         let Some(call) = call else {
             let part = if words == Words::Asker { expand::parse_plain(task) } else { Part::Text(task.trim().to_owned()) };
-            return Ok(Self { parts: vec![part], words, command: None });
+            return Ok(Self { parts: vec![part], words, command: None, skill: None });
         };
         let mut texts = trusted.commands()?;
         texts.extend_from_slice(own);
         let set = CommandSet::read(&texts);
-        let file = set.find(call.name).map_err(|hint| {
-            Fault::setup("task", format!("there is no command `/{}` in commit {}", call.name, trusted.commit.0)).hint(hint)
-        })?;
+        let file = match set.find(call.name) {
+            Ok(file) => file,
+            Err(_) if trusted.skills(modes)?.has(call.name) => {
+                let skill = Some((call.name.to_owned(), call.arguments.to_owned()));
+                return Ok(Self { parts: Vec::new(), words, command: None, skill });
+            }
+            Err(hint) => {
+                let what = format!("there is no command or skill `/{}` in commit {}", call.name, trusted.commit.0);
+                return Err(Fault::setup("task", what).hint(hint));
+            }
+        };
         for warning in &file.warnings {
             tracing::warn!(file = file.origin, place = %warning.place, warning = warning.message, "part of a command has no effect");
         }
@@ -91,7 +102,27 @@ impl Opening {
             let what = format!("the arguments of `/{}` have more than {} bytes", call.name, expand::ARGUMENTS_LIMIT_BYTES);
             return Err(Fault::setup("task", what));
         }
-        Ok(Self { parts: expand::fill(&command.body, call.arguments), words, command: Some(command) })
+        Ok(Self { parts: expand::fill(&command.body, call.arguments), words, command: Some(command), skill: None })
+    }
+
+    /// Puts in the instructions of the skill that the task calls, as the mode it begins in has it.
+    ///
+    /// # Errors
+    /// When that mode does not have it.
+    pub fn with_skill(self, skills: &SkillSet, mode: &str) -> Result<Self, Fault> {
+        let Some((name, arguments)) = &self.skill else { return Ok(self) };
+        let of_mode = skills.all_of_mode(mode);
+        let skill = of_mode.into_iter().find(|skill| skill.name == *name).ok_or_else(|| {
+            Fault::setup("task", format!("mode `{mode}` does not have the skill `/{name}`")).hint("name a mode that its `modeSlugs` names")
+        })?;
+        Ok(Self { parts: vec![Part::Text(skill.instructions(arguments))], ..self })
+    }
+
+    /// Returns what the task calls by a slash, for people.
+    #[must_use]
+    pub fn called(&self) -> Option<String> {
+        let of_skill = || self.skill.as_ref().map(|(name, _)| format!("/{name} (skill)"));
+        self.command.as_ref().map(|command| format!("/{} ({})", command.name, command.origin)).or_else(of_skill)
     }
 
     /// Returns what the command leaves of what the modes may do.
@@ -366,12 +397,12 @@ mod tests {
         let repo = Repo::open(folder.path()).unwrap();
         let trusted = Trusted { repo: &repo, commit: &commit };
         let own = [PromptFile { path: "/home/u/.config/locum/commands/fix.md".to_owned(), text: "Never.".to_owned() }];
-        let read = |task: &str, words| Opening::read(task, words, trusted, &own).unwrap().parts;
+        let read = |task: &str, words| Opening::read(task, words, trusted, &own, &[]).unwrap().parts;
         assert_eq!(read("/fix it", Words::Asker), [Part::Text("Fix it.".to_owned())]);
         for task in ["/fix it", "/nothing", "\\/fix"] {
             assert_eq!(read(task, Words::Program), [Part::Text(task.to_owned())]);
         }
-        assert!(Opening::read("/nothing", Words::Asker, trusted, &own).is_err());
+        assert!(Opening::read("/nothing", Words::Asker, trusted, &own, &[]).is_err());
     }
 
     #[test]

@@ -240,7 +240,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let trusted = Trusted { repo: &workspace.repo, commit: &order.trusted };
     let settings = settings(user.config.as_ref(), trusted, environment, &order.flags)?;
     let (policy, origin) = policy(order.policy.as_ref(), &settings, trusted)?;
-    let opening = Opening::read(&order.task, order.words, trusted, &user.commands)?;
+    let opening = Opening::read(&order.task, order.words, trusted, &user.commands, &policy.settings().modes.allow)?;
     let modes = modes(&user.modes, trusted, settings.values.mode_files)?;
     let slug = first_mode(&order, &opening, &settings, &policy);
     find_mode(&modes, &slug, &opening)?;
@@ -253,6 +253,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let runnable: Vec<String> =
         modes.iter().map(|mode| mode.slug.clone()).filter(|slug| policy.settings().modes.allow.contains(slug)).collect();
     let (rules, skills) = (trusted.rules(&runnable)?, trusted.skills(&runnable)?);
+    let opening = opening.with_skill(&skills, &slug)?;
     for file in skills.files.iter().filter(|file| file.skill.is_err()) {
         tracing::warn!(file = file.origin, "a skill has mistakes and is left out; `locum skills validate` tells them");
     }
@@ -285,7 +286,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         policy: PolicyName { origin, hash: policy.hash().to_owned() },
         models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
-        command: opening.command.as_ref().map(|command| format!("/{} ({})", command.name, command.origin)),
+        command: opening.called(),
         tools: brief::shown(&access::offered(mode, offer), &policy, &facts, known).iter().map(ToString::to_string).collect(),
         modes: runnable,
         rules: rules.iter().map(|rule| rule.path.clone()).collect(),

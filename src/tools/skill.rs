@@ -52,13 +52,7 @@ impl UseSkill {
             };
             return Err(CallError(format!("There is no skill `{name}`. {known}")));
         };
-        let about = given
-            .as_deref()
-            .map(str::trim)
-            .filter(|text| !text.is_empty())
-            .map(|text| format!("\n\nUse it on: {text}"))
-            .unwrap_or_default();
-        let text = format!("Skill `{name}`; files it names lie below `{}/`.\n\n{}{about}", skill.folder(), skill.body);
+        let text = skill.instructions(given.as_deref().unwrap_or_default());
         Ok(Self { name, text })
     }
 

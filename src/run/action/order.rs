@@ -32,7 +32,7 @@ pub(super) struct Asked {
 /// When the machine fails.
 pub(super) fn unusable_command(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted) -> Result<Option<Refused>, Fault> {
     let trusted = Trusted { repo: &arrival.workspace.repo, commit: &found.trusted };
-    match Opening::read(&admitted.request.text, Words::Asker, trusted, &[]) {
+    match Opening::read(&admitted.request.text, Words::Asker, trusted, &[], &admitted.policy.settings().modes.allow) {
         Ok(_) => Ok(None),
         Err(fault) if fault.kind == FaultKind::Machine => Err(fault),
         Err(fault) => {
