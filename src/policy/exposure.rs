@@ -117,6 +117,12 @@ struct Reach {
     ways_out: Vec<(String, Place)>,
 }
 
+impl Reach {
+    fn is_whole(&self) -> bool {
+        !self.hostile.is_empty() && !self.private.is_empty() && !self.ways_out.is_empty()
+    }
+}
+
 /// Returns the modes that have all three, those with the same things together; also those whose risk is accepted.
 #[must_use]
 pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
@@ -124,9 +130,8 @@ pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
     let standing = standing(rules);
     for mode in &spec.modes.allow {
         let reaches = starts(spec).into_iter().rev().map(|(trigger, text)| (trigger, reach(spec, &standing, mode, trigger, text)));
-        let whole = |reach: &Reach| !reach.hostile.is_empty() && !reach.private.is_empty() && !reach.ways_out.is_empty();
         // Of several ways to start, the one with the most text of strangers is told of.
-        let worst = reaches.filter(|(_, reach)| whole(reach)).max_by_key(|(_, reach)| reach.hostile.len());
+        let worst = reaches.filter(|(_, reach)| reach.is_whole()).max_by_key(|(_, reach)| reach.hostile.len());
         let Some((trigger, reach)) = worst else { continue };
         let what = told(trigger, &reach);
         match found.iter_mut().find(|one| one.what == what) {
@@ -138,6 +143,20 @@ pub fn exposures(spec: &PolicySpec, rules: &[Rule]) -> Vec<Exposure> {
         }
     }
     found
+}
+
+/// Returns what would come together in runs started in a way that brings no strangers' text, if one looked at some all the same. Source of
+/// which the policy says nothing counts as private.
+#[must_use]
+pub fn with_text(spec: &PolicySpec, rules: &[Rule], trigger: TriggerKind) -> Option<String> {
+    if starts(spec).iter().any(|(kind, text)| *kind == trigger && text.is_some()) {
+        return None;
+    }
+    let spec = PolicySpec { source: spec.source.or(Some(Source::Private)), ..spec.clone() };
+    let standing = standing(rules);
+    let modes = spec.modes.allow.iter().filter(|mode| accepted(&spec, mode).is_none());
+    let mut reaches = modes.map(|mode| reach(&spec, &standing, mode, trigger, Some("issues")));
+    reaches.find(Reach::is_whole).map(|reach| told(trigger, &reach))
 }
 
 /// Returns the reason a mode's risk is accepted for.
@@ -276,6 +295,7 @@ fn listed(all: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::policy::Policy;
+    use crate::policy::intent::TriggerKind;
     use pretty_assertions::assert_eq;
 
     const COMMENTS: &str = "triggers: { comment: { tiers: [maintainer] } }\n";
@@ -354,6 +374,20 @@ mod tests {
         assert_eq!((exposed(""), exposed("source: public\n")), (1, 0));
         let narrow = format!("version: 1\n{COMMENTS}rules:\n  - allow: \"command(make:*)\"\n");
         assert_eq!(Policy::parse(&narrow, "p.yml").unwrap().exposed_where_private(), []);
+    }
+
+    #[test]
+    fn a_run_without_strangers_text_meets_none_where_it_would_be_the_third() {
+        let both = "triggers: { comment: { tiers: [maintainer] }, dispatch: { tiers: [maintainer] } }\n";
+        let text = |more: &str| format!("version: 1\n{both}{more}rules:\n  - allow: \"command(make:*)\"\n    triggers: [dispatch]\n");
+        let met = |more: &str, trigger| Policy::parse(&text(more), "p.yml").unwrap().refuses_text(trigger);
+        let open = "commands: { network: open }\n";
+        assert!(met(open, TriggerKind::Dispatch).is_some_and(|told| told.contains("in runs started by `dispatch`")));
+        assert_eq!(met(&format!("source: public\n{open}"), TriggerKind::Dispatch), None);
+        assert_eq!(met("", TriggerKind::Dispatch), None);
+        assert_eq!(met(open, TriggerKind::Comment), None, "there it was counted when the file was read");
+        let accepted = format!("modes: {{ accept_risk: {{ '*': nobody but us writes issues }} }}\n{open}");
+        assert_eq!(met(&accepted, TriggerKind::Dispatch), None);
     }
 
     #[test]

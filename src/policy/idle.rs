@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use crate::policy::actors::Tier;
 use crate::policy::command::Script;
 use crate::policy::explain::Warning;
-use crate::policy::exposure::{EVERY_MODE, Exposure, accepted, exposures, starts};
+use crate::policy::exposure::{EVERY_MODE, Exposure, accepted, exposures, starts, with_text};
 use crate::policy::glob::name_matches;
 use crate::policy::intent::{Facts, Intent, TriggerKind};
 use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
@@ -62,6 +62,12 @@ impl Policy {
         let private = PolicySpec { source: Some(Source::Private), ..spec.clone() };
         let unaccepted = |exposure: &Exposure| exposure.modes.iter().any(|mode| accepted(spec, mode).is_none());
         exposures(&private, self.judge.rules()).into_iter().filter(unaccepted).collect()
+    }
+
+    /// Returns why a run that is started so may not be shown strangers' text, where it brings none of its own.
+    #[must_use]
+    pub fn refuses_text(&self, trigger: TriggerKind) -> Option<String> {
+        with_text(self.settings(), self.judge.rules(), trigger)
     }
 
     /// Returns rules that never count, or that allow what a check refuses all the same; and risks accepted that are none.

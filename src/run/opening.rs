@@ -265,6 +265,9 @@ impl Scene<'_> {
         if asked >= ISSUES_LIMIT {
             return found.notes.push(format!("#{number} is not shown: {ISSUES_LIMIT} issues are looked up at most"));
         }
+        if let Some(why) = self.policy.refuses_text(self.facts.trigger) {
+            return found.notes.push(format!("#{number} is not shown: {why}"));
+        }
         match timeout(LOOK_LIMIT, forge.issue(number)).await {
             Ok(Ok(issue)) => {
                 let body = task::seen_of_markdown(&issue.body);
