@@ -27,6 +27,9 @@ impl Protection {
     /// Returns why a path is protected from edits, or `None`.
     #[must_use]
     pub fn of_edit(&self, path: &RepoPath) -> Option<&'static str> {
+        if path.as_str().chars().any(deceives) {
+            return Some("its name holds characters that nobody sees or that turn others around");
+        }
         let plain = plain_spelling(path)?;
         let mut parts = plain.parts();
         let first = parts.next();
@@ -98,6 +101,11 @@ fn narrow(letter: char) -> char {
     }
 }
 
+/// Returns true for invisible characters that no script and no picture needs in a name.
+fn deceives(letter: char) -> bool {
+    view::is_invisible(letter) && !matches!(letter, '\u{200c}' | '\u{200d}')
+}
+
 /// Returns true for characters that show nothing, the sign that turns the letter before it into a picture among them: joiners, direction
 /// marks, fillers, byte order marks, tags.
 #[must_use]
@@ -122,6 +130,8 @@ mod tests {
             ".git::$INDEX_ALLOCATION/config",
             "git~1/config",
             ".g\u{200c}it/config",
+            "src/gpj.\u{202e}sr",
+            "src/ma\u{200b}in.rs",
             "\u{ff0e}git/config",
             ".\u{ff47}it/config",
             ".gıthub/workflows/a.yml",

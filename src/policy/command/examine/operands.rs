@@ -7,6 +7,20 @@ use crate::policy::command::examine::{Looking, PathUse, path_use};
 use crate::policy::command::neutral;
 use crate::policy::command::tables::{Operands, Table};
 
+/// Programs that read more of their words from a file named after `@`.
+const ARGUMENT_FILES: &[&str] = &[
+    "strings",
+    "pytest",
+    "python -m pytest",
+    "python3 -m pytest",
+    "mypy",
+    "tsc",
+    "ruff check",
+    "ruff format",
+    "dotnet test",
+    "dotnet build",
+];
+
 impl Looking<'_> {
     pub(super) fn operands(
         &mut self,
@@ -16,6 +30,11 @@ impl Looking<'_> {
         pattern_given: bool,
         plain_from: Option<usize>,
     ) {
+        if ARGUMENT_FILES.contains(&name)
+            && let Some((index, word)) = operands.iter().find(|(_, word)| word.starts_with('@'))
+        {
+            self.finding(*index, format!("`{name}` takes more words, options among them, from the file that `{word}` names"));
+        }
         match table.operands {
             Operands::Words | Operands::Text => {}
             Operands::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
@@ -48,9 +67,6 @@ impl Looking<'_> {
                 if let Some((index, word)) = operands.iter().find(|(_, word)| !known.contains(&word.as_str())) {
                     self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
                 }
-            }
-            Operands::Paths if name == "strings" && operands.iter().any(|(_, word)| word.starts_with('@')) => {
-                self.finding(usize::MAX, "`strings` takes more words from a file that is named after `@`".to_owned());
             }
             Operands::Paths => self.reads(operands.iter().map(|(_, word)| word.as_str())),
             Operands::PathsOrHere => {
