@@ -235,6 +235,7 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
         thread: prepared.plan.subject.thread(),
         reaction: None,
         seen: &[],
+        decided: None,
         reply_to: None,
         branch_template: None,
         requested_by: None,

@@ -87,6 +87,9 @@ fn one_hold_after_another_each_needs_its_own_yes() {
     assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
     let second = fixture.waiting(7);
     assert_ne!(first, second);
+    let reactions = fixture.server.reactions();
+    let contents: Vec<_> = reactions.iter().filter_map(|reaction| reaction["content"].as_str()).collect();
+    assert_eq!(contents, ["eyes", "+1"], "the run waits, the comment that decided does not: {reactions:?}");
     fixture.move_on(true);
     let again = fixture.step(&Ask { ids: (57, 4444), ..Ask::comment(&format!("/locum approve {first}")) });
     assert_eq!(again.output("outcome"), "refused", "{again:?}");

@@ -224,6 +224,7 @@ async fn carry_out(
         thread: carried.thread(),
         reaction,
         seen: &[],
+        decided: None,
         reply_to: carried.reply_to,
         branch_template: arrival.inputs.branch_template.as_deref(),
         requested_by: carried.requested_by.as_deref(),
@@ -231,7 +232,12 @@ async fn carry_out(
         decide: Decide::Nowhere(""),
     };
     let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
-    let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(publisher.see().await).collect();
+    let own = publisher.see().await;
+    let (first, decided) = match beginning {
+        Beginning::Fresh => (own, None),
+        Beginning::Resumed => (None, own),
+    };
+    let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
     let caller = serde_json::to_value(Carried { seen: seen.clone(), ..carried.clone() }).map_err(Fault::machine)?;
     let execution = Execution {
         prepared: &prepared,
@@ -261,7 +267,7 @@ async fn carry_out(
     let publisher = Publisher {
         prepared: &prepared,
         workspace: arrival.workspace,
-        destination: &Destination { decide, seen: &seen, thread: place, ..destination },
+        destination: &Destination { decide, seen: &seen, decided, thread: place, ..destination },
     };
     let mut published = publisher.publish(&outcome).await;
     if let (Err(why), None) = (&kept, place) {

@@ -27,6 +27,8 @@ use crate::workspace::repo::{CommitId, NewCommit};
 
 /// The reaction that says that something was seen: it is worked on, or waits for a person.
 const SEEN: &str = "eyes";
+/// What says that a comment decided, where the run it was about waits for the next one.
+const TAKEN: &str = "+1";
 
 /// Name and e-mail of the commits' author.
 const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
@@ -49,6 +51,8 @@ pub struct Destination<'a> {
     pub reaction: Option<ReactionTarget>,
     /// Reactions that say it was seen, and go when it is over.
     pub seen: &'a [OwnReaction],
+    /// The one on the comment that decided on what the run waited for, which goes in any case.
+    pub decided: Option<OwnReaction>,
     /// The review comment that is answered in its thread; `None` comments on the issue or pull request itself.
     pub reply_to: Option<u64>,
     /// Name of the branch for changes, instead of the policy's.
@@ -150,14 +154,15 @@ impl Publisher<'_> {
             let body = comment::ended(&self.comment_facts(), outcome, published.landed.landing());
             published.comment = self.post(self.comment(number, &body), &mut published).await;
         }
+        let waits = reaction(outcome.word) == SEEN;
         if let Some(target) = self.destination.reaction {
-            self.post(Posting::Reaction { target, content: reaction(outcome.word).to_owned() }, &mut published).await;
+            let content = if waits && self.destination.decided.is_some() { TAKEN } else { reaction(outcome.word) };
+            self.post(Posting::Reaction { target, content: content.to_owned() }, &mut published).await;
         }
-        if reaction(outcome.word) != SEEN {
-            // One that stays is in nobody's way, so nobody is told.
-            for reaction in self.destination.seen {
-                self.post(Posting::Withdrawal(*reaction), &mut Published::default()).await;
-            }
+        let seen = if waits { &[] } else { self.destination.seen };
+        // One that stays is in nobody's way, so nobody is told.
+        for reaction in seen.iter().copied().chain(self.destination.decided) {
+            self.post(Posting::Withdrawal(reaction), &mut Published::default()).await;
         }
         published
     }
