@@ -11,6 +11,8 @@ mod kept;
 mod matrix;
 #[path = "models/protocol.rs"]
 mod protocol;
+#[path = "models/providers.rs"]
+mod providers;
 mod support;
 #[path = "models/xml.rs"]
 mod xml;

@@ -43,6 +43,10 @@ impl Wishes<'_> {
     fn returns_reasoning(&self) -> bool {
         self.ways.returns_reasoning || self.fields.has(Fields::RETURNS_REASONING)
     }
+
+    fn strict_calls(&self) -> bool {
+        self.ways.strict_calls || self.fields.has(Fields::STRICT_CALLS)
+    }
 }
 
 /// How a server wants the fields on which compatible servers differ, as bits.
@@ -62,6 +66,8 @@ impl Fields {
     const NO_IMAGES: Dialect = 1 << 4;
     /// The reasoning of replies with calls goes back.
     const RETURNS_REASONING: Dialect = 1 << 5;
+    /// Names of calls of nine letters or digits, and nothing said between answers and the reply to them.
+    const STRICT_CALLS: Dialect = 1 << 6;
 
     fn has(self, bit: Dialect) -> bool {
         self.0 & bit != 0
@@ -78,6 +84,11 @@ impl Fields {
         let is_missed = lower.contains("reasoning_content") && ["passed back", "missing"].iter().any(|word| lower.contains(word));
         if matches!(status, 400 | 422) && is_missed {
             return (!self.has(Self::RETURNS_REASONING)).then_some(Self(self.0 | Self::RETURNS_REASONING));
+        }
+        // "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", "Unexpected role 'user' after role 'tool'".
+        let is_strict = ["with a length of 9", "after role 'tool'"].iter().any(|words| lower.contains(words));
+        if matches!(status, 400 | 422) && is_strict {
+            return (!self.has(Self::STRICT_CALLS)).then_some(Self(self.0 | Self::STRICT_CALLS));
         }
         let refused =
             ["unsupported", "not support", "unknown", "unrecognized", "unexpected", "extra ", "extra_", "not permitted", "not allowed"];
@@ -240,7 +251,7 @@ struct WireToolFunction<'a> {
 }
 
 fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, wishes: Wishes<'_>) {
-    let strict = wishes.ways.strict_calls;
+    let strict = wishes.strict_calls();
     match message {
         Message::User { text } => match messages.last_mut() {
             // Nothing may stand between answers and the reply to them.
@@ -272,7 +283,7 @@ fn push_message<'a>(messages: &mut Vec<WireMessage<'a>>, message: &'a Message, w
 /// Adds the answers to calls. An answer is text in this protocol: images follow in a message of their own, except where a host wants nothing
 /// between answers and the reply to them; there they stand in the answer.
 fn push_answers<'a>(messages: &mut Vec<WireMessage<'a>>, results: &'a [ToolResult], wishes: Wishes<'_>) {
-    let strict = wishes.ways.strict_calls;
+    let strict = wishes.strict_calls();
     let kinds: &'static [ImageKind] = if wishes.sees_images && !wishes.fields.has(Fields::NO_IMAGES) { &ImageKind::ALL } else { &[] };
     let mut pictures = Vec::new();
     for result in results {
@@ -469,6 +480,8 @@ mod tests {
             (400, "Invalid content type. image_url is only supported by certain models.", Some(Fields::NO_IMAGES)),
             (400, "The `reasoning_content` in the thinking mode must be passed back to the API.", Some(Fields::RETURNS_REASONING)),
             (400, "Missing `reasoning_content` field in the assistant message at message index 2.", Some(Fields::RETURNS_REASONING)),
+            (400, "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", Some(Fields::STRICT_CALLS)),
+            (400, "Unexpected role 'user' after role 'tool'", Some(Fields::STRICT_CALLS)),
             (400, "max_tokens is too large: 9999", None),
             (400, "unknown model", None),
             (500, "unknown field stream_options", None),
@@ -500,7 +513,9 @@ mod tests {
     fn a_strict_host_gets_names_and_an_order_it_takes() {
         let mut messages = conversation();
         messages.insert(3, Message::User { text: "hurry".into() });
-        let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None)).unwrap();
+        let learned = Wishes { fields: Fields(Fields::STRICT_CALLS), ..WISHES };
+        assert_eq!(body(&messages, &[], learned, None), body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None));
+        let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], learned, None)).unwrap();
         let roles: Vec<&str> = body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
         assert_eq!(body["messages"][4]["content"], "result b\n\nhurry");
