@@ -13,6 +13,9 @@ mod fixture;
 #[path = "action/holds.rs"]
 mod holds;
 
+#[path = "action/ceilings.rs"]
+mod ceilings;
+
 #[path = "action/git_data.rs"]
 mod git_data;
 

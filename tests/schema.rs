@@ -13,6 +13,7 @@ use locum::cli::inspect_args::SchemaWord;
 use locum::cli::schema::whole;
 use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
+use locum::models::scripted::script::Script;
 use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
 use locum::policy::cases::read_cases;
@@ -118,6 +119,9 @@ fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
         }
         SchemaWord::PolicyTest => {
             read_cases(text, "f").err().map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect())
+        }
+        SchemaWord::Script => {
+            Script::parse("f", text).err().map_or_else(Vec::new, |errors| errors.mistakes.iter().map(|one| one.message.clone()).collect())
         }
         SchemaWord::Modes => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
@@ -251,6 +255,11 @@ fn the_schema_of_jobs_says_what_is_read() {
 }
 
 #[test]
+fn the_schema_of_scripts_says_what_is_read() {
+    check(SchemaWord::Script);
+}
+
+#[test]
 fn the_schema_of_settings_says_what_a_repository_may_set() {
     check(SchemaWord::Config);
 }
@@ -277,7 +286,7 @@ fn everything_people_are_shown_is_valid() {
     ] {
         texts.push((file.to_owned(), name, read(&root.join(file))));
     }
-    let marked = Regex::new(r"<!-- (policy|job|config|modes) -->\n```yaml\n([\s\S]*?)```").unwrap();
+    let marked = Regex::new(r"<!-- (policy|job|config|modes|script) -->\n```yaml\n([\s\S]*?)```").unwrap();
     for page in std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()) {
         for found in marked.captures_iter(read(&page).as_str()).map(|found| found.unwrap()) {
             let text = found[2].to_owned();
@@ -286,6 +295,7 @@ fn everything_people_are_shown_is_valid() {
                 "policy" => (SchemaWord::Policy, text),
                 "job" => (SchemaWord::Job, text),
                 "modes" => (SchemaWord::Modes, text),
+                "script" => (SchemaWord::Script, text),
                 _ => (SchemaWord::Config, text),
             };
             texts.push((page.display().to_string(), name, text));
@@ -315,7 +325,7 @@ fn every_key_says_what_it_is_for() {
         }
         found
     }
-    for name in [SchemaWord::Policy, SchemaWord::PolicyTest, SchemaWord::Job, SchemaWord::Config, SchemaWord::Modes] {
+    for name in [SchemaWord::Policy, SchemaWord::PolicyTest, SchemaWord::Job, SchemaWord::Config, SchemaWord::Modes, SchemaWord::Script] {
         assert_eq!(bare(&whole(name), ""), Vec::<String>::new(), "{name:?}");
     }
 }

@@ -112,4 +112,6 @@ pub enum SchemaWord {
     Modes,
     /// `.locum/policy-tests.yml`
     PolicyTest,
+    /// A script of fixed replies
+    Script,
 }

@@ -23,6 +23,7 @@ use crate::prompts::commands::expand::parse_invocation;
 use crate::report::comment::Decide;
 use crate::report::summary::{self, Diff};
 use crate::report::{json, live, markdown};
+use crate::run::ceilings::Kept;
 use crate::run::clock::SystemClock;
 use crate::run::execute::{self, Beginning, Execution};
 use crate::run::job::Work;
@@ -244,7 +245,8 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
     });
     let publisher = destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
     let caller = serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;
-    let execution = Execution { prepared, workspace, folder, beginning, caller, forge: None, clock: &clock as &dyn Clock };
+    let execution =
+        Execution { prepared, workspace, folder, beginning, caller, kept: Kept::Here, forge: None, clock: &clock as &dyn Clock };
     let ended = runtime.block_on(async { execute::run_and_publish(&execution, publisher.as_ref(), stop_signal().boxed(), watch).await });
     let (outcome, published) = ended?;
     Ok(Ended { outcome, published })

@@ -7,6 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
 use crate::cli::output::Output;
 use crate::config::schema;
+use crate::models::scripted::script;
 use crate::modes::json_schema as modes_schema;
 use crate::policy::{Policy, cases};
 use crate::run::job::Job;
@@ -28,6 +29,7 @@ pub fn whole(name: SchemaWord) -> Json {
         SchemaWord::Job => ("A job of locum, .locum/jobs/NAME.yml", Job::schema()),
         SchemaWord::Config => ("Settings of locum, .locum/config.yml", schema::schema()),
         SchemaWord::PolicyTest => ("Tests of a policy of locum, .locum/policy-tests.yml", cases::schema()),
+        SchemaWord::Script => ("A script of fixed replies for locum", script::schema()),
         SchemaWord::Modes => ("Modes of locum, .locum/modes.yml", modes_schema::schema()),
     };
     let mut whole =

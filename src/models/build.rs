@@ -7,7 +7,7 @@ use crate::models::Model;
 use crate::models::profile::{Provider, ToolProtocol};
 use crate::models::resolve::Chosen;
 use crate::models::scripted::Scripted;
-use crate::models::scripted::script::{Script, ScriptError};
+use crate::models::scripted::script::{Script, ScriptErrors};
 use crate::models::wire::SetupError;
 use crate::models::xml::CallsInWords;
 use crate::models::{anthropic, chat_completions, gemini, responses};
@@ -20,7 +20,7 @@ pub enum BuildError {
     Setup(#[from] SetupError),
     /// The script has a mistake.
     #[error(transparent)]
-    Script(#[from] ScriptError),
+    Script(#[from] ScriptErrors),
     /// A scripted model was not given its script.
     #[error("model `{0}` is scripted and its script was not read")]
     NoScript(String),

@@ -66,15 +66,16 @@ pub struct Exhausted {
 const LOW_LEAST: u64 = 10;
 
 impl Budget {
-    /// Asks whether one more model reply of about `estimate` tokens fits.
+    /// Asks whether one more model reply fits whose request has about so many tokens and costs about so much.
     ///
     /// # Errors
     /// Names the limit that is reached.
-    pub fn ask_turn(&self, spent: &Spent, estimate_tokens: u64) -> Result<(), Exhausted> {
+    pub fn ask_turn(&self, spent: &Spent, estimate_tokens: u64, estimate_usd: f64) -> Result<(), Exhausted> {
         ask("turns", u64::from(spent.turns) < u64::from(self.turns), self.turns, spent.turns)?;
         let tokens = spent.usage.total();
         ask("tokens", tokens.saturating_add(estimate_tokens) <= self.tokens && tokens < self.tokens, self.tokens, tokens)?;
-        ask("cost_usd", spent.cost_usd < self.cost_usd || self.costs_nothing(spent), dollars(self.cost_usd), dollars(spent.cost_usd))?;
+        let fits = spent.cost_usd < self.cost_usd && spent.cost_usd + estimate_usd <= self.cost_usd;
+        ask("cost_usd", fits || self.costs_nothing(spent, estimate_usd), dollars(self.cost_usd), dollars(spent.cost_usd))?;
         self.ask_time(spent)
     }
 
@@ -165,8 +166,8 @@ impl Budget {
     }
 
     /// A limit of zero dollars still lets free models (local, scripted) work.
-    fn costs_nothing(&self, spent: &Spent) -> bool {
-        self.cost_usd <= 0.0 && spent.cost_usd <= 0.0
+    fn costs_nothing(&self, spent: &Spent, estimate_usd: f64) -> bool {
+        self.cost_usd <= 0.0 && spent.cost_usd <= 0.0 && estimate_usd <= 0.0
     }
 }
 
@@ -205,11 +206,13 @@ mod tests {
             (spent(|spent| spent.usage = usage(91)), 10, Some("tokens")),
             (spent(|spent| spent.usage = usage(100)), 0, Some("tokens")),
             (spent(|spent| spent.cost_usd = 0.99), 0, None),
+            (spent(|spent| spent.cost_usd = 0.99), 2, Some("cost_usd")),
             (spent(|spent| spent.cost_usd = 1.0), 0, Some("cost_usd")),
             (spent(|spent| spent.seconds = 59), 0, None),
             (spent(|spent| spent.seconds = 60), 0, Some("minutes")),
         ] {
-            let found = budget.ask_turn(&spent, estimate).err().map(|error| error.unit);
+            let found =
+                budget.ask_turn(&spent, estimate, f64::from(u32::try_from(estimate).unwrap()) / 100.0).err().map(|error| error.unit);
             assert_eq!(found.as_deref(), expected, "{spent:?}");
         }
     }
@@ -232,8 +235,9 @@ mod tests {
     #[test]
     fn lets_free_models_work_without_money() {
         let budget = Budget { cost_usd: 0.0, ..Budget::default() };
-        assert_eq!(budget.ask_turn(&Spent::default(), 1), Ok(()));
-        assert!(budget.ask_turn(&spent(|spent| spent.cost_usd = 0.01), 1).is_err());
+        assert_eq!(budget.ask_turn(&Spent::default(), 1, 0.0), Ok(()));
+        assert!(budget.ask_turn(&Spent::default(), 1, 0.01).is_err(), "the first request costs too much");
+        assert!(budget.ask_turn(&spent(|spent| spent.cost_usd = 0.01), 1, 0.0).is_err());
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod actors;
 pub mod approval;
 pub mod budget;
 pub mod cases;
+pub mod ceiling;
 pub mod command;
 pub mod explain;
 pub mod exposure;

@@ -8,6 +8,7 @@ use crate::base::excerpt::Excerpt;
 use crate::base::yaml::Place;
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
+use crate::policy::ceiling::Ceilings;
 use crate::policy::glob::PathGlob;
 use crate::policy::intent::Publication;
 use crate::policy::urls::pattern::UrlPattern;
@@ -25,6 +26,8 @@ pub struct PolicySpec {
     pub network: NetworkRules,
     /// What a run may spend.
     pub budget: Budget,
+    /// What runs may spend together.
+    pub ceilings: Ceilings,
     /// What happens when a rule says hold.
     pub on_hold: OnHold,
     /// What happens when the model asks a question.

@@ -11,6 +11,7 @@ use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, Shape, S
 use crate::base::yaml::Node;
 use crate::policy::actors::Tier;
 use crate::policy::budget::Budget;
+use crate::policy::ceiling::{Ceiling, Ceilings};
 use crate::policy::command::word;
 use crate::policy::exposure::{EVERY_MODE, REASON};
 use crate::policy::glob::PathGlob;
@@ -33,7 +34,9 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     set(&mut spec.commands, file.key("commands", "How commands run.", Group("commands", commands)));
     let about = "Hosts that commands may reach where `commands.network` is `policy`.";
     set(&mut spec.network, file.key("network", about, Group("network", network)));
-    set(&mut spec.budget, file.key("budget", "What a run may spend; every limit is a hard stop.", Group("budget", budget)));
+    if let Some((run, together)) = file.key("budget", "What a run may spend; every limit is a hard stop.", Group("budget", budget)) {
+        (spec.budget, spec.ceilings) = (run, together);
+    }
     let on_hold = Word(&[("pause", OnHold::Pause), ("refuse", OnHold::Refuse)]);
     file.set("on_hold", "When a rule says hold: end the run as `on-hold`, or tell the model no and go on.", on_hold, &mut spec.on_hold);
     let questions = Word(&[("comment", OnQuestion::Comment), ("first", OnQuestion::First), ("fail", OnQuestion::Fail)]);
@@ -293,7 +296,7 @@ const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
     example: "docs.rs",
 });
 
-fn budget(section: &mut Section<'_>) -> Budget {
+fn budget(section: &mut Section<'_>) -> (Budget, Ceilings) {
     let mut found = Budget::default();
     section.set("turns", "Replies of models.", ANY_COUNT, &mut found.turns);
     section.set("tool_calls", "Tool calls.", ANY_COUNT, &mut found.tool_calls);
@@ -302,7 +305,20 @@ fn budget(section: &mut Section<'_>) -> Budget {
     section.set("minutes", "Minutes of wall time.", ANY_COUNT, &mut found.minutes);
     section.set("files", "Changed files.", ANY_COUNT, &mut found.files);
     section.set("diff_lines", "Added and removed lines together.", ANY_COUNT, &mut found.diff_lines);
-    found
+    let mut together = Ceilings::default();
+    let about = "What all runs that begin on one day (UTC) may spend together.";
+    set(&mut together.daily, section.key("daily", about, Group("daily", ceiling)));
+    let about = "What all runs on one issue or pull request may spend together.";
+    set(&mut together.per_thread, section.key("per_thread", about, Group("per_thread", ceiling)));
+    (found, together)
+}
+
+fn ceiling(section: &mut Section<'_>) -> Ceiling {
+    Ceiling {
+        runs: section.key("runs", "Runs that begin.", Count { least: 0, most: u64::MAX }),
+        tokens: section.key("tokens", "Tokens, input and output together.", Count { least: 0, most: u64::MAX }),
+        cost_usd: section.key("cost_usd", "US dollars by the price table.", Number { least: 0.0, most: 1_000_000.0 }),
+    }
 }
 
 fn publish(section: &mut Section<'_>) -> PublishRules {

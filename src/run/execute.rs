@@ -15,6 +15,7 @@ use crate::base::secret::Redactor;
 use crate::forge::{Forge, sanitise};
 use crate::report::comment::Progress;
 use crate::report::figures;
+use crate::run::ceilings::{self, Kept};
 use crate::run::fault::Fault;
 use crate::run::models::PreparedModel;
 use crate::run::opening::Scene;
@@ -56,6 +57,8 @@ pub struct Execution<'a> {
     pub beginning: Beginning,
     /// What a resume needs to prepare the same run again.
     pub caller: serde_json::Value,
+    /// Where is kept count of what runs spend together.
+    pub kept: Kept<'a>,
     /// Where issues that the task names are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
     /// Time.
@@ -130,6 +133,14 @@ async fn run<'a>(
     })?;
     let prepared = execution.prepared;
     let plan = &prepared.plan;
+    let counted =
+        ceilings::Run { prepared, workspace: execution.workspace, kept: execution.kept, folder: execution.folder, clock: execution.clock };
+    let begun = ceilings::begin(&counted, journal.past()).await;
+    let (allowance, counted) = begun.inspect_err(|_| {
+        if execution.beginning == Beginning::Fresh {
+            journal.discard();
+        }
+    })?;
     let gate = Gate::default();
     let message = match execution.beginning {
         Beginning::Fresh => first_message(execution, &gate).await,
@@ -152,6 +163,7 @@ async fn run<'a>(
     let parts = SessionParts {
         start,
         policy: &prepared.policy,
+        allowance,
         modes: &prepared.modes,
         standing: &prepared.standing,
         trusted: &plan.trusted,
@@ -172,6 +184,9 @@ async fn run<'a>(
     };
     let span = tracing::info_span!("run", session = %plan.session);
     let outcome = session::run(parts, journal).instrument(span).await;
+    if let Some(counted) = counted {
+        counted.end(&outcome).await;
+    }
     telemetry::tell(prepared, execution.folder, execution.clock).await;
     Ok(outcome)
 }

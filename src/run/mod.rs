@@ -1,6 +1,7 @@
 //! Floor 8: one run, start to end: request, plan, session, publish.
 
 pub mod action;
+pub mod ceilings;
 pub mod checks;
 pub mod clock;
 pub mod execute;

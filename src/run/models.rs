@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use url::Url;
 
+use crate::base::chat::Usage;
 use crate::base::secret::{Redactor, Secret};
 use crate::base::tool::ToolName;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::models::Model;
 use crate::models::build;
 use crate::models::cassette::record::{Recording, Tape};
 use crate::models::cassette::replay::Replay;
@@ -22,10 +22,10 @@ use crate::models::profile::{Price, Profile, Provider, ToolProtocol};
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
+use crate::models::{Model, accounting};
 use crate::modes::{Mode, ModelNeed};
 use crate::report::trace::TracedModel;
-use crate::run::fault::FaultKind;
-use crate::run::fault::{Fault, Note};
+use crate::run::fault::Fault;
 use crate::run::job::Work;
 use crate::run::prepare::{NamedFile, Order, ReplayOrder};
 use crate::run::steps::FixedSteps;
@@ -83,6 +83,12 @@ impl PreparedModel {
             traced: TracedModel { provider: traced_provider(&chosen.profile), name: chosen.profile.model.clone() },
             spares,
         })
+    }
+
+    /// Returns true when it, or a model that stands in for it, costs something.
+    pub(super) fn has_price(&self) -> bool {
+        let prices = std::iter::once(&self.price).chain(self.spares.iter().map(|(_, price)| price));
+        prices.flatten().any(|price| accounting::cost(Usage { input: 1, output: 1, ..Usage::default() }, *price) > 0.0)
     }
 
     /// Returns it as the session uses it.
@@ -225,17 +231,7 @@ impl Models {
     }
 
     fn scripted(script: &NamedFile, experts: &[String]) -> Result<Self, Fault> {
-        let parse = || {
-            Script::parse(&script.name, &script.text).map_err(|error| Fault {
-                kind: FaultKind::Setup,
-                notes: vec![Note {
-                    place: format!("{}:{}:{}", error.file, error.line, error.column),
-                    what: error.message,
-                    hint: None,
-                    excerpt: error.excerpt,
-                }],
-            })
-        };
+        let parse = || Script::parse(&script.name, &script.text).map_err(|errors| Fault::file(&errors.file, errors.mistakes));
         let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
         let expert = |name: &String| Ok((name.clone(), PreparedModel::free(Scripted::new(parse()?))));
         let experts = experts.iter().map(expert).collect::<Result<_, Fault>>()?;

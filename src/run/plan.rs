@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::SessionId;
 use crate::policy::budget::Budget;
+use crate::policy::ceiling::Ceilings;
 use crate::policy::intent::Facts;
 use crate::workspace::repo::CommitId;
 
@@ -37,6 +38,8 @@ pub struct RunPlan {
     pub models: (String, String),
     /// What may be spent.
     pub budget: Budget,
+    /// What runs of a day, and on an issue or pull request, may spend together.
+    pub ceilings: Ceilings,
     /// Tools the root task is offered.
     pub tools: Vec<String>,
     /// Modes that may run.
@@ -141,6 +144,11 @@ impl std::fmt::Display for RunPlan {
         row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
         row("budget", &budget_words(&self.budget))?;
+        for (name, ceiling) in [("a day", self.ceilings.daily), ("a thread", self.ceilings.per_thread)] {
+            if !ceiling.is_none() {
+                row(name, &format!("{ceiling} at most"))?;
+            }
+        }
         row("modes", &self.modes.join(", "))?;
         row("tools", &self.tools.join(", "))?;
         row("rules", &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") })?;

@@ -139,6 +139,19 @@ pub struct Prepared {
     pub redactor: Redactor,
 }
 
+impl Prepared {
+    /// Returns true when a model of the run costs something.
+    #[must_use]
+    pub fn has_price(&self) -> bool {
+        [&self.main, &self.task]
+            .into_iter()
+            .chain(&self.condense)
+            .chain(self.own.values())
+            .chain(self.experts.values())
+            .any(PreparedModel::has_price)
+    }
+}
+
 /// Reads the settings of a run: user file, the trusted ref's file, environment, flags.
 ///
 /// # Errors
@@ -286,6 +299,7 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         policy: PolicyName { origin, hash: policy.hash().to_owned() },
         models: (root.model.label().to_owned(), models.task.model.label().to_owned()),
         budget,
+        ceilings: policy.settings().ceilings,
         command: opening.called(),
         tools: brief::shown(&access::offered(mode, offer), &policy, &facts, known).iter().map(ToString::to_string).collect(),
         modes: runnable,

@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
         let limit_bytes = usize::try_from(condenser.context_window).unwrap_or(usize::MAX).saturating_mul(2);
         let text = condense::request(&task.message, task.messages.get(..left_out).unwrap_or_default(), limit_bytes);
         let estimate_tokens = accounting::estimate_tokens(text.len() + condense::SYSTEM.len());
-        task.budget.ask_turn(&task.spent, estimate_tokens)?;
+        self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, condenser.price)?;
         let (turn, retry, clock) = (task.shortened, self.parts.retry, self.parts.clock);
         Ok(Some(
             async move {

@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
         };
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_tokens(expert::SYSTEM.len() + question.len());
-        task.budget.ask_turn(&task.spent, estimate_tokens)?;
+        self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
         let (turn, retry, clock, waiting) = (task.consulted, self.parts.retry, self.parts.clock, Box::new(waiting));
         let question = self.parts.redactor.redact(&question);
         Ok(Some(

@@ -108,6 +108,7 @@ fn play(mode: &str, turns: &str) -> Left {
     let parts = SessionParts {
         start,
         policy: &policy,
+        allowance: crate::policy::ceiling::Allowance::default(),
         modes: &ModeSet::merge([builtin::modes()]),
         standing: &standing,
         trusted: &trusted,

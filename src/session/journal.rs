@@ -122,6 +122,23 @@ impl Journal {
         Ok(parse_lines(&mut file, &path)?.0)
     }
 
+    /// Takes away a journal that was just made and holds nothing; one with lines stays.
+    pub fn discard(&self) {
+        if self.length_bytes == 0 && std::fs::remove_file(self.folder.join(JOURNAL_FILE)).is_ok() {
+            // It holds more than the journal only where something else put it there.
+            let _ = std::fs::remove_dir(&self.folder);
+        }
+    }
+
+    /// Returns true while a process holds the journal in `folder`, and where that cannot be told.
+    #[must_use]
+    pub fn is_held(folder: &Path) -> bool {
+        match File::open(folder.join(JOURNAL_FILE)) {
+            Ok(file) => file.try_lock_shared().is_err(),
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        }
+    }
+
     /// Takes these values out of every line that is written from now on.
     pub fn hide(&mut self, hidden: PlainValues) {
         self.hidden = hidden;

@@ -58,6 +58,7 @@ use crate::modes::ModeSet;
 use crate::modes::access::Purpose;
 use crate::policy::Policy;
 use crate::policy::budget::Budget;
+use crate::policy::ceiling::Allowance;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::prompts::Standing;
@@ -129,6 +130,8 @@ pub struct SessionParts<'a> {
     pub start: SessionStart,
     /// Decides.
     pub policy: &'a Policy,
+    /// What the policy's ceilings leave to this run.
+    pub allowance: Allowance,
     /// Every mode.
     pub modes: &'a ModeSet,
     /// What the trusted ref adds to prompts, all modes together.

@@ -2,6 +2,7 @@
 
 use crate::models::ModelError;
 use crate::policy::budget::Exhausted;
+use crate::policy::ceiling::Reached;
 use crate::session::hold::Waiting;
 use crate::session::journal::JournalError;
 use crate::session::outcome::OutcomeWord;
@@ -47,6 +48,12 @@ impl From<Exhausted> for Stop {
     fn from(exhausted: Exhausted) -> Self {
         let word = if exhausted.unit == "minutes" { OutcomeWord::TimedOut } else { OutcomeWord::BudgetExhausted };
         Self::task(word, exhausted.to_string())
+    }
+}
+
+impl From<Reached> for Stop {
+    fn from(reached: Reached) -> Self {
+        Self::session(OutcomeWord::BudgetExhausted, reached.to_string())
     }
 }
 

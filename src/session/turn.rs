@@ -9,12 +9,14 @@ use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::models::accounting;
+use crate::models::profile::Price;
 use crate::models::retry;
 use crate::models::{ModelError, ModelRequest};
 use crate::prompts::reminders;
 use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::stop::Stop;
+use crate::session::task::TaskState;
 use crate::session::work::{Done, Work};
 
 impl<'a> Session<'a> {
@@ -27,8 +29,10 @@ impl<'a> Session<'a> {
         }
         let task = self.task(id)?;
         let estimate_tokens = task.context_tokens(brief.size_bytes);
-        task.budget.ask_turn(&task.spent, estimate_tokens)?;
-        let model = self.model_of(task).model;
+        let used = self.model_of(task);
+        let cached_read = task.measured.map_or(0, |(tokens, _)| tokens);
+        self.afford(task, Usage { input: estimate_tokens, cached_read, ..Usage::default() }, used.price)?;
+        let model = used.model;
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
         let temperature = self.mode(&mode)?.temperature.map(|temperature| temperature.0);
         let (retry, clock) = (self.parts.retry, self.parts.clock);
@@ -48,6 +52,14 @@ impl<'a> Session<'a> {
         }
         .instrument(tracing::info_span!("turn", task = %id, turn))
         .boxed_local())
+    }
+
+    /// Asks budget and ceilings for a request of about this size. What was sent before is taken for cached, so that a run is not stopped early.
+    pub(crate) fn afford(&self, task: &TaskState, estimate: Usage, price: Option<Price>) -> Result<(), Stop> {
+        let estimate_usd = price.map_or(0.0, |price| accounting::cost(estimate, price));
+        task.budget.ask_turn(&task.spent, estimate.input, estimate_usd)?;
+        let run = self.state.root().unwrap_or(task);
+        Ok(self.parts.allowance.ask(&run.spent, estimate.input, estimate_usd)?)
     }
 
     /// Writes a reply down and charges it.

@@ -8,6 +8,9 @@ use crate::workspace::repo::{CommitId, Repo, RepoError};
 /// Where carried sessions lie, here and at a remote: below no branch and no tag.
 pub const SESSION_REFS: &str = "refs/locum/sessions/";
 
+/// What keeps count of what runs spent together, here and at a remote.
+pub const SPENT_REF: &str = "refs/locum/spent";
+
 /// Who such commits are by.
 const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
 

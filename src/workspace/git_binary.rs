@@ -26,7 +26,7 @@ use crate::base::guard::{self, Guard};
 use crate::base::secret::{Redactor, Secret};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
-use crate::workspace::carried::SESSION_REFS;
+use crate::workspace::carried::{SESSION_REFS, SPENT_REF};
 use crate::workspace::env::holds_a_secret;
 use crate::workspace::exec::output::BothEnds;
 use crate::workspace::exec::tree::{Mark, Tree};
@@ -173,13 +173,27 @@ impl GitBinary {
     /// # Errors
     /// [`RepoError::Binary`] with what git said.
     pub async fn sessions(&self, remote: &Remote) -> Result<Vec<(String, CommitId)>, RepoError> {
+        let listed = self.list(remote, &format!("{SESSION_REFS}*")).await?;
+        Ok(listed.into_iter().filter_map(|(name, commit)| Some((name.strip_prefix(SESSION_REFS)?.to_owned(), commit))).collect())
+    }
+
+    /// Returns the commit at a remote that keeps count of what runs spent together; `None` before the first one.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn spent(&self, remote: &Remote) -> Result<Option<CommitId>, RepoError> {
+        let listed = self.list(remote, SPENT_REF).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == SPENT_REF).then_some(commit)))
+    }
+
+    async fn list(&self, remote: &Remote, pattern: &str) -> Result<Vec<(String, CommitId)>, RepoError> {
         let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
-        arguments.push(format!("{SESSION_REFS}*").into());
+        arguments.push(pattern.into());
         let list = Use { name: "ls-remote", arguments, folder: &self.folder, remote: Some(remote), timeout: NETWORK_TIMEOUT };
         let answer = list.succeed(self.env.clone(), &self.secrets).await?;
         let line = |line: &str| {
             let (commit, name) = line.split_once('\t')?;
-            Some((name.strip_prefix(SESSION_REFS)?.to_owned(), CommitId(commit.to_owned())))
+            Some((name.to_owned(), CommitId(commit.to_owned())))
         };
         Ok(String::from_utf8_lossy(&answer.output).lines().filter_map(line).collect())
     }
@@ -221,12 +235,34 @@ impl GitBinary {
         session: &str,
         (from, to): (Option<&CommitId>, Option<&CommitId>),
     ) -> Result<(), RepoError> {
+        self.push_private(permit, remote, &format!("{SESSION_REFS}{session}"), (from, to)).await
+    }
+
+    /// Moves the ref that keeps count of what runs spent together, as [`GitBinary::push_session`] does.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn push_spent(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        (from, to): (Option<&CommitId>, &CommitId),
+    ) -> Result<(), RepoError> {
+        self.push_private(permit, remote, SPENT_REF, (from, Some(to))).await
+    }
+
+    async fn push_private(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        name: &str,
+        (from, to): (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
         if !permit.covers(&Intent::Publish(Publication::Comment)) {
             return Err(RepoError::NotPermitted);
         }
-        let name = format!("{SESSION_REFS}{session}");
-        if !git2::Reference::is_valid_name(&name) {
-            return Err(RepoError::BadName(name));
+        if !git2::Reference::is_valid_name(name) {
+            return Err(RepoError::BadName(name.to_owned()));
         }
         let text = |commit: Option<&CommitId>| commit.map_or_else(String::new, |commit| commit.0.clone());
         let lease = format!("--force-with-lease={name}:{}", text(from));

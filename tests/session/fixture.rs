@@ -19,6 +19,7 @@ use locum::models::scripted::Scripted;
 use locum::models::scripted::script::Script;
 use locum::modes::{ModeSet, builtin};
 use locum::policy::Policy;
+use locum::policy::ceiling::Allowance;
 use locum::policy::intent::Facts;
 use locum::prompts::Standing;
 use locum::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
@@ -184,6 +185,7 @@ impl Fixture {
         let parts = SessionParts {
             start,
             policy: &self.policy,
+            allowance: Allowance::default(),
             modes: &modes,
             standing: &standing,
             trusted: &trusted,

@@ -26,6 +26,7 @@ use crate::report::comment::Decide;
 use crate::report::markdown;
 use crate::run::action::carry::Carried;
 use crate::run::action::gate::Admitted;
+use crate::run::ceilings::Kept;
 use crate::run::execute::{self, Beginning, Execution};
 use crate::run::fault::Fault;
 use crate::run::plan::RunPlan;
@@ -245,6 +246,7 @@ async fn carry_out(
         folder: &folder,
         beginning,
         caller,
+        kept: Kept::Remote { git: arrival.git, remote: arrival.remote },
         forge: Some(arrival.forge),
         clock: arrival.clock,
     };

@@ -1,0 +1,218 @@
+//! What the runs of a day or of a thread may spend together: asked for before a run, given back after it.
+//!
+//! In: the policy's ceilings, the run's own budget, the record of what other runs took. Out: an [`Allowance`] the session asks before each
+//! request. A run is written down with all it may spend before it begins, and with what it spent when it ended: several at once stay
+//! below a ceiling together, and one that was killed is counted. The record lies in the state directory, or on a ref of the repository.
+
+mod place;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use crate::base::clock::Clock;
+use crate::base::id::SessionId;
+use crate::policy::ceiling::{Allowance, Asked, Ceilings, Scope, Taken};
+use crate::run::ceilings::place::{Ledger, place_of};
+use crate::run::ceilings::record::{Amount, Leg, Record};
+use crate::run::fault::Fault;
+use crate::run::prepare::Prepared;
+use crate::session::event::JournalLine;
+use crate::session::journal::Journal;
+use crate::session::outcome::Outcome;
+use crate::session::state::State;
+use crate::workspace::Workspace;
+use crate::workspace::git_binary::GitBinary;
+use crate::workspace::remote::Remote;
+
+/// Where the record is kept.
+#[derive(Clone, Copy)]
+pub enum Kept<'a> {
+    /// In the state directory, for every run of this repository on this machine.
+    Here,
+    /// On a ref of the repository at the forge.
+    Remote {
+        /// The `git` binary.
+        git: &'a GitBinary,
+        /// The repository.
+        remote: &'a Remote,
+    },
+}
+
+/// A run that is to be counted.
+pub(super) struct Counted<'a> {
+    ledger: Ledger<'a>,
+    session: SessionId,
+    clock: &'a dyn Clock,
+}
+
+/// The run that asks.
+pub(super) struct Run<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) workspace: &'a Workspace,
+    pub(super) kept: Kept<'a>,
+    /// The session's folder.
+    pub(super) folder: &'a Path,
+    pub(super) clock: &'a dyn Clock,
+}
+
+/// Writes down that a run is under way, whose journal holds `past` already, unless the ceilings leave nothing to it. Returns what they leave, and the run for [`Counted::end`].
+///
+/// # Errors
+/// When the record cannot be read, believed or written: nothing runs uncounted.
+pub(super) async fn begin<'a>(run: &Run<'a>, past: &[JournalLine]) -> Result<(Allowance, Option<Counted<'a>>), Fault> {
+    let plan = &run.prepared.plan;
+    let (ceilings, thread) = (run.prepared.policy.settings().ceilings, plan.subject.thread());
+    if ceilings.is_none(thread) {
+        return Ok((Allowance::default(), None));
+    }
+    let state = State::of(past);
+    let budget = state.start.as_ref().map_or(plan.budget, |start| start.budget);
+    let before = spent_in(&state);
+    let is_priced = run.prepared.has_price();
+    let rest = Amount {
+        tokens: budget.tokens.saturating_sub(before.tokens),
+        cost_usd: if is_priced { (budget.cost_usd - before.cost_usd).max(0.0) } else { 0.0 },
+    };
+    let asked = Asked { is_new: state.start.is_none(), before: before.taken(), most: rest.taken(), is_priced };
+    let ledger = place_of(run)?;
+    let leg = Leg {
+        session: plan.session.to_string(),
+        day: day_of(run.clock),
+        thread,
+        is_new: asked.is_new,
+        before,
+        amount: rest,
+        under_way: true,
+        folder: ledger.is_here().then(|| run.folder.to_owned()),
+    };
+    let allowance = ledger.change(run.clock, |record| admit(record, &ceilings, &asked, &leg)).await?;
+    let counted = Counted { ledger, session: plan.session.clone(), clock: run.clock };
+    Ok((allowance, Some(counted)))
+}
+
+impl Counted<'_> {
+    /// Writes down what the run spent. Where that fails, it stays counted with all it might have spent.
+    pub(super) async fn end(self, outcome: &Outcome) {
+        let spent = Amount { tokens: outcome.spent.usage.total(), cost_usd: outcome.spent.cost_usd };
+        let session = self.session.to_string();
+        let changed = self.ledger.change(self.clock, |record| {
+            record.end(&session, spent);
+            Ok(())
+        });
+        if let Err(fault) = changed.await {
+            tracing::warn!(%fault, "the run stays counted with all it might have spent, by day and thread");
+        }
+    }
+}
+
+/// Sums up what others took, and writes the run down where something is left.
+fn admit(record: &mut Record, ceilings: &Ceilings, asked: &Asked, leg: &Leg) -> Result<Allowance, String> {
+    record.turn_page(leg.day);
+    // A session that goes on after a kill was never ended in the record.
+    record.end(&leg.session, leg.before);
+    let killed: Vec<(String, Amount)> = record.under_way().filter_map(|other| Some((other.session.clone(), killed(other)?))).collect();
+    for (session, spent) in killed {
+        record.end(&session, spent);
+    }
+    let mut allowance = Allowance::default();
+    let mut left = allowance.bind(Scope::Daily, &ceilings.daily, &record.of_day(leg.day), asked);
+    if let Some(thread) = leg.thread {
+        left = lower(left, allowance.bind(Scope::Thread, &ceilings.per_thread, &record.of_thread(thread), asked));
+    }
+    // What has no room for a first request takes none.
+    if allowance.ask(&crate::policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
+        record.begin(Leg { amount: Amount { tokens: left.tokens, cost_usd: left.cost_usd }, ..leg.clone() })?;
+    }
+    Ok(allowance)
+}
+
+/// Returns what a session of this machine spent that is under way by the record and by nothing else.
+fn killed(leg: &Leg) -> Option<Amount> {
+    let folder = leg.folder.as_ref()?;
+    if Journal::is_held(folder) {
+        return None;
+    }
+    let lines = Journal::read(folder).inspect_err(|error| tracing::warn!(%error, "a killed run counts with all it might have spent"));
+    lines.ok().map(|lines| spent_in(&State::of(&lines)))
+}
+
+fn spent_in(state: &State) -> Amount {
+    state.root().map_or_else(Amount::default, |root| Amount { tokens: root.spent.usage.total(), cost_usd: root.spent.cost_usd })
+}
+
+fn lower(one: Taken, other: Taken) -> Taken {
+    Taken { runs: 0, tokens: one.tokens.min(other.tokens), cost_usd: one.cost_usd.min(other.cost_usd) }
+}
+
+fn day_of(clock: &dyn Clock) -> jiff::civil::Date {
+    clock.now().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
+/// Returns the file that counts the runs of a repository on this machine: named by where its objects lie.
+fn file_name(git_folder: &Path) -> PathBuf {
+    use sha2::Digest as _;
+    use std::os::unix::ffi::OsStrExt as _;
+    let hash = sha2::Sha256::digest(git_folder.as_os_str().as_bytes());
+    let name: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    PathBuf::from("ceilings").join(format!("{name}.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::{Date, date};
+    use pretty_assertions::assert_eq;
+
+    use super::admit;
+    use crate::policy::budget::Spent;
+    use crate::policy::ceiling::{Asked, Ceiling, Ceilings, Taken};
+    use crate::run::ceilings::record::{Amount, Leg, Record};
+
+    const TODAY: Date = date(2026, 3, 2);
+
+    /// Lets a session ask with a budget of a thousand tokens; returns why it may not begin.
+    fn ask(record: &mut Record, ceilings: Ceilings, session: &str, day: Date) -> Option<String> {
+        let most = Amount { tokens: 1000, cost_usd: 1.0 };
+        let asked = Asked { is_new: true, before: Taken::default(), most: most.taken(), is_priced: true };
+        let leg = Leg {
+            session: session.to_owned(),
+            day,
+            thread: Some(7),
+            is_new: true,
+            before: Amount::default(),
+            amount: most,
+            under_way: true,
+            folder: None,
+        };
+        let allowance = admit(record, &ceilings, &asked, &leg).unwrap();
+        allowance.ask(&Spent::default(), 0, 0.0).err().map(|reached| reached.to_string())
+    }
+
+    #[test]
+    fn two_runs_at_once_stay_below_a_ceiling_together() {
+        let ceilings = Ceilings { daily: Ceiling { tokens: Some(1500), ..Ceiling::default() }, ..Ceilings::default() };
+        let mut record = Record::empty();
+        assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
+        assert_eq!(ask(&mut record, ceilings, "b", TODAY), None);
+        assert_eq!(record.of_day(TODAY).tokens, 1500, "the second one gets what the first one leaves");
+        let told = ask(&mut record, ceilings, "c", TODAY).unwrap();
+        assert!(told.starts_with("the daily ceiling of 1500 tokens is reached: other runs have 1500 of it"), "{told}");
+        assert_eq!(record.of_day(TODAY).runs, 2, "what may not begin takes nothing");
+        record.end("a", Amount { tokens: 100, cost_usd: 0.0 });
+        assert_eq!(ask(&mut record, ceilings, "c", TODAY), None);
+    }
+
+    #[test]
+    fn a_new_day_has_a_new_ceiling_and_a_thread_keeps_its_own() {
+        let one = Ceiling { runs: Some(1), ..Ceiling::default() };
+        let tomorrow = TODAY.tomorrow().unwrap();
+        for (ceilings, refused_tomorrow) in
+            [(Ceilings { daily: one, ..Ceilings::default() }, false), (Ceilings { per_thread: one, ..Ceilings::default() }, true)]
+        {
+            let mut record = Record::empty();
+            assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
+            record.end("a", Amount::default());
+            assert!(ask(&mut record, ceilings, "b", TODAY).is_some());
+            assert_eq!(ask(&mut record, ceilings, "b", tomorrow).is_some(), refused_tomorrow);
+        }
+    }
+}

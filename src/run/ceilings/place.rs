@@ -1,0 +1,179 @@
+//! `Ledger`: the record of ceilings where it is kept, changed by one run at a time.
+//!
+//! In: a change of the record. Out: the changed record in its place, or a fault; a change is made again on what another run wrote meanwhile.
+//! On this machine a lock keeps others out; at the forge the ref moves from exactly the commit that was read, or not at all.
+
+#![expect(clippy::disallowed_methods, reason = "the record lies in the state directory, outside the checkout")]
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::base::clock::Clock;
+use crate::base::path::RepoPath;
+use crate::policy::Permit;
+use crate::policy::intent::{Act, Intent, Publication};
+use crate::run::ceilings::record::Record;
+use crate::run::ceilings::{Kept, Run, file_name};
+use crate::run::fault::Fault;
+use crate::workspace::carried::SPENT_REF;
+use crate::workspace::git_binary::{Depth, GitBinary};
+use crate::workspace::remote::Remote;
+use crate::workspace::repo::{Repo, RepoError};
+
+/// The record's name in the commit that holds it.
+const RECORD_FILE: &str = "spent.json";
+/// Largest record that is read.
+const RECORD_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
+/// How often a change is tried while other runs are quicker.
+const TRIES: u32 = 20;
+/// Pause between two tries.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The record where it is kept.
+pub(super) enum Ledger<'a> {
+    /// A file of the state directory.
+    Here(PathBuf),
+    /// A ref of the repository.
+    Remote { git: &'a GitBinary, remote: &'a Remote, repo: &'a Repo, permit: Permit<Counting> },
+}
+
+/// The act of keeping count in the repository: it belongs to the comment that tells of the run.
+pub(super) struct Counting;
+
+impl Act for Counting {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Publish(Publication::Comment)]
+    }
+}
+
+/// Returns where a run is counted.
+///
+/// # Errors
+/// When there is no state directory, or the policy lets nothing be kept at the forge.
+pub(super) fn place_of<'a>(run: &Run<'a>) -> Result<Ledger<'a>, Fault> {
+    match run.kept {
+        Kept::Here => {
+            let state = run.prepared.settings.values.state_dir.as_ref();
+            let state = state.ok_or_else(|| {
+                Fault::setup(
+                    "state_dir",
+                    "not set, so there is no place to count what runs spend together (`budget.daily`, `budget.per_thread`)",
+                )
+                .hint("set LOCUM_STATE_DIR or HOME")
+            })?;
+            let git_folder = run.workspace.repo.git_folders().pop().unwrap_or_default();
+            Ok(Ledger::Here(state.join(file_name(&git_folder))))
+        }
+        Kept::Remote { git, remote } => {
+            let permit = run.prepared.policy.admit(Counting, &run.prepared.plan.facts).map_err(|refusal| {
+                Fault::setup(&run.prepared.plan.policy.origin, format!("what runs spend together cannot be kept: {refusal}"))
+                    .hint("let comments be published, or take `daily` and `per_thread` out of `budget`")
+            })?;
+            Ok(Ledger::Remote { git, remote, repo: &run.workspace.repo, permit })
+        }
+    }
+}
+
+impl Ledger<'_> {
+    /// Returns true where the record is kept on this machine.
+    pub(super) fn is_here(&self) -> bool {
+        matches!(self, Self::Here(_))
+    }
+
+    /// Changes the record; the change sees what is there, and may be made several times.
+    ///
+    /// # Errors
+    /// When the record cannot be read, is none, or cannot be written.
+    pub(super) async fn change<T>(&self, clock: &dyn Clock, change: impl Fn(&mut Record) -> Result<T, String>) -> Result<T, Fault> {
+        match self {
+            Self::Here(path) => {
+                let _lock = lock(path, clock).await?;
+                let mut record = read(path)?;
+                let done = change(&mut record).map_err(Fault::machine)?;
+                write(path, &record)?;
+                Ok(done)
+            }
+            Self::Remote { git, remote, repo, permit } => {
+                for _ in 0..TRIES {
+                    let tip = git.spent(remote).await.map_err(Fault::machine)?;
+                    let mut record = match &tip {
+                        None => Record::empty(),
+                        Some(_) => fetch(git, remote, repo).await?,
+                    };
+                    let held = repo.commit_of(SPENT_REF).ok().filter(|_| tip.is_some());
+                    if held != tip {
+                        continue;
+                    }
+                    let done = change(&mut record).map_err(Fault::machine)?;
+                    let text = record.render().map_err(Fault::machine)?;
+                    let commit = repo.carry(&[(RECORD_FILE, &text)], &[], "what runs spent\n").map_err(Fault::machine)?;
+                    match git.push_spent(permit, remote, (tip.as_ref(), &commit)).await {
+                        Ok(()) => return Ok(done),
+                        Err(RepoError::PushRefused(reason)) if git.spent(remote).await.is_ok_and(|now| now == tip) => {
+                            let what = format!("what runs spend together cannot be kept at `{SPENT_REF}`: {reason}");
+                            return Err(Fault::machine(what).hint("the job needs `permissions: contents: write`"));
+                        }
+                        Err(RepoError::PushRefused(_)) => clock.sleep(PAUSE).await,
+                        Err(error) => return Err(Fault::machine(error).hint("the job needs `permissions: contents: write`")),
+                    }
+                }
+                Err(Fault::machine(format!("`{SPENT_REF}`: other runs changed it {TRIES} times meanwhile")))
+            }
+        }
+    }
+}
+
+async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Record, Fault> {
+    let depth = if repo.is_shallow() { Depth::Commits(1) } else { Depth::Full };
+    git.fetch(remote, &format!("+{SPENT_REF}:{SPENT_REF}"), depth).await.map_err(Fault::machine)?;
+    let commit = repo.commit_of(SPENT_REF).map_err(Fault::machine)?;
+    let path = RepoPath::parse(RECORD_FILE).map_err(Fault::machine)?;
+    let file = repo.file_at(&commit, &path, RECORD_LIMIT_BYTES).map_err(Fault::machine)?;
+    let text = file.ok_or_else(|| unsound(SPENT_REF, "there is no record in it"))?;
+    Record::parse(text.text.as_bytes()).map_err(|why| unsound(SPENT_REF, &why))
+}
+
+fn unsound(place: &str, why: &str) -> Fault {
+    let hint = format!("take `{place}` away to count anew from nothing");
+    Fault::setup(place, format!("the record of what runs spent cannot be counted on: {why}")).hint(hint)
+}
+
+async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, Fault> {
+    let failed = |error: std::io::Error| Fault::machine(format!("`{}`: {error}", path.display()));
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
+    for _ in 0..TRIES {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => clock.sleep(PAUSE).await,
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+    }
+    Err(Fault::machine(format!("`{}` is in use by another process", path.display())))
+}
+
+fn read(path: &Path) -> Result<Record, Fault> {
+    let place = path.display().to_string();
+    let mut text = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(RECORD_LIMIT_BYTES).read_to_end(&mut text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Record::empty()),
+        Err(error) => Err(error),
+    }
+    .map_err(|error| Fault::machine(format!("`{place}`: {error}")))?;
+    Record::parse(&text).map_err(|why| unsound(&place, &why))
+}
+
+/// Puts the record in place at once: a kill leaves the old one or the new one.
+fn write(path: &Path, record: &Record) -> Result<(), Fault> {
+    let failed = |error: std::io::Error| Fault::machine(format!("`{}`: {error}", path.display()));
+    let text = record.render().map_err(Fault::machine)?;
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(failed)?;
+    file.write_all(&text).map_err(failed)?;
+    file.as_file().sync_data().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
