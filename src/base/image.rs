@@ -145,9 +145,9 @@ pub enum ImageError {
     #[error("is {width}x{height}, more than the {IMAGE_LIMIT_SIDE} pixels a side of an image that is shown")]
     TooWide {
         /// Pixels from left to right.
-        width: usize,
+        width: u32,
         /// Pixels from top to bottom.
-        height: usize,
+        height: u32,
     },
 }
 
@@ -157,18 +157,25 @@ impl Image {
     /// # Errors
     /// When they are no image, broken, or larger than models are shown.
     pub fn parse(bytes: &[u8]) -> Result<Self, ImageError> {
-        let kind = ImageKind::of(bytes).ok_or(ImageError::NoImage)?;
-        let size = imagesize::blob_size(bytes).map_err(|_| ImageError::Broken { kind })?;
-        let side = |pixels: usize| u32::try_from(pixels).ok().filter(|pixels| *pixels <= IMAGE_LIMIT_SIDE);
-        let (Some(width), Some(height)) = (side(size.width), side(size.height)) else {
-            return Err(ImageError::TooWide { width: size.width, height: size.height });
-        };
-        if width == 0 || height == 0 {
-            return Err(ImageError::Broken { kind });
+        let image = Self::measure(bytes)?;
+        if image.width > IMAGE_LIMIT_SIDE || image.height > IMAGE_LIMIT_SIDE {
+            return Err(ImageError::TooWide { width: image.width, height: image.height });
         }
         if bytes.len() > IMAGE_LIMIT_BYTES {
             return Err(ImageError::TooLarge { size_bytes: bytes.len() });
         }
+        Ok(image)
+    }
+
+    /// Reads what bytes say of themselves, however large: for images that models give and none is shown.
+    ///
+    /// # Errors
+    /// When they are no image, or broken.
+    pub fn measure(bytes: &[u8]) -> Result<Self, ImageError> {
+        let kind = ImageKind::of(bytes).ok_or(ImageError::NoImage)?;
+        let size = imagesize::blob_size(bytes).map_err(|_| ImageError::Broken { kind })?;
+        let side = |pixels: usize| u32::try_from(pixels).ok().filter(|pixels| *pixels > 0).ok_or(ImageError::Broken { kind });
+        let (width, height) = (side(size.width)?, side(size.height)?);
         let hash = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self { kind, width, height, size_bytes: bytes.len(), hash, content: Content(Some(bytes.into())) })
     }
@@ -176,7 +183,7 @@ impl Image {
     /// Puts the bytes back that were kept apart; those of another image are not taken.
     #[must_use]
     pub fn with_content(self, bytes: &[u8]) -> Self {
-        match Self::parse(bytes) {
+        match Self::measure(bytes) {
             Ok(found) if found.hash == self.hash => found,
             Ok(_) | Err(_) => self,
         }

@@ -189,7 +189,7 @@ mod tests {
                 Delta::Text(text) => words.push_str(&text),
                 Delta::By(label) => by = Some(label),
                 Delta::Restart => (words, by) = (String::new(), None),
-                Delta::Reasoning(_) | Delta::Call { .. } | Delta::Kept(_) | Delta::Usage(_) | Delta::Stop(_) => {}
+                Delta::Reasoning(_) | Delta::Call { .. } | Delta::Image(_) | Delta::Kept(_) | Delta::Usage(_) | Delta::Stop(_) => {}
             }
         }
         Ok((words, by))

@@ -23,6 +23,7 @@ use futures::stream::BoxStream;
 
 use crate::base::chat::{Kept, Message, StopReason, ToolSpec, Usage};
 use crate::base::id::TaskId;
+use crate::base::image::Image;
 
 /// A language model, or something that stands in for one.
 pub trait Model: Send + Sync {
@@ -80,6 +81,8 @@ pub enum Delta {
         /// The next piece of the arguments.
         arguments: String,
     },
+    /// An image.
+    Image(Image),
     /// What the provider wants back with the reply; a later one replaces an earlier one.
     Kept(Kept),
     /// The model that replies stands in for the one that was asked: its label.

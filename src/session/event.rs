@@ -266,12 +266,24 @@ impl Event {
     /// Returns the images it holds: their bytes are kept apart.
     #[must_use]
     pub fn images(&self) -> &[Image] {
-        if let Self::Answered { observation, .. } = self { &observation.images } else { &[] }
+        if let Self::Answered { observation, .. } = self {
+            &observation.images
+        } else if let Self::Replied { reply, .. } = self {
+            &reply.images
+        } else {
+            &[]
+        }
     }
 
     /// As [`Event::images`].
     pub(crate) fn images_mut(&mut self) -> &mut [Image] {
-        if let Self::Answered { observation, .. } = self { &mut observation.images } else { &mut [] }
+        if let Self::Answered { observation, .. } = self {
+            &mut observation.images
+        } else if let Self::Replied { reply, .. } = self {
+            &mut reply.images
+        } else {
+            &mut []
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use crate::base::chat::Message;
 use crate::base::id::TaskId;
+use crate::base::image::Image;
 use crate::base::text::{self, counted};
 use crate::session::event::{Decided, Event, JournalLine, PersonsWord, Shortening};
 use crate::session::state::State;
@@ -55,7 +56,7 @@ fn paragraph(event: &Event) -> String {
         Event::Replied { task, reply, .. } => {
             let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
             let by = reply.by.iter().map(|by| format!(" (by {by})")).collect::<String>();
-            format!("task {task}{by}: {}{calls}", shown(&reply.text))
+            format!("task {task}{by}: {}{}{calls}", shown(&reply.text), described(&reply.images))
         }
         Event::Consulted { task, expert, answer, .. } => {
             format!("task {task} asked the expert {expert}, which answered:\n{}", shown(answer))
@@ -80,8 +81,7 @@ fn paragraph(event: &Event) -> String {
         Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };
-            let images: String = observation.images.iter().map(|image| format!("\n[{image}, sha256 {}]", image.hash)).collect();
-            format!("<- {tool}{failed}\n{}{images}", shown(&observation.text))
+            format!("<- {tool}{failed}\n{}{}", shown(&observation.text), described(&observation.images))
         }
         Event::ModeSwitched { task, from, to, reason, rule } => {
             let rule = rule.as_ref().map(|rule| format!(" ({})", rule.pattern)).unwrap_or_default();
@@ -108,6 +108,10 @@ pub fn decided(decision: &Decided) -> String {
         PersonsWord::Deny { reason } => format!("{by} denied {id}: {}", shown(reason)),
         PersonsWord::Answer { text } => format!("{by} answered {id}: {}", shown(text)),
     }
+}
+
+fn described(images: &[Image]) -> String {
+    images.iter().map(|image| format!("\n[{image}, sha256 {}]", image.hash)).collect()
 }
 
 fn shown(text: &str) -> String {

@@ -4,8 +4,9 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream, StreamExt};
 use locum::base::chat::Message;
+use locum::base::image::Image;
 use locum::models::scripted::Scripted;
 use locum::models::scripted::script::Script;
 use locum::models::{Delta, Model, ModelError, ModelRequest};
@@ -147,4 +148,27 @@ fn an_image_that_may_not_be_read_is_not_shown() {
     let (ran, seen) = run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap());
     assert_eq!(seen[1], [], "{:?}", ran.unwrap().answers("read_file"));
     assert_eq!(blobs(&fixture.journal), Vec::<Vec<u8>>::new());
+}
+
+/// A script that gives an image with each reply.
+struct Painting(Scripted);
+
+impl Model for Painting {
+    fn label(&self) -> &str {
+        self.0.label()
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        stream::iter([Ok(Delta::Image(Image::measure(&png(5)).unwrap()))]).chain(self.0.stream(request)).boxed()
+    }
+}
+
+#[test]
+fn an_image_of_a_reply_is_kept_and_told_of_and_goes_nowhere() {
+    let fixture = Fixture::new(&turns(r#"- calls: [{ tool: attempt_completion, args: { result: "drawn" } }]"#));
+    let model = Painting(Scripted::new(Script::parse("script.yml", &fixture.script).unwrap()));
+    let ran = fixture.run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None).unwrap();
+    assert_eq!(blobs(&fixture.journal), [png(5)]);
+    assert!(history::transcript(&ran.lines).contains("[image 5x7 png, 29 bytes, sha256 "));
+    assert_eq!(ran.changed(), Vec::<&str>::new());
 }

@@ -271,6 +271,7 @@ mod tests {
         assert_eq!(
             reply,
             Told {
+                images: Vec::new(),
                 words: "so ü".into(),
                 reasoning: "hm".into(),
                 calls: vec![r#"toolu_1 read_file {"path":"a"}"#.into(), "toolu_2 todo ".into()],

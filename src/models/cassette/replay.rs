@@ -115,6 +115,7 @@ fn deltas(exchange: &Exchange) -> Vec<Delta> {
         name: Some(call.name.clone()),
         arguments: call.arguments.clone(),
     }));
+    deltas.extend(reply.images.iter().cloned().map(Delta::Image));
     deltas.extend(reply.kept.clone().map(Delta::Kept));
     deltas.extend(reply.usage.map(Delta::Usage));
     deltas.push(Delta::Stop(reply.stop));

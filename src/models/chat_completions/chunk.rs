@@ -45,6 +45,7 @@ pub(crate) struct Piece {
     pub(crate) refusal: Option<Value>,
     pub(crate) tool_calls: Option<Value>,
     pub(crate) function_call: Option<Value>,
+    pub(crate) images: Option<Value>,
 }
 
 /// A piece of a tool call.
@@ -95,6 +96,14 @@ impl Piece {
         collect_text(self.content.as_ref(), &mut words, &mut reasoning);
         collect_text(self.refusal.as_ref(), &mut words, &mut String::new());
         (words, reasoning)
+    }
+
+    /// Returns the base64 of images, which gateways give as addresses that hold them.
+    pub(crate) fn images(&self) -> impl Iterator<Item = &str> {
+        self.images.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(|image| {
+            let (head, data) = image.pointer("/image_url/url").and_then(Value::as_str)?.split_once(',')?;
+            (head.starts_with("data:image/") && head.ends_with(";base64")).then_some(data)
+        })
     }
 
     /// Returns the pieces of tool calls, in the order they are written.

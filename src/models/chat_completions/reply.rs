@@ -77,6 +77,7 @@ impl ChatReply {
         }
         said.reasoning(&reasoning);
         said.text(&words);
+        piece.images().for_each(|data| said.image(data));
         let calls = piece.calls();
         let several = calls.len() > 1;
         for (position, call) in calls.into_iter().enumerate() {
@@ -193,6 +194,15 @@ mod tests {
     }
 
     const END: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+
+    #[test]
+    fn images_of_a_gateway_are_taken_and_addresses_are_not() {
+        let piece = delta(
+            r#"{"content":"see","images":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},{"image_url":{"url":"https://x.example/a.png"}},7]}"#,
+        );
+        let reply = told(&events(&[&piece, END])).unwrap();
+        assert_eq!((reply.words.as_str(), reply.images), ("see", vec!["image 2x3 png, 29 bytes".to_owned()]));
+    }
 
     fn words(body: &str) -> String {
         told(body).unwrap().words

@@ -75,6 +75,8 @@ impl GeminiReply {
             self.parts.push(KeptPart::Call { seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) } });
             said.call(self.calls, id, read_text(call.get("name")), read_arguments(call.get("args")));
             self.calls += 1;
+        } else if let Some(data) = inline_image(part) {
+            said.image(data);
         } else if part.contains_key("text") {
             said.text(&text);
             let seal = signature.map_or(Value::Null, |signature| serde_json::json!({ "thoughtSignature": signature }));
@@ -111,6 +113,13 @@ impl GeminiReply {
         said.finish(Some(stop));
         Ok(())
     }
+}
+
+/// Returns the base64 of an image.
+fn inline_image(part: &Map<String, Value>) -> Option<&str> {
+    let data = part.get("inlineData")?;
+    let is_image = data.get("mimeType").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("image/"));
+    data.get("data").and_then(Value::as_str).filter(|_| is_image)
 }
 
 fn read_usage(usage: &Value) -> Usage {
@@ -156,6 +165,19 @@ mod tests {
     }
 
     #[test]
+    fn an_image_is_given_and_not_sent_back() {
+        let image = |kind: &str, data: &str| json!({ "inlineData": { "mimeType": kind, "data": data } });
+        let reply = told(&[
+            chunk(
+                &json!([{ "text": "see" }, image("image/png", "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="), image("image/png", "broken"), image("audio/wav", "AAAA")]),
+            ),
+            ends("STOP"),
+        ]);
+        assert_eq!((reply.words.as_str(), reply.images), ("see", vec!["image 2x3 png, 29 bytes".to_owned()]));
+        assert!(!format!("{:?}", reply.kept).contains("iVBOR"), "{:?}", reply.kept);
+    }
+
+    #[test]
     fn reads_the_protocol_as_it_is_written_down() {
         let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 12, "thoughtsTokenCount": 8, "cachedContentTokenCount": 64, "totalTokenCount": 120 });
         let reply = told(&[
@@ -170,6 +192,7 @@ mod tests {
         assert_eq!(
             reply,
             Told {
+                images: Vec::new(),
                 words: "sö!".into(),
                 reasoning: "hm".into(),
                 calls: vec![r#"fc_1 read_file {"b":1,"a":2}"#.into(), " todo ".into()],

@@ -237,6 +237,11 @@ impl ResponsesReply {
                 // Without its encrypted content the provider, which stores nothing, could not find it again.
                 *whole = item.get("encrypted_content").filter(|content| content.is_string()).map(|_| item.clone());
             }
+            Some(Item::Other) if item.get("type").is_some_and(|kind| kind == "image_generation_call") => {
+                if let Some(data) = item.get("result").and_then(Value::as_str) {
+                    said.image(data);
+                }
+            }
             Some(Item::Call { .. } | Item::Other) | None => {}
         }
     }
@@ -308,6 +313,14 @@ mod tests {
         json!({ "type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": piece })
     }
 
+    #[test]
+    fn an_image_is_taken_when_it_is_whole() {
+        let item = |kind: &str, result: Value| json!({ "type": kind, "output_index": 0, "item": { "id": "ig_1", "type": "image_generation_call", "result": result } });
+        let (begun, done) = ("response.output_item.added", "response.output_item.done");
+        let reply = told(&[item(begun, Value::Null), item(done, "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=".into()), completed()]);
+        assert_eq!(reply.images, ["image 2x3 png, 29 bytes"]);
+    }
+
     fn completed() -> Value {
         json!({ "type": "response.completed", "response": { "status": "completed", "output": [] } })
     }
@@ -338,6 +351,7 @@ mod tests {
         assert_eq!(
             reply,
             Told {
+                images: Vec::new(),
                 words: "sö".into(),
                 reasoning: "hm".into(),
                 calls: vec![r#"call_1 read_file {"a":1}"#.into()],

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
+use crate::base::image::Image;
 use crate::models::{Delta, ModelRequest};
 
 /// Most bytes of text, reasoning and arguments together in one reply.
@@ -21,6 +22,7 @@ pub(in crate::models) struct Assembly {
     text: String,
     reasoning: String,
     calls: BTreeMap<usize, Draft>,
+    images: Vec<Image>,
     kept: Option<Kept>,
     by: Option<String>,
     usage: Option<Usage>,
@@ -70,6 +72,10 @@ impl Assembly {
                     return Err(Incomplete::TooLarge(format!("more than {REPLY_LIMIT_CALLS} tool calls in one reply")));
                 }
             }
+            Delta::Image(image) => {
+                self.count(image.size_bytes)?;
+                self.images.push(image);
+            }
             Delta::Kept(kept) => {
                 self.count(kept.parts.iter().map(KeptPart::size_bytes).sum())?;
                 self.kept = Some(kept);
@@ -88,18 +94,19 @@ impl Assembly {
     }
 
     /// Returns the reply when it is whole.
-    pub(in crate::models) fn finish(self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
+    pub(in crate::models) fn finish(mut self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
         let stop = self.stop.ok_or(Incomplete::Cut)?;
-        let calls = finished_calls(self.calls, request);
+        let calls = finished_calls(std::mem::take(&mut self.calls), request);
         let stop = match (stop, calls.is_empty()) {
             (StopReason::End, false) => StopReason::ToolUse,
             (StopReason::ToolUse, true) => StopReason::End,
             (stop @ (StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered), _) => stop,
         };
-        if calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() {
+        if calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() && self.images.is_empty() {
             return Err(Incomplete::Empty);
         }
-        Ok(Reply { text: self.text, reasoning: self.reasoning, calls, kept: self.kept, by: self.by, usage: self.usage, stop })
+        let Self { text, reasoning, images, kept, by, usage, .. } = self;
+        Ok(Reply { text, reasoning, calls, images, kept, by, usage, stop })
     }
 
     fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {

@@ -3,10 +3,13 @@
 //! In: body bytes in any cut, then the end of the body or the news that it broke off. Out: deltas, the last of them `Stop`, or why there
 //! is no reply. What one event means is its [`Reading`]'s part; here are frames, limits, errors and the question whether a reply is whole.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::base::chat::{Kept, KeptPart, StopReason, Usage};
+use crate::base::image::Image;
 use crate::base::text::head;
 use crate::models::Delta;
 use crate::models::wire::halves::Halves;
@@ -90,6 +93,14 @@ impl Said {
         self.has_calls = true;
         if id.is_some() || name.is_some() || !arguments.is_empty() {
             self.deltas.push(Delta::Call { index, id, name, arguments });
+        }
+    }
+
+    /// An image, written in base64.
+    pub(crate) fn image(&mut self, base64: &str) {
+        match STANDARD.decode(base64).ok().and_then(|bytes| Image::measure(&bytes).ok()) {
+            Some(image) => self.deltas.push(Delta::Image(image)),
+            None => tracing::warn!(bytes = base64.len(), "the model gave an image that cannot be read; it is left out"),
         }
     }
 
@@ -336,6 +347,8 @@ pub(crate) mod testing {
         pub(crate) reasoning: String,
         /// As `id name arguments`.
         pub(crate) calls: Vec<String>,
+        /// Described.
+        pub(crate) images: Vec<String>,
         pub(crate) usage: Option<Usage>,
         pub(crate) kept: Vec<KeptPart>,
         pub(crate) stop: StopReason,
@@ -365,6 +378,7 @@ pub(crate) mod testing {
                     let calls = calls.into_iter().map(|(id, name, arguments)| format!("{id} {name} {arguments}")).collect();
                     return Ok(Told { calls, stop, ..told });
                 }
+                Delta::Image(image) => told.images.push(image.to_string()),
                 Delta::By(_) | Delta::Restart => panic!("an answer does not restart"),
             }
         }

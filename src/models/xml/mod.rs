@@ -105,7 +105,7 @@ impl<'t> Listener<'t> {
                 vec![Delta::Restart]
             }
             Delta::Stop(stop) => self.finish(stop),
-            other @ (Delta::Reasoning(_) | Delta::By(_) | Delta::Usage(_)) => vec![other],
+            other @ (Delta::Reasoning(_) | Delta::Image(_) | Delta::By(_) | Delta::Usage(_)) => vec![other],
         }
     }
 
