@@ -267,6 +267,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         Intent::Fetch(_)
         | Intent::Browse(_)
         | Intent::Connect(_)
+        | Intent::Server(_)
         | Intent::Publish(_)
         | Intent::Mode(_)
         | Intent::Expert(_)

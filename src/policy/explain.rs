@@ -100,7 +100,7 @@ impl Policy {
     /// offering the tools for it.
     #[must_use]
     pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
-        if matches!(kind, UseKind::Edit | UseKind::Fetch) && facts.restriction.read_only {
+        if matches!(kind, UseKind::Edit | UseKind::Fetch | UseKind::Mcp) && facts.restriction.read_only {
             return false;
         }
         let is_kind = |written: &Written| match (&written.pattern, kind) {
@@ -227,7 +227,7 @@ fn kind_word(intent: &Intent) -> &'static str {
         Intent::Fetch(_) => "fetch",
         Intent::Browse(_) => "browse",
         Intent::Connect(_) => "connect",
-        Intent::Mcp { .. } => "mcp",
+        Intent::Server(_) | Intent::Mcp { .. } => "mcp",
         Intent::Publish(_) => "publish",
         Intent::Delegate(_) => "delegate",
         Intent::Expert(_) => "expert",

@@ -22,6 +22,8 @@ pub enum Intent {
     Browse(WebUrl),
     /// Lets a command talk to a host.
     Connect(Destination),
+    /// Starts an MCP server, or connects to it, and asks what tools it has.
+    Server(String),
     /// Calls a tool of an MCP server.
     Mcp {
         /// The server's name in the settings.
@@ -52,6 +54,7 @@ impl fmt::Display for Intent {
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Browse(url) => write!(formatter, "browse({url})"),
             Self::Connect(destination) => write!(formatter, "connect({destination})"),
+            Self::Server(server) => write!(formatter, "mcp({server})"),
             Self::Mcp { server, tool } => write!(formatter, "mcp({server}/{tool})"),
             Self::Publish(publication) => write!(formatter, "publish({publication})"),
             Self::Delegate(mode) => write!(formatter, "delegate({mode})"),

@@ -47,7 +47,7 @@ pub(super) fn kind_of_intent(intent: &Intent) -> Option<Kind> {
         Intent::Edit(_) => Some(Kind::Edit),
         Intent::Command(_) | Intent::Session => None,
         Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) => Some(Kind::Network),
-        Intent::Mcp { .. } => Some(Kind::Mcp),
+        Intent::Server(_) | Intent::Mcp { .. } => Some(Kind::Mcp),
         Intent::Mode(_) => Some(Kind::Mode),
         Intent::Delegate(_) => Some(Kind::Delegate),
         Intent::Expert(_) => Some(Kind::Expert),

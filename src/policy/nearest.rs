@@ -110,6 +110,7 @@ impl Policy {
             | Intent::Fetch(_)
             | Intent::Browse(_)
             | Intent::Connect(_)
+            | Intent::Server(_)
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)

@@ -268,12 +268,15 @@ fn name(text: &str, what: &str) -> Result<String, String> {
     if plain { Ok(text.to_owned()) } else { Err(format!("`{text}` is not the name of a {what}")) }
 }
 
+/// What stands before the address of a resource of an MCP server, in place of a tool: `mcp(docs/resource:file:///guide/*)`.
+pub const RESOURCE: &str = "resource:";
+
 fn mcp(text: &str) -> Result<String, String> {
     let (server, tool) =
         text.split_once('/').ok_or_else(|| format!("`{text}` is not of the form `server/tool`; `server/*` means every tool"))?;
     if server.is_empty()
         || tool.is_empty()
-        || tool.contains('/')
+        || (tool.contains('/') && !tool.starts_with(RESOURCE))
         || text.chars().any(|letter| letter.is_whitespace() || letter.is_control())
     {
         return Err(format!("`{text}` is not of the form `server/tool`"));

@@ -24,6 +24,8 @@ pub struct PolicySpec {
     pub commands: CommandLimits,
     /// What commands may reach where `commands.network` is `policy`.
     pub network: NetworkRules,
+    /// Variables that MCP servers may be given, by server.
+    pub mcp: McpRules,
     /// What a run may spend.
     pub budget: Budget,
     /// What runs may spend together.
@@ -260,6 +262,13 @@ pub enum CommandNetwork {
 pub struct NetworkRules {
     /// Hosts and ports: `docs.rs`, `*.example.com`, `http://example.com:8080`.
     pub allow: Vec<Listed>,
+}
+
+/// What MCP servers are given.
+#[derive(Clone, Debug, Default)]
+pub struct McpRules {
+    /// For a server, the environment variables its definition may refer to. They are worth taking: that is why somebody gives them.
+    pub env: BTreeMap<String, Vec<String>>,
 }
 
 /// A host in a list, and where it stands.

@@ -19,7 +19,8 @@ use crate::policy::pattern::PUBLICATIONS;
 use crate::policy::rule::TIERS;
 use crate::policy::schema::{
     AssignTrigger, CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, Form, Forms, LabelTrigger,
-    Listed, ListedUser, ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Sign, Source, Switching, Triggers,
+    Listed, ListedUser, McpRules, ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Sign, Source, Switching,
+    Triggers,
 };
 use crate::policy::urls::pattern::UrlPattern;
 
@@ -34,6 +35,7 @@ pub fn read_settings(file: &mut Section<'_>) -> PolicySpec {
     set(&mut spec.commands, file.key("commands", "How commands run.", Group("commands", commands)));
     let about = "Hosts that commands may reach where `commands.network` is `policy`.";
     set(&mut spec.network, file.key("network", about, Group("network", network)));
+    set(&mut spec.mcp, file.key("mcp", "What MCP servers are given.", Group("mcp", mcp)));
     if let Some((run, together)) = file.key("budget", "What a run may spend; every limit is a hard stop.", Group("budget", budget)) {
         (spec.budget, spec.ceilings) = (run, together);
     }
@@ -295,6 +297,27 @@ const HOST: At<Checked<(UrlPattern, String)>> = At(Checked {
     pattern: r"^(https?://)?[^/?#@\s]+/?(\*\*)?$",
     example: "docs.rs",
 });
+
+fn mcp(section: &mut Section<'_>) -> McpRules {
+    let about = "For a server, the environment variables that `${...}` in its definition may stand for.";
+    McpRules { env: section.key("env", about, Table(Many(SERVER_VARIABLE))).unwrap_or_default() }
+}
+
+/// Keys are what servers are given variables for; what belongs to this program or would change how others start is no choice.
+const SERVER_VARIABLE: Checked<String> = Checked {
+    parse: |name| {
+        let plain = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let own = ["ACTIONS_", "INPUT_", "LOCUM_"].iter().any(|start| name.to_ascii_uppercase().starts_with(start));
+        match name {
+            name if !plain => Err(Told::from(format!("`{name}` is not the name of a variable; wildcards are not allowed here"))),
+            name if own => Err(Told::from(format!("`{name}` is never given to a server"))),
+            name => Ok(name.to_owned()),
+        }
+    },
+    write: Some(String::clone),
+    pattern: "^[A-Za-z0-9_]+$",
+    example: "ISSUES_TOKEN",
+};
 
 fn budget(section: &mut Section<'_>) -> (Budget, Ceilings) {
     let mut found = Budget::default();

@@ -32,6 +32,7 @@ impl Session<'_> {
             | Intent::Fetch(_)
             | Intent::Browse(_)
             | Intent::Connect(_)
+            | Intent::Server(_)
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)

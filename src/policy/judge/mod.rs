@@ -5,6 +5,7 @@
 
 mod commands;
 mod network;
+mod servers;
 
 use std::collections::HashMap;
 
@@ -132,6 +133,7 @@ impl Judge {
             Intent::Browse(url) => self.browse(intent, facts, url),
             Intent::Connect(destination) => self.connect(intent, facts, spec, destination),
             Intent::Mcp { .. } | Intent::Expert(_) => self.by_rules(intent, facts),
+            Intent::Server(name) => self.server(intent, facts, name),
             Intent::Session => {
                 Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: None, reason: "stays within the session".to_owned() }
             }
@@ -220,6 +222,7 @@ impl Judge {
             | Intent::Fetch(_)
             | Intent::Browse(_)
             | Intent::Connect(_)
+            | Intent::Server(_)
             | Intent::Mcp { .. }
             | Intent::Publish(_)
             | Intent::Delegate(_)
@@ -279,7 +282,7 @@ fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
         Intent::Command(script) if !script.only_reads() => read_only(),
         Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Mcp { .. } => read_only(),
+        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Mcp { .. } => read_only(),
         Intent::Read(_)
         | Intent::Command(_)
         | Intent::Publish(_)
