@@ -4,6 +4,7 @@
 //! In: a script the permit covers, where and with what environment it runs, how long and how much output is kept. Out: how
 //! it ended and both ends of what it printed. It decides nothing about the script and builds no environment (`env` does).
 
+pub mod dialogue;
 pub(super) mod output;
 pub(super) mod spawn;
 pub(super) mod tree;

@@ -43,12 +43,25 @@ const ENDED_FIRST: &[u8] = b"800";
 /// How much a command lets others go before it, from -20 to 19.
 const NICE: i32 = 5;
 
+/// What a program reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Streams {
+    /// It reads nothing, and both its outputs are one.
+    Output,
+    /// It is talked to: input, output and errors are pipes of their own.
+    Talk,
+}
+
 /// A command that runs.
 pub(super) struct Started {
     /// Its program, for messages.
     pub(super) program: String,
-    /// Both streams; `None` once they ended.
+    /// Both streams, or the output of one that is talked to; `None` once they ended.
     pub(super) output: Option<pipe::Receiver>,
+    /// Where one that is talked to is told something.
+    pub(super) input: Option<pipe::Sender>,
+    /// The errors of one that is talked to.
+    pub(super) errors: Option<pipe::Receiver>,
     /// Every process of it; killed when dropped.
     pub(super) tree: Tree,
     /// The process itself, or the one that waits for it outside its namespaces.
@@ -91,30 +104,48 @@ pub(super) fn start(
     env: &BTreeMap<String, String>,
     fence: Option<Fence>,
 ) -> Result<Started, ExecError> {
-    if !folder.is_dir() {
-        return Err(ExecError::NoFolder(folder.to_owned()));
-    }
     let words = match execution {
         Execution::Words(words) => words.clone(),
         Execution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
     };
-    let (program, arguments) = words.split_first().ok_or(ExecError::NotUnderstood)?;
-    let mark = Mark::fresh();
-    spawn(program, arguments, folder, env, mark, fence).map_err(|source| ExecError::Start { program: program.clone(), source })
+    start_words(&words, folder, env, fence, Streams::Output)
 }
 
-fn spawn(
-    program: &str,
-    arguments: &[String],
+/// Starts a program with its arguments.
+///
+/// # Errors
+/// As [`start`].
+pub(super) fn start_words(
+    words: &[String],
     folder: &Path,
     env: &BTreeMap<String, String>,
-    mark: Mark,
     fence: Option<Fence>,
-) -> io::Result<Started> {
+    streams: Streams,
+) -> Result<Started, ExecError> {
+    if !folder.is_dir() {
+        return Err(ExecError::NoFolder(folder.to_owned()));
+    }
+    let program = words.first().ok_or(ExecError::NotUnderstood)?;
+    spawn(words, folder, env, fence, streams).map_err(|source| ExecError::Start { program: program.clone(), source })
+}
+
+fn spawn(words: &[String], folder: &Path, env: &BTreeMap<String, String>, fence: Option<Fence>, streams: Streams) -> io::Result<Started> {
+    let mark = Mark::fresh();
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().envs(env);
-    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let talk = match streams {
+        Streams::Output => {
+            command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+            None
+        }
+        Streams::Talk => {
+            let ((input_reader, input), (errors, errors_writer)) = (io::pipe()?, io::pipe()?);
+            command.stdin(input_reader).stdout(writer).stderr(errors_writer);
+            Some((input, errors))
+        }
+    };
     let (mut wires, mut has_proxy, mut crowd, mut line_in) = (None, false, None, None);
     let (mut outputs, mut swept) = (Outputs::default(), None);
     match fence {
@@ -151,8 +182,11 @@ fn spawn(
     let line = line_in.as_ref().map(loopback::receive);
     let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
+    let (input, errors) = talk.unzip();
+    let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
+    let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
     let (listener, line) = (listener.transpose()?, line.transpose()?);
-    Ok(Started { program: program.to_owned(), output, tree, child, told, crowd, listener, line, swept, _outputs: outputs })
+    Ok(Started { program: program.to_owned(), output, input, errors, tree, child, told, crowd, listener, line, swept, _outputs: outputs })
 }
 
 fn c_string(path: &Path) -> io::Result<CString> {

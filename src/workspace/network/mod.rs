@@ -3,6 +3,7 @@
 //! In: a permit and the destination it covers. Out: a connection to an address that was checked, or why there is none. A name is resolved
 //! here, every address it stands for has to be public, and exactly these are connected to: nobody resolves it a second time.
 
+pub mod exchange;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod page;

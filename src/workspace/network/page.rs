@@ -7,10 +7,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use flate2::write::GzDecoder;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, LOCATION, USER_AGENT};
+use hyper::http::request;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
@@ -77,6 +78,22 @@ impl Gate {
     /// # Errors
     /// When there is no connection, the host does not prove its name, or its answer cannot be read.
     pub async fn page(&self, permit: &Permit<impl Act>, url: &WebUrl) -> Result<Page, PageError> {
+        let request = Request::get("/")
+            .header(ACCEPT, "text/markdown, text/html;q=0.9, text/plain;q=0.9, application/json;q=0.8, */*;q=0.1")
+            .header(ACCEPT_ENCODING, "gzip");
+        let (host, response) = self.ask(permit, url, request, Bytes::new()).await?;
+        page_of(&host, response).await
+    }
+
+    /// Sends one request over a connection of its own to the host of `url`, and returns the host's name with the head of its answer. The
+    /// request's target, host and agent are filled in.
+    pub(super) async fn ask(
+        &self,
+        permit: &Permit<impl Act>,
+        url: &WebUrl,
+        request: request::Builder,
+        body: Bytes,
+    ) -> Result<(String, Response<Incoming>), PageError> {
         let (address, destination) = url.url().zip(url.destination()).ok_or(PageError::Address)?;
         let host = destination.host.to_string();
         let stream = self.open(permit, destination).await?;
@@ -86,20 +103,32 @@ impl Gate {
         };
         let port = destination.port != destination.scheme.default_port();
         let named = if port { format!("{host}:{}", destination.port) } else { host.clone() };
-        match destination.scheme {
-            Scheme::Http => ask(stream, &named, &target).await,
+        let request = request
+            .uri(target)
+            .header(HOST, &named)
+            .header(USER_AGENT, concat!("locum/", env!("CARGO_PKG_VERSION")))
+            .header(CONNECTION, "close")
+            .body(Full::new(body))
+            .map_err(|error| PageError::Answer { host: named.clone(), message: error.to_string() })?;
+        let response = match destination.scheme {
+            Scheme::Http => send(stream, &named, request).await?,
             Scheme::Https => {
                 let unproven = |message: String| PageError::Proof { host: host.clone(), message };
                 let trust = self.wire.trust().map_err(&unproven)?;
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned()).map_err(|error| unproven(error.to_string()))?;
                 let stream = TlsConnector::from(trust).connect(name, stream).await.map_err(|error| unproven(error.to_string()))?;
-                ask(stream, &named, &target).await
+                send(stream, &named, request).await?
             }
-        }
+        };
+        Ok((named, response))
     }
 }
 
-async fn ask(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, host: &str, target: &str) -> Result<Page, PageError> {
+async fn send(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    host: &str,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, PageError> {
     let unread = |error: hyper::Error| {
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
         PageError::Answer { host: host.to_owned(), message: format!("{error}{cause}") }
@@ -109,15 +138,10 @@ async fn ask(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, host:
     let (mut asker, connection) = client.handshake(TokioIo::new(stream)).await.map_err(unread)?;
     // Ends when the answer is read, or nobody reads it any more.
     tokio::spawn(connection);
-    let request = Request::get(target)
-        .header(HOST, host)
-        .header(USER_AGENT, concat!("locum/", env!("CARGO_PKG_VERSION")))
-        .header(ACCEPT, "text/markdown, text/html;q=0.9, text/plain;q=0.9, application/json;q=0.8, */*;q=0.1")
-        .header(ACCEPT_ENCODING, "gzip")
-        .header(CONNECTION, "close")
-        .body(Empty::<Bytes>::new())
-        .map_err(|error| PageError::Answer { host: host.to_owned(), message: error.to_string() })?;
-    let response = asker.send_request(request).await.map_err(unread)?;
+    asker.send_request(request).await.map_err(unread)
+}
+
+async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageError> {
     let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (content_type, location, encoding) = (header(CONTENT_TYPE), header(LOCATION), header(CONTENT_ENCODING));
     let status = response.status().as_u16();
