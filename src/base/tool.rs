@@ -42,6 +42,10 @@ tool_names! {
     ExecuteCommand => "execute_command",
     /// Reads a page from the web.
     WebFetch => "web_fetch",
+    /// Calls a tool of an MCP server; models see each of these tools under a name of its own.
+    UseMcpTool => "use_mcp_tool",
+    /// Reads a resource of an MCP server.
+    AccessMcpResource => "access_mcp_resource",
     /// Gives the instructions of a skill.
     Skill => "skill",
     /// Asks another model a question.

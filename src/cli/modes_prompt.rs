@@ -52,6 +52,7 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
     let values = place.settings(&context.environment, &[])?.values;
     let experts = values.models.profiles.into_keys().collect();
     let told = Told::of(&Telling {
+        servers: &[],
         mode,
         modes,
         policy: &policy,

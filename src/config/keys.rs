@@ -48,6 +48,8 @@ pub enum Kind {
     Word(&'static [&'static str]),
     /// Any of a few words, each at most once.
     Words(&'static [&'static str]),
+    /// Texts of any kind, in order.
+    Texts,
 }
 
 /// Who may set a setting.
@@ -95,6 +97,16 @@ pub const KEYS: &[Key] = &[
     key("models.profiles.*.images", Kind::Flag, Scope::Everyone, &[], "whether the model sees images"),
     key("models.profiles.*.included_tools", Kind::Words(&["apply_patch"]), Scope::Everyone, &[], "opt-in tools the model is offered"),
     key("models.profiles.*.tool_protocol", Kind::Word(&["native", "xml"]), Scope::Everyone, &[], "how it calls tools"),
+    key("mcp.*.type", Kind::Word(&["stdio", "streamable-http"]), Scope::Everyone, &[], "how the server is spoken to"),
+    key("mcp.*.command", Kind::Text, Scope::Everyone, &[], "the program that is the server"),
+    key("mcp.*.args", Kind::Texts, Scope::Everyone, &[], "its arguments"),
+    key("mcp.*.env.*", Kind::Hidden, Scope::Everyone, &[], "variable it gets; `${NAME}` where the policy's `mcp.env` lists it"),
+    key("mcp.*.cwd", Kind::Text, Scope::Everyone, &[], "folder of the checkout it runs in"),
+    key("mcp.*.url", Kind::Text, Scope::Everyone, &[], "where the server is reached"),
+    key("mcp.*.headers.*", Kind::Hidden, Scope::Everyone, &[], "header of every request to it"),
+    key("mcp.*.disabled", Kind::Flag, Scope::Everyone, &[], "whether the server is left alone"),
+    key("mcp.*.timeout", Kind::Count { most: 3600 }, Scope::Everyone, &[], "longest wait for an answer, in seconds"),
+    key("mcp.*.disabled_tools", Kind::Names, Scope::Everyone, &[], "tools of it that nobody is offered"),
     key("policy", Kind::Text, Scope::Everyone, &["INPUT_POLICY"], "the policy's path in the repository"),
     key("budget.turns", SMALL, Scope::Everyone, &["INPUT_MAX_TURNS"], "most model replies; tightens the policy"),
     key("budget.tool_calls", SMALL, Scope::Everyone, &[], "most tool calls; tightens the policy"),
@@ -170,6 +182,12 @@ impl Kind {
                 let names: Vec<figment::value::Value> = nodes.iter().filter_map(|node| Self::Text.read(node, name, mistakes)).collect();
                 (mistakes.0.len() == before).then(|| figment::value::Value::from(names))
             }
+            Self::Texts => {
+                let before = mistakes.0.len();
+                let texts: Vec<figment::value::Value> =
+                    mistakes.texts(node, name).into_iter().map(|(text, _)| figment::value::Value::from(text)).collect();
+                (mistakes.0.len() == before).then(|| figment::value::Value::from(texts))
+            }
             Self::Count { most } => Count { least: 1, most }.read(node, name, mistakes).map(figment::value::Value::from),
             Self::Number { least, most } => Number { least, most }.read(node, name, mistakes).map(figment::value::Value::from),
             Self::Flag => Flag.read(node, name, mistakes).map(figment::value::Value::from),
@@ -191,6 +209,7 @@ impl Kind {
                 let name = Self::Text.schema();
                 serde_json::json!({ "anyOf": [name, { "type": "array", "items": name }] })
             }
+            Self::Texts => serde_json::json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] }),
             Self::Count { most } => Count { least: 1, most }.schema(),
             Self::Number { least, most } => Number { least, most }.schema(),
             Self::Flag => Flag.schema(),
@@ -209,7 +228,7 @@ impl Kind {
             Self::Text | Self::Hidden | Self::Flag | Self::Word(_) => Value::Text(text.trim().to_owned()),
             Self::Count { .. } | Self::Number { .. } if text.trim().parse::<f64>().is_ok() => Value::Number(text.trim().to_owned()),
             Self::Count { .. } | Self::Number { .. } => Value::Text(text.trim().to_owned()),
-            Self::Names | Self::Words(_) => {
+            Self::Names | Self::Words(_) | Self::Texts => {
                 Value::List(words(text).into_iter().map(|word| Node { place, value: Value::Text(word) }).collect())
             }
         };

@@ -13,6 +13,7 @@ use crate::models::profile::ModelSettings;
 use crate::modes::loader::Strictness;
 use crate::policy::budget::Budget;
 use crate::session::outcome::OutcomeWord;
+use crate::tools::mcp::definition::ServerSpec;
 
 /// What is shown in place of a value that may be secret.
 const HIDDEN: &str = "***";
@@ -49,6 +50,8 @@ pub struct Values {
     pub model: Option<String>,
     /// Profiles and pointers.
     pub models: ModelSettings,
+    /// MCP servers.
+    pub mcp: BTreeMap<String, ServerSpec>,
     /// Path of the policy in the repository.
     pub policy: Option<String>,
     /// Limits that tighten the policy's budget.

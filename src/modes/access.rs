@@ -226,6 +226,8 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
         | ToolName::ApplyPatch
         | ToolName::ExecuteCommand
         | ToolName::WebFetch
+        | ToolName::UseMcpTool
+        | ToolName::AccessMcpResource
         | ToolName::AttemptCompletion => true,
     }
 }

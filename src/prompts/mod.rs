@@ -8,6 +8,7 @@ pub mod mentions;
 pub mod reminders;
 pub mod rules;
 pub mod sections;
+pub mod servers;
 pub mod skills;
 pub mod task;
 
@@ -54,6 +55,8 @@ pub struct PromptFacts<'a> {
     pub skills: &'a [&'a skills::Skill],
     /// The models it may ask a question.
     pub experts: &'a [&'a str],
+    /// The MCP servers whose tools the task may use.
+    pub servers: &'a [servers::OfferedServer],
     /// The language of results and questions.
     pub language: Option<&'a str>,
     /// What the policy allows, in its own words, one line each (so that the model does not try what cannot work).
@@ -77,11 +80,14 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         ("capabilities", sections::capabilities(facts)),
         ("modes", sections::modes(facts)),
         ("skills", sections::skills(facts)),
+        ("servers", sections::servers(facts)),
         ("rules", sections::rules()),
         ("system", sections::system(facts)),
         ("objective", sections::objective(facts)),
     ];
-    let replacing = facts.replacement.map(|text| [("system-prompt", sections::replacing(facts, text)), ("rules", sections::rules())]);
+    let replacing = facts.replacement.map(|text| {
+        [("system-prompt", sections::replacing(facts, text)), ("servers", sections::servers(facts)), ("rules", sections::rules())]
+    });
     let middle = replacing.map_or_else(|| own.to_vec(), |parts| parts.to_vec());
     let end = [
         ("language", sections::language(facts)),
@@ -123,6 +129,7 @@ mod tests {
             replacement: None,
             skills: &[],
             experts: &[],
+            servers: &[],
             language: None,
             system: "linux",
         };

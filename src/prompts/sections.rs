@@ -8,7 +8,7 @@ use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions}
 use crate::prompts::PromptFacts;
 use crate::prompts::expert;
 use crate::prompts::rules::RuleFile;
-use crate::prompts::skills;
+use crate::prompts::{servers, skills};
 
 /// Returns who the model is.
 pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
@@ -40,6 +40,14 @@ pub(crate) fn skills(facts: &PromptFacts<'_>) -> String {
         return String::new();
     }
     format!("{}{}", include_str!("../../config/prompts/skills.md"), skills::listed(facts.skills))
+}
+
+/// Returns the MCP servers whose tools the model has.
+pub(crate) fn servers(facts: &PromptFacts<'_>) -> String {
+    if facts.servers.is_empty() {
+        return String::new();
+    }
+    format!("{}{}", include_str!("../../config/prompts/servers.md"), servers::listed(facts.servers))
 }
 
 /// Returns the language people are to be answered in.

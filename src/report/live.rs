@@ -70,9 +70,11 @@ fn lines_of(event: &Event) -> Vec<String> {
             let word = if *completed { "completed" } else { "ended" };
             vec![format!("task {task} {word} · {}", one_line(result))]
         }
+        Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
         Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],
         Event::Replied { .. }
         | Event::Reminded { .. }
+        | Event::ServersListed { .. }
         | Event::Performing { .. }
         | Event::TodosChanged { .. }
         | Event::Checkpointed { .. } => Vec::new(),

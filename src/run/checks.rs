@@ -89,6 +89,7 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         gate: &Gate::default(),
         skills: None,
         sight: Sight::Blind,
+        servers: None,
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };

@@ -23,6 +23,7 @@ use crate::run::plan::Subject;
 use crate::run::prepare::{Prepared, RETRY};
 use crate::run::progress;
 use crate::run::publish::{Published, Publisher};
+use crate::run::servers;
 use crate::run::telemetry;
 use crate::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use crate::session::journal::Journal;
@@ -30,6 +31,7 @@ use crate::session::outcome::Outcome;
 use crate::session::state::State;
 use crate::session::{self, SessionParts};
 use crate::tools::Sight;
+use crate::tools::mcp::servers::{Servers, Surroundings};
 use crate::workspace::Workspace;
 use crate::workspace::network::Gate;
 
@@ -160,6 +162,17 @@ async fn run<'a>(
         models: plan.models.clone(),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
+    let around = Surroundings {
+        workspace: execution.workspace,
+        policy: &prepared.policy,
+        facts: servers::facts_of(&prepared.policy, &prepared.modes, &plan.facts),
+        env: &prepared.command_env,
+        sandbox: &prepared.sandbox,
+        redactor: &prepared.redactor,
+        gate: &gate,
+    };
+    let servers = Servers::open(&prepared.servers.servers, around).await;
+    servers::tell_missing(&servers);
     let parts = SessionParts {
         start,
         policy: &prepared.policy,
@@ -177,6 +190,7 @@ async fn run<'a>(
         env: &prepared.command_env,
         sandbox: &prepared.sandbox,
         gate: &gate,
+        servers: &servers,
         redactor: &prepared.redactor,
         clock: execution.clock,
         cancelled,
@@ -184,6 +198,7 @@ async fn run<'a>(
     };
     let span = tracing::info_span!("run", session = %plan.session);
     let outcome = session::run(parts, journal).instrument(span).await;
+    servers.close().await;
     if let Some(counted) = counted {
         counted.end(&outcome).await;
     }

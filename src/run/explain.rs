@@ -146,6 +146,7 @@ impl Explainer {
             gate: &self.gate,
             skills: None,
             sight: Sight::Blind,
+            servers: None,
         }
     }
 

@@ -15,6 +15,7 @@ pub mod prepare;
 pub mod progress;
 pub mod publish;
 pub mod request;
+pub mod servers;
 pub mod steps;
 pub mod survey;
 mod telemetry;

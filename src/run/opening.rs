@@ -348,6 +348,7 @@ impl Scene<'_> {
             gate: self.gate,
             skills: None,
             sight: self.sight,
+            servers: None,
         };
         let call = ToolCall { id: "opening".to_owned(), name: tool.to_string(), arguments: arguments.to_string() };
         let parsed = dispatch::parse(&call, &[tool], context).map_err(|error| error.0)?;

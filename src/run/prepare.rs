@@ -30,6 +30,7 @@ use crate::run::job::Work;
 use crate::run::models::{Models, PreparedModel, Wanted};
 use crate::run::opening::{Opening, Words};
 use crate::run::plan::{PolicyName, RunPlan, Subject};
+use crate::run::servers::ServerPlan;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
 use crate::session::brief::{self, Known};
 use crate::workspace::Workspace;
@@ -133,6 +134,8 @@ pub struct Prepared {
     pub experts: BTreeMap<String, PreparedModel>,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
+    /// The MCP servers there may be.
+    pub servers: ServerPlan,
     /// What is around commands.
     pub sandbox: Sandbox,
     /// Takes secrets out.
@@ -286,8 +289,14 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     let root = models.own.get(&slug).unwrap_or(&models.main);
     let offer =
         Offer { switching: policy.settings().modes.switching, may_delegate, purpose: Purpose::Work, included: &root.included_tools };
+    let servers = ServerPlan::make(&settings, trusted.server_files()?, &policy, environment, workspace.checkout.root())?;
     let experts: Vec<String> = models.experts.keys().cloned().collect();
-    let known = Known { skills: &skills.of_mode(&slug), experts: &brief::askable(&experts, &policy, &facts) };
+    let known = Known {
+        skills: &skills.of_mode(&slug),
+        experts: &brief::askable(&experts, &policy, &facts),
+        servers: !servers.servers.is_empty(),
+        resources: false,
+    };
     let plan = RunPlan {
         session: order.session,
         task: order.task.clone(),
@@ -325,7 +334,8 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         experts: models.experts,
         command_env,
         sandbox,
-        redactor: Redactor::new(models.keys.into_iter().chain(environment.secrets())),
+        redactor: Redactor::new(models.keys.into_iter().chain(environment.secrets()).chain(servers.secrets.iter().cloned())),
+        servers,
         policy,
     })
 }

@@ -14,6 +14,7 @@ use crate::prompts::rules::{self, RuleFile};
 use crate::prompts::skills::{self, SkillSet};
 use crate::run::fault::Fault;
 use crate::run::job::Job;
+use crate::tools::mcp::definition::{self, ServerFile};
 use crate::workspace::repo::{CommitId, Repo, TreeFile};
 
 /// Where a repository keeps its policy unless told otherwise.
@@ -107,6 +108,18 @@ impl Trusted<'_> {
             Some((origin, mistakes)) => Err(Fault::file(origin, mistakes.to_vec())),
             None => Ok(set),
         }
+    }
+
+    /// Reads the files of other agents that define MCP servers, the weaker first.
+    ///
+    /// # Errors
+    /// As [`Trusted::file`]; mistakes are in what is returned.
+    pub fn server_files(&self) -> Result<Vec<(String, ServerFile)>, Fault> {
+        let mut files = Vec::new();
+        for path in definition::FILES {
+            files.extend(self.file(path)?.map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))));
+        }
+        Ok(files)
     }
 
     /// Reads the ignore files of the root.

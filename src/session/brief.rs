@@ -13,7 +13,9 @@ use crate::modes::{Group, Mode, ModeSet, WayIn};
 use crate::policy::Policy;
 use crate::policy::explain::UseKind;
 use crate::policy::intent::{Facts, Intent};
+use crate::policy::pattern::RESOURCE;
 use crate::policy::verdict::Decision;
+use crate::prompts::servers::OfferedServer;
 use crate::prompts::skills::Skill;
 use crate::prompts::{self, PromptFacts, Standing};
 use crate::session::outcome::OutcomeWord;
@@ -21,6 +23,7 @@ use crate::session::stop::Stop;
 use crate::session::task::TaskState;
 use crate::session::{Session, TaskModel};
 use crate::tools::dispatch;
+use crate::tools::mcp::catalogue;
 
 /// What a model in one mode is told beside the conversation.
 pub(crate) struct Brief {
@@ -70,6 +73,7 @@ impl<'a> Session<'a> {
             purpose,
             included: model.included_tools,
             standing: self.parts.standing,
+            servers: &self.parts.servers.offered(),
         });
         let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
         let tools_bytes = match model.tool_protocol {
@@ -102,6 +106,8 @@ pub struct Telling<'t> {
     pub included: &'t [ToolName],
     /// What the trusted ref adds to prompts, all modes together.
     pub standing: &'t Standing,
+    /// The MCP servers that answer, with what they have.
+    pub servers: &'t [OfferedServer],
 }
 
 /// What a model in one mode is told beside the conversation, by section.
@@ -118,11 +124,16 @@ impl Told {
     /// Puts everything together.
     #[must_use]
     pub fn of(telling: &Telling<'_>) -> Self {
-        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, standing } = *telling;
+        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, standing, servers } = *telling;
         let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included });
         let skills = standing.skills.of_mode(&mode.slug);
         let experts = askable(&standing.experts, policy, facts);
-        let tools = dispatch::specs(&shown(&offered, policy, facts, Known { skills: &skills, experts: &experts }));
+        let servers = if offered.contains(&ToolName::UseMcpTool) { usable(servers, mode, policy, facts) } else { Vec::new() };
+        // A tool of a server is shown under a name of its own.
+        let resources = servers.iter().any(|server| server.has_resources);
+        let known = Known { skills: &skills, experts: &experts, servers: false, resources };
+        let mut tools = dispatch::specs(&shown(&offered, policy, facts, known));
+        tools.extend(catalogue::specs(&servers));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
         let delegates = modes
             .iter()
@@ -143,6 +154,7 @@ impl Told {
             replacement: prompts::rules::replacement(&standing.rules, &mode.slug),
             skills: &skills,
             experts: &experts,
+            servers: &servers,
             language: standing.language.as_deref(),
             policy_lines: &policy.summary_lines(&mode.slug, |kind| offered.iter().any(|tool| use_of(*tool) == Some(kind))),
             system: std::env::consts::OS,
@@ -158,6 +170,10 @@ pub struct Known<'k> {
     pub skills: &'k [&'k Skill],
     /// The models it may ask.
     pub experts: &'k [&'k str],
+    /// Whether there are MCP servers whose tools have no names of their own yet.
+    pub servers: bool,
+    /// Whether there are resources of MCP servers.
+    pub resources: bool,
 }
 
 /// Returns the models that the policy lets be asked under these facts, or holds.
@@ -167,11 +183,13 @@ pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec
     experts.iter().map(String::as_str).filter(may).collect()
 }
 
-/// Returns the tools that some rule of the policy could let a task use under these facts, `skill` and `ask_expert_model` where there is one.
+/// Returns the tools that some rule of the policy could let a task use under these facts, of those that there is something for.
 #[must_use]
 pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<'_>) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         match use_of(*tool) {
+            Some(UseKind::Mcp) if *tool == ToolName::AccessMcpResource && !known.resources => false,
+            Some(UseKind::Mcp) if *tool == ToolName::UseMcpTool && !known.servers => false,
             Some(UseKind::Expert) => !known.experts.is_empty(),
             Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.
@@ -196,4 +214,22 @@ fn use_of(tool: ToolName) -> Option<UseKind> {
         Group::Mcp => Some(UseKind::Mcp),
         Group::Modes => None,
     }
+}
+
+/// Returns what of the servers a task may use: the tools that neither its mode nor the policy denies.
+fn usable(servers: &[OfferedServer], mode: &Mode, policy: &Policy, facts: &Facts) -> Vec<OfferedServer> {
+    let may = |server: &str, tool: &str| {
+        let intent = Intent::Mcp { server: server.to_owned(), tool: tool.to_owned() };
+        access::check_intent(mode, ToolName::UseMcpTool, &intent).is_ok() && policy.decide(&intent, facts).decision != Decision::Deny
+    };
+    let part = |server: &OfferedServer| {
+        let tools = server.tools.iter().filter(|tool| may(&server.name, &tool.name)).cloned().collect();
+        let resources: Vec<String> =
+            server.resources.iter().filter(|uri| may(&server.name, &format!("{RESOURCE}{uri}"))).cloned().collect();
+        // Others than those it listed may be asked for as well.
+        let has_resources = server.has_resources && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
+        let usable = OfferedServer { name: server.name.clone(), tools, has_resources, resources };
+        (!usable.tools.is_empty() || usable.has_resources).then_some(usable)
+    };
+    servers.iter().filter_map(part).collect()
 }

@@ -242,8 +242,16 @@ fn starts_task(waiting: &WaitingCall) -> bool {
 
 /// Returns true for tools that would write, run or send a text with a hole in it where a secret was.
 fn writes(waiting: &WaitingCall) -> bool {
-    let writers = [ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ApplyPatch, ToolName::ExecuteCommand, ToolName::WebFetch];
-    ToolName::find(&waiting.call.name).is_some_and(|tool| writers.contains(&tool))
+    let writers = [
+        ToolName::WriteToFile,
+        ToolName::ApplyDiff,
+        ToolName::ApplyPatch,
+        ToolName::ExecuteCommand,
+        ToolName::WebFetch,
+        ToolName::UseMcpTool,
+        ToolName::AccessMcpResource,
+    ];
+    ToolName::find(access::resolve(waiting.call.name.trim())).is_some_and(|tool| writers.contains(&tool))
 }
 
 /// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or a completion beside calls that failed.

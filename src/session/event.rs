@@ -1,5 +1,7 @@
 //! `Event`: one line of the journal. Everything a session knows can be computed from its events.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -258,6 +260,18 @@ pub enum Event {
         /// True when it reached its goal by its own account.
         completed: bool,
     },
+    /// MCP servers said what tools they have: a hash of each, by server and tool. No others are offered in this session.
+    ServersListed {
+        /// The servers.
+        servers: BTreeMap<String, BTreeMap<String, String>>,
+    },
+    /// An MCP server did something nobody asked for: it ended, or has other tools.
+    ServerNoted {
+        /// Its name.
+        server: String,
+        /// What.
+        what: String,
+    },
     /// The session ended.
     Ended(Box<Outcome>),
 }
@@ -292,7 +306,7 @@ impl Event {
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Started(_) | Self::Resumed | Self::Ended(_) => None,
+            Self::Started(_) | Self::Resumed | Self::ServersListed { .. } | Self::ServerNoted { .. } | Self::Ended(_) => None,
             Self::Checkpointed { tree, .. } => *tree,
             Self::TaskStarted { task, .. }
             | Self::Forked { task, .. }

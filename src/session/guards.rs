@@ -122,6 +122,7 @@ fn play(mode: &str, turns: &str) -> Left {
         env: &env,
         sandbox: &Sandbox::around_nothing(),
         gate: &crate::workspace::network::Gate::default(),
+        servers: &crate::tools::mcp::servers::Servers::none(),
         redactor: &redactor,
         clock: &Still,
         cancelled: std::future::pending().boxed(),

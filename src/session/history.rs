@@ -3,6 +3,7 @@
 //! In: a state, or journal lines. Out: messages, or text. The transcript shows long texts by their beginning, and where the
 //! context was shortened.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::base::chat::Message;
@@ -78,6 +79,11 @@ fn paragraph(event: &Event) -> String {
             format!("judged: {headline}{}{approved}", verdicts.iter().map(verdict).collect::<String>())
         }
         Event::Decided { decision, .. } => decided(decision),
+        Event::ServersListed { servers } => {
+            let tools = |(server, tools): (&String, &BTreeMap<String, String>)| format!("{server} ({})", tools.len());
+            format!("MCP servers with their tools: {}", servers.iter().map(tools).collect::<Vec<_>>().join(", "))
+        }
+        Event::ServerNoted { server, what } => format!("MCP server {server} {what}"),
         Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };

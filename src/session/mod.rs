@@ -22,6 +22,7 @@ mod fork;
 #[cfg(test)]
 mod guards;
 mod perform;
+mod servers;
 mod stack;
 mod switch;
 mod turn;
@@ -72,6 +73,7 @@ use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Reach, Stop};
 use crate::session::task::TaskState;
 use crate::session::work::Work;
+use crate::tools::mcp::servers::Servers;
 use crate::workspace::Workspace;
 use crate::workspace::network::Gate;
 use crate::workspace::repo::CommitId;
@@ -158,6 +160,8 @@ pub struct SessionParts<'a> {
     pub sandbox: &'a Sandbox,
     /// Opens connections.
     pub gate: &'a Gate,
+    /// The MCP servers, started already.
+    pub servers: &'a Servers<'a>,
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Time.
@@ -222,13 +226,14 @@ impl<'a> Session<'a> {
     /// Writes down what is to be done, or that it goes on after a kill.
     fn begin(&mut self) -> Result<(), Stop> {
         match self.state.start {
-            Some(_) => self.emit(Event::Resumed),
+            Some(_) => self.emit(Event::Resumed)?,
             None => self.emit(Event::Started(Box::new(SessionStart {
                 task: self.parts.redactor.redact(&self.parts.start.task),
                 message: self.parts.redactor.redact(&self.parts.start.message),
                 ..self.parts.start.clone()
-            }))),
+            })))?,
         }
+        self.list_servers()
     }
 
     /// Takes step after step until there is nothing more to do or something stops it. Tasks that wait for something wait beside each other;

@@ -272,6 +272,8 @@ fn steers(tool: ToolName) -> bool {
         | ToolName::ApplyDiff
         | ToolName::ApplyPatch
         | ToolName::ExecuteCommand
-        | ToolName::WebFetch => false,
+        | ToolName::WebFetch
+        | ToolName::UseMcpTool
+        | ToolName::AccessMcpResource => false,
     }
 }

@@ -42,6 +42,8 @@ pub struct State {
     pub apart: BTreeMap<TaskId, Tree>,
     /// True when some tokens were estimated or had no price.
     pub spent_is_estimate: bool,
+    /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
+    pub servers: BTreeMap<String, BTreeMap<String, String>>,
     /// How it ended, once it did.
     pub outcome: Option<Box<Outcome>>,
     last_at: Option<Timestamp>,
@@ -137,7 +139,8 @@ impl State {
         self.pass_time(line);
         match &line.event {
             Event::Started(start) => self.start = Some(start.clone()),
-            Event::Resumed => {}
+            Event::Resumed | Event::ServerNoted { .. } => {}
+            Event::ServersListed { servers } => self.servers.clone_from(servers),
             Event::TaskStarted { task, parent, parent_call, mode, message, todos, budget, tree } => {
                 let parent = parent.zip(parent_call.clone());
                 if let Some(start) = tree {

@@ -160,7 +160,13 @@ impl Session<'_> {
         let facts: Facts = self.facts(&mode.slug);
         let policy = self.parts.policy;
         let standing = self.parts.standing;
-        let known = Known { skills: &standing.skills.of_mode(&mode.slug), experts: &brief::askable(&standing.experts, policy, &facts) };
+        let servers = self.parts.servers.is_any();
+        let known = Known {
+            skills: &standing.skills.of_mode(&mode.slug),
+            experts: &brief::askable(&standing.experts, policy, &facts),
+            servers,
+            resources: servers,
+        };
         let has = mode.tools().contains(&barred.tool) && !brief::shown(&[barred.tool], policy, &facts, known).is_empty();
         has && barred.intent.is_none_or(|intent| {
             access::check_intent(mode, barred.tool, intent).is_ok() && policy.decide(intent, &facts).decision != Decision::Deny

@@ -24,6 +24,7 @@ use crate::session::calls::Permitted;
 use crate::session::event::FileBefore;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
+use crate::tools::mcp::servers::Servers;
 use crate::tools::{Observation, Sight, ToolContext};
 use crate::workspace::Workspace;
 use crate::workspace::git_binary::GitBinary;
@@ -141,6 +142,7 @@ pub(crate) struct Tools<'a> {
     gate: &'a Gate,
     skills: &'a SkillSet,
     sight: Sight,
+    servers: &'a Servers<'a>,
 }
 
 impl Tools<'_> {
@@ -166,6 +168,7 @@ impl Tools<'_> {
             gate: self.gate,
             skills: Some(self.skills),
             sight: self.sight,
+            servers: Some(self.servers),
         }
     }
 }
@@ -186,6 +189,7 @@ impl<'a> Session<'a> {
             gate: self.parts.gate,
             skills: &self.parts.standing.skills,
             sight: if self.model_of(self.task(id)?).sees_images { Sight::Shown } else { Sight::Blind },
+            servers: self.parts.servers,
         })
     }
 
@@ -212,6 +216,7 @@ impl<'a> Session<'a> {
             }
             Done::LookedBefore { permitted, before, snapshot } => self.announce(id, *permitted, before, Some(snapshot?)).map(Some),
             Done::Performed { waiting, observation, intents, snapshot } => {
+                self.note_servers()?;
                 self.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref()).map(|()| None)
             }
             Done::LookedAfter { waiting, before, after } => self.answer_cut_off(id, &waiting, Some((before, after?))).map(|()| None),

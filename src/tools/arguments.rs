@@ -161,6 +161,12 @@ impl Arguments {
         text.map_or_else(|| Ok(Place { asked: RepoPath::root(), real: RepoPath::root() }), |text| Place::find(&text, context))
     }
 
+    /// Returns everything that was not taken, where somebody else says what there may be.
+    #[must_use]
+    pub fn into_fields(self) -> Map<String, Value> {
+        self.fields
+    }
+
     /// Refuses what was not taken.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ use crate::tools::flow::new_task::NewTask;
 use crate::tools::flow::request_mode_switch::RequestModeSwitch;
 use crate::tools::flow::switch_mode::SwitchMode;
 use crate::tools::flow::todo::UpdateTodoList;
+use crate::tools::mcp::call::UseMcpTool;
+use crate::tools::mcp::resource::AccessMcpResource;
 use crate::tools::search::grep::SearchFiles;
 use crate::tools::skill::UseSkill;
 use crate::tools::web::fetch::WebFetch;
@@ -56,6 +58,10 @@ pub enum Call {
     ExecuteCommand(ExecuteCommand),
     /// See [`WebFetch`].
     WebFetch(WebFetch),
+    /// See [`UseMcpTool`].
+    UseMcpTool(UseMcpTool),
+    /// See [`AccessMcpResource`].
+    AccessMcpResource(AccessMcpResource),
     /// See [`UseSkill`].
     Skill(UseSkill),
     /// See [`AskExpertModel`].
@@ -89,6 +95,8 @@ impl Call {
             Self::ApplyPatch(_) => ToolName::ApplyPatch,
             Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
             Self::WebFetch(_) => ToolName::WebFetch,
+            Self::UseMcpTool(_) => ToolName::UseMcpTool,
+            Self::AccessMcpResource(_) => ToolName::AccessMcpResource,
             Self::Skill(_) => ToolName::Skill,
             Self::AskExpertModel(_) => ToolName::AskExpertModel,
             Self::UpdateTodoList(_) => ToolName::UpdateTodoList,
@@ -113,6 +121,9 @@ impl Call {
             // A page may count who asks for it.
             | Self::WebFetch(_)
             | Self::AskExpertModel(_)
+            // Nobody but the server knows what its tools do.
+            | Self::UseMcpTool(_)
+            | Self::AccessMcpResource(_)
             | Self::UpdateTodoList(_)
             | Self::AskFollowupQuestion(_)
             | Self::AttemptCompletion(_)
@@ -136,6 +147,8 @@ impl Call {
             | Self::ApplyPatch(_)
             | Self::ExecuteCommand(_)
             | Self::WebFetch(_)
+            | Self::UseMcpTool(_)
+            | Self::AccessMcpResource(_)
             | Self::Skill(_)
             | Self::AskExpertModel(_)
             | Self::UpdateTodoList(_)
@@ -160,6 +173,8 @@ impl Call {
             Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
             Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
             Self::WebFetch(call) => format!("fetch {}", call.url()),
+            Self::UseMcpTool(call) => format!("call {}", call.intent()),
+            Self::AccessMcpResource(call) => format!("read {}", call.intent()),
             Self::Skill(call) => format!("read the skill {}", call.name()),
             Self::AskExpertModel(call) => format!("ask the expert {}", call.expert()),
             Self::UpdateTodoList(_) => "update the checklist".to_owned(),
@@ -187,6 +202,8 @@ impl Act for Call {
             Self::ApplyPatch(call) => call.intents(),
             Self::ExecuteCommand(call) => call.intents(),
             Self::WebFetch(call) => vec![Intent::Fetch(call.url().clone())],
+            Self::UseMcpTool(call) => vec![call.intent()],
+            Self::AccessMcpResource(call) => vec![call.intent()],
             Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
             Self::AskExpertModel(call) => vec![Intent::Expert(call.expert().to_owned())],
             Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
@@ -213,6 +230,8 @@ fn spec(tool: ToolName) -> ToolSpec {
         ToolName::ApplyPatch => ApplyPatch::spec(),
         ToolName::ExecuteCommand => ExecuteCommand::spec(),
         ToolName::WebFetch => WebFetch::spec(),
+        ToolName::UseMcpTool => UseMcpTool::spec(),
+        ToolName::AccessMcpResource => AccessMcpResource::spec(),
         ToolName::Skill => UseSkill::spec(),
         ToolName::AskExpertModel => AskExpertModel::spec(),
         ToolName::UpdateTodoList => UpdateTodoList::spec(),
@@ -230,9 +249,10 @@ fn spec(tool: ToolName) -> ToolSpec {
 /// # Errors
 /// A sentence for the model: unknown tool, tool not offered, malformed or missing arguments, path outside.
 pub fn parse(call: &ToolCall, offered: &[ToolName], context: ToolContext<'_>) -> Result<Call, CallError> {
-    let tool = find(call.name.trim(), offered, context)?;
+    let name = call.name.trim();
+    let tool = find(name, offered, context)?;
     let arguments = Arguments::parse(tool, &call.arguments)?;
-    let call = parse_arguments(tool, arguments, context)?;
+    let call = parse_arguments(tool, name, arguments, context)?;
     call.intents()
         .iter()
         .try_for_each(|intent| access::check_intent(context.mode, tool, intent))
@@ -240,7 +260,7 @@ pub fn parse(call: &ToolCall, offered: &[ToolName], context: ToolContext<'_>) ->
     Ok(call)
 }
 
-fn parse_arguments(tool: ToolName, arguments: Arguments, context: ToolContext<'_>) -> Result<Call, CallError> {
+fn parse_arguments(tool: ToolName, name: &str, arguments: Arguments, context: ToolContext<'_>) -> Result<Call, CallError> {
     Ok(match tool {
         ToolName::ReadFile => Call::ReadFile(ReadFile::parse(arguments, context)?),
         ToolName::ListFiles => Call::ListFiles(ListFiles::parse(arguments, context)?),
@@ -250,6 +270,8 @@ fn parse_arguments(tool: ToolName, arguments: Arguments, context: ToolContext<'_
         ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
         ToolName::ExecuteCommand => Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?),
         ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
+        ToolName::UseMcpTool => Call::UseMcpTool(UseMcpTool::parse(name, arguments, context)?),
+        ToolName::AccessMcpResource => Call::AccessMcpResource(AccessMcpResource::parse(arguments, context)?),
         ToolName::Skill => Call::Skill(UseSkill::parse(arguments, context)?),
         ToolName::AskExpertModel => Call::AskExpertModel(AskExpertModel::parse(arguments)?),
         ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
@@ -283,6 +305,8 @@ fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) ->
         | ToolName::SearchFiles
         | ToolName::ExecuteCommand
         | ToolName::WebFetch
+        | ToolName::UseMcpTool
+        | ToolName::AccessMcpResource
         | ToolName::Skill
         | ToolName::AskExpertModel
         | ToolName::UpdateTodoList
@@ -325,6 +349,8 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
         Call::ApplyPatch(call) => call.perform(&permit, context),
         Call::ExecuteCommand(call) => call.perform(&permit, context, before).await,
         Call::WebFetch(call) => call.perform(&permit, context).await,
+        Call::UseMcpTool(call) => call.perform(&permit, context).await,
+        Call::AccessMcpResource(call) => call.perform(&permit, context).await,
         Call::Skill(call) => call.perform(),
         Call::AskExpertModel(call) => call.perform(),
         Call::UpdateTodoList(call) => call.perform(),

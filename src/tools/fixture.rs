@@ -120,6 +120,7 @@ impl Fixture {
             gate: &self.gate,
             skills: Some(&self.skills),
             sight: self.sight,
+            servers: None,
         })
     }
 }

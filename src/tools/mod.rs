@@ -7,6 +7,7 @@ pub mod files;
 #[cfg(test)]
 mod fixture;
 pub mod flow;
+pub mod mcp;
 mod picture;
 mod reach;
 pub mod search;
@@ -26,6 +27,7 @@ use crate::policy::intent::Facts;
 use crate::policy::schema::CommandLimits;
 use crate::policy::verdict::Refusal;
 use crate::prompts::skills::SkillSet;
+use crate::tools::mcp::servers::Servers;
 use crate::workspace::checkout::Checkout;
 use crate::workspace::network::Gate;
 use crate::workspace::repo::Repo;
@@ -58,6 +60,8 @@ pub struct ToolContext<'a> {
     pub gate: &'a Gate,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
+    /// The MCP servers of the run; `None` where none are started and calls of their tools are only judged.
+    pub servers: Option<&'a Servers<'a>>,
     /// What becomes of images.
     pub sight: Sight,
 }

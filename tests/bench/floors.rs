@@ -224,6 +224,7 @@ impl Desk {
             facts,
             gate: &locum::workspace::network::Gate::default(),
             skills: None,
+            servers: None,
             sight: Sight::Blind,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };

@@ -173,6 +173,7 @@ impl Operation<'_> {
             gate: &locum::workspace::network::Gate::default(),
             skills: None,
             sight: Sight::Blind,
+            servers: None,
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

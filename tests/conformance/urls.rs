@@ -95,6 +95,7 @@ async fn call(url: &str, policy: &Policy, wire: Internet) -> Result<String, Stri
         gate: &Gate::new(Arc::new(wire)).within(PATIENCE),
         skills: None,
         sight: Sight::Blind,
+        servers: None,
     };
     let call = ToolCall { id: "1".into(), name: "web_fetch".into(), arguments: json!({ "url": url }).to_string() };
     let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

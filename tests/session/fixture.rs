@@ -199,6 +199,7 @@ impl Fixture {
             env: &env,
             sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
             gate: &self.gate,
+            servers: &locum::tools::mcp::servers::Servers::none(),
             redactor: &redactor,
             clock: &clock,
             cancelled: async move {

@@ -146,7 +146,13 @@ impl<'a> Tracer<'a> {
                 }
             }
             Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
-            Event::Started(_) | Event::Forked { .. } | Event::Brought { .. } | Event::Decided { .. } | Event::Checkpointed { .. } => {}
+            Event::Started(_)
+            | Event::Forked { .. }
+            | Event::Brought { .. }
+            | Event::Decided { .. }
+            | Event::ServersListed { .. }
+            | Event::ServerNoted { .. }
+            | Event::Checkpointed { .. } => {}
         }
     }
 

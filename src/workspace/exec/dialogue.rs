@@ -117,6 +117,12 @@ impl Dialogue {
         Ok(())
     }
 
+    /// Returns false once it has taken a part of a line and no more.
+    #[must_use]
+    pub fn can_be_told(&self) -> bool {
+        self.started.input.is_some()
+    }
+
     /// Waits for the next line. Nothing is lost when the wait is given up.
     ///
     /// # Errors

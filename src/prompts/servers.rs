@@ -1,0 +1,50 @@
+//! What models are told of MCP servers: their names, what their tools are called, their resources. Descriptions and schemas go with the tools themselves.
+//!
+//! In: what servers said when the run began, cleaned already. Out: text.
+
+use serde_json::Value;
+
+/// A server that answers, and what it has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfferedServer {
+    /// Its name.
+    pub name: String,
+    /// Its tools.
+    pub tools: Vec<OfferedTool>,
+    /// Whether it has resources.
+    pub has_resources: bool,
+    /// Addresses of some of them.
+    pub resources: Vec<String>,
+}
+
+/// A tool of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedTool {
+    /// Its name as the server gives it.
+    pub name: String,
+    /// The name models call it by: `mcp--time--now`.
+    pub called: String,
+    /// What the server says it does, in one bounded line.
+    pub description: String,
+    /// What it takes, as the server wrote it.
+    pub schema: Value,
+    /// A hash of name, description and schema as the server wrote them.
+    pub hash: String,
+}
+
+/// Returns the servers as a list.
+#[must_use]
+pub fn listed(servers: &[OfferedServer]) -> String {
+    let line = |server: &OfferedServer| {
+        let tools: Vec<String> = server.tools.iter().map(|tool| format!("`{}`", tool.called)).collect();
+        let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
+        let uris: Vec<String> = server.resources.iter().map(|uri| format!("`{uri}`")).collect();
+        let resources = match (server.has_resources, uris.is_empty()) {
+            (false, _) => String::new(),
+            (true, true) => "; resources by `access_mcp_resource`".to_owned(),
+            (true, false) => format!("; resources by `access_mcp_resource`, such as {}", uris.join(", ")),
+        };
+        format!("- `{}`: {tools}{resources}\n", server.name)
+    };
+    servers.iter().map(line).collect()
+}

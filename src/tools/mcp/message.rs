@@ -1,0 +1,110 @@
+//! What is said in the protocol: JSON-RPC requests, answers and notices, each a value and a line.
+//!
+//! In: bytes. Out: a [`Message`], or nothing where they are none. What somebody means by it is decided where it is read.
+
+use serde_json::{Value, json};
+
+/// The version of the protocol that is spoken, as a client and as a server.
+pub const VERSION: &str = "2025-11-25";
+
+/// Versions a server may choose: what is asked of it means the same in all of them.
+pub const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Codes of errors.
+pub mod code {
+    /// What came is no JSON.
+    pub const PARSE: i64 = -32700;
+    /// What came is no request.
+    pub const INVALID: i64 = -32600;
+    /// There is no such method.
+    pub const NO_METHOD: i64 = -32601;
+    /// The parameters are wrong.
+    pub const PARAMETERS: i64 = -32602;
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// Somebody asks.
+    Request {
+        /// By which the answer is known.
+        id: Value,
+        /// What for.
+        method: String,
+        /// With what.
+        params: Value,
+    },
+    /// Somebody says something that wants no answer.
+    Notice {
+        /// What.
+        method: String,
+    },
+    /// An answer.
+    Answer {
+        /// To which request.
+        id: Value,
+        /// The result, or code and words of an error.
+        result: Result<Value, (i64, String)>,
+    },
+}
+
+impl Message {
+    /// Reads the messages of a line; older servers send several in a list. What is no message is left out.
+    #[must_use]
+    pub fn parse_all(bytes: &[u8]) -> Vec<Self> {
+        match serde_json::from_slice(bytes) {
+            Ok(Value::Array(values)) => values.into_iter().filter_map(Self::of).collect(),
+            Ok(value) => Self::of(value).into_iter().collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Reads one message.
+    #[must_use]
+    pub fn of(mut value: Value) -> Option<Self> {
+        let mut take = |name: &str| value.get_mut(name).map(Value::take);
+        let id = take("id").filter(|id| matches!(id, Value::String(_) | Value::Number(_)));
+        let method = take("method").and_then(|method| method.as_str().map(str::to_owned));
+        let error = take("error").filter(|error| error.is_object());
+        match (id, method) {
+            (Some(id), Some(method)) => Some(Self::Request { id, method, params: take("params").unwrap_or_default() }),
+            (None, Some(method)) => Some(Self::Notice { method }),
+            (Some(id), None) => {
+                let told = |error: Value| {
+                    let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+                    (code, error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned())
+                };
+                let result = match error {
+                    Some(error) => Err(told(error)),
+                    None => Ok(take("result")?),
+                };
+                Some(Self::Answer { id, result })
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Returns a request.
+#[must_use]
+pub fn request(id: &Value, method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+/// Returns a notice.
+#[must_use]
+pub fn notice(method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()
+}
+
+/// Returns an answer.
+#[must_use]
+pub fn answer(id: &Value, result: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string()
+}
+
+/// Returns an answer that is an error.
+#[must_use]
+pub fn error(id: &Value, code: i64, message: &str) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }).to_string()
+}
