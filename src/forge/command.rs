@@ -77,6 +77,25 @@ fn quoted_question(above: &str, prefix: &str) -> Option<String> {
     })
 }
 
+/// What quotes or hides in HTML: how it begins, and how it ends.
+const RAW: &[(&str, &str)] = &[
+    ("<!--", "-->"),
+    ("<![CDATA[", "]]>"),
+    ("<!DOCTYPE", ">"),
+    ("<?", "?>"),
+    ("<pre", "</pre>"),
+    ("<code", "</code>"),
+    ("<samp", "</samp>"),
+    ("<kbd", "</kbd>"),
+    ("<blockquote", "</blockquote>"),
+    ("<del", "</del>"),
+    ("<strike", "</strike>"),
+    ("<script", "</script>"),
+    ("<style", "</style>"),
+    ("<textarea", "</textarea>"),
+    ("<template", "</template>"),
+];
+
 /// What the current line stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Block {
@@ -84,8 +103,8 @@ enum Block {
     Text,
     /// Fenced code: the fence's letter and length.
     Fence(u8, usize),
-    /// An HTML comment.
-    Hidden,
+    /// An HTML comment, or an element that quotes or hides, up to these letters.
+    Raw(&'static str),
     /// A code span that the line before left open: so many backticks.
     Span(usize),
 }
@@ -96,9 +115,9 @@ impl Block {
         match self {
             Self::Fence(letter, length) if closes_fence(line, letter, length) => (Self::Text, None),
             Self::Fence(..) => (self, None),
-            Self::Hidden => match line.split_once("-->") {
-                Some((_, rest)) => (after_line(rest, 0), None),
-                None => (Self::Hidden, None),
+            Self::Raw(end) => match find(line, end) {
+                Some(at) => (after_line(line.get(at + end.len()..).unwrap_or_default(), 0), None),
+                None => (self, None),
             },
             Self::Span(length) if !line.trim().is_empty() && opened_fence(line).is_none() => (after_line(line, length), None),
             Self::Text | Self::Span(_) => match opened_fence(line) {
@@ -126,16 +145,33 @@ fn after_line(line: &str, open: usize) -> Block {
                 at += length;
             }
             b'\\' if open == 0 => at += 2,
-            b'<' if open == 0 && line.get(at..).is_some_and(|rest| rest.starts_with("<!--")) => {
-                match line.get(at + 4..).and_then(|rest| rest.find("-->")) {
-                    Some(end) => at += 4 + end + 3,
-                    None => return Block::Hidden,
+            b'<' if open == 0 => {
+                let rest = line.get(at..).unwrap_or_default();
+                match RAW.iter().find(|(begin, _)| begins(rest, begin)) {
+                    Some((begin, end)) => match find(rest.get(begin.len()..).unwrap_or_default(), end) {
+                        Some(found) => at += begin.len() + found + end.len(),
+                        None => return Block::Raw(end),
+                    },
+                    None => at += 1,
                 }
             }
             _ => at += 1,
         }
     }
     if open == 0 { Block::Text } else { Block::Span(open) }
+}
+
+/// Whether a text begins with these letters in either case, and with no longer name.
+fn begins(text: &str, begin: &str) -> bool {
+    let named = begin.ends_with(|letter: char| letter.is_ascii_alphabetic());
+    let next = text.as_bytes().get(begin.len());
+    text.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin))
+        && !(named && next.is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'-'))
+}
+
+/// Where these letters are in a text, in either case.
+fn find(text: &str, wanted: &str) -> Option<usize> {
+    text.as_bytes().windows(wanted.len()).position(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
 fn run_length(bytes: &[u8], at: usize, letter: u8) -> usize {
@@ -309,9 +345,22 @@ mod tests {
             "`\n/locum fix\n`",
             "`` a\n/locum fix ``",
             "```\n/locum never closed",
+            "<pre>\n/locum fix\n</pre>",
+            "<PRE lang=sh>\n\n/locum fix\n</pre>",
+            "text <code>\n/locum fix\n</code>",
+            "<blockquote>\n\n/locum fix\n\n</blockquote>",
+            "<del>\n/locum fix\n</del>",
+            "<script>\n/locum fix\n</script>",
+            "<?php\n/locum fix\n?>",
+            "<![CDATA[\n/locum fix\n]]>",
+            "<pre>\n/locum never closed",
         ] {
             nothing(body);
         }
+        check("<pre>\n/locum ask\n</PRE>\n/locum fix", "fix", &[], "");
+        check("a <code>b</code> c\n/locum fix", "fix", &[], "");
+        check("<details>\n\n/locum fix", "fix", &[], "");
+        check("a < pre and Vec<prefix>\n/locum fix", "fix", &[], "");
         check("```\n/locum ask\n```\n/locum fix", "fix", &[], "");
         check("<!-- a -->\n/locum fix", "fix", &[], "");
         check("a ` stray\n\n/locum fix", "fix", &[], "");
