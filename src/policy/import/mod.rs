@@ -7,6 +7,7 @@ mod jsonc;
 mod permissions;
 mod roo;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::base::fields::Mistakes;
@@ -139,14 +140,20 @@ impl Draft {
             let _ = writeln!(text, "# Not carried over: {}.", one_line(note));
         }
         text.push_str("version: 1\n\nrules:\n");
+        let mut written = BTreeSet::new();
         for rule in &self.rules {
+            let mut lines = format!("  - {}: {}\n", rule.decision, listed(&rule.patterns));
+            if !rule.except.is_empty() {
+                let _ = writeln!(lines, "    except: {}", listed(&rule.except));
+            }
+            // Settings say the same in several words, and in several files.
+            if !written.insert(lines.clone()) {
+                continue;
+            }
             if !rule.comment.is_empty() {
                 let _ = writeln!(text, "  # {}", rule.comment);
             }
-            let _ = writeln!(text, "  - {}: {}", rule.decision, listed(&rule.patterns));
-            if !rule.except.is_empty() {
-                let _ = writeln!(text, "    except: {}", listed(&rule.except));
-            }
+            text.push_str(&lines);
         }
         for (section, settings) in [("commands", &self.commands), ("budget", &self.budget)] {
             if !settings.is_empty() {

@@ -153,6 +153,15 @@ fn a_refused_command_is_refused_in_every_part_and_however_it_is_quoted() {
 }
 
 #[test]
+fn writes_a_rule_once_however_often_the_settings_say_it() {
+    let settings = r#"{"permissions": {"allow": ["Read", "Grep", "Glob"], "deny": ["Bash(curl:*)", "Bash(curl *)"]}}"#;
+    let imported = import(Peer::Claude, settings, "s.json").unwrap();
+    for rule in ["allow: \"read(**)\"", "deny: \"command-prefix(curl)\""] {
+        assert_eq!(imported.policy.matches(rule).count(), 1, "{}", imported.policy);
+    }
+}
+
+#[test]
 fn says_what_it_leaves_out() {
     let told = |peer, text| import(peer, text, "s").unwrap().notes.join("; ");
     let roo = told(
