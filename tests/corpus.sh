@@ -102,6 +102,11 @@ while IFS=$'\t' read -r kind _repo path _commit _bytes file; do
     agents_md) rules_of "$kind" "$file" AGENTS.md ;;
     roo_rules) rules_of "$kind" "$file" ".roo/rules/$base" ;;
     roo_commands) text_of "$kind" "$file" ".roo/commands/$base" commands ;;
+    mcp_json)
+        place=.mcp.json
+        [ "$base" = .mcprc ] && place=.mcprc
+        text_of "$kind" "$file" "$place" mcp
+        ;;
     skills)
         # The last folder of skills in the path is where its project has them.
         place=$(printf '%s' "$path" | grep -oE '\.(locum|roo|agents|claude|kode|kilocode)/skills[^/]*/[^/]*/SKILL\.md$' || true)

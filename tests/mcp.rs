@@ -270,3 +270,60 @@ fn servers_come_from_the_trusted_commit_and_only_with_a_rule() {
     assert!(stage.answers()[0].1.contains("There are none."), "no rule, no server");
     assert!(stage.journal().iter().all(|line| !matches!(line.event, Event::ServersListed { .. })));
 }
+
+#[test]
+fn servers_are_listed_with_whether_a_run_may_use_them() {
+    let more = DEFINED.replace("\"other\": {", "\"off\": { \"url\": \"https://mcp.example.com/\", \"disabled\": true }, \"other\": {");
+    let stage = stage(&[(".mcp.json", &more)]);
+    let mut command = stage.locum(&["mcp", "list", "--json"]);
+    let ran: Ran = command.env("HELPER_KEY", "the-key-of-the-helper").output().unwrap().into();
+    let rows: Vec<(String, String)> = ran
+        .json()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["state"].as_str().unwrap().to_owned()))
+        .collect();
+    let expected =
+        [("helper", "allowed"), ("off", "disabled"), ("other", "refused")].map(|(name, state)| (name.to_owned(), state.to_owned()));
+    assert_eq!(rows, expected, "{ran:?}");
+    let without = stage.run(&["mcp", "list"]);
+    assert!(without.out.contains("`${HELPER_KEY}` has no value"), "{without:?}");
+    stage.write(
+        "checkout/.mcp.json",
+        "{ \"mcpServers\": { \"a\": { \"comand\": \"x\" }, \"b\": { \"type\": \"sse\", \"url\": \"https://x.example\" } } }",
+    );
+    let checked = stage.run(&["mcp", "validate"]);
+    assert_eq!(checked.code, Some(2), "{checked:?}");
+    for told in
+        ["error: .mcp.json:1:19: server `a`: it has neither `command` nor `url`", "`type: sse` is not spoken", "did you mean `command`?"]
+    {
+        assert!(checked.out.contains(told), "{told}: {checked:?}");
+    }
+}
+
+#[test]
+fn locum_is_a_server_that_only_looks() {
+    let stage = stage(&[]);
+    let requests = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18" } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": "policy_explain", "arguments": { "intents": ["read(src/lib.txt)", "--stdin"] } } }),
+        json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": { "name": "policy_explain", "arguments": { "intents": ["edit(src/lib.txt)"] } } }),
+        json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": { "name": "run", "arguments": {} } }),
+        json!({ "jsonrpc": "2.0", "id": 6, "method": "resources/list" }),
+    ];
+    stage.write("requests", &requests.map(|request| format!("{request}\n")).concat());
+    let mut command = stage.locum(&["mcp", "serve"]);
+    let ran: Ran = command.stdin(std::fs::File::open(stage.path("requests")).unwrap()).output().unwrap().into();
+    let answers = ran.json_lines();
+    assert_eq!((ran.code, answers.len()), (Some(0), 6), "{ran:?}");
+    assert_eq!(answers[0]["result"]["protocolVersion"], "2025-06-18");
+    let names: Vec<&str> = answers[1]["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["policy_explain", "policy_check", "modes_list", "mcp_list"]);
+    assert_eq!(answers[2]["result"]["isError"], true, "words of a client are never flags: {}", answers[2]);
+    let explained = answers[3]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(explained.contains("no rule allows `edit(src/lib.txt)`"), "{explained}");
+    assert_eq!((answers[4]["error"]["code"].as_i64(), answers[5]["error"]["code"].as_i64()), (Some(-32602), Some(-32601)));
+}

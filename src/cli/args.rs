@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::inspect_args::{ConfigArgs, ModelsArgs, PolicyArgs, SchemaArgs};
+use crate::cli::mcp_args::McpArgs;
 use crate::cli::modes_args::ModesArgs;
 use crate::cli::prompt_args::{CommandsArgs, SkillsArgs};
 use crate::cli::trigger_args::TriggerArgs;
@@ -74,6 +75,8 @@ pub enum Command {
     Commands(CommandsArgs),
     /// The skills a model may read.
     Skills(SkillsArgs),
+    /// MCP servers of the repository; and being one.
+    Mcp(McpArgs),
     /// What the policy says, offline.
     Policy(PolicyArgs),
     /// What an event would start, offline.
@@ -104,6 +107,7 @@ impl Command {
             | Self::Modes(_)
             | Self::Commands(_)
             | Self::Skills(_)
+            | Self::Mcp(_)
             | Self::Policy(_)
             | Self::Trigger(_)
             | Self::Config(_)

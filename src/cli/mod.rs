@@ -20,6 +20,9 @@ pub mod inspect_args;
 pub mod job;
 pub mod launch;
 pub mod logs;
+pub mod mcp;
+pub mod mcp_args;
+mod mcp_serve;
 pub mod models;
 pub mod modes;
 pub mod modes_args;
@@ -155,6 +158,7 @@ fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<
         Command::Modes(args) => modes::run(&args, context, output),
         Command::Commands(args) => commands::run(&args, context, output),
         Command::Skills(args) => skills::run(&args, context, output),
+        Command::Mcp(args) => mcp::run(&args, context, output),
         Command::Policy(args) => policy::run(&args, context, output),
         Command::Trigger(args) => trigger::run(&args, context, output),
         Command::Config(args) => config::run(&args, context, output),

@@ -40,7 +40,7 @@ impl ServerPlan {
         let mut definitions: Vec<ServerDefinition> = Vec::new();
         for (path, file) in files {
             if !file.mistakes.is_empty() {
-                tracing::warn!(file = path, "some MCP servers have mistakes and are left out");
+                tracing::warn!(file = path, "some MCP servers have mistakes and are left out; `locum mcp validate` tells them");
             }
             definitions.extend(file.servers);
         }
