@@ -16,7 +16,7 @@ triggers:
   users: { allow: ["Frieda:77"] }
   dispatch: { tiers: [maintainer] }
   schedule: { jobs: [touch] }
-modes: { default: code, allow: [code, ask, architect] }
+modes: { default: code, allow: [code, ask, architect], delegation: { from: [code], depth: 1, tasks: 20, parallel: 3 } }
 rules:
   - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(echo:*)", "command(mv:*)", "command(chmod +x src/tool.sh)", "command(cp:*)"]
   - hold: "edit(src/held/**)"
@@ -34,6 +34,28 @@ tasks:
           contains: ["greet everyone, twice, as #9 and #7 say", "[material: issue or pull request #9; origin: written by mallory]", "How to greet (open)", "Bow. [comment left out]"]
           not_contains: ["an aside", "issue or pull request #7"]
         calls: [{ tool: attempt_completion, args: { result: "Greeted." } }]
+  - contains: split it up
+    turns:
+      - calls:
+          - { tool: new_task, args: { mode: code, message: "Part one." } }
+          - { tool: new_task, args: { mode: code, message: "Part two." } }
+          - { tool: new_task, args: { mode: code, message: "Part three." } }
+      - expect: { contains: ["one is done", "two is done", "three is done"] }
+        calls: [{ tool: attempt_completion, args: { result: "All parts." } }]
+  - contains: Part one.
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/one.txt, content: "1\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "one is done" } }]
+  - contains: Part two.
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/two.txt, content: "2\n" } }]
+      - calls: [{ tool: write_to_file, args: { path: src/held/two.txt, content: "2\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "two is done" } }]
+  - contains: Part three.
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/held/three.txt, content: "3\n" } }]
+      - calls: [{ tool: write_to_file, args: { path: src/three.txt, content: "3\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "three is done" } }]
   - contains: say hello
     turns:
       - calls: [{ tool: write_to_file, args: { path: src/hello.txt, content: "hello\n" } }]

@@ -99,6 +99,26 @@ fn one_hold_after_another_each_needs_its_own_yes() {
 }
 
 #[test]
+fn sub_tasks_beside_each_other_are_carried_with_what_each_changed() {
+    let fixture = Fixture::new();
+    let step = fixture.step(&Ask::comment("/locum code split it up"));
+    assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
+    let first = fixture.waiting(7);
+    fixture.move_on(true);
+    let step = says(&fixture, &format!("/locum approve {first}"));
+    assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "the other one waits: {step:?}");
+    let second = fixture.waiting(7);
+    assert_ne!(first, second);
+    fixture.move_on(true);
+    let step = fixture.step(&Ask { ids: (57, 4444), ..Ask::comment(&format!("/locum approve {second}")) });
+    assert_eq!((step.code, step.output("outcome"), step.output("denied-count")), (Some(0), "done", "0"), "{step:?}");
+    let changed = fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]);
+    assert_eq!(changed, "src/held/three.txt\nsrc/held/two.txt\nsrc/one.txt\nsrc/three.txt\nsrc/two.txt\n");
+    assert_eq!((fixture.kept_sessions(), fixture.server.pulls().len()), (vec![], 1));
+    assert_eq!(fixture.stage.git(&["for-each-ref", "refs/locum/trees"]), "", "nothing is kept apart any more");
+}
+
+#[test]
 fn nobody_else_decides_and_no_other_name_counts() {
     let fixture = Fixture::new();
     let hold = held(&fixture);
