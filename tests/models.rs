@@ -91,7 +91,7 @@ async fn ask_async(model: &dyn Model, messages: &[Message]) -> (Result<Reply, Mo
     let clock = SleepClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };
     let mut seen = Vec::new();
-    let reply = complete(model, request, limits, &clock, &mut |delta| seen.push(delta.clone())).await;
+    let reply = complete(model, request, limits, &clock, &mut |delta| seen.push(delta.clone())).await.reply;
     (reply, clock.elapsed(), seen)
 }
 

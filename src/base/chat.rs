@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::base::image::Image;
+use crate::base::text::weighed_bytes;
 
 /// One message of a task's conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,17 +36,19 @@ pub enum Message {
 }
 
 impl Message {
-    /// Returns the bytes of text it holds, with what its provider wants back; images count for as much text as they have tokens.
+    /// Returns the bytes of text it holds, with what its provider wants back, by their [weight](weighed_bytes); images count for as much text as
+    /// they have tokens.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         match self {
-            Self::User { text } => text.len(),
+            Self::User { text } => weighed_bytes(text),
             Self::Assistant { text, calls, kept, .. } => {
                 let kept = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum::<usize>();
-                text.len() + kept + calls.iter().map(|call| call.id.len() + call.name.len() + call.arguments.len()).sum::<usize>()
+                let call_bytes = |call: &ToolCall| call.id.len() + call.name.len() + weighed_bytes(&call.arguments);
+                weighed_bytes(text) + kept + calls.iter().map(call_bytes).sum::<usize>()
             }
             Self::Tool { results } => {
-                results.iter().map(|result| result.call_id.len() + result.text.len() + images_bytes(&result.images)).sum()
+                results.iter().map(|result| result.call_id.len() + weighed_bytes(&result.text) + images_bytes(&result.images)).sum()
             }
         }
     }

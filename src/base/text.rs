@@ -29,6 +29,13 @@ impl Clipped {
     }
 }
 
+/// Returns the bytes of a text, those of letters outside ASCII counted twice: a token holds about four bytes of English or of code, and of most
+/// other writing two or fewer. Used where sizes are estimated.
+#[must_use]
+pub fn weighed_bytes(text: &str) -> usize {
+    text.len() + text.bytes().filter(|byte| !byte.is_ascii()).count()
+}
+
 /// Returns a number with what is counted: `1 file`, `2 files`. For words that take an `s`.
 #[must_use]
 pub fn counted(count: usize, what: &str) -> String {
@@ -51,6 +58,17 @@ fn ceil_boundary(text: &str, at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn other_writing_weighs_more_than_its_bytes() {
+        // Tokens at four weighed bytes each, beside what common tokenizers make of it.
+        for (text, least_tokens) in
+            [("fn main() {}", 3), ("你好，世界", 5), ("こんにちは世界", 5), ("😀😃😄", 6), ("Привет, мир", 4), ("안녕하세요", 5)]
+        {
+            assert!(super::weighed_bytes(text).div_ceil(4) >= least_tokens, "{text}");
+        }
+        assert_eq!(super::weighed_bytes("plain"), 5);
+    }
+
     use super::{Clipped, head};
     use pretty_assertions::assert_eq;
 

@@ -56,6 +56,7 @@ use crate::cli::args::{Cli, Command, GlobalArgs};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::config::environment::Environment;
+use crate::config::source::ConfigErrors;
 use crate::session::outcome::OutcomeWord;
 use crate::workspace::sandbox;
 
@@ -129,7 +130,7 @@ pub fn main() -> ExitCode {
 }
 
 fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let environment = Environment::snapshot();
+    let environment = Environment::snapshot().with_passed_keys().map_err(|error| ConfigErrors(vec![error]))?;
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
     logs::start(&cli.global, &environment, hidden)?;

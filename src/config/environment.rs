@@ -3,16 +3,23 @@
 //! In: the variables of the process. Out: a plain map, the folders that follow from it, and the Action's context. Variables whose
 //! name or value is not UTF-8 are left out. It decides nothing: layering is `load`'s work.
 
-#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment, and keys that are passed beside it")]
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::base::secret::Secret;
+use crate::config::source::ConfigError;
 use crate::config::telemetry;
 use crate::models::profile::Provider;
 use crate::models::resolve::MODEL_VARIABLE;
 use crate::workspace::env::holds_a_secret;
+
+/// The variable that says which keys come through open files.
+const KEY_FDS_VARIABLE: &str = "LOCUM_KEY_FDS";
+/// Largest key.
+const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
 /// The variables of the process at its start.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -27,6 +34,45 @@ impl Environment {
     #[must_use]
     pub fn snapshot() -> Self {
         Self::from_pairs(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+    }
+
+    /// Takes keys in that come through open files: `LOCUM_KEY_FDS` names each variable with the descriptor that holds its value, as in
+    /// `OPENAI_API_KEY=3,ANTHROPIC_API_KEY=4`. From there on they are as if they had been set.
+    ///
+    /// # Errors
+    /// When it is not written so, a variable is set already, or nothing can be read there.
+    pub fn with_passed_keys(mut self) -> Result<Self, ConfigError> {
+        let Some(list) = self.variables.remove(KEY_FDS_VARIABLE).filter(|list| !list.trim().is_empty()) else { return Ok(self) };
+        for entry in list.split(',') {
+            let (name, value) = self.passed_key(entry.trim()).map_err(|message| ConfigError {
+                place: KEY_FDS_VARIABLE.to_owned(),
+                message,
+                hint: Some("write `NAME=DESCRIPTOR`, separated by commas, as in `OPENAI_API_KEY=3`".to_owned()),
+                excerpt: None,
+            })?;
+            self.replaced.push(Secret::new(value.clone()));
+            self.variables.insert(name, value);
+        }
+        Ok(self)
+    }
+
+    fn passed_key(&self, entry: &str) -> Result<(String, String), String> {
+        let (name, descriptor) = entry.split_once('=').ok_or_else(|| format!("`{entry}` names no descriptor"))?;
+        let plain = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let number = descriptor.parse::<u16>().ok().filter(|number| plain && *number > 2);
+        let number = number.ok_or_else(|| format!("`{entry}` is not the name of a variable and a descriptor above 2"))?;
+        if self.get(name).is_some() {
+            return Err(format!("`{name}` is set already"));
+        }
+        let mut text = String::new();
+        let file = std::fs::File::open(format!("/proc/self/fd/{number}"));
+        let read = file.and_then(|file| file.take(KEY_LIMIT_BYTES).read_to_string(&mut text));
+        read.map_err(|error| format!("descriptor {number} for `{name}` cannot be read: {error}"))?;
+        match text.trim() {
+            "" => Err(format!("descriptor {number} holds no key for `{name}`")),
+            key if key.lines().count() > 1 => Err(format!("descriptor {number} holds more than one line for `{name}`")),
+            key => Ok((name.to_owned(), key.to_owned())),
+        }
     }
 
     /// Takes given variables. Names of Action inputs are brought to one form (`INPUT_MAX-TURNS` becomes `INPUT_MAX_TURNS`), and
@@ -120,6 +166,38 @@ mod tests {
         for name in ["INPUT_MAX-TURNS", "INPUT_MAX_TURNS", "INPUT_max-turns"] {
             assert_eq!(Environment::from_pairs([(name, "3")]).get("INPUT_MAX_TURNS"), Some("3"), "{name}");
         }
+    }
+
+    #[test]
+    fn a_key_comes_through_an_open_file() {
+        use std::io::{Seek as _, Write as _};
+        use std::os::fd::AsRawFd as _;
+        let passing = |content: &str| {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            file.rewind().unwrap();
+            file
+        };
+        let (key, empty) = (passing("sk-through-a-file\n"), passing("\n"));
+        let with = |list: String, more: &[(&str, &str)]| {
+            let pairs = more.iter().copied().chain([("LOCUM_KEY_FDS", list.as_str())]);
+            Environment::from_pairs(pairs).with_passed_keys()
+        };
+        let taken = with(format!("MY_KEY={}", key.as_raw_fd()), &[]).unwrap();
+        assert_eq!((taken.get("MY_KEY"), taken.get("LOCUM_KEY_FDS")), (Some("sk-through-a-file"), None));
+        assert!(taken.secrets().iter().any(|secret| secret.expose() == "sk-through-a-file"));
+        for (list, more) in [
+            (format!("MY_KEY={}", empty.as_raw_fd()), &[][..]),
+            (format!("MY_KEY={}", key.as_raw_fd()), &[("MY_KEY", "set")]),
+            ("MY_KEY=60000".to_owned(), &[]),
+            ("MY_KEY=0".to_owned(), &[]),
+            ("MY_KEY".to_owned(), &[]),
+            ("MY KEY=9".to_owned(), &[]),
+        ] {
+            let error = with(list.clone(), more).unwrap_err();
+            assert!(error.place == "LOCUM_KEY_FDS" && !error.message.contains("sk-"), "{list}: {error:?}");
+        }
+        assert_eq!(Environment::from_pairs([("A", "b")]).with_passed_keys().unwrap().get("A"), Some("b"));
     }
 
     #[test]

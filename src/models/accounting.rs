@@ -1,7 +1,7 @@
 //! What a reply costs and how long a request is: pure arithmetic.
 //!
-//! In: counted usage and a price, or texts. Out: US dollars, or an estimate of tokens. An estimate is a quarter of the bytes and
-//! must be shown as an estimate; it decides nothing once the provider has counted.
+//! In: counted usage and a price, or texts. Out: US dollars, or an estimate of tokens. An estimate is a quarter of the bytes,
+//! of letters outside ASCII half of theirs, and must be shown as an estimate; it decides nothing once the provider has counted.
 
 use crate::base::chat::{KeptPart, Message, ToolSpec, Usage};
 use crate::models::ModelRequest;

@@ -40,7 +40,8 @@ pub fn tokens(number: u64) -> String {
 #[must_use]
 pub fn usage(usage: Usage) -> String {
     let cached = if usage.cached_read > 0 { format!(" ({} cached)", tokens(usage.cached_read)) } else { String::new() };
-    format!("{} tokens in{cached}, {} out", tokens(usage.input), tokens(usage.output))
+    let reasoning = if usage.reasoning > 0 { format!(" ({} reasoning)", tokens(usage.reasoning)) } else { String::new() };
+    format!("{} tokens in{cached}, {} out{reasoning}", tokens(usage.input), tokens(usage.output))
 }
 
 /// Returns a wall time: `8s`, `1m 32s`, `2h 05m`.

@@ -138,6 +138,10 @@ pub struct SpentReport {
     pub output_tokens: u64,
     /// Of the input, those read from a cache.
     pub cache_read_tokens: u64,
+    /// Of the input, those written to a cache.
+    pub cache_write_tokens: u64,
+    /// Of the output, those of reasoning.
+    pub reasoning_tokens: u64,
     /// US dollars.
     pub cost_usd: f64,
     /// True when some of it is an estimate.
@@ -231,6 +235,8 @@ impl SpentReport {
             input_tokens: spent.usage.input,
             output_tokens: spent.usage.output,
             cache_read_tokens: spent.usage.cached_read,
+            cache_write_tokens: spent.usage.cached_write,
+            reasoning_tokens: spent.usage.reasoning,
             cost_usd: spent.cost_usd,
             is_estimate: outcome.spent_is_estimate,
             seconds: spent.seconds,

@@ -56,6 +56,9 @@ fn lines_of(event: &Event) -> Vec<String> {
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
         }
         Event::Consulted { expert, answer, .. } => vec![one_line(&format!("  expert  {expert} · {answer}"))],
+        Event::ReplyLost { task, usage, .. } => {
+            vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
+        }
         Event::Shortened { task, how, left_out, .. } => {
             let how = if *how == Shortening::Condensed { "condensed" } else { "left out" };
             vec![format!("task {task} · the first {left_out} messages {how}")]

@@ -16,7 +16,7 @@ use crate::config::settings::Settings;
 use crate::models::build;
 use crate::models::cassette::record::{Recording, Tape};
 use crate::models::cassette::replay::Replay;
-use crate::models::cassette::{Capacity, Field};
+use crate::models::cassette::{Capacities, Capacity, Field};
 use crate::models::chain::{Chain, Link};
 use crate::models::profile::{Price, Profile, Provider, ToolProtocol};
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
@@ -199,23 +199,42 @@ impl Models {
             Field::ALL.into_iter().filter(|field| replay.tolerate.iter().any(|name| name == field.as_str())).collect();
         let file = &replay.cassette;
         let play = Replay::parse(&file.name, &file.text, tolerated).map_err(|problem| Fault::setup(&file.name, problem))?;
-        let (main, task) = play.capacities();
+        let capacities = play.capacities().clone();
         let of = |capacity: Capacity| PreparedModel {
             context_window: capacity.window,
             sees_images: capacity.sees_images,
+            tool_protocol: capacity.tool_protocol,
+            included_tools: capacity.included_tools,
             ..PreparedModel::free(play.clone())
         };
-        let experts = play.experts().iter().map(|name| (name.clone(), PreparedModel::free(play.clone()))).collect();
-        let (main, task) = (of(main), of(task));
-        Ok(Self { main, task, condense: None, own: BTreeMap::new(), experts, keys: Vec::new(), notes: Vec::new() })
+        Ok(Self {
+            main: of(capacities.main),
+            task: of(capacities.task),
+            condense: capacities.condense.map(of),
+            own: capacities.own.into_iter().map(|(slug, capacity)| (slug, of(capacity))).collect(),
+            experts: capacities.experts.into_iter().map(|name| (name, PreparedModel::free(play.clone()))).collect(),
+            keys: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
     /// Has every reply written to a cassette.
     fn recorded(self, path: &Path, environment: &Environment) -> Result<Self, Fault> {
         let redactor = Redactor::new(self.keys.iter().cloned().chain(environment.secrets()));
-        let capacity = |prepared: &PreparedModel| Capacity { window: prepared.context_window, sees_images: prepared.sees_images };
-        let experts = self.experts.keys().cloned().collect();
-        let tape = Tape::open(path, redactor, (capacity(&self.main), capacity(&self.task)), experts)
+        let capacity = |prepared: &PreparedModel| Capacity {
+            window: prepared.context_window,
+            sees_images: prepared.sees_images,
+            tool_protocol: prepared.tool_protocol,
+            included_tools: prepared.included_tools.clone(),
+        };
+        let capacities = Capacities {
+            main: capacity(&self.main),
+            task: capacity(&self.task),
+            condense: self.condense.as_ref().map(capacity),
+            own: self.own.iter().map(|(slug, prepared)| (slug.clone(), capacity(prepared))).collect(),
+            experts: self.experts.keys().cloned().collect(),
+        };
+        let tape = Tape::open(path, redactor, capacities)
             .map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
         let tape = Arc::new(tape);
         let record =

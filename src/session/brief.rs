@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
+use crate::base::text::weighed_bytes;
 use crate::base::tool::ToolName;
 use crate::models::profile::ToolProtocol;
 use crate::models::xml;
@@ -82,7 +83,7 @@ impl<'a> Session<'a> {
             }
             ToolProtocol::Xml => xml::write::section(&told.tools).len(),
         };
-        let size_bytes = system.len() + tools_bytes;
+        let size_bytes = weighed_bytes(&system) + tools_bytes;
         Brief { system, tools: told.tools, offered: told.offered, size_bytes }
     }
 }

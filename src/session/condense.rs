@@ -7,10 +7,12 @@
 use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::base::chat::{Message, Reply, Usage};
+use crate::base::chat::{Message, Usage};
 use crate::base::id::TaskId;
+use crate::base::text::weighed_bytes;
+use crate::models::ModelRequest;
 use crate::models::accounting;
-use crate::models::{ModelError, ModelRequest, retry};
+use crate::models::retry::{self, Completed};
 use crate::prompts::condense::{self, Remembered};
 use crate::session::Session;
 use crate::session::event::{Event, Shortening};
@@ -57,7 +59,7 @@ impl<'a> Session<'a> {
         let condenser = self.parts.condense.unwrap_or(own);
         let limit_bytes = usize::try_from(condenser.context_window).unwrap_or(usize::MAX).saturating_mul(2);
         let text = condense::request(&task.message, task.messages.get(..left_out).unwrap_or_default(), limit_bytes);
-        let estimate_tokens = accounting::estimate_tokens(text.len() + condense::SYSTEM.len());
+        let estimate_tokens = accounting::estimate_tokens(weighed_bytes(&text) + condense::SYSTEM.len());
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, condenser.price)?;
         let (turn, retry, clock) = (task.shortened, self.parts.retry, self.parts.clock);
         Ok(Some(
@@ -83,18 +85,14 @@ impl<'a> Session<'a> {
     }
 
     /// Shortens a task's conversation by what was summed up, or simply where nothing was.
-    pub(crate) fn shorten(
-        &mut self,
-        id: TaskId,
-        summary: Result<Reply, ModelError>,
-        left_out: usize,
-        estimate_tokens: u64,
-    ) -> Result<(), Stop> {
+    pub(crate) fn shorten(&mut self, id: TaskId, completed: Completed, left_out: usize, estimate_tokens: u64) -> Result<(), Stop> {
         let condenser = self.parts.condense.unwrap_or(self.model_of(self.task(id)?));
+        let Completed { reply: summary, lost } = completed;
+        self.charge_lost(id, condenser, &lost, estimate_tokens)?;
         let (summary, cost) = match summary {
             Ok(reply) => {
                 let (price, estimated) = (condenser.price_of(&reply), reply.usage.is_none());
-                let output = accounting::estimate_tokens(reply.text.len());
+                let output = accounting::estimate_tokens(weighed_bytes(&reply.text));
                 let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
                 let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
                 let text = self.parts.redactor.redact(reply.text.trim());

@@ -135,6 +135,17 @@ pub enum Event {
         /// US dollars by the price table.
         cost_usd: f64,
     },
+    /// An attempt to get a reply broke after something of it had come: nothing of it was used, and the provider counts it.
+    ReplyLost {
+        /// In which task.
+        task: TaskId,
+        /// Tokens as the provider said, as far as it did, and as estimated.
+        usage: Usage,
+        /// True: what came last was not counted.
+        estimated: bool,
+        /// US dollars by the price table.
+        cost_usd: f64,
+    },
     /// The context of a task was shortened; the journal keeps what was left out.
     Shortened {
         /// Which task.
@@ -321,6 +332,7 @@ impl Event {
             | Self::Answered { task, .. }
             | Self::TodosChanged { task, .. }
             | Self::ModeSwitched { task, .. }
+            | Self::ReplyLost { task, .. }
             | Self::TaskEnded { task, .. } => Some(*task),
         }
     }

@@ -6,12 +6,12 @@
 use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::base::chat::{Message, Reply, Usage};
+use crate::base::chat::{Message, Usage};
 use crate::base::id::TaskId;
-use crate::base::text::Clipped;
+use crate::base::text::{Clipped, weighed_bytes};
+use crate::models::ModelRequest;
 use crate::models::accounting;
-use crate::models::retry;
-use crate::models::{ModelError, ModelRequest};
+use crate::models::retry::{self, Completed};
 use crate::policy::Permit;
 use crate::prompts::expert;
 use crate::session::Session;
@@ -51,7 +51,7 @@ impl<'a> Session<'a> {
             return self.answered(id, &waiting, Observation::failed(text), None, true).map(|()| None);
         };
         let task = self.task(id)?;
-        let estimate_tokens = accounting::estimate_tokens(expert::SYSTEM.len() + question.len());
+        let estimate_tokens = accounting::estimate_tokens(expert::SYSTEM.len() + weighed_bytes(&question));
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
         let (turn, retry, clock, waiting) = (task.consulted, self.parts.retry, self.parts.clock, Box::new(waiting));
         let question = self.parts.redactor.redact(&question);
@@ -82,9 +82,13 @@ impl<'a> Session<'a> {
         id: TaskId,
         waiting: &WaitingCall,
         expert: String,
-        answer: Result<Reply, ModelError>,
+        completed: Completed,
         estimate_tokens: u64,
     ) -> Result<(), Stop> {
+        let Completed { reply: answer, lost } = completed;
+        if let Some(asked) = self.parts.experts.get(&expert).copied() {
+            self.charge_lost(id, asked, &lost, estimate_tokens)?;
+        }
         let reply = match answer {
             Ok(reply) => reply,
             Err(err) => {
@@ -93,7 +97,7 @@ impl<'a> Session<'a> {
             }
         };
         let price = self.parts.experts.get(&expert).and_then(|asked| asked.price_of(&reply));
-        let output = accounting::estimate_tokens(reply.text.len() + reply.reasoning.len());
+        let output = accounting::estimate_tokens(weighed_bytes(&reply.text) + weighed_bytes(&reply.reasoning));
         let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
         let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
         let estimated = reply.usage.is_none() || price.is_none();

@@ -62,6 +62,10 @@ fn paragraph(event: &Event) -> String {
         Event::Consulted { task, expert, answer, .. } => {
             format!("task {task} asked the expert {expert}, which answered:\n{}", shown(answer))
         }
+        Event::ReplyLost { task, usage, cost_usd, .. } => format!(
+            "task {task}: a reply broke off; about {} tokens in and {} out of it are counted (${cost_usd:.4})",
+            usage.input, usage.output
+        ),
         Event::Shortened { task, how, left_out, text, .. } => {
             let how = match how {
                 Shortening::Condensed => "were condensed",

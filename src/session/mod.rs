@@ -119,7 +119,13 @@ impl<'a> TaskModel<'a> {
     /// Returns what a reply costs, told by who gave it.
     #[must_use]
     pub fn price_of(&self, reply: &Reply) -> Option<Price> {
-        match &reply.by {
+        self.price_by(reply.by.as_deref())
+    }
+
+    /// Returns what the model of this label costs that stood in for it, or what it costs itself.
+    #[must_use]
+    pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
+        match by {
             Some(by) => self.spares.iter().find(|(label, _)| label == by).and_then(|(_, price)| *price),
             None => self.price,
         }

@@ -179,12 +179,13 @@ impl State {
                     }
                 });
             }
+            Event::ReplyLost { task, usage, estimated, cost_usd } => {
+                self.spent_is_estimate |= *estimated;
+                self.charge(*task, *usage, *cost_usd);
+            }
             Event::Shortened { task, how: _, left_out, text, usage, estimated, cost_usd } => {
                 self.spent_is_estimate |= *estimated;
-                self.with_line(*task, |task| {
-                    task.spent.usage.add(*usage);
-                    task.spent.cost_usd += cost_usd;
-                });
+                self.charge(*task, *usage, *cost_usd);
                 self.with_task(*task, |task| task.shorten(*left_out, text.clone()));
             }
             Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
@@ -298,8 +299,13 @@ impl State {
     }
 
     fn spend(&mut self, id: TaskId, usage: Usage, cost_usd: f64) {
+        self.with_line(id, |task| task.spent.turns = task.spent.turns.saturating_add(1));
+        self.charge(id, usage, cost_usd);
+    }
+
+    /// Charges tokens and dollars, to a task and those above it.
+    fn charge(&mut self, id: TaskId, usage: Usage, cost_usd: f64) {
         self.with_line(id, |task| {
-            task.spent.turns = task.spent.turns.saturating_add(1);
             task.spent.usage.add(usage);
             task.spent.cost_usd += cost_usd;
         });

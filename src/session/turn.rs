@@ -8,16 +8,17 @@ use tracing::Instrument;
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
+use crate::base::text::weighed_bytes;
 use crate::models::accounting;
 use crate::models::profile::Price;
-use crate::models::retry;
+use crate::models::retry::{self, Completed, LostAttempt};
 use crate::models::{ModelError, ModelRequest};
 use crate::prompts::reminders;
-use crate::session::Session;
 use crate::session::event::Event;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
 use crate::session::work::{Done, Work};
+use crate::session::{Session, TaskModel};
 
 impl<'a> Session<'a> {
     /// Asks the task's model for its next reply.
@@ -62,8 +63,23 @@ impl<'a> Session<'a> {
         Ok(self.parts.allowance.ask(&run.spent, estimate.input, estimate_usd)?)
     }
 
-    /// Writes a reply down and charges it.
-    pub(crate) fn replied(&mut self, id: TaskId, reply: Result<Reply, ModelError>, estimate_tokens: u64) -> Result<(), Stop> {
+    /// Charges attempts that broke midway: by what the provider said, else by an estimate.
+    pub(crate) fn charge_lost(&mut self, id: TaskId, used: TaskModel<'_>, lost: &[LostAttempt], estimate_tokens: u64) -> Result<(), Stop> {
+        for attempt in lost {
+            let price = used.price_by(attempt.by.as_deref());
+            let estimate = Usage { input: estimate_tokens, output: attempt.output_tokens, ..Usage::default() };
+            // A provider says what it read at the beginning and what it wrote at the end, which did not come.
+            let usage = attempt.usage.map_or(estimate, |said| Usage { output: said.output.max(attempt.output_tokens), ..said });
+            let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
+            self.emit(Event::ReplyLost { task: id, usage, estimated: true, cost_usd })?;
+        }
+        Ok(())
+    }
+
+    /// Writes a reply down and charges it, with what attempts before it used up.
+    pub(crate) fn replied(&mut self, id: TaskId, completed: Completed, estimate_tokens: u64) -> Result<(), Stop> {
+        let Completed { reply, lost } = completed;
+        self.charge_lost(id, self.model_of(self.task(id)?), &lost, estimate_tokens)?;
         let reply = match reply {
             Err(ModelError::TooLong { .. }) if self.is_crowded(id)? => return Ok(()),
             reply => reply?,
@@ -115,6 +131,6 @@ impl<'a> Session<'a> {
 }
 
 fn reply_bytes(reply: &Reply) -> usize {
-    let calls = reply.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>();
-    reply.text.len() + reply.reasoning.len() + calls
+    let calls = reply.calls.iter().map(|call| call.name.len() + weighed_bytes(&call.arguments)).sum::<usize>();
+    weighed_bytes(&reply.text) + weighed_bytes(&reply.reasoning) + calls
 }

@@ -9,11 +9,10 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
-use crate::base::chat::Reply;
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
-use crate::models::ModelError;
+use crate::models::retry::Completed;
 use crate::modes::Mode;
 use crate::policy::Policy;
 use crate::policy::intent::{Facts, Intent};
@@ -40,15 +39,15 @@ pub(crate) type Work<'a> = LocalBoxFuture<'a, (TaskId, Done)>;
 pub(crate) enum Done {
     /// The model replied, or did not.
     Replied {
-        /// The reply.
-        reply: Result<Reply, ModelError>,
+        /// The reply, and what attempts before it used up.
+        reply: Completed,
         /// Tokens that the request was taken for.
         estimate_tokens: u64,
     },
     /// The beginning of a conversation was summed up, or not.
     SummedUp {
-        /// The summary.
-        summary: Result<Reply, ModelError>,
+        /// The summary, and what attempts before it used up.
+        summary: Completed,
         /// Messages it stands for.
         left_out: usize,
         /// Tokens that the request was taken for.
@@ -60,8 +59,8 @@ pub(crate) enum Done {
         waiting: Box<WaitingCall>,
         /// The name of the profile that was asked.
         expert: String,
-        /// The answer.
-        answer: Result<Reply, ModelError>,
+        /// The answer, and what attempts before it used up.
+        answer: Completed,
         /// Tokens that the request was taken for.
         estimate_tokens: u64,
     },

@@ -6,6 +6,7 @@
 pub mod record;
 pub mod replay;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,12 @@ use sha2::{Digest, Sha256};
 
 use crate::base::chat::{Message, Reply, ToolResult};
 use crate::base::text::head;
+use crate::base::tool::ToolName;
 use crate::models::ModelRequest;
+use crate::models::profile::ToolProtocol;
 
 /// The cassette's format; a reader refuses another.
-pub const CASSETTE_VERSION: u32 = 1;
+pub const CASSETTE_VERSION: u32 = 2;
 /// Bytes of a part that a cassette shows.
 const SHOWN_BYTES: usize = 160;
 /// Lines of a part that are told apart.
@@ -26,38 +29,40 @@ const LINES: usize = 400;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Header {
     cassette: u32,
-    /// The window of the root task's model, in tokens: it decides when a conversation is shortened.
-    #[serde(default = "no_window")]
-    main_window: u32,
-    /// That of sub-tasks.
-    #[serde(default = "no_window")]
-    task_window: u32,
-    /// Whether the root task's model sees images: what is said of one depends on it.
-    #[serde(default = "yes")]
-    main_sees: bool,
-    /// Whether those of sub-tasks do.
-    #[serde(default = "yes")]
-    task_sees: bool,
+    #[serde(flatten)]
+    capacities: Capacities,
+}
+
+/// What the recorded models could take: what they are asked depends on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capacities {
+    /// Of the root task's model.
+    pub main: Capacity,
+    /// Of the model of sub-tasks.
+    pub task: Capacity,
+    /// Of the model that sums conversations up, where there is one for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condense: Option<Capacity>,
+    /// Of the models of modes that have one of their own, by slug.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own: BTreeMap<String, Capacity>,
     /// The models that could be asked a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    experts: Vec<String>,
-}
-
-fn no_window() -> u32 {
-    u32::MAX
-}
-
-fn yes() -> bool {
-    true
+    pub experts: Vec<String>,
 }
 
 /// What a recorded model could take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// Tokens of one request.
+    /// Tokens of one request: it decides when a conversation is shortened.
     pub window: u32,
-    /// Whether it sees images.
+    /// Whether it sees images: what is said of one depends on it.
     pub sees_images: bool,
+    /// How it calls tools: they are described accordingly.
+    pub tool_protocol: ToolProtocol,
+    /// Opt-in tools it was offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub included_tools: Vec<ToolName>,
 }
 
 /// One reply and what it was a reply to.
@@ -69,7 +74,18 @@ struct Exchange {
     /// The model's label.
     model: String,
     asked: Vec<Part>,
-    reply: Reply,
+    #[serde(flatten)]
+    said: Said,
+}
+
+/// What a model said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    /// A reply.
+    Reply(Reply),
+    /// That the conversation is too long for it, in its words: the run shortened it and asked again.
+    TooLong(String),
 }
 
 /// A part of what was asked.

@@ -1,6 +1,7 @@
 //! `Recording`: a model whose replies are written to a cassette as they are given.
 //!
-//! In: a model, an open [`Tape`]. Out: the same deltas; a line in the cassette for each whole reply, without secrets. A reply that cannot be
+//! In: a model, an open [`Tape`]. Out: the same deltas; a line in the cassette for each whole reply, and each word that a
+//! conversation is too long, without secrets. A reply that cannot be
 //! written down is an error: a cassette with a hole in it would be found out at the worst time.
 
 use std::fs::OpenOptions;
@@ -12,7 +13,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
 use crate::base::secret::Redactor;
-use crate::models::cassette::{CASSETTE_VERSION, Capacity, Exchange, Header, Part, parts};
+use crate::models::cassette::{CASSETTE_VERSION, Capacities, Exchange, Header, Part, Said, parts};
 use crate::models::retry::assembly::Assembly;
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
@@ -25,24 +26,16 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Opens a cassette to add to; one that is not there begins with its first line, which says what the models of root task and sub-tasks
-    /// can take, and which experts could be asked.
+    /// Opens a cassette to add to; one that is not there begins with its first line, which says what the models can take.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn open(path: &Path, redactor: Redactor, (main, task): (Capacity, Capacity), experts: Vec<String>) -> std::io::Result<Self> {
+    pub fn open(path: &Path, redactor: Redactor, capacities: Capacities) -> std::io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;
         let tape = Self { file, name: path.display().to_string(), redactor };
         if is_new {
-            tape.write(&serde_json::to_value(Header {
-                cassette: CASSETTE_VERSION,
-                main_window: main.window,
-                task_window: task.window,
-                main_sees: main.sees_images,
-                task_sees: task.sees_images,
-                experts,
-            })?)?;
+            tape.write(&serde_json::to_value(Header { cassette: CASSETTE_VERSION, capacities })?)?;
         }
         Ok(tape)
     }
@@ -72,15 +65,14 @@ impl Recording {
         Self { model, tape }
     }
 
-    fn write(&self, request: &ModelRequest<'_>, assembly: Assembly) -> Result<(), ModelError> {
-        let Ok(reply) = assembly.finish(request) else { return Ok(()) };
+    fn write(&self, request: &ModelRequest<'_>, said: Said) -> Result<(), ModelError> {
         let exchange = Exchange {
             task: request.task.0,
             turn: request.turn,
             mode: request.mode.to_owned(),
             model: self.model.label().to_owned(),
             asked: parts(request).iter().map(|(field, text)| Part::of(*field, text)).collect(),
-            reply,
+            said,
         };
         self.tape
             .add(&exchange)
@@ -98,11 +90,18 @@ impl Model for Recording {
         stream::unfold(Some(state), move |state| async move {
             let (mut deltas, mut assembly) = state?;
             let item = deltas.next().await?;
-            let Ok(delta) = &item else { return Some((item, None)) };
+            let delta = match &item {
+                Ok(delta) => delta,
+                Err(ModelError::TooLong { message, .. }) => {
+                    let written = self.write(&request, Said::TooLong(message.clone()));
+                    return Some((written.and(item), None));
+                }
+                Err(_) => return Some((item, None)),
+            };
             // What is too large is refused by whoever assembles the reply.
             let fits = assembly.add(delta.clone()).is_ok();
             if assembly.is_stopped() && fits {
-                let written = self.write(&request, assembly);
+                let written = assembly.finish(&request).map_or(Ok(()), |reply| self.write(&request, Said::Reply(reply)));
                 return Some((written.and(item), None));
             }
             Some((item, Some((deltas, assembly))))

@@ -7,17 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::stream::{self, BoxStream, StreamExt};
 
+use crate::base::chat::Reply;
 use crate::base::text::head;
-use crate::models::cassette::{CASSETTE_VERSION, Capacity, Exchange, Field, Header, Part, SHOWN_BYTES, parts};
+use crate::models::cassette::{CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
 /// A model that plays a cassette.
 #[derive(Clone, Debug)]
 pub struct Replay {
     name: String,
-    capacities: (Capacity, Capacity),
-    experts: Vec<String>,
-    exchanges: BTreeMap<(u32, u32, String), Exchange>,
+    capacities: Capacities,
+    /// What was said at each turn, in order: a turn is asked for again after its conversation was shortened.
+    exchanges: BTreeMap<(u32, u32, String), Vec<Exchange>>,
     tolerated: BTreeSet<Field>,
 }
 
@@ -28,47 +29,47 @@ impl Replay {
     /// Names the line that is not one of a cassette.
     pub fn parse(name: &str, text: &str, tolerated: impl IntoIterator<Item = Field>) -> Result<Self, String> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Header>(line).ok());
-        let (capacities, experts) = match header {
-            Some(Header { cassette: CASSETTE_VERSION, main_window, task_window, main_sees, task_sees, experts }) => {
-                let main = Capacity { window: main_window, sees_images: main_sees };
-                ((main, Capacity { window: task_window, sees_images: task_sees }), experts)
+        let header = lines.next().and_then(|(_, line)| serde_json::from_str::<serde_json::Value>(line).ok()).unwrap_or_default();
+        match header.get("cassette").and_then(serde_json::Value::as_u64) {
+            Some(version) if version == u64::from(CASSETTE_VERSION) => {}
+            Some(version) => {
+                return Err(format!("is a cassette of version {version}; this program reads version {CASSETTE_VERSION}: record it anew"));
             }
-            Some(Header { cassette, .. }) => {
-                return Err(format!("is a cassette of version {cassette}; this program reads version {CASSETTE_VERSION}"));
-            }
-            None => return Err("is no cassette: its first line should be `{\"cassette\":1}`".to_owned()),
-        };
-        let mut exchanges = BTreeMap::new();
+            None => return Err("is no cassette: its first line does not say `cassette`".to_owned()),
+        }
+        let Header { capacities, .. } = serde_json::from_value(header).map_err(|err| format!("line 1: {err}"))?;
+        let mut exchanges: BTreeMap<_, Vec<Exchange>> = BTreeMap::new();
         for (at, line) in lines {
             let exchange: Exchange = serde_json::from_str(line).map_err(|err| format!("line {}: {err}", at + 1))?;
-            // A run that was killed and went on asked for its last reply again: the later one counts.
-            exchanges.insert((exchange.task, exchange.turn, exchange.mode.clone()), exchange);
+            exchanges.entry((exchange.task, exchange.turn, exchange.mode.clone())).or_default().push(exchange);
         }
-        Ok(Self { name: name.to_owned(), capacities, experts, exchanges, tolerated: tolerated.into_iter().collect() })
+        Ok(Self { name: name.to_owned(), capacities, exchanges, tolerated: tolerated.into_iter().collect() })
     }
 
-    /// Returns what the recorded models of root task and sub-tasks could take.
+    /// Returns what the recorded models could take.
     #[must_use]
-    pub fn capacities(&self) -> (Capacity, Capacity) {
-        self.capacities
-    }
-
-    /// Returns the models that could be asked a question.
-    #[must_use]
-    pub fn experts(&self) -> &[String] {
-        &self.experts
+    pub fn capacities(&self) -> &Capacities {
+        &self.capacities
     }
 
     fn reply(&self, request: &ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
         let place = format!("task {}, turn {}", request.task, request.turn.saturating_add(1));
         let fault = |message: String| ModelError::Script { model: self.name.clone(), message: format!("{place}: {message}") };
         let found = self.exchanges.get(&(request.task.0, request.turn, request.mode.to_owned()));
-        let exchange = found.ok_or_else(|| fault(format!("nothing was recorded there for mode `{}`", request.mode)))?;
-        match self.difference(&exchange.asked, &parts(request)) {
-            Some(difference) => Err(fault(difference)),
-            None => Ok(deltas(exchange)),
+        let nothing = || fault(format!("nothing was recorded there for mode `{}`", request.mode));
+        let asked = parts(request);
+        let mut difference = None;
+        // A run that was killed and went on asked for its last reply again: the later one counts.
+        for exchange in found.ok_or_else(nothing)?.iter().rev() {
+            match (self.difference(&exchange.asked, &asked), &exchange.said) {
+                (None, Said::Reply(reply)) => return Ok(deltas(reply)),
+                (None, Said::TooLong(message)) => {
+                    return Err(ModelError::TooLong { model: self.name.clone(), message: message.clone() });
+                }
+                (Some(found), _) => difference = difference.or(Some(found)),
+            }
         }
+        Err(difference.map_or_else(nothing, fault))
     }
 
     /// Returns the first difference that is not tolerated.
@@ -103,8 +104,7 @@ fn told(recorded: &Part, now: &Part, text: &str) -> String {
     )
 }
 
-fn deltas(exchange: &Exchange) -> Vec<Delta> {
-    let reply = &exchange.reply;
+fn deltas(reply: &Reply) -> Vec<Delta> {
     let said = |text: &String| (!text.is_empty()).then(|| text.clone());
     let mut deltas: Vec<Delta> = reply.by.clone().map(Delta::By).into_iter().collect();
     deltas.extend(said(&reply.reasoning).map(Delta::Reasoning));
@@ -141,14 +141,16 @@ mod tests {
     use std::sync::Arc;
 
     use futures::executor::block_on;
-    use futures::stream::StreamExt;
+    use futures::stream::{self, BoxStream, StreamExt};
     use pretty_assertions::assert_eq;
 
     use super::Replay;
-    use crate::base::chat::{Message, ToolResult};
+    use crate::base::chat::{Message, StopReason, ToolResult};
     use crate::base::secret::{Redactor, Secret};
+    use crate::base::tool::ToolName;
     use crate::models::cassette::record::{Recording, Tape};
-    use crate::models::cassette::{Capacity, Field};
+    use crate::models::cassette::{Capacities, Capacity, Field};
+    use crate::models::profile::ToolProtocol;
     use crate::models::scripted::Scripted;
     use crate::models::scripted::script::Script;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
@@ -174,13 +176,24 @@ mod tests {
         ]
     }
 
-    const CAPACITIES: (Capacity, Capacity) = (Capacity { window: 9000, sees_images: true }, Capacity { window: 5000, sees_images: false });
+    fn capacities() -> Capacities {
+        let main =
+            Capacity { window: 9000, sees_images: true, tool_protocol: ToolProtocol::Xml, included_tools: vec![ToolName::ApplyPatch] };
+        let task = Capacity { window: 5000, sees_images: false, tool_protocol: ToolProtocol::Native, included_tools: Vec::new() };
+        Capacities {
+            condense: Some(task.clone()),
+            own: [("ask".to_owned(), task.clone())].into(),
+            experts: vec!["wise".to_owned()],
+            main,
+            task,
+        }
+    }
 
     /// The file of a run, and what the model of that run said turn by turn.
     fn recorded() -> (String, [Vec<Delta>; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cassette");
-        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), CAPACITIES, Vec::new()).unwrap();
+        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), capacities()).unwrap();
         let model = Recording::new(Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())), Arc::new(tape));
         let messages = conversation("one\ntwo");
         let first = ask(&model, request("be brief", &messages[..1], 0)).unwrap();
@@ -195,7 +208,7 @@ mod tests {
         assert_eq!(first[0], Delta::Text("the key is hunter2hunter2".into()), "the run itself heard it");
         first[0] = Delta::Text("the key is ***".into());
         let replay = Replay::parse("run.cassette", &text, []).unwrap();
-        assert_eq!(replay.capacities(), CAPACITIES);
+        assert_eq!(replay.capacities(), &capacities());
         let messages = conversation("one\ntwo");
         assert_eq!(ask(&replay, request("be brief", &messages[..1], 0)).unwrap(), first);
         assert_eq!(ask(&replay, request("be brief", &messages, 1)).unwrap(), second);
@@ -223,11 +236,47 @@ mod tests {
         assert!(fault.contains("`system` is not what was recorded"), "{fault}");
     }
 
+    /// A model for which two messages are too many.
+    struct Small;
+
+    impl Model for Small {
+        fn label(&self) -> &str {
+            "small"
+        }
+
+        fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+            let too_long = ModelError::TooLong { model: "small".into(), message: "too many tokens".into() };
+            let fits = request.messages.len() < 2;
+            let items = if fits { vec![Ok(Delta::Text("short".into())), Ok(Delta::Stop(StopReason::End))] } else { vec![Err(too_long)] };
+            stream::iter(items).boxed()
+        }
+    }
+
+    #[test]
+    fn a_conversation_that_was_too_long_is_too_long_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.cassette");
+        let model = Recording::new(Box::new(Small), Arc::new(Tape::open(&path, Redactor::new([]), capacities()).unwrap()));
+        let messages = conversation("one");
+        let ask_both = |model: &dyn Model| (ask(model, request("s", &messages, 1)), ask(model, request("s", &messages[..1], 1)));
+        let (too_long, shortened) = ask_both(&model);
+        assert!(matches!(too_long, Err(ModelError::TooLong { .. })) && shortened.is_ok());
+        let replay = Replay::parse("x", &std::fs::read_to_string(path).unwrap(), []).unwrap();
+        let played = ask_both(&replay);
+        assert!(matches!(&played.0, Err(ModelError::TooLong { message, .. }) if message == "too many tokens"), "{played:?}");
+        assert_eq!(played.1, shortened);
+    }
+
     #[test]
     fn says_what_is_no_cassette() {
-        for (text, words) in
-            [("", "is no cassette"), ("{}", "is no cassette"), ("{\"cassette\":9}", "version 9"), ("{\"cassette\":1}\n{}", "line 2")]
-        {
+        let first = recorded().0.lines().next().unwrap().to_owned();
+        for (text, words) in [
+            ("", "is no cassette"),
+            ("{}", "is no cassette"),
+            ("{\"cassette\":9}", "version 9"),
+            ("{\"cassette\":2}", "line 1"),
+            (&format!("{first}\n{{}}"), "line 2"),
+        ] {
             let fault = Replay::parse("x", text, []).unwrap_err();
             assert!(fault.contains(words), "{fault}");
         }

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use crate::base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
 use crate::base::image::Image;
+use crate::models::accounting::estimate_tokens;
+use crate::models::retry::LostAttempt;
 use crate::models::{Delta, ModelRequest};
 
 /// Most bytes of text, reasoning and arguments together in one reply.
@@ -86,6 +88,12 @@ impl Assembly {
             Delta::Restart => *self = Self::default(),
         }
         Ok(())
+    }
+
+    /// Returns what came so far as an attempt that broke; `None` when nothing did.
+    pub(in crate::models) fn lost(&self) -> Option<LostAttempt> {
+        let has_any = self.bytes > 0 || self.usage.is_some();
+        has_any.then(|| LostAttempt { by: self.by.clone(), usage: self.usage, output_tokens: estimate_tokens(self.bytes) })
     }
 
     /// Returns true once the reply has ended.

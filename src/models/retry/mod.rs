@@ -1,7 +1,7 @@
 //! `complete`: one whole reply from a model, tried again while the fault is a passing one.
 //!
-//! In: a model, a request, limits, a clock. Out: a whole reply or the last error. A reply exists only when it is whole, so nothing of
-//! a broken attempt is ever executed. It does not know any provider's protocol and keeps nothing between requests.
+//! In: a model, a request, limits, a clock. Out: a whole reply or the last error, and what broken attempts used up. A reply exists only when
+//! it is whole, so nothing of a broken attempt is ever executed. It does not know any provider's protocol and keeps nothing between requests.
 
 pub(in crate::models) mod assembly;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::stream::StreamExt;
 use tracing::{debug, warn};
 
-use crate::base::chat::Reply;
+use crate::base::chat::{Reply, Usage};
 use crate::base::clock::Clock;
 use crate::models::retry::assembly::{Assembly, Incomplete};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
@@ -38,24 +38,45 @@ impl Default for RetryLimits {
     }
 }
 
+/// Sees every delta as it comes.
+type Watch<'w> = dyn FnMut(&Delta) + Send + 'w;
+
+/// What came of a request.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    /// The whole reply, or the last error when it is not a passing one or the limits are reached.
+    pub reply: Result<Reply, ModelError>,
+    /// Attempts that broke after something of a reply had come, in order: a provider counts them.
+    pub lost: Vec<LostAttempt>,
+}
+
+/// An attempt that broke after something of a reply had come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostAttempt {
+    /// The model's label, where it stood in for the one that was asked.
+    pub by: Option<String>,
+    /// What the provider counted, as far as it got to say.
+    pub usage: Option<Usage>,
+    /// About how many tokens of a reply had come: an estimate.
+    pub output_tokens: u64,
+}
+
 /// Sends a request until there is a whole reply. `watch` sees every delta as it comes, `Restart` between attempts.
-///
-/// # Errors
-/// The last error when it is not a passing one or the limits are reached.
 pub async fn complete(
     model: &dyn Model,
     request: ModelRequest<'_>,
     limits: RetryLimits,
     clock: &dyn Clock,
     watch: &mut (dyn FnMut(&Delta) + Send),
-) -> Result<Reply, ModelError> {
+) -> Completed {
     let started = clock.elapsed();
+    let mut lost = Vec::new();
     let mut garbled = 0;
     let mut attempt: u32 = 1;
     loop {
         let spent = || clock.elapsed().saturating_sub(started);
-        let err = match attempt_once(model, request, limits.total, &spent, watch).await {
-            Ok(reply) => return Ok(reply),
+        let err = match attempt_once(model, request, limits.total, &spent, (&mut *watch, &mut lost)).await {
+            Ok(reply) => return Completed { reply: Ok(reply), lost },
             Err(err) => err,
         };
         garbled += u32::from(matches!(err, ModelError::Garbled { .. }));
@@ -63,7 +84,8 @@ pub async fn complete(
         let pause = pause_after(&err, attempt, limits, hashed(&seed));
         let Some(pause) = pause.filter(|pause| attempt < limits.attempts && garbled <= GARBLED_RETRIES && spent() + *pause < limits.total)
         else {
-            return Err(if attempt > 1 { with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs())) } else { err });
+            let err = if attempt > 1 { with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs())) } else { err };
+            return Completed { reply: Err(err), lost };
         };
         warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "model request is tried again");
         watch(&Delta::Restart);
@@ -77,24 +99,41 @@ async fn attempt_once(
     request: ModelRequest<'_>,
     total: Duration,
     spent: &(dyn Fn() -> Duration + Sync),
-    watch: &mut (dyn FnMut(&Delta) + Send),
+    (watch, lost): (&mut Watch<'_>, &mut Vec<LostAttempt>),
 ) -> Result<Reply, ModelError> {
     let mut assembly = Assembly::default();
     let mut deltas = model.stream(request);
-    while let Some(delta) = deltas.next().await {
-        let delta = delta?;
+    let broken = loop {
+        let delta = match deltas.next().await {
+            None => break None,
+            Some(Ok(delta)) => delta,
+            Some(Err(err)) => break Some(err),
+        };
         watch(&delta);
-        assembly.add(delta).map_err(|fault| incomplete(model, fault))?;
+        if delta == Delta::Restart {
+            lost.extend(assembly.lost());
+        }
+        if let Err(fault) = assembly.add(delta) {
+            break Some(incomplete(model, fault));
+        }
         if assembly.is_stopped() {
-            break;
+            break None;
         }
         if spent() > total {
             let message = format!("the reply was not whole after {} s", total.as_secs());
-            return Err(ModelError::Unavailable { model: model.label().to_owned(), message, retry_after: None });
+            break Some(ModelError::Unavailable { model: model.label().to_owned(), message, retry_after: None });
         }
+    };
+    let so_far = assembly.lost();
+    let reply = match broken {
+        Some(err) => Err(err),
+        None => assembly.finish(&request).map_err(|fault| incomplete(model, fault)),
+    };
+    match &reply {
+        Ok(_) => debug!(task = %request.task, turn = request.turn, "model replied"),
+        Err(_) => lost.extend(so_far),
     }
-    debug!(task = %request.task, turn = request.turn, "model replied");
-    assembly.finish(&request).map_err(|fault| incomplete(model, fault))
+    reply
 }
 
 fn incomplete(model: &dyn Model, fault: Incomplete) -> ModelError {
@@ -153,8 +192,8 @@ mod tests {
     use jiff::Timestamp;
     use pretty_assertions::assert_eq;
 
-    use super::{RetryLimits, complete, pause_after};
-    use crate::base::chat::{Reply, StopReason};
+    use super::{Completed, LostAttempt, RetryLimits, complete, pause_after};
+    use crate::base::chat::{Reply, StopReason, Usage};
     use crate::base::clock::Clock;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
 
@@ -192,6 +231,7 @@ mod tests {
 
     struct Outcome {
         reply: Result<Reply, ModelError>,
+        lost: Vec<LostAttempt>,
         attempts: usize,
         waited: Duration,
         seen: Vec<Delta>,
@@ -205,8 +245,8 @@ mod tests {
         let clock = SleepClock::default();
         let request = ModelRequest::with(&[]);
         let mut seen = Vec::new();
-        let reply = block_on(complete(&model, request, limits, &clock, &mut |delta| seen.push(delta.clone())));
-        Outcome { reply, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
+        let Completed { reply, lost } = block_on(complete(&model, request, limits, &clock, &mut |delta| seen.push(delta.clone())));
+        Outcome { reply, lost, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
     }
 
     fn unavailable(retry_after: Option<u64>) -> ModelError {
@@ -224,6 +264,21 @@ mod tests {
         assert!((1500..=3000).contains(&outcome.waited.as_millis()), "{:?}", outcome.waited);
         let text = |text: &str| Delta::Text(text.into());
         assert_eq!(outcome.seen, [Delta::Restart, text("half"), Delta::Restart, text("hello"), Delta::Stop(StopReason::End)]);
+    }
+
+    #[test]
+    fn counts_what_broken_attempts_used_up() {
+        let usage = Usage { input: 900, output: 3, ..Usage::default() };
+        let said = vec![Ok(Delta::Usage(usage)), Ok(Delta::Text("half of it".into())), Err(unavailable(None))];
+        let stood_in = vec![Ok(Delta::By("b".into())), Ok(Delta::Text("12345678".into())), Ok(Delta::Restart), Err(unavailable(None))];
+        let outcome = run(vec![vec![Err(unavailable(None))], said, stood_in, whole("hello")], LIMITS);
+        assert!(outcome.reply.is_ok());
+        let expected = [
+            LostAttempt { by: None, usage: Some(usage), output_tokens: 3 },
+            LostAttempt { by: Some("b".into()), usage: None, output_tokens: 2 },
+        ];
+        assert_eq!(outcome.lost, expected, "an attempt that nothing came of costs nothing");
+        assert_eq!(run(vec![whole("hello")], LIMITS).lost, []);
     }
 
     #[test]
@@ -282,7 +337,7 @@ mod tests {
         }
         let clock = SleepClock::default();
         let request = ModelRequest::with(&[]);
-        let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, &mut |_| {}));
+        let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, &mut |_| {})).reply;
         assert!(matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")), "{reply:?}");
     }
 

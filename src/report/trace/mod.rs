@@ -146,6 +146,8 @@ impl<'a> Tracer<'a> {
                 }
             }
             Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
+            // What it cost is part of the run's sum.
+            Event::ReplyLost { .. } => {}
             Event::Started(_)
             | Event::Forked { .. }
             | Event::Brought { .. }
