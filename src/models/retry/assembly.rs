@@ -93,7 +93,14 @@ impl Assembly {
     /// Returns what came so far as an attempt that broke; `None` when nothing did.
     pub(in crate::models) fn lost(&self) -> Option<LostAttempt> {
         let has_any = self.bytes > 0 || self.usage.is_some();
-        has_any.then(|| LostAttempt { by: self.by.clone(), usage: self.usage, output_tokens: estimate_tokens(self.bytes) })
+        has_any.then(|| {
+            let (shown_bytes, shown_tokens) =
+                self.images.iter().fold((0, 0), |(bytes, tokens), image| (bytes + image.size_bytes, tokens + image.tokens()));
+            // Images count by their tokens, as elsewhere, and not by their bytes.
+            let words = estimate_tokens(self.bytes.saturating_sub(shown_bytes));
+            let output_tokens = words.saturating_add(u64::try_from(shown_tokens).unwrap_or(u64::MAX));
+            LostAttempt { by: self.by.clone(), usage: self.usage, output_tokens }
+        })
     }
 
     /// Returns true once the reply has ended.
