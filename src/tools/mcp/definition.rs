@@ -23,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const TIMEOUT_LIMIT_S: u64 = 3600;
 
 /// Longest name of a server, in bytes.
-const NAME_LIMIT_BYTES: usize = 48;
+const NAME_LIMIT_BYTES: usize = 100;
 
 /// Keys of a server.
 const KEYS: &[&str] = &[
@@ -125,7 +125,8 @@ impl ServerSpec {
     /// # Errors
     /// A fragment that says what is wrong with it.
     pub fn check(self, name: &str, origin: &str) -> Result<ServerDefinition, String> {
-        let plain = plain_name(name).ok_or_else(|| format!("`{name}` has no letter or digit to call the server by"))?;
+        let plain = plain_name(name)
+            .ok_or_else(|| format!("`{name}` is no name: it needs a letter or digit, and at most {NAME_LIMIT_BYTES} bytes"))?;
         let transport = self.transport.as_deref().map(str::to_ascii_lowercase);
         let wants_program = match transport.as_deref() {
             None => self.command.is_some(),
@@ -363,5 +364,63 @@ impl Reading<'_> {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{ServerFile, Way, plain_name};
+
+    fn told(text: &str) -> Vec<String> {
+        ServerFile::parse(".mcp.json", text).mistakes.into_iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+    }
+
+    #[test]
+    fn a_definition_says_one_way_and_what_belongs_to_it() {
+        let text = "{\n\t\"mcpServers\": {\n\t\t\"a b\": { \"command\": [\"x\", \"-v\"], \"args\": [1], \"env\": { \"PORT\": 80 }, \"timeout\": 9999, \"alwaysAllow\": [\"y\"] },\n\t\t\"c\": { \"url\": \"https://h.example/mcp\", \"headers\": { \"A\": \"b\" }, \"odd\": 1 }\n\t}\n}";
+        let file = ServerFile::parse(".mcp.json", text);
+        assert!(file.mistakes.is_empty(), "{:?}", file.mistakes);
+        let names: Vec<(&str, &str)> = file.servers.iter().map(|server| (server.name.as_str(), server.origin.as_str())).collect();
+        assert_eq!(names, [("a_b", ".mcp.json:3"), ("c", ".mcp.json:4")]);
+        assert!(matches!(&file.servers[0].way, Way::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80"));
+        assert_eq!(file.servers[0].timeout.as_secs(), 3600);
+        assert_eq!(file.warnings.len(), 2, "{:?}", file.warnings);
+        for (server, wrong) in [
+            ("{}", "neither `command` nor `url`"),
+            ("{command: x, url: 'https://h.example'}", "`command` and `url`"),
+            ("{command: x, headers: {A: b}}", "`headers` are for"),
+            ("{url: 'https://h.example', args: [a]}", "are for servers with a `command`"),
+            ("{type: sse, url: 'https://h.example'}", "is not spoken any more"),
+            ("{type: stdio, url: 'https://h.example'}", "`url` is for"),
+            ("{command: x, env: [a]}", "must be a mapping"),
+        ] {
+            let found = told(&format!("mcpServers: {{a: {server}}}"));
+            assert!(found.len() == 1 && found[0].contains(wrong), "{server}: {found:?}");
+        }
+        assert_eq!(told("{}"), ["1:1: `mcpServers` is missing"]);
+        assert_eq!(ServerFile::parse(".mcprc", "{a: {command: x}}").servers.len(), 1, "`.mcprc` may hold the servers alone");
+    }
+
+    #[test]
+    fn variables_are_those_that_are_given() {
+        let text = "mcpServers: {a: {command: x, args: ['${KEY}', '${env:KEY}', '${NONE:-else}', '$KEY']}, b: {command: '${OTHER}'}, c: {command: '${'}}";
+        let file = ServerFile::parse(".mcp.json", text);
+        let value = |name: &str| (name == "KEY").then(|| "given".to_owned());
+        let words = ["x", "given", "given", "else", "$KEY"].map(str::to_owned).to_vec();
+        assert_eq!(file.servers[0].filled(&value), Ok(Way::Program { words, env: [].into(), cwd: None }));
+        assert_eq!(file.servers[1].filled(&value), Err("`${OTHER}` has no value".to_owned()));
+        assert!(file.servers[2].filled(&value).is_err());
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for (name, plain) in
+            [("Figma AI", Some("Figma_AI")), ("a--b", Some("a-b")), ("@x/y.z", Some("xyz")), ("--", None), ("\u{202e}", None)]
+        {
+            assert_eq!(plain_name(name).as_deref(), plain, "{name}");
+        }
+        assert_eq!(plain_name(&"x".repeat(101)), None);
     }
 }
