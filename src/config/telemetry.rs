@@ -47,14 +47,14 @@ impl Collector {
         if !settings.traces || environment.get("OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true")) {
             return Ok(None);
         }
-        let (variable, address) = match environment.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
-            Some(address) => ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", address.to_owned()),
-            None => {
-                let base = environment.get("OTEL_EXPORTER_OTLP_ENDPOINT").unwrap_or(HOME).trim_end_matches('/');
-                ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{base}/v1/traces"))
-            }
+        let (variable, address, path) = match environment.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
+            Some(address) => ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", address, ""),
+            None => ("OTEL_EXPORTER_OTLP_ENDPOINT", environment.get("OTEL_EXPORTER_OTLP_ENDPOINT").unwrap_or(HOME), "/v1/traces"),
         };
-        let url = Url::parse(&address).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let parsed = |text: &str| Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        // Without a host of its own, the address would take the path's first part for one.
+        let url = parsed(address)
+            .and_then(|url| if path.is_empty() { Some(url) } else { parsed(&format!("{}{path}", address.trim_end_matches('/'))) });
         let url = url.ok_or_else(|| format!("`{variable}` is no http or https address"))?;
         let milliseconds = first(&["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"]).and_then(|text| text.parse().ok());
         let mut resource = pairs(environment.get("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default());
