@@ -177,10 +177,10 @@ impl Pattern {
                         && two.words.len() >= one.words.len()
                         && two.words.starts_with(&one.words))
             }
-            (Self::Mcp(one), Self::Mcp(two))
-            | (Self::Mode(one), Self::Mode(two))
-            | (Self::Delegate(one), Self::Delegate(two))
-            | (Self::Expert(one), Self::Expert(two)) => one == two || one == "*",
+            (Self::Mcp(one), Self::Mcp(two)) => one == two || one.strip_suffix('*').is_some_and(|head| two.starts_with(head)),
+            (Self::Mode(one), Self::Mode(two)) | (Self::Delegate(one), Self::Delegate(two)) | (Self::Expert(one), Self::Expert(two)) => {
+                one == two || one == "*"
+            }
             (Self::Publish(one), Self::Publish(two)) => one.is_none() || one == two,
             (Self::Fetch(one), Self::Fetch(two)) | (Self::Browse(one), Self::Browse(two)) => one.covers(two),
             (one, two) => one == two,

@@ -314,6 +314,15 @@ fn tells_a_mode_what_it_may_do() {
 }
 
 #[test]
+fn tools_of_a_server_are_carved_out_of_all_of_them() {
+    let told = |rules: &str| policy(&format!("rules:\n{rules}")).warnings().len();
+    assert_eq!(told("  - allow: mcp(time/*)\n    except: mcp(time/set)\n"), 0);
+    assert_eq!(told("  - allow: mcp(time/get)\n    except: mcp(time/set)\n"), 1);
+    assert_eq!(told("  - allow: [mcp(time/*), mcp(time/get)]\n"), 1);
+    assert_eq!(told("  - allow: [mcp(time/*), mcp(clock/get)]\n"), 0);
+}
+
+#[test]
 fn warns_of_rules_that_never_decide() {
     let policy = policy(
         "rules:\n  - allow: [\"edit(**)\", \"edit(src/**)\"]\n  - deny: edit(docs/**)\n  - allow: edit(docs/a.md)\n  - deny: edit(x/**)\n    except: [\"edit(x/**)\"]\n  - deny: command(git push:*)\n    except: command(git log:*)\n",
