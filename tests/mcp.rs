@@ -10,10 +10,14 @@ use locum::session::event::Event;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use support::model_server::{Answer, ModelServer};
 use support::stage::{Ran, Stage};
 
 /// Makes this program a server: what it is called with by the definitions below.
 const SERVES: &str = "LOCUM_TEST_MCP";
+
+/// The beginning of a PNG of 2 by 3 pixels.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=";
 
 const POLICY: &str = r#"
 version: 1
@@ -59,9 +63,12 @@ fn serves() {
                 json!({ "tools": [tool("add"), tool("key"), tool("crash")], "nextCursor": "more" })
             }
             "tools/list" => {
-                json!({ "tools": Vec::from(["change", "ask", "slow", "reach", "forbidden", "held", "gone", "fails"].map(tool)) })
+                json!({ "tools": Vec::from(["change", "ask", "slow", "reach", "forbidden", "held", "gone", "fails", "draw"].map(tool)) })
             }
             "resources/list" => json!({ "resources": [{ "uri": "file:///guide", "name": "guide" }] }),
+            "resources/read" if message["params"]["uri"] == "file:///plan.png" => {
+                json!({ "contents": [{ "uri": "file:///plan.png", "mimeType": "image/png", "blob": PNG }] })
+            }
             "resources/read" => json!({ "contents": [{ "uri": message["params"]["uri"], "text": "the guide" }] }),
             "tools/call" => called(message["params"]["name"].as_str().unwrap(), &message["params"]["arguments"], &mut lines),
             _ => panic!("asked for {method}"),
@@ -109,6 +116,11 @@ fn called(tool: &str, arguments: &Value, lines: &mut Lines<StdinLock<'static>>) 
             let written = std::fs::write("src/written.txt", "x").is_ok();
             let connected = std::net::TcpStream::connect(("127.0.0.1", 9)).is_ok_and(|_| true);
             format!("read {} written {written} connected {connected}", std::fs::read_to_string("src/lib.txt").unwrap().trim())
+        }
+        "draw" => {
+            let count = arguments["count"].as_u64().unwrap_or(1);
+            let images = (0..count).map(|_| json!({ "type": "image", "mimeType": "image/png", "data": PNG }));
+            return json!({ "content": images.collect::<Vec<_>>() });
         }
         "fails" => return json!({ "isError": true, "content": [{ "type": "text", "text": "it did not work" }] }),
         other => panic!("called {other}"),
@@ -170,7 +182,38 @@ fn a_tool_is_called_by_either_name_and_answers_as_data() {
         stage.journal().into_iter().find_map(|line| if let Event::ServersListed { servers } = line.event { Some(servers) } else { None });
     let listed = listed.unwrap();
     assert_eq!(listed.keys().collect::<Vec<_>>(), ["helper"], "a server that no rule names is not started");
-    assert_eq!(listed["helper"].len(), 10, "both pages, and none of the disabled ones: {listed:?}");
+    assert_eq!(listed["helper"].len(), 11, "both pages, and none of the disabled ones: {listed:?}");
+}
+
+#[test]
+fn a_model_that_sees_images_is_shown_those_of_servers() {
+    let calls = [
+        ("mcp--helper--draw", json!({})),
+        ("access_mcp_resource", json!({ "server_name": "helper", "uri": "file:///plan.png" })),
+        ("mcp--helper--draw", json!({ "count": 21 })),
+        ("attempt_completion", json!({ "result": "Seen." })),
+    ];
+    for sees in [true, false] {
+        let config = "models: { profiles: { eye: { model: e, context_window: 200000, images: SEES } }, pointers: { main: eye } }\n";
+        let stage = stage(&[(".mcp.json", DEFINED), (".locum/config.yml", &config.replace("SEES", &sees.to_string()))]);
+        let mut server = ModelServer::start(calls.iter().map(|call| Answer::calls(std::slice::from_ref(call))).collect());
+        let mut command = stage.locum(&["run", "Look.", "--publish", "none"]);
+        command.env("OPENAI_API_KEY", "sk-0123456789").env("OPENAI_BASE_URL", &server.base_url).env("HELPER_KEY", "the-key-of-the-helper");
+        let ran: Ran = command.output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let sent: Vec<usize> =
+            server.asked().iter().map(|asked| asked.body.matches(&format!("data:image/png;base64,{PNG}")).count()).collect();
+        let answers = stage.answers();
+        let kept = stage.names(&format!("state/locum/sessions/{}/blobs", stage.sessions()[0]));
+        if sees {
+            assert_eq!((sent, kept.len()), (vec![0, 1, 2, 20], 1), "twenty in all, kept once");
+            assert!(answers[1].1.contains("[resource file:///plan.png]\nIt is an image 2x3 png, 29 bytes; you see it"), "{answers:?}");
+            assert_eq!(answers[2].1.matches("is left out: a conversation holds 20 images").count(), 3, "{answers:?}");
+        } else {
+            assert_eq!((sent, kept.len()), (vec![0; 4], 0));
+            assert!(answers[0].1.contains("[image]\nIt is an image 2x3 png, 29 bytes; this model does not see images."), "{answers:?}");
+        }
+    }
 }
 
 #[test]

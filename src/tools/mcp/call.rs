@@ -83,10 +83,7 @@ impl UseMcpTool {
         let Some(servers) = context.servers else { return Observation::failed("There are no MCP servers here.") };
         let params = json!({ "name": self.tool, "arguments": self.arguments });
         match servers.ask(permit, &self.intent(), "tools/call", &params).await {
-            Ok(result) => {
-                let (text, is_error) = content::of_call(&self.server, &result);
-                Observation { is_error, ..Observation::said(text) }
-            }
+            Ok(result) => content::of_call(&self.server, &result, context),
             Err(unanswered) => failed(&self.server, &unanswered),
         }
     }

@@ -74,7 +74,7 @@ impl AccessMcpResource {
     pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let Some(servers) = context.servers else { return Observation::failed("There are no MCP servers here.") };
         match servers.ask(permit, &self.intent(), "resources/read", &json!({ "uri": self.uri })).await {
-            Ok(result) => Observation::said(content::of_resource(&self.server, &result)),
+            Ok(result) => content::of_resource(&self.server, &result, context),
             Err(unanswered) => failed(&self.server, &unanswered),
         }
     }
