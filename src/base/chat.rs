@@ -193,7 +193,7 @@ pub enum StopReason {
     ToolUse,
     /// It reached the output limit; the last call may be cut.
     Length,
-    /// The provider's filter stopped it.
+    /// The provider's filter stopped it; the last call may be cut.
     Filtered,
 }
 

@@ -39,6 +39,12 @@ pub fn call_cut() -> &'static str {
     "This call was cut short by the output limit and was not performed. Make it smaller, in several steps if need be."
 }
 
+/// Answers a call after which the provider's filter stopped the reply: it may not be whole.
+#[must_use]
+pub fn call_filtered() -> &'static str {
+    "The provider's filter stopped the reply at this call, which was not performed. Go on in another way."
+}
+
 /// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times` times in a row.
 #[must_use]
 pub fn repeated(cycle: usize, times: usize) -> String {

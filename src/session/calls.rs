@@ -258,8 +258,10 @@ fn writes(waiting: &WaitingCall) -> bool {
 fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
     let mistake = |text: String| Some(NotPerformed { text, refusal: None, mistake: true });
     let last = task.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
-    if task.stop == StopReason::Length && last {
-        return mistake(reminders::call_cut().to_owned());
+    match task.stop {
+        StopReason::Length if last => return mistake(reminders::call_cut().to_owned()),
+        StopReason::Filtered if last => return mistake(reminders::call_filtered().to_owned()),
+        StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered => {}
     }
     if waiting.withheld && writes(waiting) && guard::on(Guard::WithheldCalls) {
         return mistake(WITHHELD.to_owned());

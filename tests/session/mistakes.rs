@@ -60,6 +60,23 @@ fn a_call_cut_by_the_output_limit_is_not_performed() {
 }
 
 #[test]
+fn a_call_at_which_the_filter_stopped_the_reply_is_not_performed() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/whole.txt, content: "w\n" } }
+    - { tool: write_to_file, args: { path: src/cut.txt, content: "c\n" } }
+  stop: filtered
+- expect: { contains: ["filter stopped the reply at this call"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/whole.txt"]));
+    assert_eq!(fixture.file("src/cut.txt"), None);
+}
+
+#[test]
 fn a_task_does_not_end_in_the_turn_another_call_failed_in() {
     let ran = Fixture::new(&turns(
         r#"

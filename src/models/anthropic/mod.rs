@@ -9,7 +9,7 @@ mod request;
 
 use crate::base::image::ImageKind;
 use crate::models::anthropic::reply::MessagesReply;
-use crate::models::anthropic::request::{Wishes, render_body};
+use crate::models::anthropic::request::{Thinks, Wishes, render_body};
 use crate::models::profile::Effort;
 use crate::models::resolve::Chosen;
 use crate::models::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
@@ -21,7 +21,8 @@ const OWN_HOST: &str = "api.anthropic.com";
 const OUTPUT_LIMIT_TOKENS: u32 = 32_000;
 /// What the server says when fields or blocks are not to its liking.
 const REFUSED: &[(&[&str], Dialect)] = &[
-    (&["signature", "expected `thinking`", "must start with a thinking block", "thinking blocks", "cannot be modified"], Fields::PLAIN),
+    (&["block_binding", "thinking.display", "thinking.adaptive.display", "anthropic-beta"], Fields::BARE_THINKING),
+    (&["signature", "expected `thinking`", "thinking block", "cannot be modified"], Fields::PLAIN),
     (&["cache_control"], Fields::UNCACHED),
     (&["eager_input_streaming"], Fields::LATE_INPUT),
     (&["temperature"], Fields::NO_TEMPERATURE),
@@ -46,6 +47,8 @@ impl Fields {
     const OTHER_THINKING: Dialect = 1 << 4;
     /// No images.
     const NO_IMAGES: Dialect = 1 << 5;
+    /// No word on what becomes of thoughts.
+    const BARE_THINKING: Dialect = 1 << 6;
 }
 
 /// The protocol as one profile speaks it.
@@ -83,7 +86,7 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         url,
         key_header: KeyHeader::Named("x-api-key"),
         headers: &[("anthropic-version", "2023-06-01")],
-        dialect: if own { 0 } else { Fields::LATE_INPUT },
+        dialect: if own { 0 } else { Fields::LATE_INPUT | Fields::BARE_THINKING },
     };
     Ok(Box::new(Remote::new(chosen, door, protocol)?))
 }
@@ -98,14 +101,19 @@ impl Protocol for Messages {
             by: &self.by,
             temperature: request.temperature.or(self.temperature).filter(|_| !has(Fields::NO_TEMPERATURE)),
             max_output_tokens: request.max_output_tokens.unwrap_or(self.max_output_tokens),
-            effort: self.effort.filter(|_| !has(Fields::PLAIN)),
-            adaptive: thinks_adaptively(&self.model) != has(Fields::OTHER_THINKING),
+            thinks: self.thinks(dialect),
+            bound: self.is_bound(dialect),
+            shows_thinking: !has(Fields::BARE_THINKING),
             returns_thinking: !has(Fields::PLAIN),
             cached: !has(Fields::UNCACHED),
             eager_input: !has(Fields::LATE_INPUT),
             images: if self.sees_images && !has(Fields::NO_IMAGES) { &ImageKind::ALL } else { &[] },
         };
         render_body(request, wishes)
+    }
+
+    fn headers(&self, dialect: Dialect) -> &'static [(&'static str, &'static str)] {
+        if self.is_bound(dialect) { &[("anthropic-beta", "thinking-binding-controls-2026-08-01")] } else { &[] }
     }
 
     fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
@@ -120,49 +128,125 @@ impl Protocol for Messages {
     }
 }
 
+impl Messages {
+    /// Returns what the model is told about thinking.
+    fn thinks(&self, dialect: Dialect) -> Thinks {
+        let (by_name, other) = (thinks_adaptively(&self.model), dialect & Fields::OTHER_THINKING != 0);
+        match self.effort {
+            _ if dialect & Fields::PLAIN != 0 => Thinks::Unsaid,
+            // It thinks whether it is told so or not, and has to be told what becomes of its thoughts.
+            None if always_thinks(&self.model) && !other => Thinks::Adaptive(None),
+            None => Thinks::Unsaid,
+            // A model that cannot but think is told to think little.
+            Some(Effort::None) if by_name && (other || always_thinks(&self.model)) => Thinks::Adaptive(Some(Effort::None)),
+            Some(Effort::None) => {
+                if by_name {
+                    Thinks::Off
+                } else {
+                    Thinks::Unsaid
+                }
+            }
+            Some(effort) if by_name != other => Thinks::Adaptive(Some(effort)),
+            Some(effort) => Thinks::Budget(effort),
+        }
+    }
+
+    /// Returns true where thoughts count only as long as nothing before them has changed, and may be dropped else.
+    fn is_bound(&self, dialect: Dialect) -> bool {
+        always_thinks(&self.model) && dialect & (Fields::BARE_THINKING | Fields::PLAIN) == 0
+    }
+}
+
 /// Returns true for models that decide themselves how long to think, told how hard; older ones, and other makers', are told how many tokens.
 fn thinks_adaptively(model: &str) -> bool {
-    let Some((_, name)) = model.rsplit_once("claude-") else { return false };
+    version(model).is_some_and(|version| version >= (4, 6))
+}
+
+/// Returns true for models that cannot be told not to think, and whose thoughts are bound to what stood before them (Claude API, "What's new
+/// in Claude Opus 5.5", 2026-09; the same of Fable 5.1 and Sonnet 5.5).
+fn always_thinks(model: &str) -> bool {
+    version(model).is_some_and(|version| version > (5, 0))
+}
+
+/// Returns the version in the name of one of Anthropic's models; the highest where it names none.
+fn version(model: &str) -> Option<(u32, u32)> {
+    let (_, name) = model.rsplit_once("claude-")?;
     let mut numbers = name.split(['-', '.', '@', ':']).skip_while(|part| part.parse::<u32>().is_err()).map(|part| part.parse::<u32>().ok());
-    let Some(major) = numbers.next().flatten() else { return true };
-    let minor = numbers.next().flatten().filter(|minor| *minor < 100).unwrap_or(0);
-    (major, minor) >= (4, 6)
+    let Some(major) = numbers.next().flatten() else { return Some((u32::MAX, 0)) };
+    Some((major, numbers.next().flatten().filter(|minor| *minor < 100).unwrap_or(0)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Fields, Messages, thinks_adaptively};
+    use pretty_assertions::assert_eq;
+
+    use super::{Dialect, Effort, Fields, Messages, always_thinks, thinks_adaptively};
+    use crate::models::anthropic::request::Thinks;
     use crate::models::wire::Protocol;
+
+    fn messages(model: &str, effort: Option<Effort>) -> Messages {
+        Messages { model: model.into(), by: String::new(), temperature: Some(0.5), max_output_tokens: 9, effort, sees_images: true }
+    }
 
     #[test]
     fn knows_which_models_take_a_budget_of_thought() {
-        for (model, adaptive) in [
-            ("claude-3-7-sonnet-20250219", false),
-            ("claude-opus-4-20250514", false),
-            ("claude-haiku-4-5", false),
-            ("claude-sonnet-4-5-20250929", false),
-            ("claude-opus-4-6", true),
-            ("claude-sonnet-5", true),
-            ("anthropic/claude-opus-5.5", true),
-            ("claude-next", true),
-            ("deepseek-chat", false),
+        for (model, adaptive, always) in [
+            ("claude-3-7-sonnet-20250219", false, false),
+            ("claude-opus-4-20250514", false, false),
+            ("claude-haiku-4-5", false, false),
+            ("claude-sonnet-4-5-20250929", false, false),
+            ("claude-opus-4-6", true, false),
+            ("claude-sonnet-5", true, false),
+            ("claude-fable-5-1", true, true),
+            ("claude-sonnet-5-5", true, true),
+            ("anthropic/claude-opus-5.5", true, true),
+            ("claude-next", true, true),
+            ("deepseek-chat", false, false),
         ] {
-            assert_eq!(thinks_adaptively(model), adaptive, "{model}");
+            assert_eq!((thinks_adaptively(model), always_thinks(model)), (adaptive, always), "{model}");
         }
     }
 
     #[test]
+    fn a_model_thinks_as_little_as_it_is_told_and_can() {
+        let refused = Fields::OTHER_THINKING;
+        for (model, effort, dialect, thinks) in [
+            ("claude-sonnet-5", None, 0, Thinks::Unsaid),
+            ("claude-sonnet-5", Some(Effort::None), 0, Thinks::Off),
+            ("claude-fable-5", Some(Effort::None), refused, Thinks::Adaptive(Some(Effort::None))),
+            ("claude-opus-5-5", Some(Effort::None), 0, Thinks::Adaptive(Some(Effort::None))),
+            ("claude-opus-5-5", None, 0, Thinks::Adaptive(None)),
+            ("claude-opus-5-5", Some(Effort::High), 0, Thinks::Adaptive(Some(Effort::High))),
+            ("claude-opus-5-5", Some(Effort::High), Fields::PLAIN, Thinks::Unsaid),
+            ("claude-opus-4-5", Some(Effort::None), 0, Thinks::Unsaid),
+            ("claude-opus-4-5", Some(Effort::Low), 0, Thinks::Budget(Effort::Low)),
+            ("claude-opus-4-5", Some(Effort::Low), refused, Thinks::Adaptive(Some(Effort::Low))),
+        ] {
+            assert_eq!(messages(model, effort).thinks(dialect), thinks, "{model} {effort:?} {dialect}");
+        }
+    }
+
+    #[test]
+    fn bound_thoughts_may_be_dropped_only_where_models_bind_them() {
+        let beta = |model: &str, dialect: Dialect| messages(model, None).headers(dialect).len();
+        assert_eq!((beta("claude-opus-5-5", 0), beta("claude-opus-5", 0)), (1, 0));
+        assert_eq!((beta("claude-opus-5-5", Fields::BARE_THINKING), beta("claude-opus-5-5", Fields::PLAIN)), (0, 0));
+    }
+
+    #[test]
     fn learns_from_refusals_what_to_leave_out() {
-        let messages = Messages {
-            model: "claude-opus-5".into(),
-            by: String::new(),
-            temperature: Some(0.5),
-            max_output_tokens: 9,
-            effort: Some(Effort::High),
-            sees_images: true,
-        };
+        let messages = messages("claude-opus-5", Some(Effort::High));
         for (dialect, status, words, learned) in [
             (0, 400, "messages.1.content.0: Invalid `signature` in `thinking` block", Some(Fields::PLAIN)),
+            (0, 400, "messages.3.content.0: the thinking block's prefix binding does not match this request", Some(Fields::PLAIN)),
+            (0, 400, "thinking.adaptive.block_binding: Extra inputs are not permitted", Some(Fields::BARE_THINKING)),
+            (
+                0,
+                400,
+                "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header",
+                Some(Fields::BARE_THINKING),
+            ),
+            (0, 400, "\"thinking.type.disabled\" is not supported for this model.", Some(Fields::OTHER_THINKING)),
             (0, 400, "system.0.cache_control: Extra inputs are not permitted", Some(Fields::UNCACHED)),
             (0, 400, "tools.0.custom.eager_input_streaming: Extra inputs are not permitted", Some(Fields::LATE_INPUT)),
             (0, 400, "`temperature` is deprecated for this model", Some(Fields::NO_TEMPERATURE)),

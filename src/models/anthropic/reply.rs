@@ -226,6 +226,7 @@ mod tests {
     use super::{Broken, MessagesReply};
     use crate::base::chat::{KeptPart, StopReason, Usage};
     use crate::models::wire::answer::testing::{self, Told, events};
+    use crate::models::wire::mangled;
 
     fn told(frames: &[&str]) -> Told {
         testing::told::<MessagesReply>(&events(frames)).unwrap()
@@ -367,5 +368,39 @@ mod tests {
         let Broken::Reported(fault) = broken(&[START, text, overloaded]) else { panic!("an error inside") };
         assert_eq!(fault["type"], "overloaded_error");
         assert_eq!(told(&[START, text, &ends("end_turn"), "{ junk"][..3]).words, "a");
+    }
+
+    #[test]
+    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
+        let start = |index: u64, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
+        let piece = |index: u64, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
+        let arguments = |index: u64, part: &str| piece(index, json!({ "type": "input_json_delta", "partial_json": part }));
+        let stop = |index: u64| json!({ "type": "content_block_stop", "index": index });
+        mangled::check_stream::<MessagesReply>(&[
+            json!({ "type": "message_start", "message": { "id": "msg_1", "role": "assistant", "content": [], "usage": { "input_tokens": 10, "output_tokens": 1 } } }),
+            json!({ "type": "ping" }),
+            start(0, json!({ "type": "thinking", "thinking": "", "signature": "" })),
+            piece(0, json!({ "type": "thinking_delta", "thinking": "hm" })),
+            piece(0, json!({ "type": "signature_delta", "signature": "c2ln" })),
+            stop(0),
+            start(1, json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
+            stop(1),
+            start(2, json!({ "type": "text", "text": "" })),
+            piece(2, json!({ "type": "text_delta", "text": "so ü" })),
+            stop(2),
+            start(3, json!({ "type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {} })),
+            arguments(3, "{\"path\""),
+            arguments(3, ":\"😀\"}"),
+            stop(3),
+            start(4, json!({ "type": "tool_use", "id": "toolu_2", "name": "todo", "input": {} })),
+            stop(4),
+            json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use", "stop_sequence": null }, "usage": { "output_tokens": 20 } }),
+            json!({ "type": "message_stop" }),
+        ]);
+        mangled::check_plain::<MessagesReply>(&json!({
+            "type": "message", "role": "assistant",
+            "content": [{ "type": "text", "text": "so" }, { "type": "tool_use", "id": "t", "name": "f", "input": { "a": 1 } }],
+            "stop_reason": "tool_use", "usage": { "input_tokens": 3, "output_tokens": 2 },
+        }));
     }
 }

@@ -34,10 +34,12 @@ pub(super) struct Wishes<'a> {
     pub(super) temperature: Option<f64>,
     /// Most tokens of the reply.
     pub(super) max_output_tokens: u32,
-    /// How hard to think; not at all when absent.
-    pub(super) effort: Option<Effort>,
-    /// Lets the model decide how long to think.
-    pub(super) adaptive: bool,
+    /// What the model is told about thinking.
+    pub(super) thinks: Thinks,
+    /// Lets thoughts be dropped that no longer fit what stands before them: a mode or a summary has taken its place.
+    pub(super) bound: bool,
+    /// Asks for thoughts in words; newer models keep them to themselves else.
+    pub(super) shows_thinking: bool,
     /// Sends thinking back with the conversation.
     pub(super) returns_thinking: bool,
     /// Marks what the cache is to remember.
@@ -48,6 +50,19 @@ pub(super) struct Wishes<'a> {
     pub(super) images: &'static [ImageKind],
 }
 
+/// What a model is told about thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thinks {
+    /// Nothing.
+    Unsaid,
+    /// Not to.
+    Off,
+    /// As long as it sees fit, and how hard.
+    Adaptive(Option<Effort>),
+    /// How many tokens.
+    Budget(Effort),
+}
+
 /// Returns the body of a request.
 ///
 /// # Errors
@@ -55,14 +70,14 @@ pub(super) struct Wishes<'a> {
 pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let mark = wishes.cached.then_some(CacheControl { kind: "ephemeral" });
     let messages = wire_messages(request.messages, wishes, mark);
-    let thinking =
-        thinking(wishes).filter(|thinking| matches!(thinking, Thinking::Adaptive) || began_with_thinking(request.messages, wishes.by));
-    let effort = wishes.effort.filter(|_| thinking == Some(Thinking::Adaptive)).map(effort_word);
+    let thinking = thinking(wishes)
+        .filter(|thinking| !matches!(thinking, Thinking::Enabled { .. }) || began_with_thinking(request.messages, wishes.by));
+    let effort = if let Thinks::Adaptive(effort) = wishes.thinks { effort.map(effort_word) } else { None };
     serde_json::to_vec(&Body {
         model: wishes.model,
         max_tokens: wishes.max_output_tokens,
         stream: true,
-        temperature: wishes.temperature.filter(|_| thinking.is_none()),
+        temperature: wishes.temperature.filter(|_| matches!(thinking, None | Some(Thinking::Disabled))),
         thinking,
         output_config: effort.map(|effort| OutputConfig { effort }),
         tools: request.tools.iter().map(|tool| wire_tool(tool, wishes.eager_input)).collect(),
@@ -92,8 +107,21 @@ struct Body<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Thinking {
-    Adaptive,
-    Enabled { budget_tokens: u32 },
+    Adaptive {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        display: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        block_binding: Option<BlockBinding>,
+    },
+    Enabled {
+        budget_tokens: u32,
+    },
+    Disabled,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct BlockBinding {
+    prefix_mismatch_behavior: &'static str,
 }
 
 #[derive(Serialize)]
@@ -291,10 +319,17 @@ fn plain(name: &str) -> Cow<'_, str> {
 }
 
 fn thinking(wishes: Wishes<'_>) -> Option<Thinking> {
-    let effort = wishes.effort.filter(|effort| *effort != Effort::None)?;
-    if wishes.adaptive {
-        return Some(Thinking::Adaptive);
-    }
+    let effort = match wishes.thinks {
+        Thinks::Unsaid => return None,
+        Thinks::Off => return Some(Thinking::Disabled),
+        Thinks::Adaptive(_) => {
+            return Some(Thinking::Adaptive {
+                display: wishes.shows_thinking.then_some("summarized"),
+                block_binding: wishes.bound.then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" }),
+            });
+        }
+        Thinks::Budget(effort) => effort,
+    };
     let wanted = match effort {
         Effort::None | Effort::Minimal => LEAST_BUDGET_TOKENS,
         Effort::Low => 4096,
@@ -338,7 +373,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};
 
-    use super::{Wishes, render_body};
+    use super::{Thinks, Wishes, render_body};
     use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
     use crate::base::image::ImageKind;
     use crate::base::image::tests::answer;
@@ -350,8 +385,9 @@ mod tests {
         by: "me",
         temperature: None,
         max_output_tokens: 9000,
-        effort: None,
-        adaptive: false,
+        thinks: Thinks::Unsaid,
+        bound: false,
+        shows_thinking: false,
         returns_thinking: true,
         cached: false,
         eager_input: false,
@@ -453,9 +489,55 @@ mod tests {
         }
     }
 
+    /// What a server's cache does with requests: an entry is written at every mark, and from every mark it looks for one at most 20 blocks back
+    /// (Claude API, "Prompt caching"). Returns how many blocks of the conversation each request found there.
+    fn found_in_cache(requests: &[Value]) -> Vec<usize> {
+        const LOOK_BACK: usize = 20;
+        let mut entries: Vec<Vec<Value>> = Vec::new();
+        let mut found = Vec::new();
+        for request in requests {
+            let blocks: Vec<&Value> =
+                request["messages"].as_array().unwrap().iter().flat_map(|message| message["content"].as_array().unwrap()).collect();
+            let plain = |block: &Value| {
+                let mut block = block.clone();
+                block.as_object_mut().unwrap().remove("cache_control");
+                block
+            };
+            let bare: Vec<Value> = blocks.iter().map(|block| plain(block)).collect();
+            let marks: Vec<usize> = (1..=blocks.len()).filter(|end| blocks[end - 1].get("cache_control").is_some()).collect();
+            assert!(marks.len() <= 3, "one more stands on the system prompt, and there are four: {marks:?}");
+            let looked = marks.iter().flat_map(|end| end.saturating_sub(LOOK_BACK)..=*end).rev();
+            found.push(looked.filter(|end| entries.iter().any(|entry| *entry == bare[..*end])).max().unwrap_or(0));
+            entries.extend(marks.iter().map(|end| bare[..*end].to_vec()));
+        }
+        found
+    }
+
+    #[test]
+    fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
+        let mut messages = vec![user("go")];
+        let (mut requests, mut told) = (Vec::new(), Vec::new());
+        for (turn, calls) in [1, 30, 2, 40, 40, 1, 30].into_iter().enumerate() {
+            let wishes = Wishes { cached: true, ..WISHES };
+            requests.push(body(&messages, wishes));
+            told.push(
+                requests[turn]["messages"].as_array().unwrap().iter().map(|message| message["content"].as_array().unwrap().len()).sum(),
+            );
+            let ids: Vec<String> = (0..calls).map(|at| format!("c{turn}-{at}")).collect();
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let pairs: Vec<(&str, &str)> = ids.iter().map(|id| (*id, "{}")).collect();
+            messages.extend([called(&pairs, None), answered(&ids)]);
+            if turn == 3 {
+                messages.push(user("and this"));
+            }
+        }
+        let before: Vec<usize> = std::iter::once(0).chain(told[..told.len() - 1].iter().copied()).collect();
+        assert_eq!(found_in_cache(&requests), before, "each request finds all that the one before it held");
+    }
+
     #[test]
     fn thinking_is_returned_unchanged_to_its_own_model_and_to_no_other() {
-        let wishes = Wishes { effort: Some(Effort::High), temperature: Some(0.5), ..WISHES };
+        let wishes = Wishes { thinks: Thinks::Budget(Effort::High), temperature: Some(0.5), ..WISHES };
         let messages = |by: &str| [user("go"), called(&[("a", "{}")], thought(by)), answered(&["a"])];
         let own = body(&messages("me"), wishes);
         assert_eq!(own["messages"][1]["content"][0], json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" }));
@@ -467,20 +549,35 @@ mod tests {
         assert_eq!(body(&again, wishes).get("thinking"), None, "what is said with the answers begins nothing new");
         let anew = [messages("another").as_slice(), &[called(&[], None), user("more")]].concat();
         assert!(body(&anew, wishes).get("thinking").is_some());
-        let plain = body(&messages("me"), Wishes { returns_thinking: false, effort: None, ..wishes });
+        let plain = body(&messages("me"), Wishes { returns_thinking: false, thinks: Thinks::Unsaid, ..wishes });
         assert_eq!(plain["messages"][1]["content"][0]["type"], "tool_use");
     }
 
     #[test]
     fn thinks_as_hard_as_it_is_told() {
-        let body = |effort, adaptive, max_output_tokens| {
-            body(&[user("go")], Wishes { effort: Some(effort), adaptive, max_output_tokens, ..WISHES })
-        };
-        assert_eq!(body(Effort::High, true, 9000)["thinking"], json!({ "type": "adaptive" }));
-        assert_eq!(body(Effort::Xhigh, true, 9000)["output_config"], json!({ "effort": "xhigh" }));
-        assert_eq!(body(Effort::Low, false, 9000)["thinking"]["budget_tokens"], 4096);
-        assert_eq!(body(Effort::High, false, 2000).get("thinking"), None, "there is no room for thoughts and words");
-        assert_eq!(body(Effort::None, true, 9000).get("thinking"), None);
+        let body = |thinks, max_output_tokens| body(&[user("go")], Wishes { thinks, max_output_tokens, ..WISHES });
+        let adaptive = |effort| body(Thinks::Adaptive(effort), 9000);
+        assert_eq!(adaptive(Some(Effort::High))["thinking"], json!({ "type": "adaptive" }));
+        assert_eq!(adaptive(Some(Effort::Xhigh))["output_config"], json!({ "effort": "xhigh" }));
+        assert_eq!(
+            (adaptive(None).get("output_config"), &adaptive(Some(Effort::None))["output_config"]),
+            (None, &json!({ "effort": "low" }))
+        );
+        assert_eq!(body(Thinks::Budget(Effort::Low), 9000)["thinking"]["budget_tokens"], 4096);
+        assert_eq!(body(Thinks::Budget(Effort::High), 2000).get("thinking"), None, "there is no room for thoughts and words");
+        assert_eq!(
+            (body(Thinks::Unsaid, 9000).get("thinking"), &body(Thinks::Off, 9000)["thinking"]),
+            (None, &json!({ "type": "disabled" }))
+        );
+    }
+
+    #[test]
+    fn thoughts_are_asked_for_in_words_and_may_be_dropped_where_they_are_bound() {
+        let wishes = Wishes { thinks: Thinks::Adaptive(None), shows_thinking: true, ..WISHES };
+        let thinking = |wishes| written(&[user("go")], wishes);
+        assert!(thinking(wishes).contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#));
+        let bound = r#""thinking":{"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"#;
+        assert!(thinking(Wishes { bound: true, ..wishes }).contains(bound));
     }
 
     #[test]

@@ -168,12 +168,13 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::{Broken, ChatReply};
     use crate::base::chat::{KeptPart, StopReason, Usage};
     use crate::models::Delta;
     use crate::models::wire::answer::testing::{self, Told, events};
+    use crate::models::wire::mangled;
 
     fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
         testing::read::<ChatReply>(body, cut, broken)
@@ -445,5 +446,34 @@ mod tests {
         ] });
         let seal = serde_json::json!({ "extra_content": { "google": { "thought_signature": "x" } } });
         assert_eq!(reply.kept, [KeptPart::Own(details), KeptPart::Text { bytes: 2, seal: Value::Null }, KeptPart::Call { seal }]);
+    }
+
+    #[test]
+    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
+        let chunk = |delta: Value| json!({ "id": "x", "choices": [{ "index": 0, "delta": delta, "finish_reason": null }], "usage": null });
+        let call = |index: u64, id: &str, name: &str| {
+            chunk(
+                json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": { "name": name, "arguments": "" } }] }),
+            )
+        };
+        let arguments = |index: u64, part: &str| chunk(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }));
+        mangled::check_stream::<ChatReply>(&[
+            chunk(json!({ "role": "assistant", "content": "" })),
+            chunk(json!({ "reasoning_content": "hm" })),
+            chunk(json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "index": 0, "data": "b3BhcXVl" }] })),
+            chunk(json!({ "content": "so ü" })),
+            chunk(json!({ "content": [{ "type": "text", "text": "!" }] })),
+            call(0, "a", "read_file"),
+            arguments(0, "{\"path\""),
+            call(1, "b", "todo"),
+            arguments(0, ":\"😀\"}"),
+            arguments(1, "{}"),
+            json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
+            json!({ "choices": [], "usage": { "prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4 } } }),
+        ]);
+        mangled::check_plain::<ChatReply>(&json!({ "choices": [{
+            "index": 0, "finish_reason": "tool_calls",
+            "message": { "content": "so", "tool_calls": [{ "id": "a", "function": { "name": "f", "arguments": "{\"a\":1}" } }] },
+        }], "usage": { "prompt_tokens": 9, "completion_tokens": 5 } }));
     }
 }

@@ -68,6 +68,8 @@ impl Fields {
     const RETURNS_REASONING: Dialect = 1 << 5;
     /// Names of calls of nine letters or digits, and nothing said between answers and the reply to them.
     const STRICT_CALLS: Dialect = 1 << 6;
+    /// No thinking where there are tools.
+    const UNTHINKING: Dialect = 1 << 7;
 
     fn has(self, bit: Dialect) -> bool {
         self.0 & bit != 0
@@ -89,6 +91,12 @@ impl Fields {
         let is_strict = ["with a length of 9", "after role 'tool'"].iter().any(|words| lower.contains(words));
         if matches!(status, 400 | 422) && is_strict {
             return (!self.has(Self::STRICT_CALLS)).then_some(Self(self.0 | Self::STRICT_CALLS));
+        }
+        // "Function tools with reasoning_effort are not supported for gpt-6 in /v1/chat/completions. To use function tools, use /v1/responses or
+        // set reasoning_effort to 'none'.": also where nothing was said of an effort.
+        let is_torn = lower.contains("tools with reasoning_effort");
+        if matches!(status, 400 | 422) && is_torn && !self.has(Self::UNTHINKING) {
+            return Some(Self(self.0 | Self::UNTHINKING));
         }
         let refused =
             ["unsupported", "not support", "unknown", "unrecognized", "unexpected", "extra ", "extra_", "not permitted", "not allowed"];
@@ -112,6 +120,8 @@ impl Fields {
 pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
     let limit = request.max_output_tokens.or(wishes.max_output_tokens);
     let newer = wishes.fields.has(Fields::NEWER_LIMIT);
+    let unthinking = wishes.fields.has(Fields::UNTHINKING) && !request.tools.is_empty();
+    let effort = if unthinking { Some(Effort::None) } else { wishes.effort };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         messages.push(WireMessage::System { content: request.system });
@@ -124,7 +134,7 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
         stream: true,
         stream_options: (!wishes.fields.has(Fields::NO_STREAM_OPTIONS)).then_some(StreamOptions { include_usage: true }),
         temperature: wishes.temperature.filter(|_| !wishes.fields.has(Fields::NO_TEMPERATURE)),
-        reasoning_effort: wishes.effort.filter(|_| !wishes.fields.has(Fields::NO_EFFORT)),
+        reasoning_effort: effort.filter(|_| !wishes.fields.has(Fields::NO_EFFORT)),
         max_tokens: limit.filter(|_| !newer),
         max_completion_tokens: limit.filter(|_| newer),
         tools: request.tools.iter().map(wire_tool).collect(),
@@ -339,6 +349,7 @@ mod tests {
     use crate::base::image::tests::answer;
     use crate::models::ModelRequest;
     use crate::models::catalogue::{HostWays, OutputLimit};
+    use crate::models::profile::Effort;
 
     const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
         HostWays { key: String::new(), output_limit: OutputLimit::MaxTokens, returns_reasoning, strict_calls }
@@ -482,6 +493,11 @@ mod tests {
             (400, "Missing `reasoning_content` field in the assistant message at message index 2.", Some(Fields::RETURNS_REASONING)),
             (400, "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", Some(Fields::STRICT_CALLS)),
             (400, "Unexpected role 'user' after role 'tool'", Some(Fields::STRICT_CALLS)),
+            (
+                400,
+                "Function tools with reasoning_effort are not supported for gpt-6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+                Some(Fields::UNTHINKING),
+            ),
             (400, "max_tokens is too large: 9999", None),
             (400, "unknown model", None),
             (500, "unknown field stream_options", None),
@@ -489,6 +505,16 @@ mod tests {
             assert_eq!(start.corrected(status, words), learned.map(Fields), "{words}");
         }
         assert_eq!(Fields(Fields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"), Some(start));
+    }
+
+    #[test]
+    fn a_server_that_takes_tools_from_models_that_do_not_think_is_told_so() {
+        let tools = [ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+        let torn = Wishes { effort: Some(Effort::High), fields: Fields(Fields::UNTHINKING), ..WISHES };
+        assert!(body(&conversation(), &tools, torn, None).contains(r#""reasoning_effort":"none","#));
+        assert!(body(&conversation(), &[], torn, None).contains(r#""reasoning_effort":"high","#));
+        let refused_twice = Wishes { fields: Fields(Fields::UNTHINKING | Fields::NO_EFFORT), ..torn };
+        assert!(!body(&conversation(), &tools, refused_twice, None).contains("reasoning_effort"));
     }
 
     #[test]

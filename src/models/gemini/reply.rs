@@ -142,6 +142,7 @@ mod tests {
     use super::{Broken, GeminiReply};
     use crate::base::chat::{KeptPart, StopReason, Usage};
     use crate::models::wire::answer::testing::{self, Told, events};
+    use crate::models::wire::mangled;
 
     fn body(frames: &[Value]) -> String {
         let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
@@ -264,5 +265,25 @@ mod tests {
             panic!("an error inside")
         };
         assert_eq!(fault["code"], 503);
+    }
+
+    #[test]
+    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
+        let usage = json!({ "promptTokenCount": 100, "candidatesTokenCount": 12, "thoughtsTokenCount": 8, "totalTokenCount": 120 });
+        let calls = json!([
+            { "functionCall": { "id": "fc_1", "name": "read_file", "args": { "path": "😀" } }, "thoughtSignature": "c2ln" },
+            { "functionCall": { "name": "todo" } },
+        ]);
+        let frames = [
+            chunk(&json!([{ "text": "hm", "thought": true, "thoughtSignature": "dGg=" }])),
+            chunk(&json!([{ "text": "sö" }, { "text": "!", "thoughtSignature": "dGV4dA==" }])),
+            chunk(&calls),
+            json!({ "candidates": [{ "content": { "parts": [{ "text": "" }] }, "finishReason": "STOP", "index": 0 }], "usageMetadata": usage }),
+        ];
+        mangled::check_stream::<GeminiReply>(&frames);
+        mangled::check_plain::<GeminiReply>(&json!(frames));
+        mangled::check_plain::<GeminiReply>(
+            &json!({ "candidates": [{ "content": { "role": "model", "parts": calls }, "finishReason": "STOP" }], "usageMetadata": usage }),
+        );
     }
 }

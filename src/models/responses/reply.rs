@@ -297,6 +297,7 @@ mod tests {
     use super::{Broken, ResponsesReply};
     use crate::base::chat::{KeptPart, StopReason, Usage};
     use crate::models::wire::answer::testing::{self, Told, events};
+    use crate::models::wire::mangled;
 
     fn told(frames: &[Value]) -> Told {
         let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
@@ -486,5 +487,37 @@ mod tests {
         ] {
             assert!(matches!(broken(&[text("a"), frame.clone()]), Broken::Reported(_)), "{frame}");
         }
+    }
+
+    #[test]
+    fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
+        let about = |kind: &str, at: u64, rest: Value| {
+            let mut event = json!({ "type": format!("response.{kind}"), "output_index": at });
+            event.as_object_mut().unwrap().extend(rest.as_object().cloned().unwrap());
+            event
+        };
+        let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "b3BhcXVl" });
+        let message =
+            json!({ "type": "message", "id": "msg_1", "phase": "commentary", "content": [{ "type": "output_text", "text": "sö" }] });
+        let call = |arguments: &str| json!({ "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": arguments });
+        let output = json!([reasoning, message, call("{\"path\":\"😀\"}")]);
+        let usage = json!({ "input_tokens": 100, "input_tokens_details": { "cached_tokens": 64 }, "output_tokens": 20 });
+        mangled::check_stream::<ResponsesReply>(&[
+            json!({ "type": "response.created", "response": { "id": "resp_1", "status": "in_progress", "output": [] } }),
+            about("output_item.added", 0, json!({ "item": { "type": "reasoning", "id": "rs_1", "summary": [] } })),
+            about("reasoning_summary_text.delta", 0, json!({ "item_id": "rs_1", "delta": "hm" })),
+            about("output_item.done", 0, json!({ "item": reasoning })),
+            about("output_item.added", 1, json!({ "item": { "type": "message", "id": "msg_1", "content": [] } })),
+            about("output_text.delta", 1, json!({ "item_id": "msg_1", "delta": "sö" })),
+            about("output_item.done", 1, json!({ "item": message })),
+            about("output_item.added", 2, json!({ "item": call("") })),
+            about("function_call_arguments.delta", 2, json!({ "item_id": "fc_1", "delta": "{\"path\"" })),
+            about("function_call_arguments.delta", 2, json!({ "item_id": "fc_1", "delta": ":\"😀\"}" })),
+            about("output_item.done", 2, json!({ "item": call("{\"path\":\"😀\"}") })),
+            json!({ "type": "response.completed", "response": { "status": "completed", "output": output, "usage": usage } }),
+        ]);
+        mangled::check_plain::<ResponsesReply>(
+            &json!({ "object": "response", "status": "completed", "output": output, "usage": usage, "error": null }),
+        );
     }
 }

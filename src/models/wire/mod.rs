@@ -12,6 +12,8 @@ pub(crate) mod fault;
 mod halves;
 pub(crate) mod images;
 pub(crate) mod json;
+#[cfg(test)]
+pub(crate) mod mangled;
 pub(crate) mod parts;
 mod sse;
 
@@ -46,6 +48,11 @@ pub(crate) trait Protocol: Send + Sync {
 
     /// Returns the body of a request in a server's dialect.
     fn body(&self, request: &ModelRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, serde_json::Error>;
+
+    /// Returns headers that belong to a dialect.
+    fn headers(&self, _dialect: Dialect) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 
     /// Returns the dialect to try after a server refused a request with these words; `None` when they are about something else.
     fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect>;
@@ -148,7 +155,10 @@ impl<P: Protocol> Remote<P> {
             let dialect = self.dialect.load(Ordering::Relaxed);
             let body = self.protocol.body(request, dialect).map_err(|err| self.garbled(format!("the request cannot be written: {err}")))?;
             debug!(task = %request.task, turn = request.turn, bytes = body.len(), "request");
-            let sent = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
+            let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+            // A profile's own come with them.
+            let request = self.protocol.headers(dialect).iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            let sent = request.body(body).send();
             let response = match timeout(self.patience.idle, sent).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(err)) => return Err(self.unavailable(described(&err))),
@@ -163,7 +173,7 @@ impl<P: Protocol> Remote<P> {
             tries += 1;
             match self.protocol.corrected(dialect, status, &fault::read_words(&words)) {
                 Some(other) if tries < DIALECTS => {
-                    warn!(status, "the server refuses an optional field: it is left out from now on");
+                    warn!(status, words = fault::read_words(&words), "the server refuses an optional field: it is left out from now on");
                     self.dialect.store(other, Ordering::Relaxed);
                 }
                 Some(_) | None => return Err(fault::read_status(&self.label, status, &headers, &words)),
