@@ -12,9 +12,8 @@ use crate::cli::place::own_settings;
 use crate::cli::{Context, ExitStatus, decide, resume, table};
 use crate::config::load::FlagValue;
 use crate::report::markdown::visible;
-use crate::report::{figures, json, summary};
+use crate::report::{figures, json, summary, transcript};
 use crate::session::event::JournalLine;
-use crate::session::history;
 use crate::session::journal::{JOURNAL_FILE, Journal};
 use crate::session::state::State;
 
@@ -119,7 +118,7 @@ fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Resul
         });
         return Ok(ExitStatus::Done);
     }
-    output.line(visible(history::transcript(&lines).trim_end()));
+    output.line(visible(transcript::transcript(&lines).trim_end()));
     if let Some(outcome) = &state.outcome {
         output.line(format!("\n{}", summary::terminal(outcome, summary::Diff::Shown)));
     } else {

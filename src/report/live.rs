@@ -8,8 +8,8 @@ use crate::policy::intent::Intent;
 use crate::policy::verdict::{Decision, Verdict};
 use crate::report::figures;
 use crate::report::markdown::visible;
+use crate::report::transcript;
 use crate::session::event::{Event, Shortening};
-use crate::session::history;
 use crate::session::state::State;
 use crate::workspace::exec::Exit;
 
@@ -49,7 +49,7 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::Judged { approval: Some(yes), verdicts, .. } => {
             verdicts.iter().map(verdict_line).chain([one_line(&format!("  yes     {} approved hold {}", yes.by, yes.hold))]).collect()
         }
-        Event::Decided { decision, .. } => vec![one_line(&history::decided(decision))],
+        Event::Decided { decision, .. } => vec![one_line(&transcript::decided(decision))],
         Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect(),
         Event::Answered { observation, refusal, .. } => {
             let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));

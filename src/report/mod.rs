@@ -18,3 +18,4 @@ mod sample;
 pub mod sections;
 pub mod summary;
 pub mod trace;
+pub mod transcript;

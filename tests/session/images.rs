@@ -10,8 +10,8 @@ use locum::base::image::Image;
 use locum::models::scripted::Scripted;
 use locum::models::scripted::script::Script;
 use locum::models::{Delta, Model, ModelError, ModelRequest};
+use locum::report::transcript::transcript;
 use locum::session::event::Event;
-use locum::session::history;
 use locum::session::journal::Journal;
 use pretty_assertions::assert_eq;
 
@@ -78,8 +78,8 @@ fn an_image_is_shown_described_in_the_journal_and_kept_once() {
     let images: Vec<_> = lines.iter().flat_map(|line| line.event.images()).collect();
     assert_eq!((images.len(), images[0].to_string().as_str()), (2, "image 9x7 png, 29 bytes"));
     assert!(images.iter().all(|image| image.content.bytes().is_none()), "lines hold no bytes");
-    let transcript = history::transcript(&lines);
-    assert!(transcript.contains("[image 9x7 png, 29 bytes, sha256 "), "{transcript}");
+    let shown = transcript(&lines);
+    assert!(shown.contains("[image 9x7 png, 29 bytes, sha256 "), "{shown}");
 }
 
 #[test]
@@ -169,6 +169,6 @@ fn an_image_of_a_reply_is_kept_and_told_of_and_goes_nowhere() {
     let model = Painting(Scripted::new(Script::parse("script.yml", &fixture.script).unwrap()));
     let ran = fixture.run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None).unwrap();
     assert_eq!(blobs(&fixture.journal), [png(5)]);
-    assert!(history::transcript(&ran.lines).contains("[image 5x7 png, 29 bytes, sha256 "));
+    assert!(transcript(&ran.lines).contains("[image 5x7 png, 29 bytes, sha256 "));
     assert_eq!(ran.changed(), Vec::<&str>::new());
 }
