@@ -86,7 +86,7 @@ fn an_expert_is_asked_within_the_policy_and_paid_for() {
     let answers = stage.answers();
     assert!(answers[1].1.contains("expert(cheap)"), "{answers:?}");
     let shown = stage.run(&["session", "show", &stage.sessions()[0]]);
-    assert!(shown.out.contains("asked the expert deep, which answered:\nIt is 42."), "{}", shown.out);
+    assert!(shown.out.contains("asked the expert deep, which answered (700 tokens in, 70 out · about $0.00):\nIt is 42."), "{}", shown.out);
     assert!(ran.err.contains("expert  deep · It is 42."), "{}", ran.err);
 }
 

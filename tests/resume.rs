@@ -133,6 +133,10 @@ fn essence(lines: &[JournalLine]) -> (Outcome, BTreeSet<String>) {
     // A command that was cut off is reported as killed, and its answer has another length; the names of commits hold their time.
     outcome.commands.clear();
     outcome.spent.usage = locum::base::chat::Usage::default();
+    for task in &mut outcome.tasks {
+        task.own.usage = outcome.spent.usage;
+        task.with_sub_tasks.usage = outcome.spent.usage;
+    }
     outcome.spent.seconds = 0;
     outcome.base.0.clear();
     outcome.checkpoint = None;

@@ -11,6 +11,8 @@ use crate::cli::output::Output;
 use crate::cli::place::own_settings;
 use crate::cli::{Context, ExitStatus, decide, resume, table};
 use crate::config::load::FlagValue;
+use crate::report::comment::Progress;
+use crate::report::json::{SpentReport, TaskEntry};
 use crate::report::markdown::visible;
 use crate::report::{figures, json, summary, transcript};
 use crate::session::event::JournalLine;
@@ -71,6 +73,8 @@ struct SessionRow {
     mode: String,
     turns: u32,
     cost_usd: f64,
+    /// True when some of it was estimated or had no price.
+    is_estimate: bool,
     task: String,
 }
 
@@ -90,7 +94,7 @@ fn list(args: &SessionListArgs, context: &Context, output: &mut Output) -> Resul
             row.state.clone(),
             row.mode.clone(),
             row.turns.to_string(),
-            figures::money(row.cost_usd, false),
+            figures::money(row.cost_usd, row.is_estimate),
             row.task.clone(),
         ]
     };
@@ -111,9 +115,13 @@ fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Resul
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
     let lines = Journal::read(&folder).map_err(|error| Failure::internal(error.to_string()))?;
     let state = State::of(&lines);
+    let until = state.last_at().unwrap_or_default();
+    let progress = Progress::of(&state, until);
     if args.json {
         output.json(&Shown {
             outcome: state.outcome.as_deref().map(|outcome| json::Report::new(outcome, ExitStatus::of(outcome.word).code(), &[])),
+            tasks: progress.tasks.iter().map(TaskEntry::new).collect(),
+            spent: SpentReport::new(&progress.spent, progress.spent_is_estimate),
             events: &lines,
         });
         return Ok(ExitStatus::Done);
@@ -122,6 +130,7 @@ fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Resul
     if let Some(outcome) = &state.outcome {
         output.line(format!("\n{}", summary::terminal(outcome, summary::Diff::Shown)));
     } else {
+        output.line(format!("\n{}", summary::so_far(&progress)));
         let name = folder.file_name().unwrap_or_default().display().to_string();
         output.talk(format!("this session has not ended; `locum session resume {name}` goes on with it"));
     }
@@ -133,6 +142,10 @@ fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Resul
 struct Shown<'a> {
     /// The outcome; `null` while it has none.
     outcome: Option<json::Report<'a>>,
+    /// Every task so far, in order of creation, with what it used up.
+    tasks: Vec<TaskEntry<'a>>,
+    /// What was spent so far.
+    spent: SpentReport,
     /// The journal.
     events: &'a [JournalLine],
 }
@@ -145,6 +158,7 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
         mode: String::new(),
         turns: 0,
         cost_usd: 0.0,
+        is_estimate: false,
         task: String::new(),
     };
     let Ok(lines) = Journal::read(&sessions.join(name)) else { return empty };
@@ -157,6 +171,7 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
         mode: start.mode.clone(),
         turns: spent.turns,
         cost_usd: spent.cost_usd,
+        is_estimate: state.spent_is_estimate(),
         task: figures::clip(start.task.trim().lines().next().unwrap_or_default(), 60),
         ..empty
     }

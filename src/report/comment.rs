@@ -73,7 +73,7 @@ impl Progress {
             tasks: state.tasks.iter().map(|task| TaskReport::of(task, asked)).collect(),
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent { seconds: state.wall_until(now).as_secs(), ..root.map(|root| root.spent).unwrap_or_default() },
-            spent_is_estimate: state.spent_is_estimate,
+            spent_is_estimate: state.spent_is_estimate(),
         }
     }
 }

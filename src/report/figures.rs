@@ -3,7 +3,7 @@
 use crate::base::chat::Usage;
 use crate::policy::budget::Spent;
 use crate::policy::verdict::{Decision, Verdict};
-use crate::session::outcome::{CommandReport, Outcome, OutcomeWord, RefusedCall};
+use crate::session::outcome::{Charged, CommandReport, Outcome, OutcomeWord, RefusedCall};
 use crate::workspace::diff::{ChangeKind, FileChange};
 use crate::workspace::exec::Exit;
 use crate::workspace::repo::CommitId;
@@ -36,12 +36,23 @@ pub fn tokens(number: u64) -> String {
     }
 }
 
-/// Returns the tokens of a run: `12.3k tokens in (8.0k cached), 1.2k out`.
+/// Returns tokens: `12.3k tokens in (8.0k cached, 1.0k written to the cache), 1.2k out (300 reasoning)`.
 #[must_use]
 pub fn usage(usage: Usage) -> String {
-    let cached = if usage.cached_read > 0 { format!(" ({} cached)", tokens(usage.cached_read)) } else { String::new() };
-    let reasoning = if usage.reasoning > 0 { format!(" ({} reasoning)", tokens(usage.reasoning)) } else { String::new() };
-    format!("{} tokens in{cached}, {} out{reasoning}", tokens(usage.input), tokens(usage.output))
+    let part = |number: u64, what: &str| (number > 0).then(|| format!("{} {what}", tokens(number)));
+    let of = |parts: [Option<String>; 2]| {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    };
+    let input = of([part(usage.cached_read, "cached"), part(usage.cached_write, "written to the cache")]);
+    let output = of([part(usage.reasoning, "reasoning"), None]);
+    format!("{} tokens in{input}, {} out{output}", tokens(usage.input), tokens(usage.output))
+}
+
+/// Returns what requests used up: `12.3k tokens in, 1.2k out · $0.31`.
+#[must_use]
+pub fn charged(charged: &Charged) -> String {
+    format!("{} · {}", usage(charged.usage), money(charged.cost_usd, charged.is_estimate))
 }
 
 /// Returns a wall time: `8s`, `1m 32s`, `2h 05m`.
@@ -240,7 +251,8 @@ pub fn clip(text: &str, limit_chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{clip, count, duration, money, tokens};
+    use super::{clip, count, duration, money, tokens, usage};
+    use crate::base::chat::Usage;
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -255,6 +267,14 @@ mod tests {
             [(0.0, false, "$0.00"), (0.0042, false, "$0.0042"), (0.314, false, "$0.31"), (12.0, true, "about $12.00")]
         {
             assert_eq!(money(usd, is_estimate), expected);
+        }
+        for (input, cached_read, cached_write, reasoning, expected) in [
+            (10, 0, 0, 0, "10 tokens in, 5 out"),
+            (10, 4, 0, 2, "10 tokens in (4 cached), 5 out (2 reasoning)"),
+            (10, 4, 3, 0, "10 tokens in (4 cached, 3 written to the cache), 5 out"),
+            (10, 0, 3, 0, "10 tokens in (3 written to the cache), 5 out"),
+        ] {
+            assert_eq!(usage(Usage { input, output: 5, cached_read, cached_write, reasoning }), expected);
         }
         assert_eq!((count(1, "file"), count(0, "reply")), ("1 file".to_owned(), "0 replies".to_owned()));
         assert_eq!((clip("äöü", 3), clip("äöü", 2)), ("äöü".to_owned(), "ä…".to_owned()));

@@ -5,9 +5,10 @@
 use serde::Serialize;
 
 use crate::forge::posts::Receipt;
+use crate::policy::budget::Spent;
 use crate::policy::verdict::{Decision, Verdict};
 use crate::report::figures::{self, RefusedRule};
-use crate::session::outcome::{ApprovedCall, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{ApprovedCall, Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
 use crate::tools::Todo;
 use crate::workspace::diff::{ChangeKind, FileChange};
 use crate::workspace::exec::Exit;
@@ -39,7 +40,7 @@ pub struct Report<'a> {
     /// SHA-256 of the policy that judged it, ignore files included.
     pub policy_hash: &'a str,
     /// Every task, in order of creation.
-    pub tasks: &'a [TaskReport],
+    pub tasks: Vec<TaskEntry<'a>>,
     /// The root task's checklist.
     pub todos: &'a [Todo],
     /// Every refusal.
@@ -58,6 +59,30 @@ pub struct Report<'a> {
     pub checkpoint: Option<&'a str>,
     /// What was published.
     pub published: &'a [Receipt],
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaskEntry<'a> {
+    /// Its number.
+    pub task: u32,
+    /// Who asked for it.
+    pub parent: Option<u32>,
+    /// Its last mode.
+    pub mode: &'a str,
+    /// The first line of what it was to do.
+    pub title: &'a str,
+    /// True once it ended by its own account, `null` while it runs or when it was cut off.
+    pub completed: Option<bool>,
+    /// Model replies it took.
+    pub turns: u32,
+    /// The ref its changes are kept on, where they were not taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<&'a str>,
+    /// What its own requests used up.
+    pub own: ChargedReport,
+    /// The same with those of its sub-tasks.
+    pub with_sub_tasks: ChargedReport,
 }
 
 /// A refused call.
@@ -128,10 +153,20 @@ pub struct ChangeReport<'a> {
 /// What was spent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpentReport {
-    /// Model replies.
-    pub turns: u32,
+    /// What requests to models used up.
+    #[serde(flatten)]
+    pub charged: ChargedReport,
     /// Tool calls.
     pub tool_calls: u32,
+    /// Wall time in seconds.
+    pub seconds: u64,
+}
+
+/// What requests to models used up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ChargedReport {
+    /// Replies of models, answers of experts among them.
+    pub turns: u32,
     /// Tokens read by the models, cached ones included.
     pub input_tokens: u64,
     /// Tokens written by the models.
@@ -146,8 +181,6 @@ pub struct SpentReport {
     pub cost_usd: f64,
     /// True when some of it is an estimate.
     pub is_estimate: bool,
-    /// Wall time in seconds.
-    pub seconds: u64,
 }
 
 impl<'a> Report<'a> {
@@ -165,16 +198,34 @@ impl<'a> Report<'a> {
             held: outcome.held.as_deref(),
             approved: &outcome.approved,
             policy_hash: &outcome.policy_hash,
-            tasks: &outcome.tasks,
+            tasks: outcome.tasks.iter().map(TaskEntry::new).collect(),
             todos: &outcome.todos,
             refusals: outcome.refusals.iter().map(RefusalReport::new).collect(),
             refused_rules: figures::refused_rules(outcome),
             commands: outcome.commands.iter().map(CommandEnd::new).collect(),
             changes: outcome.changes.iter().map(ChangeReport::new).collect(),
-            spent: SpentReport::new(outcome),
+            spent: SpentReport::new(&outcome.spent, outcome.spent_is_estimate),
             base: &outcome.base.0,
             checkpoint: outcome.checkpoint.as_ref().map(|commit| commit.0.as_str()),
             published,
+        }
+    }
+}
+
+impl<'a> TaskEntry<'a> {
+    /// Views a task for programs.
+    #[must_use]
+    pub fn new(task: &'a TaskReport) -> Self {
+        Self {
+            task: task.task.0,
+            parent: task.parent.map(|parent| parent.0),
+            mode: &task.mode,
+            title: &task.title,
+            completed: task.completed,
+            turns: task.turns,
+            kept: task.kept.as_deref(),
+            own: ChargedReport::new(&task.own),
+            with_sub_tasks: ChargedReport::new(&task.with_sub_tasks),
         }
     }
 }
@@ -227,19 +278,26 @@ impl<'a> ChangeReport<'a> {
 }
 
 impl SpentReport {
-    fn new(outcome: &Outcome) -> Self {
-        let spent = &outcome.spent;
+    /// Views what was spent for programs.
+    #[must_use]
+    pub fn new(spent: &Spent, is_estimate: bool) -> Self {
+        let Spent { turns, tool_calls, usage, cost_usd, seconds, .. } = *spent;
+        Self { charged: ChargedReport::new(&Charged { turns, usage, cost_usd, is_estimate }), tool_calls, seconds }
+    }
+}
+
+impl ChargedReport {
+    fn new(charged: &Charged) -> Self {
+        let Charged { turns, usage, cost_usd, is_estimate } = *charged;
         Self {
-            turns: spent.turns,
-            tool_calls: spent.tool_calls,
-            input_tokens: spent.usage.input,
-            output_tokens: spent.usage.output,
-            cache_read_tokens: spent.usage.cached_read,
-            cache_write_tokens: spent.usage.cached_write,
-            reasoning_tokens: spent.usage.reasoning,
-            cost_usd: spent.cost_usd,
-            is_estimate: outcome.spent_is_estimate,
-            seconds: spent.seconds,
+            turns,
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            cache_read_tokens: usage.cached_read,
+            cache_write_tokens: usage.cached_write,
+            reasoning_tokens: usage.reasoning,
+            cost_usd,
+            is_estimate,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::base::id::{SessionId, TaskId};
 use crate::base::path::RepoPath;
 use crate::policy::budget::Spent;
 use crate::policy::verdict::{Decision, Refusal, RuleRef, Verdict};
-use crate::session::outcome::{CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
 use crate::tools::{Todo, TodoState};
 use crate::workspace::diff::{ChangeKind, FileChange};
 use crate::workspace::exec::Exit;
@@ -23,8 +23,16 @@ pub(crate) fn outcome() -> Outcome {
         approved: Vec::new(),
         policy_hash: "5".repeat(64),
         tasks: vec![
-            task(0, None, "orchestrator", "Fix the failing test", Some(true)),
-            task(1, Some(0), "code", "Fix rounding", Some(true)),
+            TaskReport {
+                own: charged(3, (2_345, 2_000), 100, 0.1),
+                with_sub_tasks: charged(7, (12_345, 8_000), 2_100, 0.314),
+                ..task(0, None, "orchestrator", "Fix the failing test", Some(true))
+            },
+            TaskReport {
+                own: charged(4, (10_000, 6_000), 2_000, 0.214),
+                with_sub_tasks: charged(4, (10_000, 6_000), 2_000, 0.214),
+                ..task(1, Some(0), "code", "Fix rounding", Some(true))
+            },
         ],
         refusals: vec![refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)")],
         commands: vec![
@@ -153,8 +161,15 @@ fn task(id: u32, parent: Option<u32>, mode: &str, title: &str, completed: Option
         title: title.to_owned(),
         completed,
         turns: 3,
+        own: Charged::default(),
+        with_sub_tasks: Charged::default(),
         kept: None,
     }
+}
+
+fn charged(turns: u32, (input, cached_read): (u64, u64), output: u64, cost_usd: f64) -> Charged {
+    let usage = Usage { input, output, cached_read, ..Usage::default() };
+    Charged { turns, usage, cost_usd, is_estimate: false }
 }
 
 fn refusal(headline: &str, intent: &str) -> RefusedCall {

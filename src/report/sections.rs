@@ -1,11 +1,12 @@
 //! The sections of a report in Markdown: state line, checklist, result, refusals, commands, diff. Each is bounded by itself, so that
 //! all of them together fit a comment; the diff takes what room is left.
 
+use crate::base::chat::Usage;
 use crate::policy::budget::{Budget, Spent};
 use crate::policy::verdict::Verdict;
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
-use crate::session::outcome::{CommandReport, Outcome, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{Charged, CommandReport, Outcome, Question, RefusedCall, TaskReport};
 use crate::tools::{Todo, TodoState};
 use crate::workspace::diff::FileChange;
 
@@ -201,12 +202,46 @@ pub fn folds(outcome: &Outcome) -> Vec<String> {
 #[must_use]
 pub fn spent(outcome: &Outcome) -> String {
     let note = if outcome.spent_is_estimate { " (partly estimated: the provider did not count, or the model has no price)" } else { "" };
-    format!(
+    let run = format!(
         "- {}{note}\n- session `{}` from commit `{}`",
         figures::spent(&outcome.spent, outcome.spent_is_estimate),
         outcome.session,
         figures::short(&outcome.base)
-    )
+    );
+    join(&[run, spent_by_task(&outcome.tasks)])
+}
+
+/// Returns what each task used up as a table; empty for a single task.
+fn spent_by_task(tasks: &[TaskReport]) -> String {
+    let [root, _, ..] = tasks else { return String::new() };
+    let row = |name: &str, charged: &Charged, with_sub_tasks: &str| {
+        let Usage { input, output, cached_read, cached_write, reasoning } = charged.usage;
+        let [input, cached_read, cached_write, output, reasoning] =
+            [input, cached_read, cached_write, output, reasoning].map(figures::tokens);
+        let cost = figures::money(charged.cost_usd, charged.is_estimate);
+        format!(
+            "| {name} | {} | {input} | {cached_read} | {cached_write} | {output} | {reasoning} | {cost} | {with_sub_tasks} |",
+            charged.turns
+        )
+    };
+    let task_row = |task: &TaskReport| {
+        let name = format!("**{}**: {}", phrase(&task.mode), phrase(&task.title)).replace('|', "\\|");
+        let all = if task.own == task.with_sub_tasks { String::new() } else { figures::charged(&task.with_sub_tasks) };
+        row(&name, &task.own, &all)
+    };
+    let mut lines = vec![
+        "| task | replies | tokens in | read from cache | written to cache | tokens out | reasoning | cost | with its sub-tasks |"
+            .to_owned(),
+        "|---|---:|---:|---:|---:|---:|---:|---:|---|".to_owned(),
+    ];
+    lines.extend(tasks.iter().take(TASK_LIMIT).map(task_row));
+    if let Some(more) = tasks.get(TASK_LIMIT..).filter(|more| !more.is_empty()) {
+        let mut rest = Charged::default();
+        more.iter().for_each(|task| rest.add(task.own));
+        lines.push(row(&format!("and {} more", more.len()), &rest, ""));
+    }
+    lines.push(row("all", &root.with_sub_tasks, ""));
+    lines.join("\n")
 }
 
 /// Returns the diff in a fold of at most `room_chars` characters, cut at a line and saying so; `None` when there is no room or no

@@ -4,6 +4,7 @@
 
 use crate::policy::budget::Budget;
 use crate::policy::verdict::Verdict;
+use crate::report::comment::Progress;
 use crate::report::markdown::visible;
 use crate::report::{figures, sections};
 use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
@@ -57,6 +58,13 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     sections::join(&blocks)
 }
 
+/// Returns how far a session came that has no outcome, for a terminal: tasks and what was spent.
+#[must_use]
+pub fn so_far(progress: &Progress) -> String {
+    let spent = format!("spent so far: {}", figures::spent(&progress.spent, progress.spent_is_estimate));
+    sections::join(&[block("tasks", &tasks(&progress.tasks)), spent])
+}
+
 /// Whether a summary holds the diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diff {
@@ -92,7 +100,15 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
             None => "unfinished",
         };
         let indent = "  ".repeat(sections::depth(task, tasks));
-        format!("{indent}{}: {} ({state}, {})", line(&task.mode), line(&task.title), figures::count(task.turns as usize, "turn"))
+        // What a run of one task spent stands below.
+        let own = if tasks.len() > 1 { format!(" · {}", figures::charged(&task.own)) } else { String::new() };
+        let all = if task.own == task.with_sub_tasks {
+            String::new()
+        } else {
+            format!("; with sub-tasks {}", figures::charged(&task.with_sub_tasks))
+        };
+        let turns = figures::count(task.turns as usize, "turn");
+        format!("{indent}{}: {} ({state}, {turns}{own}{all})", line(&task.mode), line(&task.title))
     };
     tasks.iter().map(entry).collect()
 }

@@ -1,13 +1,16 @@
 //! A session as people read it, one paragraph an event.
 //!
-//! In: journal lines. Out: text. Long texts are shown by their beginning, and where a context was shortened stands between the turns.
+//! In: journal lines. Out: text. Each turn says what it cost, each task what all of its own did. Long texts are shown by their beginning, and where
+//! a context was shortened stands between the turns.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::base::image::Image;
 use crate::base::text::{self, counted};
+use crate::report::figures;
 use crate::session::event::{Decided, Event, JournalLine, PersonsWord, Shortening};
+use crate::session::state::State;
 
 /// Bytes of one text shown.
 const TEXT_LIMIT_BYTES: usize = 2000;
@@ -16,8 +19,10 @@ const TEXT_LIMIT_BYTES: usize = 2000;
 #[must_use]
 pub fn transcript(lines: &[JournalLine]) -> String {
     let mut transcript = String::new();
+    let mut state = State::default();
     for line in lines {
-        let paragraph = paragraph(&line.event);
+        state.apply(line);
+        let paragraph = paragraph(&line.event, &state);
         if !paragraph.is_empty() {
             // Writing into a String cannot fail.
             let _ = writeln!(transcript, "[{}] {paragraph}\n", line.at.strftime("%H:%M:%S"));
@@ -26,7 +31,9 @@ pub fn transcript(lines: &[JournalLine]) -> String {
     transcript
 }
 
-fn paragraph(event: &Event) -> String {
+/// Returns an event as people read it, given the state it led to.
+fn paragraph(event: &Event, state: &State) -> String {
+    let charged = event.charged().as_ref().map(figures::charged).unwrap_or_default();
     match event {
         Event::Started(start) => format!("session {} in mode {}, from {}\n{}", start.id, start.mode, start.base.0, shown(&start.task)),
         Event::Resumed => "resumed after it had been killed".to_owned(),
@@ -45,20 +52,18 @@ fn paragraph(event: &Event) -> String {
         },
         Event::Replied { task, reply, .. } => {
             let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
-            let by = reply.by.iter().map(|by| format!(" (by {by})")).collect::<String>();
-            format!("task {task}{by}: {}{}{calls}", shown(&reply.text), described(&reply.images))
+            let by = reply.by.iter().map(|by| format!("by {by} · ")).collect::<String>();
+            let turn = state.task(*task).map_or(0, |task| task.turns);
+            format!("task {task}, turn {turn} ({by}{charged}): {}{}{calls}", shown(&reply.text), described(&reply.images))
         }
         Event::Consulted { task, expert, answer, .. } => {
-            format!("task {task} asked the expert {expert}, which answered:\n{}", shown(answer))
+            format!("task {task} asked the expert {expert}, which answered ({charged}):\n{}", shown(answer))
         }
-        Event::ReplyLost { task, usage, cost_usd, .. } => format!(
-            "task {task}: a reply broke off; about {} tokens in and {} out of it are counted (${cost_usd:.4})",
-            usage.input, usage.output
-        ),
+        Event::ReplyLost { task, .. } => format!("task {task}: a reply broke off; this much of it is counted, by estimate: {charged}"),
         Event::Shortened { task, how, left_out, text, .. } => {
             let how = match how {
-                Shortening::Condensed => "were condensed",
-                Shortening::Truncated => "were left out",
+                Shortening::Condensed => format!("were condensed ({charged})"),
+                Shortening::Truncated => "were left out".to_owned(),
             };
             format!("task {task}: the first {left_out} messages of its context {how}; this stands for them:\n{}", shown(text))
         }
@@ -88,7 +93,8 @@ fn paragraph(event: &Event) -> String {
         }
         Event::Checkpointed { commit, touched, .. } => format!("checkpoint {} of {} files", commit.0, touched.len()),
         Event::TaskEnded { task, result, completed } => {
-            format!("task {task} {}\n{}", if *completed { "completed" } else { "failed" }, shown(result))
+            let own = state.task(*task).map(|task| figures::charged(&task.own)).unwrap_or_default();
+            format!("task {task} {} ({own})\n{}", if *completed { "completed" } else { "failed" }, shown(result))
         }
         Event::Ended(outcome) => {
             let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

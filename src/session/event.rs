@@ -13,7 +13,7 @@ use crate::policy::approval::Approval;
 use crate::policy::budget::Budget;
 use crate::policy::intent::Facts;
 use crate::policy::verdict::{Refusal, RuleRef, Verdict};
-use crate::session::outcome::Outcome;
+use crate::session::outcome::{Charged, Outcome};
 use crate::tools::{Observation, Todo};
 use crate::workspace::merge::Conflict;
 use crate::workspace::repo::CommitId;
@@ -313,6 +313,36 @@ impl Event {
 }
 
 impl Event {
+    /// Returns what it charges to its task; `None` for what no model was asked for.
+    #[must_use]
+    pub fn charged(&self) -> Option<Charged> {
+        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| Charged { turns, usage: *usage, cost_usd: *cost_usd, is_estimate };
+        match self {
+            Self::Replied { usage, estimated, cost_usd, priced, .. } => Some(charge(1, usage, *estimated || !*priced, cost_usd)),
+            Self::Consulted { usage, estimated, cost_usd, .. } => Some(charge(1, usage, *estimated, cost_usd)),
+            Self::ReplyLost { usage, estimated, cost_usd, .. } | Self::Shortened { usage, estimated, cost_usd, .. } => {
+                Some(charge(0, usage, *estimated, cost_usd))
+            }
+            Self::Started(_)
+            | Self::Resumed
+            | Self::TaskStarted { .. }
+            | Self::Forked { .. }
+            | Self::Brought { .. }
+            | Self::Reminded { .. }
+            | Self::Judged { .. }
+            | Self::Decided { .. }
+            | Self::Performing { .. }
+            | Self::Answered { .. }
+            | Self::TodosChanged { .. }
+            | Self::ModeSwitched { .. }
+            | Self::Checkpointed { .. }
+            | Self::TaskEnded { .. }
+            | Self::ServersListed { .. }
+            | Self::ServerNoted { .. }
+            | Self::Ended(_) => None,
+        }
+    }
+
     /// Returns the task it happened in; `None` for what happens to the session.
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {

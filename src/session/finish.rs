@@ -112,7 +112,7 @@ impl Session<'_> {
                 seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),
                 ..root.map(|root| root.spent).unwrap_or_default()
             },
-            spent_is_estimate: self.state.spent_is_estimate,
+            spent_is_estimate: self.state.spent_is_estimate(),
             changes,
             base: start.base.clone(),
             checkpoint: self.state.tree.checkpoint.clone(),
@@ -142,6 +142,8 @@ impl TaskReport {
             title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
             completed: task.ended.as_ref().map(|end| end.completed),
             turns: task.turns,
+            own: task.own,
+            with_sub_tasks: task.charged(),
             kept: task.brought.as_ref().and_then(|brought| brought.kept.clone()),
         }
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::chat::Usage;
 use crate::base::id::{SessionId, TaskId};
 use crate::policy::approval::Approval;
 use crate::policy::budget::Spent;
@@ -132,8 +133,21 @@ pub struct ApprovedCall {
     pub approval: Approval,
 }
 
+/// What requests to models used up: those of a task, of a task with its sub-tasks, of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Charged {
+    /// Replies of models, answers of experts among them.
+    pub turns: u32,
+    /// Tokens, with those of replies that broke off and of summaries.
+    pub usage: Usage,
+    /// US dollars by the price table.
+    pub cost_usd: f64,
+    /// True when some tokens were estimated or had no price.
+    pub is_estimate: bool,
+}
+
 /// A task in a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskReport {
     /// Its name.
     pub task: TaskId,
@@ -147,6 +161,12 @@ pub struct TaskReport {
     pub completed: Option<bool>,
     /// Model replies it took.
     pub turns: u32,
+    /// What its own requests used up.
+    #[serde(default)]
+    pub own: Charged,
+    /// The same with those of its sub-tasks.
+    #[serde(default)]
+    pub with_sub_tasks: Charged,
     /// The ref its changes are kept on, where they were not taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
@@ -172,6 +192,16 @@ pub struct CommandReport {
     pub command: String,
     /// How it ended.
     pub exit: Exit,
+}
+
+impl Charged {
+    /// Adds another charge to this one.
+    pub fn add(&mut self, other: Self) {
+        self.turns = self.turns.saturating_add(other.turns);
+        self.usage.add(other.usage);
+        self.cost_usd += other.cost_usd;
+        self.is_estimate |= other.is_estimate;
+    }
 }
 
 impl OutcomeWord {

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::base::chat::Usage;
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
@@ -16,7 +15,7 @@ use crate::modes::access::{self, Purpose};
 use crate::policy::intent::Intent;
 use crate::policy::verdict::{Refusal, Verdict};
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
-use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
+use crate::session::outcome::{ApprovedCall, Charged, CommandReport, Outcome, RefusedCall};
 use crate::session::task::{Brought, Fork, Performing, TaskEnd, TaskState, WaitingCall};
 use crate::tools::{Observation, Todo};
 use crate::workspace::repo::CommitId;
@@ -40,8 +39,6 @@ pub struct State {
     pub tree: Tree,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
     pub apart: BTreeMap<TaskId, Tree>,
-    /// True when some tokens were estimated or had no price.
-    pub spent_is_estimate: bool,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
     /// How it ended, once it did.
@@ -122,6 +119,12 @@ impl State {
         wall.saturating_add(self.last_at.map_or(Duration::ZERO, |since| passed(since, now)))
     }
 
+    /// Returns true when some tokens were estimated or had no price.
+    #[must_use]
+    pub fn spent_is_estimate(&self) -> bool {
+        self.root().is_some_and(|root| root.spent_is_estimate)
+    }
+
     /// Returns when the last thing happened.
     #[must_use]
     pub fn last_at(&self) -> Option<Timestamp> {
@@ -137,9 +140,12 @@ impl State {
     /// Takes one more line in.
     pub fn apply(&mut self, line: &JournalLine) {
         self.pass_time(line);
+        if let Some((task, charged)) = line.event.task().zip(line.event.charged()) {
+            self.charge(task, charged);
+        }
         match &line.event {
             Event::Started(start) => self.start = Some(start.clone()),
-            Event::Resumed | Event::ServerNoted { .. } => {}
+            Event::Resumed | Event::ServerNoted { .. } | Event::ReplyLost { .. } => {}
             Event::ServersListed { servers } => self.servers.clone_from(servers),
             Event::TaskStarted { task, parent, parent_call, mode, message, todos, budget, tree } => {
                 let parent = parent.zip(parent_call.clone());
@@ -161,33 +167,17 @@ impl State {
                     self.touch(parent, taken);
                 }
             }
-            Event::Replied { task, reply, usage, estimated, cost_usd, priced, withheld } => {
-                self.spend(*task, *usage, *cost_usd);
-                self.spent_is_estimate |= *estimated || !*priced;
-                self.with_task(*task, |task| {
-                    task.replied(reply.clone(), withheld);
-                    task.measured = (!estimated).then_some((usage.total(), task.context_bytes));
-                });
-            }
-            Event::Consulted { task, call, expert: _, answer, usage, estimated, cost_usd } => {
-                self.spend(*task, *usage, *cost_usd);
-                self.spent_is_estimate |= *estimated;
-                self.with_task(*task, |task| {
-                    task.consulted = task.consulted.saturating_add(1);
-                    if let Some(waiting) = task.waiting_call_mut(call) {
-                        waiting.consulted = Some(answer.clone());
-                    }
-                });
-            }
-            Event::ReplyLost { task, usage, estimated, cost_usd } => {
-                self.spent_is_estimate |= *estimated;
-                self.charge(*task, *usage, *cost_usd);
-            }
-            Event::Shortened { task, how: _, left_out, text, usage, estimated, cost_usd } => {
-                self.spent_is_estimate |= *estimated;
-                self.charge(*task, *usage, *cost_usd);
-                self.with_task(*task, |task| task.shorten(*left_out, text.clone()));
-            }
+            Event::Replied { task, reply, usage, estimated, withheld, .. } => self.with_task(*task, |task| {
+                task.replied(reply.clone(), withheld);
+                task.measured = (!estimated).then_some((usage.total(), task.context_bytes));
+            }),
+            Event::Consulted { task, call, answer, .. } => self.with_task(*task, |task| {
+                task.consulted = task.consulted.saturating_add(1);
+                if let Some(waiting) = task.waiting_call_mut(call) {
+                    waiting.consulted = Some(answer.clone());
+                }
+            }),
+            Event::Shortened { task, left_out, text, .. } => self.with_task(*task, |task| task.shorten(*left_out, text.clone())),
             Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
                 task.told.extend(about.clone());
                 task.reminded(text.clone(), *mistake);
@@ -298,17 +288,10 @@ impl State {
         self.tasks.push(task);
     }
 
-    fn spend(&mut self, id: TaskId, usage: Usage, cost_usd: f64) {
-        self.with_line(id, |task| task.spent.turns = task.spent.turns.saturating_add(1));
-        self.charge(id, usage, cost_usd);
-    }
-
-    /// Charges tokens and dollars, to a task and those above it.
-    fn charge(&mut self, id: TaskId, usage: Usage, cost_usd: f64) {
-        self.with_line(id, |task| {
-            task.spent.usage.add(usage);
-            task.spent.cost_usd += cost_usd;
-        });
+    /// Charges what a request used up, to a task and those above it.
+    fn charge(&mut self, id: TaskId, charged: Charged) {
+        self.with_task(id, |task| task.own.add(charged));
+        self.with_line(id, |task| task.charge(charged));
     }
 
     /// Counts files as changed where a task works, for it and the tasks above it that work there.

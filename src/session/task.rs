@@ -16,6 +16,7 @@ use crate::models::accounting;
 use crate::modes::access::Purpose;
 use crate::policy::budget::{Budget, Spent};
 use crate::session::event::{Decided, FileBefore, ForkedCall};
+use crate::session::outcome::Charged;
 use crate::session::repetition::Recent;
 use crate::tools::{Control, Observation, Todo};
 use crate::workspace::exec::Exit;
@@ -49,6 +50,10 @@ pub struct TaskState {
     pub brought: Option<Brought>,
     /// What it and its sub-tasks spent.
     pub spent: Spent,
+    /// True when some of that was estimated or had no price.
+    pub spent_is_estimate: bool,
+    /// What its own requests used up.
+    pub own: Charged,
     /// Wall time it took, with its sub-tasks.
     pub wall: Duration,
     /// Model replies of this task alone.
@@ -175,6 +180,8 @@ impl TaskState {
             fork: None,
             brought: None,
             spent: Spent::default(),
+            spent_is_estimate: false,
+            own: Charged::default(),
             wall: Duration::ZERO,
             turns: 0,
             messages: Arc::default(),
@@ -204,6 +211,13 @@ impl TaskState {
         task
     }
 
+    /// Returns what requests used up, its own and those of its sub-tasks.
+    #[must_use]
+    pub fn charged(&self) -> Charged {
+        let Spent { turns, usage, cost_usd, .. } = self.spent;
+        Charged { turns, usage, cost_usd, is_estimate: self.spent_is_estimate }
+    }
+
     /// Returns the first call without an answer and its place in the reply.
     #[must_use]
     pub fn first_unanswered(&self) -> Option<(usize, &WaitingCall)> {
@@ -225,6 +239,14 @@ impl TaskState {
     #[must_use]
     pub fn waiting_call(&self, call: &str) -> Option<&WaitingCall> {
         self.waiting.iter().find(|waiting| waiting.call.id == call)
+    }
+
+    /// Charges what a request of its own or of a sub-task used up.
+    pub(crate) fn charge(&mut self, charged: Charged) {
+        self.spent.turns = self.spent.turns.saturating_add(charged.turns);
+        self.spent.usage.add(charged.usage);
+        self.spent.cost_usd += charged.cost_usd;
+        self.spent_is_estimate |= charged.is_estimate;
     }
 
     pub(crate) fn waiting_call_mut(&mut self, call: &str) -> Option<&mut WaitingCall> {

@@ -81,7 +81,8 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     assert!(matches!(now.get(1), Some(Message::Assistant { .. })));
     assert!(state.task(TaskId(0)).unwrap().context_bytes < 80_000);
     let shown = transcript(&ran.lines);
-    assert!(shown.contains("messages of its context were condensed; this stands for them:\nDo the thing."), "{shown}");
+    assert!(shown.contains("messages of its context were condensed ("), "{shown}");
+    assert!(shown.contains(" out · about $0.00); this stands for them:\nDo the thing."), "{shown}");
     assert!(ran.outcome.tasks[0].turns == 9, "a summary is no turn");
 }
 

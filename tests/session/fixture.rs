@@ -14,6 +14,7 @@ use locum::base::clock::Clock;
 use locum::base::id::SessionId;
 use locum::base::secret::{Redactor, Secret};
 use locum::models::Model;
+use locum::models::profile::Price;
 use locum::models::retry::RetryLimits;
 use locum::models::scripted::Scripted;
 use locum::models::scripted::script::Script;
@@ -60,6 +61,10 @@ pub(crate) struct Fixture {
     pub(crate) gate: Gate,
     /// Tokens the model can take; no limit when absent.
     pub(crate) window: Option<u32>,
+    /// What the model costs.
+    pub(crate) price: Option<Price>,
+    /// How often a request is sent at most.
+    pub(crate) attempts: u32,
 }
 
 /// What came of a run.
@@ -99,6 +104,8 @@ impl Fixture {
             minutes: None,
             gate: Gate::default(),
             window: None,
+            price: None,
+            attempts: 1,
         }
     }
 
@@ -182,6 +189,7 @@ impl Fixture {
         };
         let never = cancel_at.is_none();
         let (standing, trusted) = (Standing::default(), start.base.clone());
+        let main = TaskModel { context_window: self.window.unwrap_or(u32::MAX), price: self.price, ..TaskModel::alone(model) };
         let parts = SessionParts {
             start,
             policy: &self.policy,
@@ -189,12 +197,12 @@ impl Fixture {
             modes: &modes,
             standing: &standing,
             trusted: &trusted,
-            main: TaskModel { context_window: self.window.unwrap_or(u32::MAX), ..TaskModel::alone(model) },
-            task: TaskModel::alone(model),
+            main,
+            task: main,
             condense: None,
             own: BTreeMap::new(),
-            experts: BTreeMap::new(),
-            retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
+            experts: BTreeMap::from([("deep".to_owned(), main)]),
+            retry: RetryLimits { attempts: self.attempts, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,
             env: &env,
             sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),

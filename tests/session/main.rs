@@ -7,6 +7,7 @@
     reason = "helpers of tests, which fail by panicking and make checkouts to work in"
 )]
 
+mod accounting;
 mod condense;
 mod endings;
 mod fetch;
