@@ -47,7 +47,7 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
     match kind {
         "read" => path().map(Intent::Read),
         "edit" => path().map(Intent::Edit),
-        "command" => Ok(Intent::Command(Script::parse(inner))),
+        "command" => Ok(Intent::Command(Script::asked(inner))),
         "fetch" => Ok(Intent::Fetch(url())),
         "browse" => Ok(Intent::Browse(url())),
         "connect" => Destination::parse(inner).map(Intent::Connect),

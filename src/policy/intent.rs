@@ -50,7 +50,7 @@ impl fmt::Display for Intent {
         match self {
             Self::Read(path) => write!(formatter, "read({path})"),
             Self::Edit(path) => write!(formatter, "edit({path})"),
-            Self::Command(script) => write!(formatter, "command({})", script.text().trim()),
+            Self::Command(script) => write!(formatter, "command({})", script.told()),
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Browse(url) => write!(formatter, "browse({url})"),
             Self::Connect(destination) => write!(formatter, "connect({destination})"),

@@ -12,8 +12,8 @@ use crate::base::chat::ToolSpec;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::policy::Permit;
-use crate::policy::command::Script;
 use crate::policy::command::examine::PathUse;
+use crate::policy::command::{Script, change_of_folder};
 use crate::policy::intent::{Act, Intent};
 use crate::policy::schema::Expansions;
 use crate::policy::verdict::Decision;
@@ -197,15 +197,6 @@ fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>
         }
     }
     Ok(intents)
-}
-
-/// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is the rest, run there. Only where the folder is one
-/// plain word; any other `cd` is for the policy to refuse.
-fn change_of_folder(command: &str) -> Option<(&str, &str)> {
-    let (folder, rest) = command.trim_start().strip_prefix("cd ")?.split_once("&&")?;
-    let (folder, rest) = (folder.trim(), rest.trim_start());
-    let is_plain = folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
-    (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty()).then_some((folder, rest))
 }
 
 fn render_touched(touched: &BTreeSet<RepoPath>) -> String {

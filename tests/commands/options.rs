@@ -11,8 +11,10 @@ use locum::policy::command::tables::{self, Effect, Table};
 const EVERYWHERE: &[&str] =
     &["ls", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "grep", "git", "rm", "cp", "mv", "date", "stat", "du", "df"];
 /// What the program's own words leave open, looked up by hand: `-U NUM` of diff needs its number, though `--unified` does not;
-/// cargo shows what there is where a name is missing, and takes the next word where there is one; xxd and stat name no value.
-const KNOWN: &[(&str, &str)] = &[("diff", "-U"), ("diff", "-C"), ("cargo", ""), ("xxd", ""), ("stat", "-c"), ("rustfmt", "")];
+/// cargo shows what there is where a name is missing, and takes the next word where there is one; xxd and stat name no value; jq takes two words
+/// (`--arg a v`), named in small letters.
+const KNOWN: &[(&str, &str)] =
+    &[("diff", "-U"), ("diff", "-C"), ("cargo", ""), ("xxd", ""), ("stat", "-c"), ("rustfmt", ""), ("jq", "--arg"), ("jq", "--argjson")];
 
 /// What an option takes, as the program says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

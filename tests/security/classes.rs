@@ -108,9 +108,11 @@ fn class_expansion() {
 #[test]
 fn class_environment_prefix() {
     commands(
-        &["git log --oneline"],
+        &["git log --oneline", "NO_COLOR=1 git log --oneline"],
         &[
             "PAGER=sh git log",
+            "NO_COLOR=1 PAGER=sh git log",
+            "LANG=/tmp/x git log",
             "GIT_EXTERNAL_DIFF=./x git diff",
             "LD_PRELOAD=./x.so ls",
             "PATH=. ls",

@@ -11,6 +11,7 @@ pub mod parse;
 mod sed;
 pub mod tables;
 pub mod tree;
+mod variables;
 pub mod word;
 
 use std::sync::{Arc, OnceLock};
@@ -66,6 +67,14 @@ impl Script {
         Self { text: text.to_owned(), folder: folder.clone(), neutral: Neutral::default(), tree, loose: OnceLock::new() }
     }
 
+    /// Parses a script as a person writes it in a question or an example: a change of folder at its front is where the rest runs, as it is when a
+    /// model calls a command.
+    #[must_use]
+    pub fn asked(text: &str) -> Self {
+        let inner = change_of_folder(text).and_then(|(folder, rest)| Some((RepoPath::parse(folder).ok()?, rest)));
+        inner.map_or_else(|| Self::parse(text), |(folder, rest)| Self::parse_in(rest, &folder))
+    }
+
     /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and git looks nowhere else.
     #[must_use]
     pub fn below(mut self, root: &str) -> Self {
@@ -86,6 +95,13 @@ impl Script {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the script with the folder it runs in, as a person would write it.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let text = self.text.trim();
+        if self.folder.is_root() { text.to_owned() } else { format!("cd {} && {text}", self.folder) }
     }
 
     /// Returns where the repository lies, without the leading `/`; `None` where that is not known.
@@ -235,6 +251,16 @@ impl Script {
         let harmless = |examined: &Examination| examined.only_reads && examined.findings.is_empty() && examined.edits.is_empty();
         !examined.is_empty() && self.redirected().1.is_empty() && examined.iter().all(|(_, examined)| harmless(examined))
     }
+}
+
+/// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is the rest, run there. Only where the folder is one
+/// plain word; any other `cd` is for the policy to refuse.
+#[must_use]
+pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
+    let (folder, rest) = command.trim_start().strip_prefix("cd ")?.split_once("&&")?;
+    let (folder, rest) = (folder.trim(), rest.trim_start());
+    let is_plain = folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
+    (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty()).then_some((folder, rest))
 }
 
 /// To a redirection, `-` is a file of that name.

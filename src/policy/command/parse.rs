@@ -10,7 +10,7 @@ use brush_parser::{Parser, ParserOptions, ast};
 
 use crate::policy::command::limits;
 use crate::policy::command::tree::{AndOr, Command, Joint, List, Pipeline, Redirect, Simple};
-use crate::policy::command::word;
+use crate::policy::command::{variables, word};
 
 /// Most simple commands in a script.
 pub const COMMANDS_LIMIT: usize = 500;
@@ -131,15 +131,13 @@ fn simple(found: &ast::SimpleCommand) -> Result<Simple, String> {
     for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
         match item {
             ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => add_redirect(redirect, &mut command.redirects)?,
-            ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
-                return Err(format!("the script sets a variable (`{}`); commands run in a fixed environment", word.value));
-            }
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => command.variables.push(variable(assignment, word)?),
             ast::CommandPrefixOrSuffixItem::Word(_) => return Err("the script holds a word where none is expected".to_owned()),
             ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => return Err(process_substitution()),
         }
     }
     let Some(name) = &found.word_or_name else {
-        return Err("the script redirects without a command".to_owned());
+        return Err(format!("the script {} without a command", if command.variables.is_empty() { "redirects" } else { "sets a variable" }));
     };
     command.words.push(literal(name)?);
     for item in found.suffix.iter().flat_map(|suffix| &suffix.0) {
@@ -154,6 +152,19 @@ fn simple(found: &ast::SimpleCommand) -> Result<Simple, String> {
         }
     }
     Ok(command)
+}
+
+fn variable(assignment: &ast::Assignment, word: &ast::Word) -> Result<(String, String), String> {
+    let (ast::AssignmentName::VariableName(name), ast::AssignmentValue::Scalar(value), false) =
+        (&assignment.name, &assignment.value, assignment.append)
+    else {
+        return Err(format!("the script changes a variable or sets a part of one (`{}`)", word.value));
+    };
+    // A name that is refused is told before its value is looked at.
+    variables::check(name, "")?;
+    let value = literal(value)?;
+    variables::check(name, &value)?;
+    Ok((name.clone(), value))
 }
 
 fn process_substitution() -> String {

@@ -44,6 +44,8 @@ fn everything_else_runs_as_text_made_from_the_tree() {
         ("if a; then b; elif c; then d; else e; fi", "if 'a'\nthen 'b'\nelif 'c'\nthen 'd'\nelse 'e'\nfi"),
         ("cat <<'EOF' | wc\n$(x)\nEOF", "'cat' <<'LOCUM_TEXT' | 'wc'\n$(x)\nLOCUM_TEXT\n"),
         ("cat <<'EOF'\nLOCUM_TEXT\nEOF\nb", "'cat' <<'LOCUM_TEXT_'\nLOCUM_TEXT\nLOCUM_TEXT_\n'b'"),
+        ("CI=1 LC_ALL='C' a b | c", "CI='1' LC_ALL='C' 'a' 'b' | 'c'"),
+        ("RUST_BACKTRACE=1 a", "RUST_BACKTRACE='1' 'a'"),
         ("cat <<< 'x y'", "'cat' <<'LOCUM_TEXT'\nx y\nLOCUM_TEXT\n"),
     ] {
         assert_eq!(Script::parse(text).execution(), Some(Execution::Shell(expected.to_owned())), "{text}");

@@ -52,6 +52,8 @@ pub enum Command {
 /// A program, its words and its redirections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Simple {
+    /// Variables set for it alone, by name and value.
+    pub variables: Vec<(String, String)>,
     /// The words; the first names the program.
     pub words: Vec<String>,
     /// The redirections.
@@ -114,12 +116,12 @@ impl List {
         found
     }
 
-    /// Returns the only command when the list is one simple command without redirections.
+    /// Returns the only command when the list is one simple command without redirections and variables.
     #[must_use]
     pub fn only_command(&self) -> Option<&Simple> {
         let [AndOr { first: Pipeline { negated: false, commands }, rest }] = self.0.as_slice() else { return None };
         match commands.as_slice() {
-            [Command::Simple(simple)] if rest.is_empty() && simple.redirects.is_empty() => Some(simple),
+            [Command::Simple(simple)] if rest.is_empty() && simple.redirects.is_empty() && simple.variables.is_empty() => Some(simple),
             _ => None,
         }
     }
@@ -208,6 +210,9 @@ fn render_pipeline(pipeline: &Pipeline, words: &dyn Fn(&Simple) -> Vec<String>, 
 fn render_command(command: &Command, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
     match command {
         Command::Simple(simple) => {
+            for (name, value) in &simple.variables {
+                out.push(&format!("{name}={} ", quoted(value)));
+            }
             let words: Vec<String> = words(simple).iter().map(|word| quoted(word)).collect();
             out.push(&words.join(" "));
             out.redirects(&simple.redirects);

@@ -20,7 +20,7 @@ impl Judge {
     pub(super) fn script(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
         let verdict = self.commands(script, intent, facts, spec);
         let wanted = |found: &Match<'_>| {
-            matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()))
+            matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()) || pattern.is_script(&script.told()))
                 && found.rule.narrowing.holds(facts)
         };
         let spelled_out = self.at(self.by_kind.get(&Kind::AnyCommand)).filter(wanted).max_by_key(|found| found.rule.decision);
@@ -210,6 +210,10 @@ impl Judge {
             PathUse::Inside(path) => (path, true),
             PathUse::Perhaps(path) => (path, false),
             PathUse::Outside(path) if !edit && self.opened(path, spec) => return None,
+            PathUse::Outside(path) if edit && path.trim_end_matches('/') == "." => {
+                let reason = format!("it writes all of `{path}`, and protected files lie there; name files or folders");
+                return Some(self.guard(shown.to_owned(), reason));
+            }
             PathUse::Outside(path) => return Some(self.guard(shown.to_owned(), format!("`{path}` is not a path inside the repository"))),
         };
         let intent = if edit { Intent::Edit(path.clone()) } else { Intent::Read(path.clone()) };

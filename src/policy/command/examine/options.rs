@@ -14,7 +14,13 @@ impl Looking<'_> {
         let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if let Some(takes) = known.takes(option) {
             match (takes, value) {
-                (Takes::Nothing, Some(_)) => self.unlisted(name, index, word),
+                (Takes::Nothing | Takes::Two, Some(_)) => self.unlisted(name, index, word),
+                (Takes::Two, None) => {
+                    for _ in 0..2 {
+                        let value = self.next_value(name, option);
+                        self.value(takes, name, index, value);
+                    }
+                }
                 (Takes::Nothing | Takes::Optional, _) => {}
                 (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines, value) => {
                     let value = value.map(str::to_owned).or_else(|| self.next_value(name, option));
@@ -46,7 +52,8 @@ impl Looking<'_> {
                     self.value(takes, name, index, value);
                     return;
                 }
-                None => {
+                // None of a single letter takes two.
+                Some(Takes::Two) | None => {
                     self.unlisted(name, index, word);
                     return;
                 }
@@ -69,7 +76,7 @@ impl Looking<'_> {
                 Some((_, file)) if !file.is_empty() => self.found.reads.extend(path_use(file, self.folder)),
                 _ => self.finding(index, format!("lines of `{name}` without the file they are in")),
             },
-            Takes::Nothing | Takes::Optional | Takes::Value => {}
+            Takes::Nothing | Takes::Optional | Takes::Value | Takes::Two => {}
         }
     }
 

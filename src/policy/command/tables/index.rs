@@ -16,6 +16,7 @@ pub(in crate::policy::command) enum Takes {
     ReadFile,
     WrittenFile,
     Lines,
+    Two,
 }
 
 /// A table and its options by name.
@@ -55,6 +56,7 @@ fn read(options: [&'static str; 2]) -> HashMap<&'static str, Takes> {
             Some((option, "<")) => (option, Takes::ReadFile),
             Some((option, ">")) => (option, Takes::WrittenFile),
             Some((option, ":")) => (option, Takes::Lines),
+            Some((option, "=")) => (option, Takes::Two),
             // Nothing else is written in the tables; an option that is not known is refused.
             Some(_) => continue,
         };
@@ -73,7 +75,7 @@ mod tests {
 
     #[test]
     fn options_take_what_their_notation_says() {
-        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: -n"]);
+        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --arg== -n"]);
         let expected = [
             ("-l", Takes::Nothing),
             ("--color", Takes::Optional),
@@ -81,6 +83,7 @@ mod tests {
             ("--file", Takes::ReadFile),
             ("-o", Takes::WrittenFile),
             ("-L", Takes::Lines),
+            ("--arg", Takes::Two),
         ];
         assert_eq!(options, expected.into());
     }

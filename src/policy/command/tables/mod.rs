@@ -2,7 +2,7 @@
 //! allowed by `:*`, so that a new option of a program is a refusal, not a hole.
 //!
 //! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value; `--file=<` takes a file that is
-//! read; `-o=>` takes a file that is written. Single letters combine (`-la`).
+//! read; `-o=>` takes a file that is written; `--arg==` takes two values. Single letters combine (`-la`).
 
 mod build;
 mod git;

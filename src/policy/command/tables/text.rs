@@ -140,7 +140,7 @@ pub(super) const TABLES: &[Table] = &[
         &["jq"],
         Operands::PatternThenPaths(&[]),
         "-r -c -n -s -e -S -a -j -C -M -R --raw-output --compact-output --null-input --slurp --exit-status --sort-keys --ascii-output --join-output \
-         --color-output --monochrome-output --raw-input --tab --indent= --stream --seq",
+         --color-output --monochrome-output --raw-input --tab --indent= --stream --seq --arg== --argjson==",
     ),
     reads(
         &["rg"],
