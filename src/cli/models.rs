@@ -10,6 +10,7 @@ use crate::cli::{Context, ExitStatus, table};
 use crate::config::settings::Settings;
 use crate::models::profile::{Price, Profile};
 use crate::models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve};
+use crate::models::tokens::Tokenizer;
 
 /// Runs the subcommand.
 ///
@@ -37,6 +38,8 @@ struct ModelRow {
     context_window: Option<u32>,
     max_output_tokens: Option<u32>,
     price: Option<Price>,
+    /// How its tokens are estimated before its provider counts them.
+    tokenizer: Tokenizer,
     notes: Vec<String>,
     /// Why it cannot be used.
     problem: Option<String>,
@@ -56,7 +59,7 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
         output.json(&rows);
     } else {
         for line in table::lines(
-            ["NAME", "USED FOR", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "KEY", "NOTES"],
+            ["NAME", "USED FOR", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "TOKENS BY", "KEY", "NOTES"],
             &rows.iter().map(cells).collect::<Vec<_>>(),
         ) {
             output.line(line);
@@ -89,6 +92,7 @@ fn row(name: &str, profile: &Profile, settings: &Settings, context: &Context) ->
             context_window: profile.context_window,
             max_output_tokens: profile.max_output_tokens,
             price: profile.price,
+            tokenizer: profile.tokenizer.unwrap_or_default(),
             notes: Vec::new(),
             problem: Some(error.to_string()),
         },
@@ -107,6 +111,7 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
         context_window: Some(chosen.limits.context_window),
         max_output_tokens: Some(chosen.limits.max_output_tokens),
         price: chosen.limits.price,
+        tokenizer: chosen.limits.tokenizer,
         notes: chosen.notes.clone(),
         problem: None,
     }
@@ -126,7 +131,7 @@ fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
     }
 }
 
-fn cells(row: &ModelRow) -> [String; 9] {
+fn cells(row: &ModelRow) -> [String; 10] {
     let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| crate::report::figures::tokens(u64::from(number)));
     let price = row.price.map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
     let notes = row.problem.iter().chain(&row.notes).cloned().collect::<Vec<_>>().join("; ");
@@ -138,6 +143,7 @@ fn cells(row: &ModelRow) -> [String; 9] {
         number(row.context_window),
         number(row.max_output_tokens),
         price,
+        row.tokenizer.as_str().to_owned(),
         if row.has_key { "set" } else { "-" }.to_owned(),
         notes,
     ]

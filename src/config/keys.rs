@@ -97,6 +97,7 @@ pub const KEYS: &[Key] = &[
     key("models.profiles.*.images", Kind::Flag, Scope::Everyone, &[], "whether the model sees images"),
     key("models.profiles.*.included_tools", Kind::Words(&["apply_patch"]), Scope::Everyone, &[], "opt-in tools the model is offered"),
     key("models.profiles.*.tool_protocol", Kind::Word(&["native", "xml"]), Scope::Everyone, &[], "how it calls tools"),
+    key("models.profiles.*.tokenizer", Kind::Word(&["bytes", "o200k"]), Scope::Everyone, &[], "how its tokens are estimated"),
     key("mcp.*.type", Kind::Word(&["stdio", "streamable-http"]), Scope::Everyone, &[], "how the server is spoken to"),
     key("mcp.*.command", Kind::Text, Scope::Everyone, &[], "the program that is the server"),
     key("mcp.*.args", Kind::Texts, Scope::Everyone, &[], "its arguments"),

@@ -1,18 +1,18 @@
 //! What a reply costs and how long a request is: pure arithmetic.
 //!
-//! In: counted usage and a price, or texts. Out: US dollars, or an estimate of tokens. An estimate is a quarter of the bytes,
-//! of letters outside ASCII half of theirs, and must be shown as an estimate; it decides nothing once the provider has counted.
+//! In: counted usage and a price, or texts and the tokenizer of their model. Out: US dollars, or an estimate of tokens, which must be shown as
+//! one; it decides nothing once the provider has counted.
 
-use crate::base::chat::{KeptPart, Message, ToolSpec, Usage};
+use crate::base::chat::{KeptPart, Message, Reply, ToolCall, ToolSpec, Usage};
+use crate::base::image::Image;
 use crate::models::ModelRequest;
 use crate::models::profile::Price;
+use crate::models::tokens::Tokenizer;
 
 /// Tokens a price is quoted for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
 /// Bytes of text that make about one token.
 const BYTES_PER_TOKEN: u64 = 4;
-/// Tokens a message costs beyond its text: its role and its frame.
-const MESSAGE_TOKENS: u64 = 4;
 
 /// Returns the cost in US dollars. Input read from or written to the provider's cache is part of [`Usage::input`] and is priced
 /// apart where the price says so.
@@ -38,29 +38,54 @@ pub fn estimate_tokens(bytes: usize) -> u64 {
 
 /// Returns about how many tokens the model reads for a request: an estimate.
 #[must_use]
-pub fn estimate_request(request: &ModelRequest<'_>) -> u64 {
-    let tools: u64 = request.tools.iter().map(tool_tokens).sum();
-    let messages: u64 = request.messages.iter().map(estimate_message).sum();
-    estimate_tokens(request.system.len()) + MESSAGE_TOKENS + tools + messages
+pub fn estimate_request(tokenizer: Tokenizer, request: &ModelRequest<'_>) -> u64 {
+    let messages: u64 = request.messages.iter().map(|message| estimate_message(tokenizer, message)).sum();
+    estimate_text(tokenizer, request.system) + estimate_tools(tokenizer, request.tools) + messages
 }
 
-/// Returns about how many tokens one message adds to a request: an estimate.
+/// Returns about how many tokens a text makes that is a message of its own: an estimate.
 #[must_use]
-pub fn estimate_message(message: &Message) -> u64 {
+pub fn estimate_text(tokenizer: Tokenizer, text: &str) -> u64 {
+    tokenizer.tokens(text).saturating_add(tokenizer.frame_tokens())
+}
+
+/// Returns about how many tokens a question has that is a conversation of its own: an estimate.
+#[must_use]
+pub fn estimate_ask(tokenizer: Tokenizer, system: &str, question: &str) -> u64 {
+    estimate_text(tokenizer, system).saturating_add(estimate_text(tokenizer, question))
+}
+
+/// Returns about how many tokens tools add to a request: an estimate.
+#[must_use]
+pub fn estimate_tools(tokenizer: Tokenizer, tools: &[ToolSpec]) -> u64 {
+    let written = |tool: &ToolSpec| format!("{}\n{}\n{}", tool.name, tool.description, tool.parameters);
+    tools.iter().map(|tool| estimate_text(tokenizer, &written(tool))).sum()
+}
+
+/// Returns about how many tokens one message adds to a request: an estimate. What only its provider can read counts by its bytes.
+#[must_use]
+pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
     match message {
-        Message::User { text } => estimate_tokens(text.len()) + MESSAGE_TOKENS,
+        Message::User { text } => estimate_text(tokenizer, text),
         Message::Assistant { text, calls, kept, .. } => {
             let kept: usize = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum();
-            let calls: u64 = calls.iter().map(|call| estimate_tokens(call.name.len() + call.arguments.len()) + MESSAGE_TOKENS).sum();
-            estimate_tokens(text.len() + kept) + MESSAGE_TOKENS + calls
+            estimate_text(tokenizer, text) + estimate_tokens(kept) + estimate_calls(tokenizer, calls)
         }
-        Message::Tool { results } => results.iter().map(|result| estimate_tokens(result.text.len()) + MESSAGE_TOKENS).sum(),
+        Message::Tool { results } => {
+            let shown = |images: &[Image]| u64::try_from(images.iter().map(Image::tokens).sum::<usize>()).unwrap_or(u64::MAX);
+            results.iter().map(|result| estimate_text(tokenizer, &result.text).saturating_add(shown(&result.images))).sum()
+        }
     }
 }
 
-fn tool_tokens(tool: &ToolSpec) -> u64 {
-    let parameters = tool.parameters.to_string();
-    estimate_tokens(tool.name.len() + tool.description.len() + parameters.len()) + MESSAGE_TOKENS
+/// Returns about how many tokens a model wrote: an estimate.
+#[must_use]
+pub fn estimate_reply(tokenizer: Tokenizer, reply: &Reply) -> u64 {
+    tokenizer.tokens(&reply.text) + tokenizer.tokens(&reply.reasoning) + estimate_calls(tokenizer, &reply.calls)
+}
+
+fn estimate_calls(tokenizer: Tokenizer, calls: &[ToolCall]) -> u64 {
+    calls.iter().map(|call| tokenizer.tokens(&call.name) + estimate_text(tokenizer, &call.arguments)).sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
@@ -72,10 +97,11 @@ fn dollars(tokens: u64, per_million: f64) -> f64 {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{cost, estimate_request, estimate_tokens};
-    use crate::base::chat::{Message, Usage};
+    use super::{cost, estimate_reply, estimate_request, estimate_tokens};
+    use crate::base::chat::{Message, Reply, ToolCall, ToolResult, Usage};
     use crate::models::ModelRequest;
     use crate::models::profile::Price;
+    use crate::models::tokens::Tokenizer;
 
     fn check(usage: Usage, price: Price, dollars: f64) {
         assert!((cost(usage, price) - dollars).abs() < 1e-9, "{usage:?} at {price:?} cost {}", cost(usage, price));
@@ -107,6 +133,19 @@ mod tests {
         let messages = [Message::User { text: "a".repeat(400) }];
         let bare = ModelRequest::with(&[]);
         let full = ModelRequest { system: &"s".repeat(40), messages: &messages, ..bare };
-        assert_eq!(estimate_request(&full) - estimate_request(&bare), 10 + 100 + 4);
+        assert_eq!(estimate_request(Tokenizer::Bytes, &full) - estimate_request(Tokenizer::Bytes, &bare), 10 + 100);
+    }
+
+    #[test]
+    fn counts_by_the_tokenizer_of_the_model_and_adds_frames() {
+        let call = ToolCall { id: "c".into(), name: "read_file".into(), arguments: r#"{"path":"src/main.rs"}"#.into() };
+        let reply = Reply { text: "Hello world".into(), reasoning: "hm".into(), calls: vec![call], ..Reply::default() };
+        let result = ToolResult { call_id: "c".into(), text: "fn main() {}".into(), ..ToolResult::default() };
+        let messages = [reply.clone().into_message(), Message::Tool { results: vec![result] }];
+        let request = ModelRequest::with(&messages);
+        // Of the words 2 tokens, of the reasoning 1, of the call 2 and 7, of the answer 4; and 4 for each of a system prompt, words, call and answer.
+        assert_eq!(estimate_reply(Tokenizer::O200k, &reply), 2 + 1 + 2 + 7 + 4);
+        assert_eq!(estimate_request(Tokenizer::O200k, &request), 2 + 2 + 7 + 4 + 4 * 4);
+        assert_eq!(estimate_request(Tokenizer::Bytes, &request), 3 + 3 + 6 + 3);
     }
 }

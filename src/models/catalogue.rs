@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::models::profile::{Price, Profile, ToolProtocol};
+use crate::models::tokens::Tokenizer;
 
 /// Everything the program knows about models before it is told.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,6 +39,9 @@ pub struct CatalogueEntry {
     /// True when it sees images.
     #[serde(default)]
     pub images: bool,
+    /// How its tokens are estimated.
+    #[serde(default)]
+    pub tokenizer: Tokenizer,
 }
 
 /// How one host differs from the others that speak the same protocol.
@@ -81,6 +85,8 @@ pub struct Limits {
     pub tool_protocol: ToolProtocol,
     /// True when it sees images.
     pub images: bool,
+    /// How its tokens are estimated.
+    pub tokenizer: Tokenizer,
     /// True when the model is neither listed nor described by its profile: the window is a careful guess.
     pub guessed: bool,
 }
@@ -136,6 +142,7 @@ impl Catalogue {
             price: profile.price.or(entry.map(|entry| entry.price)),
             tool_protocol: profile.tool_protocol.or(entry.map(|entry| entry.tool_protocol)).unwrap_or_default(),
             images: profile.images.unwrap_or(entry.is_some_and(|entry| entry.images)),
+            tokenizer: profile.tokenizer.or(entry.map(|entry| entry.tokenizer)).unwrap_or_default(),
             guessed: window.is_none() && is_remote,
         }
     }

@@ -14,6 +14,7 @@ pub mod resolve;
 pub mod responses;
 pub mod retry;
 pub mod scripted;
+pub mod tokens;
 pub mod wire;
 pub mod xml;
 

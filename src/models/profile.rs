@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::base::tool::ToolName;
+use crate::models::tokens::Tokenizer;
 
 /// Longest idle timeout accepted, in seconds.
 const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
@@ -74,6 +75,9 @@ pub struct Profile {
     /// How it calls tools; as the catalogue says when absent, natively where that says nothing.
     #[serde(default)]
     pub tool_protocol: Option<ToolProtocol>,
+    /// How its tokens are estimated; as the catalogue says when absent, by bytes where that says nothing.
+    #[serde(default)]
+    pub tokenizer: Option<Tokenizer>,
 }
 
 impl Profile {
@@ -95,6 +99,7 @@ impl Profile {
             images: None,
             included_tools: Vec::new(),
             tool_protocol: None,
+            tokenizer: None,
         }
     }
 

@@ -22,6 +22,7 @@ use crate::models::profile::{Price, Profile, Provider, ToolProtocol};
 use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
 use crate::models::scripted::Scripted;
 use crate::models::scripted::script::Script;
+use crate::models::tokens::Tokenizer;
 use crate::models::{Model, accounting};
 use crate::modes::{Mode, ModelNeed};
 use crate::report::trace::TracedModel;
@@ -30,7 +31,7 @@ use crate::run::job::Work;
 use crate::run::prepare::{NamedFile, Order, ReplayOrder};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::Trusted;
-use crate::session::TaskModel;
+use crate::session::{Spare, TaskModel};
 
 /// A model that is ready to be asked.
 pub struct PreparedModel {
@@ -42,7 +43,8 @@ pub struct PreparedModel {
     pub(super) sees_images: bool,
     /// How a trace names it.
     pub(super) traced: TracedModel,
-    spares: Vec<(String, Option<Price>)>,
+    tokenizer: Tokenizer,
+    spares: Vec<Spare>,
 }
 
 impl PreparedModel {
@@ -55,6 +57,7 @@ impl PreparedModel {
             context_window: u32::MAX,
             tool_protocol: ToolProtocol::Native,
             sees_images: true,
+            tokenizer: Tokenizer::Bytes,
             spares: Vec::new(),
         }
     }
@@ -65,8 +68,12 @@ impl PreparedModel {
         for chosen in std::iter::once(chosen).chain(&chosen.spares) {
             links.push(Link { model: build(chosen, trusted)?, context_window: chosen.limits.context_window });
         }
-        let prices = chosen.spares.iter().map(|spare| spare.limits.price);
-        let spares = links.iter().skip(1).map(|link| link.model.label().to_owned()).zip(prices).collect();
+        let spare = |(link, chosen): (&Link, &Chosen)| Spare {
+            label: link.model.label().to_owned(),
+            price: chosen.limits.price,
+            tokenizer: chosen.limits.tokenizer,
+        };
+        let spares = links.iter().skip(1).zip(&chosen.spares).map(spare).collect();
         let chain = Chain::new(links).ok_or_else(|| Fault::setup("models", "there is no model"))?;
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
@@ -80,6 +87,7 @@ impl PreparedModel {
             context_window,
             tool_protocol: chosen.limits.tool_protocol,
             sees_images,
+            tokenizer: chosen.limits.tokenizer,
             traced: TracedModel { provider: traced_provider(&chosen.profile), name: chosen.profile.model.clone() },
             spares,
         })
@@ -87,7 +95,7 @@ impl PreparedModel {
 
     /// Returns true when it, or a model that stands in for it, costs something.
     pub(super) fn has_price(&self) -> bool {
-        let prices = std::iter::once(&self.price).chain(self.spares.iter().map(|(_, price)| price));
+        let prices = std::iter::once(&self.price).chain(self.spares.iter().map(|spare| &spare.price));
         prices.flatten().any(|price| accounting::cost(Usage { input: 1, output: 1, ..Usage::default() }, *price) > 0.0)
     }
 
@@ -101,6 +109,7 @@ impl PreparedModel {
             context_window: self.context_window,
             tool_protocol: self.tool_protocol,
             sees_images: self.sees_images,
+            tokenizer: self.tokenizer,
             spares: &self.spares,
         }
     }
@@ -204,6 +213,7 @@ impl Models {
             context_window: capacity.window,
             sees_images: capacity.sees_images,
             tool_protocol: capacity.tool_protocol,
+            tokenizer: capacity.tokenizer,
             included_tools: capacity.included_tools,
             ..PreparedModel::free(play.clone())
         };
@@ -225,6 +235,7 @@ impl Models {
             window: prepared.context_window,
             sees_images: prepared.sees_images,
             tool_protocol: prepared.tool_protocol,
+            tokenizer: prepared.tokenizer,
             included_tools: prepared.included_tools.clone(),
         };
         let capacities = Capacities {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use crate::base::chat::ToolSpec;
 use crate::base::id::TaskId;
-use crate::base::text::weighed_bytes;
 use crate::base::tool::ToolName;
+use crate::models::accounting;
 use crate::models::profile::ToolProtocol;
 use crate::models::xml;
 use crate::modes::access::{self, Offer, Purpose};
@@ -34,8 +34,8 @@ pub(crate) struct Brief {
     pub(crate) tools: Vec<ToolSpec>,
     /// Their names.
     pub(crate) offered: Vec<ToolName>,
-    /// Bytes of all of it.
-    pub(crate) size_bytes: usize,
+    /// About how many tokens all of it has: an estimate.
+    pub(crate) size_tokens: u64,
 }
 
 impl<'a> Session<'a> {
@@ -77,15 +77,17 @@ impl<'a> Session<'a> {
             servers: &self.parts.servers.offered(),
         });
         let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
-        let tools_bytes = match model.tool_protocol {
-            ToolProtocol::Native => {
-                told.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum::<usize>()
-            }
-            ToolProtocol::Xml => xml::write::section(&told.tools).len(),
-        };
-        let size_bytes = weighed_bytes(&system) + tools_bytes;
-        Brief { system, tools: told.tools, offered: told.offered, size_bytes }
+        let size_tokens = estimate(&system, &told.tools, model);
+        Brief { system, tools: told.tools, offered: told.offered, size_tokens }
     }
+}
+
+fn estimate(system: &str, tools: &[ToolSpec], model: TaskModel<'_>) -> u64 {
+    let described = match model.tool_protocol {
+        ToolProtocol::Native => accounting::estimate_tools(model.tokenizer, tools),
+        ToolProtocol::Xml => model.tokenizer.tokens(&xml::write::section(tools)),
+    };
+    accounting::estimate_text(model.tokenizer, system).saturating_add(described)
 }
 
 /// What decides what a model in one mode is told.

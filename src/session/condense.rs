@@ -9,7 +9,6 @@ use tracing::Instrument;
 
 use crate::base::chat::{Message, Usage};
 use crate::base::id::TaskId;
-use crate::base::text::weighed_bytes;
 use crate::models::ModelRequest;
 use crate::models::accounting;
 use crate::models::retry::{self, Completed};
@@ -44,12 +43,12 @@ pub(crate) struct Crowded {
 
 impl<'a> Session<'a> {
     /// Returns the work that makes room for a task's next request; `None` when there is enough, or nothing that could be left out.
-    pub(crate) fn make_room(&mut self, id: TaskId, beside_bytes: usize) -> Result<Option<Work<'a>>, Stop> {
+    pub(crate) fn make_room(&mut self, id: TaskId, estimate_tokens: u64) -> Result<Option<Work<'a>>, Stop> {
         let task = self.task(id)?;
         let own = self.model_of(task);
         let crowded = self.crowded.get(&id).copied().unwrap_or_default();
         let window = u64::from(own.context_window);
-        if !crowded.is_told && task.context_tokens(beside_bytes) <= window / 4 * FULL_QUARTERS {
+        if !crowded.is_told && estimate_tokens <= window / 4 * FULL_QUARTERS {
             return Ok(None);
         }
         // A quarter of the window, at four bytes a token; less each time that was not enough.
@@ -59,7 +58,7 @@ impl<'a> Session<'a> {
         let condenser = self.parts.condense.unwrap_or(own);
         let limit_bytes = usize::try_from(condenser.context_window).unwrap_or(usize::MAX).saturating_mul(2);
         let text = condense::request(&task.message, task.messages.get(..left_out).unwrap_or_default(), limit_bytes);
-        let estimate_tokens = accounting::estimate_tokens(weighed_bytes(&text) + condense::SYSTEM.len());
+        let estimate_tokens = accounting::estimate_ask(condenser.tokenizer, condense::SYSTEM, &text);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, condenser.price)?;
         let (turn, retry, clock) = (task.shortened, self.parts.retry, self.parts.clock);
         Ok(Some(
@@ -92,7 +91,7 @@ impl<'a> Session<'a> {
         let (summary, cost) = match summary {
             Ok(reply) => {
                 let (price, estimated) = (condenser.price_of(&reply), reply.usage.is_none());
-                let output = accounting::estimate_tokens(weighed_bytes(&reply.text));
+                let output = condenser.tokenizer_by(reply.by.as_deref()).tokens(&reply.text);
                 let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
                 let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
                 let text = self.parts.redactor.redact(reply.text.trim());

@@ -8,10 +8,11 @@ use tracing::Instrument;
 
 use crate::base::chat::{Message, Usage};
 use crate::base::id::TaskId;
-use crate::base::text::{Clipped, weighed_bytes};
+use crate::base::text::Clipped;
 use crate::models::ModelRequest;
 use crate::models::accounting;
 use crate::models::retry::{self, Completed};
+use crate::models::tokens::Tokenizer;
 use crate::policy::Permit;
 use crate::prompts::expert;
 use crate::session::Session;
@@ -51,7 +52,7 @@ impl<'a> Session<'a> {
             return self.answered(id, &waiting, Observation::failed(text), None, true).map(|()| None);
         };
         let task = self.task(id)?;
-        let estimate_tokens = accounting::estimate_tokens(expert::SYSTEM.len() + weighed_bytes(&question));
+        let estimate_tokens = accounting::estimate_ask(asked.tokenizer, expert::SYSTEM, &question);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
         let (turn, retry, clock, waiting) = (task.consulted, self.parts.retry, self.parts.clock, Box::new(waiting));
         let question = self.parts.redactor.redact(&question);
@@ -96,8 +97,10 @@ impl<'a> Session<'a> {
                 return self.answered(id, waiting, Observation::failed(text), None, false);
             }
         };
-        let price = self.parts.experts.get(&expert).and_then(|asked| asked.price_of(&reply));
-        let output = accounting::estimate_tokens(weighed_bytes(&reply.text) + weighed_bytes(&reply.reasoning));
+        let asked = self.parts.experts.get(&expert);
+        let price = asked.and_then(|asked| asked.price_of(&reply));
+        let tokenizer = asked.map_or_else(Tokenizer::default, |asked| asked.tokenizer_by(reply.by.as_deref()));
+        let output = accounting::estimate_reply(tokenizer, &reply);
         let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
         let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
         let estimated = reply.usage.is_none() || price.is_none();

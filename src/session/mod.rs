@@ -16,6 +16,7 @@ mod aside;
 pub mod brief;
 mod calls;
 mod condense;
+mod estimate;
 mod expert;
 mod finish;
 mod fork;
@@ -55,6 +56,7 @@ use crate::base::tool::ToolName;
 use crate::models::Model;
 use crate::models::profile::{Price, ToolProtocol};
 use crate::models::retry::RetryLimits;
+use crate::models::tokens::Tokenizer;
 use crate::modes::ModeSet;
 use crate::modes::access::Purpose;
 use crate::policy::Policy;
@@ -65,6 +67,7 @@ use crate::policy::verdict::Decision;
 use crate::prompts::Standing;
 use crate::session::brief::Brief;
 use crate::session::condense::Crowded;
+use crate::session::estimate::Counted;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::{Outcome, OutcomeWord};
@@ -97,8 +100,21 @@ pub struct TaskModel<'a> {
     pub tool_protocol: ToolProtocol,
     /// True when it sees images.
     pub sees_images: bool,
-    /// The models that may stand in for it, by label, with what they cost.
-    pub spares: &'a [(String, Option<Price>)],
+    /// How its tokens are estimated.
+    pub tokenizer: Tokenizer,
+    /// The models that may stand in for it.
+    pub spares: &'a [Spare],
+}
+
+/// A model that may stand in for another one.
+#[derive(Clone, Debug)]
+pub struct Spare {
+    /// Its label: replies name it by that.
+    pub label: String,
+    /// What it costs; `None` counts as nothing.
+    pub price: Option<Price>,
+    /// How its tokens are estimated.
+    pub tokenizer: Tokenizer,
 }
 
 impl<'a> TaskModel<'a> {
@@ -112,6 +128,7 @@ impl<'a> TaskModel<'a> {
             context_window: u32::MAX,
             tool_protocol: ToolProtocol::Native,
             sees_images: true,
+            tokenizer: Tokenizer::Bytes,
             spares: &[],
         }
     }
@@ -126,9 +143,19 @@ impl<'a> TaskModel<'a> {
     #[must_use]
     pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
         match by {
-            Some(by) => self.spares.iter().find(|(label, _)| label == by).and_then(|(_, price)| *price),
+            Some(by) => self.spare(by).and_then(|spare| spare.price),
             None => self.price,
         }
+    }
+
+    /// Returns how the tokens of the model of this label are estimated that stood in for it, or its own.
+    #[must_use]
+    pub fn tokenizer_by(&self, by: Option<&str>) -> Tokenizer {
+        by.and_then(|by| self.spare(by)).map_or(self.tokenizer, |spare| spare.tokenizer)
+    }
+
+    fn spare(&self, label: &str) -> Option<&'a Spare> {
+        self.spares.iter().find(|spare| spare.label == label)
     }
 }
 
@@ -199,6 +226,7 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
         apart: BTreeMap::new(),
         in_play: Vec::new(),
         crowded: BTreeMap::new(),
+        counted: BTreeMap::new(),
         journal_broken: false,
     };
     if let Err(stop) = session.begin() {
@@ -225,6 +253,8 @@ struct Session<'a> {
     in_play: Vec<(TaskId, RepoPath)>,
     /// Tasks whose model said that the conversation is too long.
     crowded: BTreeMap<TaskId, Crowded>,
+    /// What of conversations has been counted for estimates.
+    counted: BTreeMap<TaskId, Counted>,
     journal_broken: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::policy::intent::Intent;
 use crate::policy::verdict::{Refusal, Verdict};
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
 use crate::session::outcome::{ApprovedCall, Charged, CommandReport, Outcome, RefusedCall};
-use crate::session::task::{Brought, Fork, Performing, TaskEnd, TaskState, WaitingCall};
+use crate::session::task::{Brought, Fork, Measured, Performing, TaskEnd, TaskState, WaitingCall};
 use crate::tools::{Observation, Todo};
 use crate::workspace::repo::CommitId;
 
@@ -169,7 +169,8 @@ impl State {
             }
             Event::Replied { task, reply, usage, estimated, withheld, .. } => self.with_task(*task, |task| {
                 task.replied(reply.clone(), withheld);
-                task.measured = (!estimated).then_some((usage.total(), task.context_bytes));
+                let (bytes, messages) = (task.context_bytes, task.messages.len());
+                task.measured = (!estimated).then_some(Measured { tokens: usage.total(), bytes, messages });
             }),
             Event::Consulted { task, call, answer, .. } => self.with_task(*task, |task| {
                 task.consulted = task.consulted.saturating_add(1);

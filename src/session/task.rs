@@ -12,7 +12,6 @@ use crate::base::id::TaskId;
 use crate::base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
-use crate::models::accounting;
 use crate::modes::access::Purpose;
 use crate::policy::budget::{Budget, Spent};
 use crate::session::event::{Decided, FileBefore, ForkedCall};
@@ -62,8 +61,8 @@ pub struct TaskState {
     pub messages: Arc<Vec<Message>>,
     /// Bytes of text in `messages`.
     pub context_bytes: usize,
-    /// Tokens of the conversation with its last reply as the provider counted them, and the bytes of text it had then.
-    pub measured: Option<(u64, usize)>,
+    /// What the provider counted last.
+    pub measured: Option<Measured>,
     /// How often its beginning was left out.
     pub shortened: u32,
     /// How often another model answered a question of its.
@@ -99,6 +98,17 @@ pub struct TaskState {
     turn_made_mistake: bool,
     turn_succeeded: bool,
     held_back: Vec<String>,
+}
+
+/// A conversation with its last reply, as its provider counted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its tokens, with what was sent beside it.
+    pub tokens: u64,
+    /// The bytes of text it had then.
+    pub bytes: usize,
+    /// The messages it had then.
+    pub messages: usize,
 }
 
 /// How a task ended.
@@ -336,16 +346,6 @@ impl TaskState {
             self.mistakes_in_a_row = 0;
         } else if self.turn_made_mistake {
             self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
-        }
-    }
-
-    /// Returns about how many tokens the next request has: as the provider counted, and an estimate of what came since. What is sent beside
-    /// the conversation takes `beside_bytes`.
-    #[must_use]
-    pub fn context_tokens(&self, beside_bytes: usize) -> u64 {
-        match self.measured {
-            Some((tokens, bytes)) => tokens.saturating_add(accounting::estimate_tokens(self.context_bytes.saturating_sub(bytes))),
-            None => accounting::estimate_tokens(self.context_bytes.saturating_add(beside_bytes)),
         }
     }
 

@@ -8,7 +8,6 @@ use tracing::Instrument;
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
 use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
-use crate::base::text::weighed_bytes;
 use crate::models::accounting;
 use crate::models::profile::Price;
 use crate::models::retry::{self, Completed, LostAttempt};
@@ -25,13 +24,13 @@ impl<'a> Session<'a> {
     pub(crate) fn ask(&mut self, id: TaskId) -> Result<Work<'a>, Stop> {
         self.tell_asides(id)?;
         let brief = self.brief(id)?;
-        if let Some(work) = self.make_room(id, brief.size_bytes)? {
+        let estimate_tokens = self.context_tokens(id, &brief)?;
+        if let Some(work) = self.make_room(id, estimate_tokens)? {
             return Ok(work);
         }
         let task = self.task(id)?;
-        let estimate_tokens = task.context_tokens(brief.size_bytes);
         let used = self.model_of(task);
-        let cached_read = task.measured.map_or(0, |(tokens, _)| tokens);
+        let cached_read = task.measured.map_or(0, |measured| measured.tokens);
         self.afford(task, Usage { input: estimate_tokens, cached_read, ..Usage::default() }, used.price)?;
         let model = used.model;
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
@@ -66,10 +65,12 @@ impl<'a> Session<'a> {
     /// Charges attempts that broke midway: by what the provider said, else by an estimate.
     pub(crate) fn charge_lost(&mut self, id: TaskId, used: TaskModel<'_>, lost: &[LostAttempt], estimate_tokens: u64) -> Result<(), Stop> {
         for attempt in lost {
-            let price = used.price_by(attempt.by.as_deref());
-            let estimate = Usage { input: estimate_tokens, output: attempt.output_tokens, ..Usage::default() };
+            let by = attempt.by.as_deref();
+            let output = used.tokenizer_by(by).tokens(&attempt.text).saturating_add(attempt.other_tokens);
+            let estimate = Usage { input: estimate_tokens, output, ..Usage::default() };
             // A provider says what it read at the beginning and what it wrote at the end, which did not come.
-            let usage = attempt.usage.map_or(estimate, |said| Usage { output: said.output.max(attempt.output_tokens), ..said });
+            let usage = attempt.usage.map_or(estimate, |said| Usage { output: said.output.max(output), ..said });
+            let price = used.price_by(by);
             let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
             self.emit(Event::ReplyLost { task: id, usage, estimated: true, cost_usd })?;
         }
@@ -85,11 +86,12 @@ impl<'a> Session<'a> {
             reply => reply?,
         };
         self.crowded.remove(&id);
-        let price = self.model_of(self.task(id)?).price_of(&reply);
+        let used = self.model_of(self.task(id)?);
+        let (price, tokenizer) = (used.price_of(&reply), used.tokenizer_by(reply.by.as_deref()));
         let (reply, withheld) = self.without_secrets(reply);
         let usage = reply.usage.unwrap_or_else(|| Usage {
             input: estimate_tokens,
-            output: accounting::estimate_tokens(reply_bytes(&reply)),
+            output: accounting::estimate_reply(tokenizer, &reply),
             ..Usage::default()
         });
         let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
@@ -128,9 +130,4 @@ impl<'a> Session<'a> {
         let kept = reply.kept.filter(|kept| !kept.parts.iter().any(|part| redactor.finds_secret(&part.written())));
         (Reply { kept, text: redact(reply.text), reasoning: redact(reply.reasoning), calls, ..reply }, withheld)
     }
-}
-
-fn reply_bytes(reply: &Reply) -> usize {
-    let calls = reply.calls.iter().map(|call| call.name.len() + weighed_bytes(&call.arguments)).sum::<usize>();
-    weighed_bytes(&reply.text) + weighed_bytes(&reply.reasoning) + calls
 }

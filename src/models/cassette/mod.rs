@@ -17,6 +17,7 @@ use crate::base::text::head;
 use crate::base::tool::ToolName;
 use crate::models::ModelRequest;
 use crate::models::profile::ToolProtocol;
+use crate::models::tokens::Tokenizer;
 
 /// The cassette's format; a reader refuses another.
 pub const CASSETTE_VERSION: u32 = 2;
@@ -60,6 +61,9 @@ pub struct Capacity {
     pub sees_images: bool,
     /// How it calls tools: they are described accordingly.
     pub tool_protocol: ToolProtocol,
+    /// How its tokens were estimated: what is asked of a budget depends on it.
+    #[serde(default)]
+    pub tokenizer: Tokenizer,
     /// Opt-in tools it was offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub included_tools: Vec<ToolName>,

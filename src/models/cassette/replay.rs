@@ -153,6 +153,7 @@ mod tests {
     use crate::models::profile::ToolProtocol;
     use crate::models::scripted::Scripted;
     use crate::models::scripted::script::Script;
+    use crate::models::tokens::Tokenizer;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
 
     const SCRIPT: &str = "version: 1\nname: a play\ntasks: [{ turns: [{ say: the key is hunter2hunter2, calls: [{ tool: read_file, args: { path: a } }] }, { say: done }] }]\n";
@@ -177,9 +178,20 @@ mod tests {
     }
 
     fn capacities() -> Capacities {
-        let main =
-            Capacity { window: 9000, sees_images: true, tool_protocol: ToolProtocol::Xml, included_tools: vec![ToolName::ApplyPatch] };
-        let task = Capacity { window: 5000, sees_images: false, tool_protocol: ToolProtocol::Native, included_tools: Vec::new() };
+        let main = Capacity {
+            window: 9000,
+            sees_images: true,
+            tool_protocol: ToolProtocol::Xml,
+            tokenizer: Tokenizer::O200k,
+            included_tools: vec![ToolName::ApplyPatch],
+        };
+        let task = Capacity {
+            window: 5000,
+            sees_images: false,
+            tool_protocol: ToolProtocol::Native,
+            tokenizer: Tokenizer::Bytes,
+            included_tools: Vec::new(),
+        };
         Capacities {
             condense: Some(task.clone()),
             own: [("ask".to_owned(), task.clone())].into(),

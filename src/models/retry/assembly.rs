@@ -94,12 +94,14 @@ impl Assembly {
     pub(in crate::models) fn lost(&self) -> Option<LostAttempt> {
         let has_any = self.bytes > 0 || self.usage.is_some();
         has_any.then(|| {
-            let (shown_bytes, shown_tokens) =
-                self.images.iter().fold((0, 0), |(bytes, tokens), image| (bytes + image.size_bytes, tokens + image.tokens()));
+            let mut text = format!("{}{}", self.text, self.reasoning);
+            self.calls.values().for_each(|draft| text.extend([draft.name.as_str(), draft.arguments.as_str()]));
+            let shown_bytes: usize = self.images.iter().map(|image| image.size_bytes).sum();
+            let shown_tokens: usize = self.images.iter().map(Image::tokens).sum();
             // Images count by their tokens, as elsewhere, and not by their bytes.
-            let words = estimate_tokens(self.bytes.saturating_sub(shown_bytes));
-            let output_tokens = words.saturating_add(u64::try_from(shown_tokens).unwrap_or(u64::MAX));
-            LostAttempt { by: self.by.clone(), usage: self.usage, output_tokens }
+            let kept = estimate_tokens(self.bytes.saturating_sub(shown_bytes).saturating_sub(text.len()));
+            let other_tokens = kept.saturating_add(u64::try_from(shown_tokens).unwrap_or(u64::MAX));
+            LostAttempt { by: self.by.clone(), usage: self.usage, text, other_tokens }
         })
     }
 

@@ -57,8 +57,10 @@ pub struct LostAttempt {
     pub by: Option<String>,
     /// What the provider counted, as far as it got to say.
     pub usage: Option<Usage>,
-    /// About how many tokens of a reply had come: an estimate.
-    pub output_tokens: u64,
+    /// What had come of a reply: its words, its reasoning and its calls.
+    pub text: String,
+    /// About how many tokens had come that are no text: an estimate.
+    pub other_tokens: u64,
 }
 
 /// Sends a request until there is a whole reply. `watch` sees every delta as it comes, `Restart` between attempts.
@@ -274,8 +276,8 @@ mod tests {
         let outcome = run(vec![vec![Err(unavailable(None))], said, stood_in, whole("hello")], LIMITS);
         assert!(outcome.reply.is_ok());
         let expected = [
-            LostAttempt { by: None, usage: Some(usage), output_tokens: 3 },
-            LostAttempt { by: Some("b".into()), usage: None, output_tokens: 2 },
+            LostAttempt { by: None, usage: Some(usage), text: "half of it".into(), other_tokens: 0 },
+            LostAttempt { by: Some("b".into()), usage: None, text: "12345678".into(), other_tokens: 0 },
         ];
         assert_eq!(outcome.lost, expected, "an attempt that nothing came of costs nothing");
         assert_eq!(run(vec![whole("hello")], LIMITS).lost, []);

@@ -14,6 +14,7 @@ use crate::models::accounting::{estimate_request, estimate_tokens};
 use crate::models::conversation::check_conversation;
 use crate::models::scripted::expect::check_expectation;
 use crate::models::scripted::script::{Fault, Script, ScriptTask, ScriptTurn};
+use crate::models::tokens::Tokenizer;
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
 /// A model that replies from a script.
@@ -116,7 +117,7 @@ fn estimate(turn: &ScriptTurn, request: &ModelRequest<'_>) -> Usage {
     let calls: usize = turn.calls.iter().map(|call| call.tool.len() + call.arguments.len()).sum();
     let reasoning = estimate_tokens(turn.reasoning.len());
     let output = estimate_tokens(turn.say.len() + calls) + reasoning;
-    Usage { input: estimate_request(request), output, reasoning, ..Usage::default() }
+    Usage { input: estimate_request(Tokenizer::Bytes, request), output, reasoning, ..Usage::default() }
 }
 
 #[cfg(test)]

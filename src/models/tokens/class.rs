@@ -1,0 +1,94 @@
+//! `Class`: the kinds of characters that decide where a text is split into pieces.
+//!
+//! In: a character. Out: its kind, by `config/tokenizers/classes.table` (Unicode 16), which `config/tokenizers/make.py` makes.
+
+/// The kind of a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Punctuation, symbols, controls and what is not assigned.
+    Other,
+    /// Letters that are upper case or title case.
+    Upper,
+    /// Letters that are lower case.
+    Lower,
+    /// Letters that have no case, and modifiers.
+    Letter,
+    /// Marks that go with a letter.
+    Mark,
+    /// Digits and other numbers.
+    Number,
+    /// White space within a line.
+    Space,
+    /// `\n` and `\r`.
+    Newline,
+}
+
+/// Where the kind changes, in order: a character times 8, plus the kind from there on.
+const CHANGES: &[u8] = include_bytes!("../../../config/tokenizers/classes.table");
+
+impl Class {
+    /// Returns the kind of a character.
+    pub(super) fn of(character: char) -> Self {
+        match character {
+            'a'..='z' => Self::Lower,
+            ' ' | '\t' => Self::Space,
+            'A'..='Z' => Self::Upper,
+            '0'..='9' => Self::Number,
+            '\n' | '\r' => Self::Newline,
+            '!'..='~' => Self::Other,
+            _ => Self::by_table(character),
+        }
+    }
+
+    fn by_table(character: char) -> Self {
+        let (changes, _) = CHANGES.as_chunks::<4>();
+        let after = changes.partition_point(|change| u32::from_le_bytes(*change) >> 3 <= u32::from(character));
+        let change = after.checked_sub(1).and_then(|at| changes.get(at)).map_or(0, |change| u32::from_le_bytes(*change));
+        match change % 8 {
+            1 => Self::Upper,
+            2 => Self::Lower,
+            3 => Self::Letter,
+            4 => Self::Mark,
+            5 => Self::Number,
+            6 => Self::Space,
+            7 => Self::Newline,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use regex::Regex;
+
+    use super::Class;
+
+    /// A newer Unicode knows letters that this table does not; what the table knows stays as it is.
+    #[test]
+    fn every_character_is_of_the_kind_unicode_says() {
+        let kinds = [
+            (Class::Upper, r"[\p{Lu}\p{Lt}]"),
+            (Class::Lower, r"\p{Ll}"),
+            (Class::Letter, r"[\p{Lm}\p{Lo}]"),
+            (Class::Mark, r"\p{M}"),
+            (Class::Number, r"\p{N}"),
+            (Class::Space, r"[\s--\r\n]"),
+            (Class::Newline, r"[\r\n]"),
+        ]
+        .map(|(class, pattern)| (class, Regex::new(pattern).unwrap()));
+        let mut unknown = 0;
+        for character in '\0'..=char::MAX {
+            let text = character.to_string();
+            let expected = kinds.iter().find(|(_, pattern)| pattern.is_match(&text)).map_or(Class::Other, |(class, _)| *class);
+            let found = Class::of(character);
+            if found == Class::Other && expected != Class::Other {
+                unknown += 1;
+            } else {
+                assert_eq!(found, expected, "{character:?}");
+            }
+        }
+        assert!(unknown < 20_000, "{unknown} letters are unknown: make the table anew");
+        assert_eq!(Class::by_table('a'), Class::Lower);
+    }
+}
