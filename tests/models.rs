@@ -13,7 +13,13 @@ mod matrix;
 mod protocol;
 #[path = "models/providers.rs"]
 mod providers;
+#[path = "models/stop.rs"]
+mod stop;
 mod support;
+#[path = "models/tunnel.rs"]
+mod tunnel;
+#[path = "models/way_out.rs"]
+mod way_out;
 #[path = "models/xml.rs"]
 mod xml;
 

@@ -13,6 +13,7 @@ use crate::base::secret::Secret;
 use crate::config::source::ConfigError;
 use crate::config::telemetry;
 use crate::models::profile::Provider;
+use crate::models::proxy;
 use crate::models::resolve::MODEL_VARIABLE;
 use crate::workspace::env::holds_a_secret;
 
@@ -115,7 +116,8 @@ impl Environment {
     pub fn secrets(&self) -> Vec<Secret> {
         let named = self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
         let named = named.map(|(_, value)| Secret::new(value.clone()));
-        named.chain(self.replaced.clone()).chain(telemetry::secrets(|name| self.get(name))).collect()
+        let others = self.replaced.iter().cloned().chain(telemetry::secrets(|name| self.get(name)));
+        named.chain(others).chain(proxy::VARIABLES.iter().filter_map(|name| self.get(name)).flat_map(passwords)).collect()
     }
 
     /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else `~/.config/locum`.
@@ -137,6 +139,13 @@ impl Environment {
         let folder = named.or_else(|| self.get("HOME").map(|home| Path::new(home).join(below_home)))?;
         Some(folder.join("locum"))
     }
+}
+
+/// Returns the password in a proxy's address, as it is written and as it is meant.
+fn passwords(address: &str) -> Vec<Secret> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let password = rest.rsplit_once('@').and_then(|(user, _)| user.split_once(':')).map(|(_, password)| password);
+    password.into_iter().flat_map(|password| [password.to_owned(), telemetry::percent_decoded(password)]).map(Secret::new).collect()
 }
 
 /// Returns inputs of the Action and the variables they stand in for.
@@ -230,11 +239,19 @@ mod tests {
 
     #[test]
     fn secrets_are_known_by_name_and_none_is_forgotten_for_an_input() {
-        let pairs =
-            [("INPUT_GITHUB_TOKEN", "given"), ("GITHUB_TOKEN", "ambient"), ("MY_PASSWORD", "p"), ("LANG", "C"), ("EMPTY_TOKEN", "")];
+        let pairs = [
+            ("INPUT_GITHUB_TOKEN", "given"),
+            ("GITHUB_TOKEN", "ambient"),
+            ("MY_PASSWORD", "p"),
+            ("LANG", "C"),
+            ("EMPTY_TOKEN", ""),
+            ("https_proxy", "http://me:a%2Db@proxy:3128"),
+            ("ALL_PROXY", "me:pw@proxy:3128"),
+            ("HTTP_PROXY", "http://me@proxy:3128"),
+        ];
         let mut secrets: Vec<String> = Environment::from_pairs(pairs).secrets().iter().map(|secret| secret.expose().to_owned()).collect();
         secrets.sort();
-        assert_eq!(secrets, ["ambient", "given", "p"]);
+        assert_eq!(secrets, ["a%2Db", "a-b", "ambient", "given", "p", "pw", "pw"]);
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Chain {
                 let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
                 (failures >= FAILURES).then_some(at + 1)
             }
-            ModelError::Rejected { status: 402 | 429, .. } => Some(at + 1),
+            ModelError::Rejected { status: 402 | 429, .. } | ModelError::Unreachable { .. } => Some(at + 1),
             ModelError::Rejected { .. } | ModelError::Unauthorized { .. } | ModelError::Script { .. } => None,
         };
         next.filter(|next| *next < self.links.len())

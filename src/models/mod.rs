@@ -1,6 +1,7 @@
 //! Floor 4: language models. A request in, a stream of deltas out; retries here, nothing else.
 
 pub mod accounting;
+mod address;
 pub mod anthropic;
 pub mod build;
 pub mod cassette;
@@ -10,6 +11,7 @@ pub mod chat_completions;
 pub mod conversation;
 pub mod gemini;
 pub mod profile;
+pub mod proxy;
 pub mod resolve;
 pub mod responses;
 pub mod retry;
@@ -134,6 +136,14 @@ pub enum ModelError {
         message: String,
         /// How long the provider asked to wait.
         retry_after: Option<Duration>,
+    },
+    /// A fault on the way that does not pass: a certificate nobody trusted vouches for, a proxy that lets nobody through.
+    #[error("model `{model}` cannot be reached: {message}")]
+    Unreachable {
+        /// The model's label.
+        model: String,
+        /// What happened.
+        message: String,
     },
     /// What came back is no reply in the provider's own protocol.
     #[error("model `{model}` answered something that is not a reply: {message}")]

@@ -10,8 +10,10 @@ use url::Url;
 
 use crate::base::guard::{self, Guard};
 use crate::base::secret::Secret;
+use crate::models::address::{self, is_loopback, origin};
 use crate::models::catalogue::{Catalogue, HostWays, Limits};
 use crate::models::profile::{Home, ModelSettings, Pointer, Profile, Provider};
+use crate::models::proxy::Proxy;
 
 /// The environment variable that names a profile or a model.
 pub const MODEL_VARIABLE: &str = "LOCUM_MODEL";
@@ -51,6 +53,8 @@ pub struct Chosen {
     pub limits: Limits,
     /// What the host differs in.
     pub ways: HostWays,
+    /// The proxy that stands before its host.
+    pub proxy: Option<Proxy>,
     /// The models that stand in for it, in order.
     pub spares: Vec<Chosen>,
     /// What a person should know: a guessed window, a missing price, a key that travels in the clear.
@@ -331,6 +335,7 @@ impl Chooser<'_> {
                     key: None,
                     limits,
                     ways: HostWays::default(),
+                    proxy: None,
                     spares: Vec::new(),
                     notes: Vec::new(),
                 })
@@ -365,10 +370,13 @@ impl Chooser<'_> {
             }
             (None, Some(_) | None) => None,
         };
+        let proxy = Proxy::find(self.facts.env, &url, key.is_some());
+        let proxy = proxy.map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
         let limits = self.catalogue.limits(profile);
         let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
-        Ok(Chosen { name: name.to_owned(), profile, key, limits, ways: known.cloned().unwrap_or_default(), spares: Vec::new(), notes })
+        let ways = known.cloned().unwrap_or_default();
+        Ok(Chosen { name: name.to_owned(), profile, key, limits, ways, proxy, spares: Vec::new(), notes })
     }
 }
 
@@ -414,7 +422,7 @@ fn base_url(profile: &Profile, home: Home, env: &BTreeMap<String, String>) -> St
 }
 
 fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
-    let fault = |problem: String| ProfileError::BaseUrl { name: name.to_owned(), url: without_userinfo(address), problem };
+    let fault = |problem: String| ProfileError::BaseUrl { name: name.to_owned(), url: address::shown(address), problem };
     let url = Url::parse(address).map_err(|err| fault(format!("is not an address: {err}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(fault(format!("has the scheme `{}`; only http and https are spoken", url.scheme())));
@@ -426,13 +434,6 @@ fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
         return Err(fault("has a `#` part, which no server sees".to_owned()));
     }
     Ok(url)
-}
-
-fn without_userinfo(address: &str) -> String {
-    match address.split_once("://").and_then(|(scheme, rest)| rest.rsplit_once('@').map(|(_, rest)| (scheme, rest))) {
-        Some((scheme, rest)) => format!("{scheme}://***@{rest}"),
-        None => address.to_owned(),
-    }
 }
 
 fn read_key(name: &str, env: &BTreeMap<String, String>, variable: &str) -> Result<Secret, ProfileError> {
@@ -462,23 +463,9 @@ fn notes(profile: &Profile, limits: &Limits, url: &Url, has_key: bool, catalogue
         notes.push(format!("no key is sent to `{}`; if it needs one, name its variable in the profile's `api_key_env`", origin(url)));
     }
     if has_key && url.scheme() == "http" && !is_loopback(url) {
-        notes.push(format!("the key travels to `{}` unencrypted", origin(url)));
+        notes.push(format!("the key travels to `{}` unencrypted, and through no proxy", origin(url)));
     }
     notes
-}
-
-/// Returns true when an address stays on this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
-fn origin(url: &Url) -> String {
-    url.origin().ascii_serialization()
 }
 
 /// Returns the value of a variable that is set to something.

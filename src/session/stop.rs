@@ -74,7 +74,11 @@ impl From<ModelError> for Stop {
         let advice = match &error {
             ModelError::Unauthorized { .. } => "; check the variable that holds the key and what the key may use",
             ModelError::TooLong { .. } => "; use a model with a larger window, or give it a smaller task",
-            ModelError::Rejected { .. } | ModelError::Unavailable { .. } | ModelError::Garbled { .. } | ModelError::Script { .. } => "",
+            ModelError::Rejected { .. }
+            | ModelError::Unavailable { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::Garbled { .. }
+            | ModelError::Script { .. } => "",
         };
         Self::task(OutcomeWord::Failed, format!("{error}{advice}"))
     }

@@ -6,7 +6,7 @@ use locum::models::profile::{Profile, Provider};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::protocol::{ALL, calls, empty, fault, key, profile, stream, too_long, words};
+use crate::protocol::{ALL, calls, empty, fault, key, one_call, profile, stream, too_long, words};
 use crate::support::model_server::{Answer, ModelServer, Piece};
 use crate::{ask_model, model_of};
 
@@ -125,42 +125,6 @@ fn two_calls_come_as_two_calls() {
     }
 }
 
-/// One call whose arguments are written in one piece, with an id or without.
-fn call_with(provider: Provider, arguments: &Value, id: Option<&str>) -> Answer {
-    let with_id = |mut call: Value, key: &str| {
-        id.map(|id| call.as_object_mut().unwrap().insert(key.to_owned(), id.into()));
-        call
-    };
-    let events = match provider {
-        Provider::Openai | Provider::Scripted => {
-            let call = with_id(json!({ "index": 0, "function": { "name": "read_file", "arguments": arguments } }), "id");
-            vec![
-                json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] }),
-                json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] }),
-            ]
-        }
-        Provider::OpenaiResponses => {
-            let item = with_id(json!({ "type": "function_call", "name": "read_file", "arguments": arguments }), "call_id");
-            vec![
-                json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
-                json!({ "type": "response.completed", "response": {} }),
-            ]
-        }
-        Provider::Anthropic => {
-            let block = with_id(json!({ "type": "tool_use", "name": "read_file", "input": arguments }), "id");
-            vec![
-                json!({ "type": "content_block_start", "index": 0, "content_block": block }),
-                json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
-            ]
-        }
-        Provider::Gemini => {
-            let call = with_id(json!({ "name": "read_file", "args": arguments }), "id");
-            vec![json!({ "candidates": [{ "content": { "parts": [{ "functionCall": call }] }, "finishReason": "STOP" }] })]
-        }
-    };
-    stream(&events.iter().map(Value::to_string).collect::<Vec<_>>())
-}
-
 #[test]
 fn arguments_are_read_however_they_are_written() {
     let object = json!({ "path": "a" });
@@ -174,7 +138,7 @@ fn arguments_are_read_however_they_are_written() {
         (json!(""), "{}"),
     ] {
         for provider in ALL {
-            let server = ModelServer::start(vec![call_with(provider, &written, Some("c"))]);
+            let server = ModelServer::start(vec![one_call(provider, "read_file", &written, Some("c"))]);
             let reply = ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.unwrap();
             let made: Vec<_> = reply.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
             assert_eq!((made, reply.stop), (vec![("read_file", read)], StopReason::ToolUse), "{provider:?}: {written}");
@@ -185,7 +149,7 @@ fn arguments_are_read_however_they_are_written() {
 #[test]
 fn a_call_without_a_name_of_its_own_is_given_one() {
     for provider in ALL {
-        let server = ModelServer::start(vec![call_with(provider, &json!({}), None)]);
+        let server = ModelServer::start(vec![one_call(provider, "read_file", &json!({}), None)]);
         let reply = ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.unwrap();
         assert_eq!(reply.calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["call-0-1-1"], "{provider:?}");
     }

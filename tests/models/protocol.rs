@@ -81,6 +81,42 @@ pub(crate) fn calls(provider: Provider) -> Vec<String> {
     events.iter().map(Value::to_string).collect()
 }
 
+/// One call of a tool whose arguments are written in one piece, with an id or without.
+pub(crate) fn one_call(provider: Provider, name: &str, arguments: &Value, id: Option<&str>) -> Answer {
+    let with_id = |mut call: Value, key: &str| {
+        id.map(|id| call.as_object_mut().unwrap().insert(key.to_owned(), id.into()));
+        call
+    };
+    let events = match provider {
+        Provider::Openai | Provider::Scripted => {
+            let call = with_id(json!({ "index": 0, "function": { "name": name, "arguments": arguments } }), "id");
+            vec![
+                json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] }),
+                json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] }),
+            ]
+        }
+        Provider::OpenaiResponses => {
+            let item = with_id(json!({ "type": "function_call", "name": name, "arguments": arguments }), "call_id");
+            vec![
+                json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
+                json!({ "type": "response.completed", "response": {} }),
+            ]
+        }
+        Provider::Anthropic => {
+            let block = with_id(json!({ "type": "tool_use", "name": name, "input": arguments }), "id");
+            vec![
+                json!({ "type": "content_block_start", "index": 0, "content_block": block }),
+                json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
+            ]
+        }
+        Provider::Gemini => {
+            let call = with_id(json!({ "name": name, "args": arguments }), "id");
+            vec![json!({ "candidates": [{ "content": { "parts": [{ "functionCall": call }] }, "finishReason": "STOP" }] })]
+        }
+    };
+    stream(&events.iter().map(Value::to_string).collect::<Vec<_>>())
+}
+
 /// A whole reply with nothing in it.
 pub(crate) fn empty(provider: Provider) -> Vec<String> {
     words(provider).into_iter().filter(|event| !event.contains("\"hi\"")).collect()

@@ -155,7 +155,11 @@ fn pause_after(err: &ModelError, attempt: u32, limits: RetryLimits, chance: u64)
     match err {
         ModelError::Unavailable { retry_after: Some(asked), .. } => Some((*asked + share(*asked / 10, chance)).min(limits.longest)),
         ModelError::Unavailable { retry_after: None, .. } | ModelError::Garbled { .. } => Some(doubled / 2 + share(doubled / 2, chance)),
-        ModelError::Unauthorized { .. } | ModelError::Rejected { .. } | ModelError::TooLong { .. } | ModelError::Script { .. } => None,
+        ModelError::Unauthorized { .. }
+        | ModelError::Rejected { .. }
+        | ModelError::TooLong { .. }
+        | ModelError::Unreachable { .. }
+        | ModelError::Script { .. } => None,
     }
 }
 
@@ -177,9 +181,11 @@ fn with_note(err: ModelError, note: &str) -> ModelError {
             ModelError::Unavailable { model, message: format!("{message} ({note})"), retry_after }
         }
         ModelError::Garbled { model, message } => ModelError::Garbled { model, message: format!("{message} ({note})") },
-        err @ (ModelError::Unauthorized { .. } | ModelError::Rejected { .. } | ModelError::TooLong { .. } | ModelError::Script { .. }) => {
-            err
-        }
+        err @ (ModelError::Unauthorized { .. }
+        | ModelError::Rejected { .. }
+        | ModelError::TooLong { .. }
+        | ModelError::Unreachable { .. }
+        | ModelError::Script { .. }) => err,
     }
 }
 
@@ -297,6 +303,7 @@ mod tests {
             ModelError::Unauthorized { model: model.clone(), message: String::new() },
             ModelError::Rejected { model: model.clone(), status: 400, message: String::new() },
             ModelError::TooLong { model: model.clone(), message: String::new() },
+            ModelError::Unreachable { model: model.clone(), message: String::new() },
             ModelError::Script { model, message: String::new() },
         ] {
             let outcome = run(vec![vec![Err(err.clone())], whole("hello")], LIMITS);

@@ -253,6 +253,7 @@ mod tests {
             ModelError::Rejected { .. } => "rejected",
             ModelError::TooLong { .. } => "too long",
             ModelError::Unavailable { .. } => "unavailable",
+            ModelError::Unreachable { .. } => "unreachable",
             ModelError::Garbled { .. } => "garbled",
             ModelError::Script { .. } => "script",
         }

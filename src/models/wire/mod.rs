@@ -30,7 +30,9 @@ use tracing::{debug, warn};
 use url::Url;
 
 use crate::base::secret::{Redactor, Secret};
-use crate::models::resolve::{Chosen, is_loopback};
+use crate::models::address::is_loopback;
+use crate::models::proxy::Proxy;
+use crate::models::resolve::Chosen;
 use crate::models::wire::answer::{AnswerReader, Broken, Reading};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
@@ -134,7 +136,7 @@ impl<P: Protocol> Remote<P> {
     pub(crate) fn new(chosen: &Chosen, door: Door, protocol: P) -> Result<Self, SetupError> {
         let fault = |message: String| SetupError { model: label(chosen), message };
         let headers = headers(chosen, &door).map_err(&fault)?;
-        let client = client(&door.url).map_err(&fault)?;
+        let client = client(&door.url, Way::Through(chosen.proxy.as_ref())).map_err(&fault)?;
         Ok(Self {
             protocol,
             label: label(chosen),
@@ -161,7 +163,7 @@ impl<P: Protocol> Remote<P> {
             let sent = request.body(body).send();
             let response = match timeout(self.patience.idle, sent).await {
                 Ok(Ok(response)) => response,
-                Ok(Err(err)) => return Err(self.unavailable(described(&err))),
+                Ok(Err(err)) => return Err(self.unsent(&err)),
                 Err(_) => return Err(self.unavailable(format!("no answer within {} s", self.patience.idle.as_secs_f64()))),
             };
             let status = response.status().as_u16();
@@ -202,6 +204,15 @@ impl<P: Protocol> Remote<P> {
                 let words = self.redactor.redact(&fault.to_string());
                 fault::read_reported(&self.label, &serde_json::from_str(&words).unwrap_or(fault))
             }
+        }
+    }
+
+    /// Returns what it means that a request did not get through.
+    fn unsent(&self, err: &reqwest::Error) -> ModelError {
+        let message = self.redactor.redact(&described(err));
+        match lasting(&message) {
+            Some(hint) => ModelError::Unreachable { model: self.label.clone(), message: format!("{message}; {hint}") },
+            None => self.unavailable(message),
         }
     }
 
@@ -299,7 +310,8 @@ impl<P: Protocol> Exchange<'_, P> {
 /// # Errors
 /// When a header cannot be used, or nobody answered in time.
 pub(crate) async fn post(url: &Url, headers: &[(String, Secret)], body: String, patience: Duration) -> Result<u16, String> {
-    let mut request = client(url)?.post(url.clone()).timeout(patience).header(CONTENT_TYPE, "application/json").body(body);
+    let mut request =
+        client(url, Way::OfTheSystem)?.post(url.clone()).timeout(patience).header(CONTENT_TYPE, "application/json").body(body);
     for (name, value) in headers {
         let name = HeaderName::try_from(name).map_err(|err| format!("header `{name}`: {err}"))?;
         let mut value = HeaderValue::try_from(value.expose()).map_err(|err| format!("header `{name}`: {err}"))?;
@@ -357,7 +369,16 @@ fn headers(chosen: &Chosen, door: &Door) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-fn client(url: &Url) -> Result<Client, String> {
+/// How a connection finds its way.
+#[derive(Clone, Copy)]
+enum Way<'p> {
+    /// Through this proxy, or straight.
+    Through(Option<&'p Proxy>),
+    /// As the variables of this process say.
+    OfTheSystem,
+}
+
+fn client(url: &Url, way: Way<'_>) -> Result<Client, String> {
     // The first caller in the process wins; a provider that is already installed is as good.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
@@ -368,11 +389,29 @@ fn client(url: &Url) -> Result<Client, String> {
         // Reading the system's certificates is the dearest part of a client and of no use here.
         builder = builder.tls_certs_only([]);
     }
-    if is_loopback(url) {
-        // A proxy of the environment is for the world outside.
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|err| described(&err))
+    // A proxy of the environment is for the world outside.
+    builder = match way {
+        Way::OfTheSystem if !is_loopback(url) => builder,
+        Way::OfTheSystem | Way::Through(None) => builder.no_proxy(),
+        Way::Through(Some(proxy)) => {
+            let address = reqwest::Proxy::all(proxy.address.expose()).map_err(|err| described(&err))?;
+            builder.no_proxy().proxy(address.no_proxy(reqwest::NoProxy::from_string(&proxy.except)))
+        }
+    };
+    builder.build().map_err(|err| {
+        let message = described(&err);
+        lasting(&message).map_or_else(|| message.clone(), |hint| format!("{message}; {hint}"))
+    })
+}
+
+/// Returns what to do about a fault on the way that another try will not mend.
+fn lasting(message: &str) -> Option<&'static str> {
+    const LASTING: &[(&str, &str)] = &[
+        ("invalid peer certificate", "`SSL_CERT_FILE` or `SSL_CERT_DIR` says whose certificates are trusted in place of the system's"),
+        ("No CA certificates were loaded", "`SSL_CERT_FILE` or `SSL_CERT_DIR` stands in place of the system's certificates: is it there?"),
+        ("proxy authorization required", "the address of the proxy needs a user name and a password before its host"),
+    ];
+    LASTING.iter().find(|(fault, _)| message.contains(fault)).map(|(_, hint)| *hint)
 }
 
 /// Returns an error with its causes, without the address it happened at.
@@ -388,6 +427,8 @@ fn described(err: &reqwest::Error) -> String {
         "cannot connect"
     } else if err.is_timeout() {
         "timed out"
+    } else if err.is_builder() {
+        "no connection can be made"
     } else {
         "the connection failed"
     };
