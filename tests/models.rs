@@ -93,6 +93,7 @@ async fn ask_async(model: &dyn Model, messages: &[Message]) -> (Result<Reply, Mo
         task: TaskId(0),
         mode: "code",
         turn: 0,
+        picture: None,
     };
     let clock = SleepClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };

@@ -38,6 +38,8 @@ tool_names! {
     ApplyDiff => "apply_diff",
     /// Applies one patch to several files; only for models whose profile asks for it.
     ApplyPatch => "apply_patch",
+    /// Has another model draw a picture and writes it to a file.
+    GenerateImage => "generate_image",
     /// Runs a command.
     ExecuteCommand => "execute_command",
     /// Reads a page from the web.

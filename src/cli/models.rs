@@ -51,7 +51,12 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
     let mut rows: Vec<ModelRow> =
         settings.values.models.profiles.iter().map(|(name, profile)| row(name, profile, &settings, context)).collect();
     match &in_use {
-        Ok(resolved) => mark_used(&mut rows, resolved),
+        Ok(resolved) => {
+            mark_used(&mut rows, resolved);
+            if let Some(Err(error)) = &resolved.image {
+                output.talk(failure(error));
+            }
+        }
         Err(error) if rows.is_empty() => return Err(failure(error)),
         Err(error) => output.talk(failure(error)),
     }
@@ -119,7 +124,8 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
 
 /// Marks the rows the pointers lead to; a model named by flag or variable without a profile gets a row of its own.
 fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
-    let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen));
+    let image = resolved.image.iter().flatten().map(|chosen| ("image", chosen));
+    let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen)).chain(image);
     for (pointer, first) in [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others) {
         for (place, chosen) in std::iter::once(first).chain(&first.spares).enumerate() {
             let use_name = if place == 0 { pointer.to_owned() } else { format!("{pointer} (stands in)") };

@@ -50,6 +50,7 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
     let file = policy::repository_file(context, args.at.as_deref())?;
     let policy = policy::parse(file.as_ref())?.with_ignored(place.ignored()?);
     let values = place.settings(&context.environment, &[])?.values;
+    let painters = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
     let told = Told::of(&Telling {
         servers: &[],
@@ -65,6 +66,7 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
             skills: place.skills(slice::from_ref(&mode.slug))?,
             language: values.language,
             experts,
+            painters,
         },
     });
     let section =

@@ -82,7 +82,9 @@ fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, F
         sandboxed,
         ..Facts::default()
     };
-    let explainer = Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts);
+    let painters = from.settings(&context.environment, &[])?.values.models.pointers.image.0;
+    let explainer =
+        Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts).with_painters(painters);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(Failure::usage("--mode", what)),
         Ok(_) | Err(_) => Ok(explainer),

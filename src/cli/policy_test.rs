@@ -65,7 +65,9 @@ pub(super) fn run(args: &PolicyTestArgs, context: &Context, output: &mut Output)
     let mut rows: Vec<Row> = policy.examples().iter().map(|example| of_example(&policy, example)).collect::<Result<_, _>>()?;
     let facts = Facts { mode: policy.settings().modes.default.clone(), sandboxed: true, ..Facts::default() };
     let policy = policy.with_ignored(from.ignored()?);
-    let explainer = Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts);
+    let painters = from.settings(&context.environment, &[])?.values.models.pointers.image.0;
+    let explainer =
+        Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts).with_painters(painters);
     rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");

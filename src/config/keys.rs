@@ -80,6 +80,7 @@ pub const KEYS: &[Key] = &[
     key("models.pointers.reasoning", Kind::Names, Scope::Everyone, &[], "profile of modes that ask for `reasoning`"),
     key("models.pointers.quick", Kind::Names, Scope::Everyone, &[], "profile of modes that ask for `quick`"),
     key("models.pointers.condense", Kind::Names, Scope::Everyone, &[], "profile that sums up long conversations"),
+    key("models.pointers.image", Kind::Names, Scope::Everyone, &[], "profile that draws pictures for `generate_image`"),
     key("models.profiles.*.provider", PROVIDER, Scope::Everyone, &[], "whose protocol it speaks"),
     key("models.profiles.*.model", Kind::Text, Scope::Everyone, &[], "the model's name at the provider"),
     key("models.profiles.*.base_url", Kind::Text, Scope::Everyone, &[], "where the provider's API starts"),

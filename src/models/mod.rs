@@ -26,7 +26,7 @@ use futures::stream::BoxStream;
 
 use crate::base::chat::{Kept, Message, StopReason, ToolSpec, Usage};
 use crate::base::id::TaskId;
-use crate::base::image::Image;
+use crate::base::image::{Image, ImageKind};
 
 /// A language model, or something that stands in for one.
 pub trait Model: Send + Sync {
@@ -56,13 +56,34 @@ pub struct ModelRequest<'a> {
     pub mode: &'a str,
     /// How many replies this task has had before.
     pub turn: u32,
+    /// Set where a picture is asked for and not words: by the one message of the conversation.
+    pub picture: Option<PictureWish<'a>>,
+}
+
+/// A picture that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct PictureWish<'a> {
+    /// What it is best given as; few providers can be told.
+    pub kind: ImageKind,
+    /// The picture it starts from.
+    pub from: Option<&'a Image>,
 }
 
 #[cfg(test)]
 impl<'a> ModelRequest<'a> {
     /// Returns the first request of a task with these messages and nothing else.
     pub(crate) fn with(messages: &'a [Message]) -> Self {
-        Self { system: "", messages, tools: &[], max_output_tokens: None, temperature: None, task: TaskId(0), mode: "code", turn: 0 }
+        Self {
+            system: "",
+            messages,
+            tools: &[],
+            max_output_tokens: None,
+            temperature: None,
+            task: TaskId(0),
+            mode: "code",
+            turn: 0,
+            picture: None,
+        }
     }
 }
 

@@ -207,6 +207,15 @@ impl Provider {
         name.split_once(':').and_then(|(word, model)| Some((Self::named(word)?, model))).unwrap_or((Self::default(), name))
     }
 
+    /// Returns true when a model can give a picture in its protocol.
+    #[must_use]
+    pub fn gives_images(self) -> bool {
+        match self {
+            Self::Openai | Self::OpenaiResponses | Self::Gemini | Self::Scripted => true,
+            Self::Anthropic => false,
+        }
+    }
+
     /// Returns where its API starts; `None` for what is asked over no network.
     #[must_use]
     pub fn home(self) -> Option<Home> {
@@ -291,13 +300,22 @@ pub struct Pointers {
     pub quick: Pointer,
     /// Sums up conversations that became too long; each task's own model when absent.
     pub condense: Pointer,
+    /// Draws the pictures of `generate_image`; without it there are none.
+    pub image: Pointer,
 }
 
 impl Pointers {
     /// Returns every pointer with its name.
     #[must_use]
-    pub fn each(&self) -> [(&'static str, &Pointer); 5] {
-        [("main", &self.main), ("task", &self.task), ("reasoning", &self.reasoning), ("quick", &self.quick), ("condense", &self.condense)]
+    pub fn each(&self) -> [(&'static str, &Pointer); 6] {
+        [
+            ("main", &self.main),
+            ("task", &self.task),
+            ("reasoning", &self.reasoning),
+            ("quick", &self.quick),
+            ("condense", &self.condense),
+            ("image", &self.image),
+        ]
     }
 }
 

@@ -36,8 +36,10 @@ pub struct Resolved {
     pub main: Chosen,
     /// For sub-tasks; equal to `main` unless a pointer says otherwise.
     pub task: Chosen,
-    /// The other pointers that say something, by name.
+    /// The other pointers that say something, by name; but for `image`, which nothing waits for.
     pub others: BTreeMap<&'static str, Chosen>,
+    /// Who draws pictures, or why nobody does; `None` where the pointer says nothing.
+    pub image: Option<Result<Chosen, ProfileError>>,
 }
 
 /// One model that is ready to be built.
@@ -169,10 +171,10 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
     };
     let task = chooser.pointed("task", &settings.pointers.task)?.unwrap_or_else(|| main.clone());
     let mut others = BTreeMap::new();
-    for (pointer, names) in settings.pointers.each().into_iter().filter(|(pointer, _)| !matches!(*pointer, "main" | "task")) {
+    for (pointer, names) in settings.pointers.each().into_iter().filter(|(pointer, _)| !matches!(*pointer, "main" | "task" | "image")) {
         others.extend(chooser.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
     }
-    Ok(Resolved { main, task, others })
+    Ok(Resolved { main, task, others, image: chooser.painter().transpose() })
 }
 
 /// A key's variable and the origin (scheme, host, port) it belongs to.
@@ -308,6 +310,20 @@ impl Chooser<'_> {
                 let near = nearest(name, self.settings.profiles.keys());
                 Err(ProfileError::UnknownProfile { pointer, name: name.to_owned(), near })
             }
+        }
+    }
+
+    /// Chooses who draws pictures: a protocol in which no picture can be given is refused.
+    fn painter(&self) -> Result<Option<Chosen>, ProfileError> {
+        let chosen = self.pointed("image", &self.settings.pointers.image)?;
+        let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.spares));
+        match every.into_iter().find(|chosen| !chosen.profile.provider.gives_images()) {
+            Some(Chosen { name, profile, .. }) => {
+                let problem =
+                    format!("`pointers.image` names it, and no model gives pictures by `provider: {}`", profile.provider.as_str());
+                Err(ProfileError::Profile { name: name.clone(), problem })
+            }
+            None => Ok(chosen),
         }
     }
 

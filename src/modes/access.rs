@@ -224,6 +224,7 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
         | ToolName::WriteToFile
         | ToolName::ApplyDiff
         | ToolName::ApplyPatch
+        | ToolName::GenerateImage
         | ToolName::ExecuteCommand
         | ToolName::WebFetch
         | ToolName::UseMcpTool

@@ -5,6 +5,7 @@ pub mod condense;
 pub mod expert;
 mod head;
 pub mod mentions;
+pub mod painter;
 pub mod reminders;
 pub mod rules;
 pub mod sections;
@@ -35,6 +36,8 @@ pub struct Standing {
     pub language: Option<String>,
     /// Names of the models that may be asked a question.
     pub experts: Vec<String>,
+    /// Names of the models that draw pictures, those that stand in for the first after it; empty where nobody does.
+    pub painters: Vec<String>,
 }
 
 /// Everything a system prompt is made of.

@@ -56,6 +56,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
         }
         Event::Consulted { expert, answer, .. } => vec![one_line(&format!("  expert  {expert} · {answer}"))],
+        Event::Painted { painting, .. } => vec![one_line(&format!("  picture {} · {}", painting.by, transcript::painted(painting)))],
         Event::ReplyLost { task, usage, .. } => {
             vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
         }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use crate::base::image::Image;
 use crate::base::text::{self, counted};
 use crate::report::figures;
-use crate::session::event::{Decided, Event, JournalLine, PersonsWord, Shortening};
+use crate::session::event::{Decided, Event, JournalLine, Painting, PersonsWord, Shortening};
 use crate::session::state::State;
 
 /// Bytes of one text shown.
@@ -59,6 +59,10 @@ fn paragraph(event: &Event, state: &State) -> String {
         Event::Consulted { task, expert, answer, .. } => {
             format!("task {task} asked the expert {expert}, which answered ({charged}):\n{}", shown(answer))
         }
+        Event::Painted { task, painting, .. } => {
+            let when = if painting.again { "drawn before" } else { charged.as_str() };
+            format!("task {task} had {} draw ({when}): {}{}", painting.by, shown(&painted(painting)), described(painting.image.as_slice()))
+        }
         Event::ReplyLost { task, .. } => format!("task {task}: a reply broke off; this much of it is counted, by estimate: {charged}"),
         Event::Shortened { task, how, left_out, text, .. } => {
             let how = match how {
@@ -101,6 +105,12 @@ fn paragraph(event: &Event, state: &State) -> String {
             format!("ended: {}{reason}", outcome.word.as_str())
         }
     }
+}
+
+/// Returns what came of a picture that was asked for.
+#[must_use]
+pub fn painted(painting: &Painting) -> String {
+    painting.image.as_ref().map_or_else(|| format!("no picture: {}", painting.said), ToString::to_string)
 }
 
 /// Returns what a person said, as one sentence.

@@ -90,6 +90,7 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         skills: None,
         sight: Sight::Blind,
         servers: None,
+        painters: &[],
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };

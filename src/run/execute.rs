@@ -28,6 +28,7 @@ use crate::run::telemetry;
 use crate::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::Outcome;
+use crate::session::painter::Painter;
 use crate::session::state::State;
 use crate::session::{self, SessionParts};
 use crate::tools::Sight;
@@ -185,6 +186,7 @@ async fn run<'a>(
         condense: prepared.condense.as_ref().map(PreparedModel::in_use),
         own: prepared.own.iter().map(|(slug, model)| (slug.clone(), model.in_use())).collect(),
         experts: prepared.experts.iter().map(|(name, model)| (name.clone(), model.in_use())).collect(),
+        painter: prepared.painter.as_ref().map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
         retry: RETRY,
         workspace: execution.workspace,
         env: &prepared.command_env,

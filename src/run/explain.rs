@@ -34,6 +34,7 @@ pub struct Explainer {
     sandbox: Sandbox,
     redactor: Redactor,
     gate: Gate,
+    painters: Vec<String>,
 }
 
 /// What a run would say.
@@ -64,7 +65,13 @@ impl Explainer {
     #[must_use]
     pub fn new(policy: Policy, modes: ModeSet, workspace: Option<Workspace>, facts: Facts) -> Self {
         let (env, sandbox, redactor) = (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
-        Self { policy, modes, workspace, facts, env, sandbox, redactor, gate: Gate::default() }
+        Self { policy, modes, workspace, facts, env, sandbox, redactor, gate: Gate::default(), painters: Vec::new() }
+    }
+
+    /// Tells who would draw pictures: calls that ask for one are about them.
+    #[must_use]
+    pub fn with_painters(self, painters: Vec<String>) -> Self {
+        Self { painters, ..self }
     }
 
     /// Returns what holds where a question does not say otherwise.
@@ -147,6 +154,7 @@ impl Explainer {
             skills: None,
             sight: Sight::Blind,
             servers: None,
+            painters: &self.painters,
         }
     }
 

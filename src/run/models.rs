@@ -147,6 +147,8 @@ pub(super) struct Models {
     pub(super) own: BTreeMap<String, PreparedModel>,
     /// That may be asked a question, by profile.
     pub(super) experts: BTreeMap<String, PreparedModel>,
+    /// That draws pictures, with the names of its profile and of those that stand in for it.
+    pub(super) painter: Option<(Vec<String>, PreparedModel)>,
     pub(super) keys: Vec<Secret>,
     pub(super) notes: Vec<String>,
 }
@@ -159,6 +161,8 @@ pub(super) struct Wanted<'w> {
     pub(super) root: &'w str,
     /// Profiles that may be asked a question.
     pub(super) experts: &'w [String],
+    /// Profiles that may be asked for a picture: the first, and those that stand in for it.
+    pub(super) painters: &'w [String],
 }
 
 impl Models {
@@ -170,7 +174,7 @@ impl Models {
         wanted: &Wanted<'_>,
     ) -> Result<Self, Fault> {
         let mut models = match (&order.script, &order.cassettes.replay, &order.work) {
-            (Some(script), _, _) => Self::scripted(script, wanted.experts)?,
+            (Some(script), _, _) => Self::scripted(script, wanted)?,
             (None, Some(replay), _) => Self::replayed(replay)?,
             (None, None, Some(Work::Steps(_))) => Self::none(),
             (None, None, _) => Self::configured(settings, environment, trusted, wanted)?,
@@ -198,6 +202,7 @@ impl Models {
             condense: None,
             own: BTreeMap::new(),
             experts: BTreeMap::new(),
+            painter: None,
             keys: Vec::new(),
             notes: Vec::new(),
         }
@@ -223,6 +228,7 @@ impl Models {
             condense: capacities.condense.map(of),
             own: capacities.own.into_iter().map(|(slug, capacity)| (slug, of(capacity))).collect(),
             experts: capacities.experts.into_iter().map(|name| (name, PreparedModel::free(play.clone()))).collect(),
+            painter: (!capacities.painters.is_empty()).then(|| (capacities.painters, PreparedModel::free(play.clone()))),
             keys: Vec::new(),
             notes: Vec::new(),
         })
@@ -244,6 +250,7 @@ impl Models {
             condense: self.condense.as_ref().map(capacity),
             own: self.own.iter().map(|(slug, prepared)| (slug.clone(), capacity(prepared))).collect(),
             experts: self.experts.keys().cloned().collect(),
+            painters: self.painter.iter().flat_map(|(names, _)| names).cloned().collect(),
         };
         let tape = Tape::open(path, redactor, capacities)
             .map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
@@ -256,16 +263,19 @@ impl Models {
             condense: self.condense.map(record),
             own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
             experts: self.experts.into_iter().map(|(name, prepared)| (name, record(prepared))).collect(),
+            painter: self.painter.map(|(names, prepared)| (names, record(prepared))),
             ..self
         })
     }
 
-    fn scripted(script: &NamedFile, experts: &[String]) -> Result<Self, Fault> {
+    fn scripted(script: &NamedFile, wanted: &Wanted<'_>) -> Result<Self, Fault> {
         let parse = || Script::parse(&script.name, &script.text).map_err(|errors| Fault::file(&errors.file, errors.mistakes));
         let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
         let expert = |name: &String| Ok((name.clone(), PreparedModel::free(Scripted::new(parse()?))));
-        let experts = experts.iter().map(expert).collect::<Result<_, Fault>>()?;
-        Ok(Self { main, task, condense: None, own: BTreeMap::new(), experts, keys: Vec::new(), notes: Vec::new() })
+        let experts = wanted.experts.iter().map(expert).collect::<Result<_, Fault>>()?;
+        let draws = |_: &String| Ok((wanted.painters.to_vec(), PreparedModel::free(Scripted::new(parse()?))));
+        let painter = wanted.painters.first().map(draws).transpose()?;
+        Ok(Self { main, task, condense: None, own: BTreeMap::new(), experts, painter, keys: Vec::new(), notes: Vec::new() })
     }
 
     fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wanted: &Wanted<'_>) -> Result<Self, Fault> {
@@ -288,9 +298,23 @@ impl Models {
                 Err(error) => unasked.push(format!("the expert `{name}` cannot be asked: {error}; {}", error.hint())),
             }
         }
+        let drawing = match &resolved.image {
+            Some(Ok(chosen)) if !wanted.painters.is_empty() => Some(chosen),
+            Some(Err(error)) => {
+                unasked.push(format!("no pictures are drawn: {error}; {}", error.hint()));
+                None
+            }
+            Some(Ok(_)) | None => None,
+        };
         let condensing = resolved.others.get("condense");
-        let first =
-            || [&resolved.main, &resolved.task].into_iter().chain(condensing).chain(wished.iter().map(|(_, chosen)| chosen)).chain(&asked);
+        let first = || {
+            [&resolved.main, &resolved.task]
+                .into_iter()
+                .chain(condensing)
+                .chain(wished.iter().map(|(_, chosen)| chosen))
+                .chain(&asked)
+                .chain(drawing)
+        };
         let chosen = || first().flat_map(|chosen| std::iter::once(chosen).chain(&chosen.spares));
         let mut notes: Vec<String> = Vec::new();
         for note in chosen().flat_map(|chosen| &chosen.notes) {
@@ -308,7 +332,9 @@ impl Models {
             asked.iter().map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, trusted)?))).collect::<Result<_, Fault>>()?;
         let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
         let condense = resolved.others.get("condense").map(|chosen| PreparedModel::build(chosen, trusted)).transpose()?;
-        Ok(Self { main, task, condense, own, experts, keys, notes })
+        let painter =
+            drawing.map(|chosen| Ok::<_, Fault>((wanted.painters.to_vec(), PreparedModel::build(chosen, trusted)?))).transpose()?;
+        Ok(Self { main, task, condense, own, experts, painter, keys, notes })
     }
 }
 

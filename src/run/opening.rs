@@ -349,6 +349,7 @@ impl Scene<'_> {
             skills: None,
             sight: self.sight,
             servers: None,
+            painters: &[],
         };
         let call = ToolCall { id: "opening".to_owned(), name: tool.to_string(), arguments: arguments.to_string() };
         let parsed = dispatch::parse(&call, &[tool], context).map_err(|error| error.0)?;

@@ -132,6 +132,8 @@ pub struct Prepared {
     pub own: BTreeMap<String, PreparedModel>,
     /// The models that may be asked a question, by profile.
     pub experts: BTreeMap<String, PreparedModel>,
+    /// The model that draws pictures.
+    pub painter: Option<PreparedModel>,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
     /// The MCP servers there may be.
@@ -151,6 +153,7 @@ impl Prepared {
             .chain(&self.condense)
             .chain(self.own.values())
             .chain(self.experts.values())
+            .chain(&self.painter)
             .any(PreparedModel::has_price)
     }
 }
@@ -274,8 +277,12 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         tracing::warn!(file = file.origin, "a skill has mistakes and is left out; `locum skills validate` tells them");
     }
     let wishes: Vec<&Mode> = modes.iter().filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some()).collect();
-    let experts = experts(&order, &settings, &policy, &runnable);
-    let models = Models::choose(&order, &settings, environment, trusted, &Wanted { modes: &wishes, root: &slug, experts: &experts })?;
+    let profiles = settings.values.models.profiles.keys();
+    let experts: Vec<String> = profiles.filter(|name| is_askable(name, &order, &policy, &runnable)).cloned().collect();
+    let painters = &settings.values.models.pointers.image.0;
+    let painters: &[String] = if painters.iter().all(|name| is_askable(name, &order, &policy, &runnable)) { painters } else { &[] };
+    let wanted = Wanted { modes: &wishes, root: &slug, experts: &experts, painters };
+    let models = Models::choose(&order, &settings, environment, trusted, &wanted)?;
     let telemetry = Collector::read(settings.values.telemetry, environment).unwrap_or_else(|error| {
         tracing::warn!(%error, "no trace of this run will be sent");
         None
@@ -291,9 +298,12 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         Offer { switching: policy.settings().modes.switching, may_delegate, purpose: Purpose::Work, included: &root.included_tools };
     let servers = ServerPlan::make(&settings, trusted.server_files()?, &policy, environment, workspace.checkout.root())?;
     let experts: Vec<String> = models.experts.keys().cloned().collect();
+    let (painters, painter) = models.painter.unzip();
+    let painters = painters.unwrap_or_default();
     let known = Known {
         skills: &skills.of_mode(&slug),
         experts: &brief::askable(&experts, &policy, &facts),
+        draws: brief::may_draw(&painters, &policy, &facts),
         servers: !servers.servers.is_empty(),
         resources: false,
     };
@@ -325,13 +335,14 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
         plan,
         settings,
         modes,
-        standing: Standing { rules, skills, language, experts },
+        standing: Standing { rules, skills, language, experts, painters },
         telemetry,
         main: models.main,
         task: models.task,
         condense: models.condense,
         own: models.own,
         experts: models.experts,
+        painter,
         command_env,
         sandbox,
         redactor: Redactor::new(models.keys.into_iter().chain(environment.secrets()).chain(servers.secrets.iter().cloned())),
@@ -340,16 +351,12 @@ pub fn prepare(order: Order, workspace: &Workspace, user: &UserFiles, environmen
     })
 }
 
-/// Returns the profiles that some allowed mode may ask a question, by the policy.
-fn experts(order: &Order, settings: &Settings, policy: &Policy, runnable: &[String]) -> Vec<String> {
-    let may = |name: &&String| {
-        let of_mode = |mode: &String| {
-            let facts = Facts { mode: mode.clone(), ..order.facts.clone() };
-            policy.decide(&Intent::Expert((*name).clone()), &facts).decision != Decision::Deny
-        };
-        runnable.iter().any(of_mode)
-    };
-    settings.values.models.profiles.keys().filter(may).cloned().collect()
+/// Returns whether some allowed mode may ask a profile for something, by the policy.
+fn is_askable(name: &str, order: &Order, policy: &Policy, runnable: &[String]) -> bool {
+    runnable.iter().any(|mode| {
+        let facts = Facts { mode: mode.clone(), ..order.facts.clone() };
+        policy.decide(&Intent::Expert(name.to_owned()), &facts).decision != Decision::Deny
+    })
 }
 
 /// Returns the mode of the root task: the one asked for, the slash command's, the files', the policy's.

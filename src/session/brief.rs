@@ -134,7 +134,8 @@ impl Told {
         let servers = if offered.contains(&ToolName::UseMcpTool) { usable(servers, mode, policy, facts) } else { Vec::new() };
         // A tool of a server is shown under a name of its own.
         let resources = servers.iter().any(|server| server.has_resources);
-        let known = Known { skills: &skills, experts: &experts, servers: false, resources };
+        let draws = may_draw(&standing.painters, policy, facts);
+        let known = Known { skills: &skills, experts: &experts, draws, servers: false, resources };
         let mut tools = dispatch::specs(&shown(&offered, policy, facts, known));
         tools.extend(catalogue::specs(&servers));
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
@@ -173,6 +174,8 @@ pub struct Known<'k> {
     pub skills: &'k [&'k Skill],
     /// The models it may ask.
     pub experts: &'k [&'k str],
+    /// Whether a model may be asked for pictures.
+    pub draws: bool,
     /// Whether there are MCP servers whose tools have no names of their own yet.
     pub servers: bool,
     /// Whether there are resources of MCP servers.
@@ -186,6 +189,12 @@ pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec
     experts.iter().map(String::as_str).filter(may).collect()
 }
 
+/// Returns whether the policy lets those who draw pictures be asked under these facts, or holds it; no when there is nobody.
+#[must_use]
+pub fn may_draw(painters: &[String], policy: &Policy, facts: &Facts) -> bool {
+    !painters.is_empty() && askable(painters, policy, facts).len() == painters.len()
+}
+
 /// Returns the tools that some rule of the policy could let a task use under these facts, of those that there is something for.
 #[must_use]
 pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<'_>) -> Vec<ToolName> {
@@ -193,6 +202,7 @@ pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<
         match use_of(*tool) {
             Some(UseKind::Mcp) if *tool == ToolName::AccessMcpResource && !known.resources => false,
             Some(UseKind::Mcp) if *tool == ToolName::UseMcpTool && !known.servers => false,
+            Some(UseKind::Edit) if *tool == ToolName::GenerateImage && !known.draws => false,
             Some(UseKind::Expert) => !known.experts.is_empty(),
             Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.

@@ -246,6 +246,7 @@ fn writes(waiting: &WaitingCall) -> bool {
         ToolName::WriteToFile,
         ToolName::ApplyDiff,
         ToolName::ApplyPatch,
+        ToolName::GenerateImage,
         ToolName::ExecuteCommand,
         ToolName::WebFetch,
         ToolName::UseMcpTool,

@@ -74,6 +74,7 @@ impl<'a> Session<'a> {
                     task: id,
                     mode: MODE,
                     turn,
+                    picture: None,
                 };
                 let summary = retry::complete(condenser.model, request, retry, clock, &mut |_delta| {}).await;
                 (id, Done::SummedUp { summary, left_out, estimate_tokens })

@@ -135,6 +135,22 @@ pub enum Event {
         /// US dollars by the price table.
         cost_usd: f64,
     },
+    /// Another model drew a picture for a call, or said why not; its bytes are kept apart.
+    Painted {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// What came of it.
+        #[serde(flatten)]
+        painting: Painting,
+        /// Tokens as counted, or estimated.
+        usage: Usage,
+        /// True when the provider did not count them, or they have no price.
+        estimated: bool,
+        /// US dollars by the price table.
+        cost_usd: f64,
+    },
     /// An attempt to get a reply broke after something of it had come: nothing of it was used, and the provider counts it.
     ReplyLost {
         /// In which task.
@@ -295,6 +311,8 @@ impl Event {
             &observation.images
         } else if let Self::Replied { reply, .. } = self {
             &reply.images
+        } else if let Self::Painted { painting, .. } = self {
+            painting.image.as_slice()
         } else {
             &[]
         }
@@ -306,6 +324,8 @@ impl Event {
             &mut observation.images
         } else if let Self::Replied { reply, .. } = self {
             &mut reply.images
+        } else if let Self::Painted { painting, .. } = self {
+            painting.image.as_mut_slice()
         } else {
             &mut []
         }
@@ -320,6 +340,7 @@ impl Event {
         match self {
             Self::Replied { usage, estimated, cost_usd, priced, .. } => Some(charge(1, usage, *estimated || !*priced, cost_usd)),
             Self::Consulted { usage, estimated, cost_usd, .. } => Some(charge(1, usage, *estimated, cost_usd)),
+            Self::Painted { painting, usage, estimated, cost_usd, .. } => (!painting.again).then(|| charge(1, usage, *estimated, cost_usd)),
             Self::ReplyLost { usage, estimated, cost_usd, .. } | Self::Shortened { usage, estimated, cost_usd, .. } => {
                 Some(charge(0, usage, *estimated, cost_usd))
             }
@@ -354,6 +375,7 @@ impl Event {
             | Self::Brought { task, .. }
             | Self::Replied { task, .. }
             | Self::Consulted { task, .. }
+            | Self::Painted { task, .. }
             | Self::Shortened { task, .. }
             | Self::Reminded { task, .. }
             | Self::Judged { task, .. }
@@ -375,6 +397,24 @@ pub struct ForkedCall {
     pub call: String,
     /// What it may spend.
     pub budget: Budget,
+}
+
+/// What another model gave for a picture it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Painting {
+    /// The name of the profile that was asked.
+    pub by: String,
+    /// Tells what was wished for from anything else: a hash of the prompt and of the picture it starts from.
+    pub wish: String,
+    /// The picture; `None` where it gave words alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
+    /// What it said beside it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    /// True when it was drawn for an earlier call that could not write it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 /// How a context was shortened.

@@ -68,6 +68,7 @@ impl<'a> Session<'a> {
                     task: id,
                     mode: &mode,
                     turn,
+                    picture: None,
                 };
                 let answer = retry::complete(asked.model, request, retry, clock, &mut |_delta| {}).await;
                 (id, Done::Consulted { waiting, expert, answer, estimate_tokens })

@@ -117,6 +117,7 @@ fn play(mode: &str, turns: &str) -> Left {
         condense: None,
         own: BTreeMap::new(),
         experts: BTreeMap::new(),
+        painter: None,
         retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
         workspace: &workspace,
         env: &env,

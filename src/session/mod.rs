@@ -22,6 +22,7 @@ mod finish;
 mod fork;
 #[cfg(test)]
 mod guards;
+pub mod painter;
 mod perform;
 mod servers;
 mod stack;
@@ -71,6 +72,7 @@ use crate::session::estimate::Counted;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::journal::Journal;
 use crate::session::outcome::{Outcome, OutcomeWord};
+use crate::session::painter::Painter;
 use crate::session::state::State;
 use crate::session::step::{MISTAKE_LIMIT, Step};
 use crate::session::stop::{Reach, Stop};
@@ -183,6 +185,8 @@ pub struct SessionParts<'a> {
     pub own: BTreeMap<String, TaskModel<'a>>,
     /// The models that may be asked a question, by the names of their profiles.
     pub experts: BTreeMap<String, TaskModel<'a>>,
+    /// Who draws pictures; nobody when absent.
+    pub painter: Option<Painter<'a>>,
     /// How requests are tried again.
     pub retry: RetryLimits,
     /// The checkout.

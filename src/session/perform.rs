@@ -26,7 +26,7 @@ use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
 use crate::session::work::{Done, Work};
 use crate::tools::Observation;
-use crate::tools::dispatch::{self, Call};
+use crate::tools::dispatch::{self, Call, Given};
 use crate::workspace::checkout::FileError;
 use crate::workspace::exec::Exit;
 use crate::workspace::touched::Snapshot;
@@ -43,6 +43,13 @@ impl<'a> Session<'a> {
         let Permitted { waiting, permit } = permitted;
         if let Call::AskExpertModel(_) = permit.act() {
             return self.ask_expert(id, waiting, permit);
+        }
+        if let Call::GenerateImage(_) = permit.act() {
+            match &waiting.painted {
+                None => return self.draw(id, Permitted { waiting, permit }),
+                Some(painting) if painting.image.is_none() => return self.not_painted(id, &waiting, painting),
+                Some(_) => {}
+            }
         }
         if steers(permit.act().tool()) {
             return self.steer_by(id, &waiting, permit).map(|()| None);
@@ -90,7 +97,9 @@ impl<'a> Session<'a> {
         let span = tracing::info_span!("call", task = %id, call = %waiting.call.id, tool = %permit.act().tool());
         Ok(async move {
             let visible = tools.readable();
-            let observation = dispatch::perform_since(permit, tools.context(&visible), snapshot.as_ref()).await;
+            let picture = waiting.painted.as_ref().and_then(|painting| painting.image.as_ref());
+            let given = Given { before: snapshot.as_ref(), picture };
+            let observation = dispatch::perform_with(permit, tools.context(&visible), given).await;
             (id, Done::Performed { waiting, observation, intents, snapshot })
         }
         .instrument(span)
@@ -115,7 +124,8 @@ impl<'a> Session<'a> {
 
     /// Puts back what the files of an interrupted call held before it; false when the call must not be performed again.
     fn recover(&mut self, id: TaskId, permit: &Permit<Call>, before: &[FileBefore]) -> Result<bool, Stop> {
-        let only_edits = permit.act().intents().iter().all(|intent| matches!(intent, Intent::Edit(_) | Intent::Read(_)));
+        let only_edits =
+            permit.act().intents().iter().all(|intent| matches!(intent, Intent::Edit(_) | Intent::Read(_) | Intent::Expert(_)));
         if !only_edits || before.is_empty() || before.iter().any(|file| file.content == ContentBefore::NotKept) {
             return Ok(false);
         }
@@ -271,6 +281,7 @@ fn steers(tool: ToolName) -> bool {
         | ToolName::WriteToFile
         | ToolName::ApplyDiff
         | ToolName::ApplyPatch
+        | ToolName::GenerateImage
         | ToolName::ExecuteCommand
         | ToolName::WebFetch
         | ToolName::UseMcpTool

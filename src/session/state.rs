@@ -178,6 +178,7 @@ impl State {
                     waiting.consulted = Some(answer.clone());
                 }
             }),
+            Event::Painted { task, call, painting, .. } => self.with_task(*task, |task| task.painted(call, painting)),
             Event::Shortened { task, left_out, text, .. } => self.with_task(*task, |task| task.shorten(*left_out, text.clone())),
             Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
                 task.told.extend(about.clone());

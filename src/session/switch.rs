@@ -164,6 +164,7 @@ impl Session<'_> {
         let known = Known {
             skills: &standing.skills.of_mode(&mode.slug),
             experts: &brief::askable(&standing.experts, policy, &facts),
+            draws: brief::may_draw(&standing.painters, policy, &facts),
             servers,
             resources: servers,
         };

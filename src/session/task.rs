@@ -14,7 +14,7 @@ use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
 use crate::modes::access::Purpose;
 use crate::policy::budget::{Budget, Spent};
-use crate::session::event::{Decided, FileBefore, ForkedCall};
+use crate::session::event::{Decided, FileBefore, ForkedCall, Painting};
 use crate::session::outcome::Charged;
 use crate::session::repetition::Recent;
 use crate::tools::{Control, Observation, Todo};
@@ -67,6 +67,10 @@ pub struct TaskState {
     pub shortened: u32,
     /// How often another model answered a question of its.
     pub consulted: u32,
+    /// How often another model was asked for a picture.
+    pub painted: u32,
+    /// The last picture that could not be written where it was to go.
+    pub unplaced: Option<Painting>,
     /// The calls of the last reply in order, answered or not; empty once all of them are and stand in `messages`.
     pub waiting: Vec<WaitingCall>,
     /// True when the last reply called no tool and nothing was said to that yet.
@@ -157,6 +161,8 @@ pub struct WaitingCall {
     pub performing: Option<Performing>,
     /// What another model answered to the question it puts.
     pub consulted: Option<String>,
+    /// What another model gave for the picture it asks for.
+    pub painted: Option<Painting>,
     /// The sub-task it started.
     pub child: Option<TaskId>,
     /// Its answer.
@@ -199,6 +205,8 @@ impl TaskState {
             measured: None,
             shortened: 0,
             consulted: 0,
+            painted: 0,
+            unplaced: None,
             waiting: Vec::new(),
             unreminded: false,
             toolless_in_a_row: 0,
@@ -274,6 +282,15 @@ impl TaskState {
         self.push(reply.into_message());
     }
 
+    /// Takes in what another model gave for a picture that a call asks for.
+    pub(crate) fn painted(&mut self, call: &str, painting: &Painting) {
+        self.unplaced = None;
+        self.painted = self.painted.saturating_add(u32::from(!painting.again));
+        if let Some(waiting) = self.waiting_call_mut(call) {
+            waiting.painted = Some(painting.clone());
+        }
+    }
+
     pub(crate) fn reminded(&mut self, text: String, mistake: bool) {
         self.unreminded = false;
         if mistake {
@@ -292,7 +309,9 @@ impl TaskState {
         let command_failed = observation.exit.is_some_and(|exit| exit != Exit::Code(0));
         let (text, images) = (observation.text.clone(), observation.images.clone());
         waiting.answer = Some(ToolResult { call_id: call.to_owned(), text, is_error: observation.is_error, command_failed, images });
-        let made = waiting.call.clone();
+        let (made, unplaced) =
+            (waiting.call.clone(), waiting.painted.clone().filter(|painting| observation.is_error && painting.image.is_some()));
+        self.unplaced = unplaced.or_else(|| self.unplaced.take());
         self.recent.push(&made);
         self.turn_succeeded |= !observation.is_error;
         if mistake {
@@ -373,6 +392,17 @@ impl TaskState {
 
 impl WaitingCall {
     fn new(call: ToolCall, withheld: bool) -> Self {
-        Self { call, withheld, headline: None, command: None, decided: None, performing: None, consulted: None, child: None, answer: None }
+        Self {
+            call,
+            withheld,
+            headline: None,
+            command: None,
+            decided: None,
+            performing: None,
+            consulted: None,
+            painted: None,
+            child: None,
+            answer: None,
+        }
     }
 }

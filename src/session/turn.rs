@@ -46,6 +46,7 @@ impl<'a> Session<'a> {
                 task: id,
                 mode: &mode,
                 turn,
+                picture: None,
             };
             let reply = retry::complete(model, request, retry, clock, &mut |_delta| {}).await;
             (id, Done::Replied { reply, estimate_tokens })

@@ -64,6 +64,17 @@ pub(crate) enum Done {
         /// Tokens that the request was taken for.
         estimate_tokens: u64,
     },
+    /// Another model drew a picture, or did not.
+    Painted {
+        /// The call that asks for it.
+        permitted: Box<Permitted>,
+        /// Tells what was wished for.
+        wish: String,
+        /// The reply, and what attempts before it used up.
+        answer: Completed,
+        /// Tokens that the request was taken for.
+        estimate_tokens: u64,
+    },
     /// Read-only calls were performed.
     Read {
         /// Each call with its answer, in order.
@@ -141,6 +152,7 @@ pub(crate) struct Tools<'a> {
     gate: &'a Gate,
     skills: &'a SkillSet,
     sight: Sight,
+    painters: &'a [String],
     servers: &'a Servers<'a>,
 }
 
@@ -167,6 +179,7 @@ impl Tools<'_> {
             gate: self.gate,
             skills: Some(self.skills),
             sight: self.sight,
+            painters: self.painters,
             servers: Some(self.servers),
         }
     }
@@ -188,6 +201,7 @@ impl<'a> Session<'a> {
             gate: self.parts.gate,
             skills: &self.parts.standing.skills,
             sight: if self.model_of(self.task(id)?).sees_images { Sight::Shown } else { Sight::Blind },
+            painters: self.parts.painter.map_or(&[], |painter| painter.names),
             servers: self.parts.servers,
         })
     }
@@ -207,6 +221,7 @@ impl<'a> Session<'a> {
             Done::Consulted { waiting, expert, answer, estimate_tokens } => {
                 self.consulted(id, &waiting, expert, answer, estimate_tokens).map(|()| None)
             }
+            Done::Painted { permitted, wish, answer, estimate_tokens } => self.painted(id, *permitted, wish, answer, estimate_tokens),
             Done::Read { answers, then } => {
                 for (waiting, observation) in answers {
                     self.answered(id, &waiting, observation, None, false)?;

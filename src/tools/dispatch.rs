@@ -5,6 +5,7 @@
 
 use crate::base::chat::{ToolCall, ToolSpec};
 use crate::base::guard::{self, Guard};
+use crate::base::image::Image;
 use crate::base::text::Clipped;
 use crate::base::tool::ToolName;
 use crate::modes::access;
@@ -14,6 +15,7 @@ use crate::tools::arguments::{Arguments, Place, quoted};
 use crate::tools::command::ExecuteCommand;
 use crate::tools::files::apply_diff::tool::ApplyDiff;
 use crate::tools::files::apply_patch::tool::ApplyPatch;
+use crate::tools::files::generate::GenerateImage;
 use crate::tools::files::list::ListFiles;
 use crate::tools::files::read::ReadFile;
 use crate::tools::files::write::WriteToFile;
@@ -54,6 +56,8 @@ pub enum Call {
     ApplyDiff(ApplyDiff),
     /// See [`ApplyPatch`].
     ApplyPatch(ApplyPatch),
+    /// See [`GenerateImage`].
+    GenerateImage(GenerateImage),
     /// See [`ExecuteCommand`].
     ExecuteCommand(ExecuteCommand),
     /// See [`WebFetch`].
@@ -93,6 +97,7 @@ impl Call {
             Self::WriteToFile(_) => ToolName::WriteToFile,
             Self::ApplyDiff(_) => ToolName::ApplyDiff,
             Self::ApplyPatch(_) => ToolName::ApplyPatch,
+            Self::GenerateImage(_) => ToolName::GenerateImage,
             Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
             Self::WebFetch(_) => ToolName::WebFetch,
             Self::UseMcpTool(_) => ToolName::UseMcpTool,
@@ -118,6 +123,7 @@ impl Call {
             Self::WriteToFile(_)
             | Self::ApplyDiff(_)
             | Self::ApplyPatch(_)
+            | Self::GenerateImage(_)
             // A page may count who asks for it.
             | Self::WebFetch(_)
             | Self::AskExpertModel(_)
@@ -145,6 +151,7 @@ impl Call {
             | Self::ListFiles(_)
             | Self::SearchFiles(_)
             | Self::ApplyPatch(_)
+            | Self::GenerateImage(_)
             | Self::ExecuteCommand(_)
             | Self::WebFetch(_)
             | Self::UseMcpTool(_)
@@ -171,6 +178,7 @@ impl Call {
             Self::WriteToFile(call) => format!("write {}", call.place().asked),
             Self::ApplyDiff(call) => format!("edit {}", call.place().asked),
             Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
+            Self::GenerateImage(call) => format!("draw {}", call.place().asked),
             Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
             Self::WebFetch(call) => format!("fetch {}", call.url()),
             Self::UseMcpTool(call) => format!("call {}", call.intent()),
@@ -200,6 +208,7 @@ impl Act for Call {
             Self::WriteToFile(call) => vec![Intent::Edit(call.place().real.clone())],
             Self::ApplyDiff(call) => vec![Intent::Edit(call.place().real.clone())],
             Self::ApplyPatch(call) => call.intents(),
+            Self::GenerateImage(call) => call.intents(),
             Self::ExecuteCommand(call) => call.intents(),
             Self::WebFetch(call) => vec![Intent::Fetch(call.url().clone())],
             Self::UseMcpTool(call) => vec![call.intent()],
@@ -228,6 +237,7 @@ fn spec(tool: ToolName) -> ToolSpec {
         ToolName::WriteToFile => WriteToFile::spec(),
         ToolName::ApplyDiff => ApplyDiff::spec(),
         ToolName::ApplyPatch => ApplyPatch::spec(),
+        ToolName::GenerateImage => GenerateImage::spec(),
         ToolName::ExecuteCommand => ExecuteCommand::spec(),
         ToolName::WebFetch => WebFetch::spec(),
         ToolName::UseMcpTool => UseMcpTool::spec(),
@@ -268,6 +278,7 @@ fn parse_arguments(tool: ToolName, name: &str, arguments: Arguments, context: To
         ToolName::WriteToFile => Call::WriteToFile(WriteToFile::parse(arguments, context)?),
         ToolName::ApplyDiff => Call::ApplyDiff(ApplyDiff::parse(arguments, context)?),
         ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
+        ToolName::GenerateImage => Call::GenerateImage(GenerateImage::parse(arguments, context)?),
         ToolName::ExecuteCommand => Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?),
         ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
         ToolName::UseMcpTool => Call::UseMcpTool(UseMcpTool::parse(name, arguments, context)?),
@@ -298,7 +309,9 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
 /// Returns the files a call would edit by its arguments alone.
 fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
     match tool {
-        ToolName::WriteToFile | ToolName::ApplyDiff => arguments.place("path", "the file", context).into_iter().collect(),
+        ToolName::WriteToFile | ToolName::ApplyDiff | ToolName::GenerateImage => {
+            arguments.place("path", "the file", context).into_iter().collect()
+        }
         ToolName::ApplyPatch => arguments.text("patch", "the patch").map(|patch| ApplyPatch::named(&patch, context)).unwrap_or_default(),
         ToolName::ReadFile
         | ToolName::ListFiles
@@ -335,11 +348,20 @@ fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<To
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.
 pub async fn perform(permit: Permit<Call>, context: ToolContext<'_>) -> Observation {
-    perform_since(permit, context, None).await
+    perform_with(permit, context, Given::default()).await
 }
 
-/// As [`perform`], for a caller that has looked at the checkout just now: what a command touched is found against `before`.
-pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, before: Option<&Snapshot>) -> Observation {
+/// What a caller has at hand for an effect.
+#[derive(Clone, Copy, Default)]
+pub struct Given<'g> {
+    /// The checkout as it was just now: what a command touched is found against it.
+    pub before: Option<&'g Snapshot>,
+    /// The picture that was drawn for the call.
+    pub picture: Option<&'g Image>,
+}
+
+/// As [`perform`], with what the caller has at hand.
+pub async fn perform_with(permit: Permit<Call>, context: ToolContext<'_>, given: Given<'_>) -> Observation {
     let observation = match permit.act() {
         Call::ReadFile(call) => call.perform(&permit, context),
         Call::ListFiles(call) => call.perform(&permit, context),
@@ -347,7 +369,8 @@ pub async fn perform_since(permit: Permit<Call>, context: ToolContext<'_>, befor
         Call::WriteToFile(call) => call.perform(&permit, context),
         Call::ApplyDiff(call) => call.perform(&permit, context),
         Call::ApplyPatch(call) => call.perform(&permit, context),
-        Call::ExecuteCommand(call) => call.perform(&permit, context, before).await,
+        Call::GenerateImage(call) => call.perform(&permit, context, given.picture),
+        Call::ExecuteCommand(call) => call.perform(&permit, context, given.before).await,
         Call::WebFetch(call) => call.perform(&permit, context).await,
         Call::UseMcpTool(call) => call.perform(&permit, context).await,
         Call::AccessMcpResource(call) => call.perform(&permit, context).await,

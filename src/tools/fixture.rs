@@ -22,11 +22,12 @@ use crate::workspace::repo::Repo;
 use crate::workspace::sandbox::Sandbox;
 use crate::workspace::seed;
 
-const POLICY: &str = "
+/// Allows everything that tests do.
+pub(crate) const POLICY: &str = "
 version: 1
 modes: { delegation: { from: [code] }, switching: direct }
 rules:
-  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)' ]
+  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)', 'expert(*)' ]
 ";
 
 /// A temporary checkout.
@@ -44,6 +45,8 @@ pub(crate) struct Fixture {
     pub(crate) mode: Mode,
     /// What becomes of images.
     pub(crate) sight: Sight,
+    /// Who draws pictures.
+    pub(crate) painters: Vec<String>,
     /// A value that must not be seen.
     pub(crate) secret: &'static str,
 }
@@ -63,6 +66,7 @@ impl Fixture {
             gate: Gate::default(),
             mode: mode(),
             sight: Sight::Shown,
+            painters: vec!["painter".to_owned()],
             secret: "unseen-secret-value",
         }
     }
@@ -120,6 +124,7 @@ impl Fixture {
             gate: &self.gate,
             skills: Some(&self.skills),
             sight: self.sight,
+            painters: &self.painters,
             servers: None,
         })
     }

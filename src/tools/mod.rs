@@ -64,6 +64,8 @@ pub struct ToolContext<'a> {
     pub servers: Option<&'a Servers<'a>>,
     /// What becomes of images.
     pub sight: Sight,
+    /// The models that draw pictures, by profile: the first is asked, the others stand in for it. Empty where nobody draws.
+    pub painters: &'a [String],
 }
 
 /// What becomes of the images that a tool comes upon.

@@ -225,6 +225,7 @@ impl Desk {
             gate: &locum::workspace::network::Gate::default(),
             skills: None,
             servers: None,
+            painters: &[],
             sight: Sight::Blind,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };

@@ -131,6 +131,7 @@ impl Asker {
             task: TaskId(0),
             mode: "code",
             turn: 0,
+            picture: None,
         };
         let began = processor_time();
         self.runtime.block_on(self.model.stream(request).for_each(|delta| async move { drop(delta.unwrap()) }));

@@ -174,6 +174,7 @@ impl Operation<'_> {
             skills: None,
             sight: Sight::Blind,
             servers: None,
+            painters: &[],
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

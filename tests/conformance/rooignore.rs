@@ -93,6 +93,7 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         skills: None,
         sight: Sight::Blind,
         servers: None,
+        painters: &[],
     };
     let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
     let call = ToolCall { id: "1".into(), name: "read_file".into(), arguments: json!({ "path": path }).to_string() };

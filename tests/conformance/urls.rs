@@ -96,6 +96,7 @@ async fn call(url: &str, policy: &Policy, wire: Internet) -> Result<String, Stri
         skills: None,
         sight: Sight::Blind,
         servers: None,
+        painters: &[],
     };
     let call = ToolCall { id: "1".into(), name: "web_fetch".into(), arguments: json!({ "url": url }).to_string() };
     let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

@@ -202,6 +202,7 @@ impl Fixture {
             condense: None,
             own: BTreeMap::new(),
             experts: BTreeMap::from([("deep".to_owned(), main)]),
+            painter: None,
             retry: RetryLimits { attempts: self.attempts, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
             workspace: &workspace,
             env: &env,

@@ -50,6 +50,9 @@ pub struct Capacities {
     /// The models that could be asked a question.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub experts: Vec<String>,
+    /// The models that could be asked for a picture.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub painters: Vec<String>,
 }
 
 /// What a recorded model could take.
@@ -78,6 +81,9 @@ struct Exchange {
     /// The model's label.
     model: String,
     asked: Vec<Part>,
+    /// The pictures of a reply that was to give one, each in base64: they are written to files, so their hashes are not enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pictures: Vec<String>,
     #[serde(flatten)]
     said: Said,
 }
@@ -151,6 +157,10 @@ fn parts(request: &ModelRequest<'_>) -> Vec<(Field, String)> {
         Message::Assistant { .. } => Vec::new(),
         Message::Tool { results } => results.iter().map(|result| (Field::Answers, answer(result))).collect(),
     }));
+    if let Some(wish) = request.picture {
+        let from = wish.from.map(|image| format!(", from {image}, sha256 {}", image.hash)).unwrap_or_default();
+        parts.push((Field::Told, format!("a picture as {}{from}", wish.kind.as_str())));
+    }
     parts
 }
 

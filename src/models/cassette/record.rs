@@ -9,6 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
@@ -45,9 +47,14 @@ impl Tape {
         (&self.file).write_all(format!("{line}\n").as_bytes())
     }
 
-    fn add(&self, exchange: &Exchange) -> std::io::Result<()> {
+    fn add(&self, mut exchange: Exchange) -> std::io::Result<()> {
+        // Base64 of a picture is no text in which a secret could be found; who draws is told none.
+        let pictures = std::mem::take(&mut exchange.pictures);
         let mut line = serde_json::to_value(exchange)?;
         redact(&mut line, &self.redactor);
+        if let Some(fields) = line.as_object_mut().filter(|_| !pictures.is_empty()) {
+            fields.insert("pictures".to_owned(), pictures.into());
+        }
         self.write(&line)
     }
 }
@@ -66,7 +73,12 @@ impl Recording {
     }
 
     fn write(&self, request: &ModelRequest<'_>, said: Said) -> Result<(), ModelError> {
+        let images = match &said {
+            Said::Reply(reply) if request.picture.is_some() => reply.images.as_slice(),
+            Said::Reply(_) | Said::TooLong(_) => &[],
+        };
         let exchange = Exchange {
+            pictures: images.iter().filter_map(|image| image.content.bytes()).map(|bytes| STANDARD.encode(bytes)).collect(),
             task: request.task.0,
             turn: request.turn,
             mode: request.mode.to_owned(),
@@ -75,7 +87,7 @@ impl Recording {
             said,
         };
         self.tape
-            .add(&exchange)
+            .add(exchange)
             .map_err(|err| ModelError::Script { model: self.tape.name.clone(), message: format!("the reply cannot be recorded: {err}") })
     }
 }

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::base::chat::Reply;
@@ -62,7 +64,7 @@ impl Replay {
         // A run that was killed and went on asked for its last reply again: the later one counts.
         for exchange in found.ok_or_else(nothing)?.iter().rev() {
             match (self.difference(&exchange.asked, &asked), &exchange.said) {
-                (None, Said::Reply(reply)) => return Ok(deltas(reply)),
+                (None, Said::Reply(reply)) => return Ok(deltas(reply, &exchange.pictures)),
                 (None, Said::TooLong(message)) => {
                     return Err(ModelError::TooLong { model: self.name.clone(), message: message.clone() });
                 }
@@ -104,7 +106,7 @@ fn told(recorded: &Part, now: &Part, text: &str) -> String {
     )
 }
 
-fn deltas(reply: &Reply) -> Vec<Delta> {
+fn deltas(reply: &Reply, pictures: &[String]) -> Vec<Delta> {
     let said = |text: &String| (!text.is_empty()).then(|| text.clone());
     let mut deltas: Vec<Delta> = reply.by.clone().map(Delta::By).into_iter().collect();
     deltas.extend(said(&reply.reasoning).map(Delta::Reasoning));
@@ -115,7 +117,11 @@ fn deltas(reply: &Reply) -> Vec<Delta> {
         name: Some(call.name.clone()),
         arguments: call.arguments.clone(),
     }));
-    deltas.extend(reply.images.iter().cloned().map(Delta::Image));
+    let bytes = |at: usize| pictures.get(at).and_then(|picture| STANDARD.decode(picture).ok());
+    deltas.extend(reply.images.iter().enumerate().map(|(at, image)| {
+        let image = image.clone();
+        Delta::Image(bytes(at).map_or(image.clone(), |bytes| image.with_content(&bytes)))
+    }));
     deltas.extend(reply.kept.clone().map(Delta::Kept));
     deltas.extend(reply.usage.map(Delta::Usage));
     deltas.push(Delta::Stop(reply.stop));
@@ -196,6 +202,7 @@ mod tests {
             condense: Some(task.clone()),
             own: [("ask".to_owned(), task.clone())].into(),
             experts: vec!["wise".to_owned()],
+            painters: vec!["brush".to_owned()],
             main,
             task,
         }

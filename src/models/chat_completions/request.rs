@@ -4,6 +4,7 @@
 //! that from turn to turn everything before the new messages stays byte for byte the same and a provider's cache holds. It sends nothing.
 
 use std::borrow::Cow;
+use std::slice;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -129,6 +130,9 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
     for message in request.messages {
         push_message(&mut messages, message, wishes);
     }
+    if let (Some(WireMessage::User { content }), Some(from)) = (messages.last_mut(), request.picture.and_then(|picture| picture.from)) {
+        content.show(shown(slice::from_ref(from), &ImageKind::ALL).map(content_part));
+    }
     serde_json::to_vec(&Body {
         model: wishes.model,
         stream: true,
@@ -137,6 +141,7 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
         reasoning_effort: effort.filter(|_| !wishes.fields.has(Fields::NO_EFFORT)),
         max_tokens: limit.filter(|_| !newer),
         max_completion_tokens: limit.filter(|_| newer),
+        modalities: request.picture.map(|_| ["image", "text"]),
         tools: request.tools.iter().map(wire_tool).collect(),
         messages,
     })
@@ -156,6 +161,9 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    /// What a reply may hold besides words (OpenRouter and Vercel's gateway, "Image generation").
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modalities: Option<[&'static str; 2]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<WireTool<'a>>,
     messages: Vec<WireMessage<'a>>,
@@ -207,6 +215,18 @@ impl<'a> Content<'a> {
                 words.push_str(text);
             }
             Self::Parts(parts) => parts.push(ContentPart::Text { text }),
+        }
+    }
+
+    fn show(&mut self, images: impl Iterator<Item = ContentPart<'a>>) {
+        match self {
+            Self::Words(Cow::Borrowed(text)) => {
+                let text = ContentPart::Text { text };
+                *self = Self::Parts(std::iter::once(text).chain(images).collect());
+            }
+            // Words are only put together where nothing is shown.
+            Self::Words(Cow::Owned(_)) => {}
+            Self::Parts(parts) => parts.extend(images),
         }
     }
 }

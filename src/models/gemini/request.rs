@@ -3,13 +3,15 @@
 //! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last. Parts
 //! that were signed go back with their signature; calls that another model made go with a word that lets them pass. It sends nothing.
 
+use std::slice;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
 use crate::base::image::ImageKind;
 use crate::models::ModelRequest;
-use crate::models::wire::images::{Base64, Shown, shown};
+use crate::models::wire::images::{Base64, Picture, Shown, shown};
 use crate::models::wire::json::Arguments;
 use crate::models::wire::parts::{Part, in_order};
 
@@ -87,12 +89,17 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
         temperature: wishes.temperature,
         max_output_tokens: wishes.max_output_tokens,
         thinking_config: wishes.thinking.map(|how| ThinkingConfig { how, include_thoughts: how != Thinking::Budget(0) }),
+        response_modalities: request.picture.map(|_| ["TEXT", "IMAGE"]),
     };
+    let mut contents = contents(request.messages, wishes);
+    if let (Some(last), Some(from)) = (contents.last_mut(), request.picture.and_then(|picture| picture.from)) {
+        last.parts.extend(shown(slice::from_ref(from), &ImageKind::ALL).map(image_part));
+    }
     serde_json::to_vec(&Body {
         generation_config: Some(config).filter(|config| *config != Config::default()),
         tools: if declarations.is_empty() { Vec::new() } else { vec![Tools { function_declarations: declarations }] },
         system_instruction: Some(request.system).filter(|system| !system.is_empty()).map(|text| System { parts: [Text { text }] }),
-        contents: contents(request.messages, wishes),
+        contents,
     })
 }
 
@@ -117,6 +124,9 @@ struct Config {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<ThinkingConfig>,
+    /// What a reply may hold besides words (Gemini API, "Image generation").
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_modalities: Option<[&'static str; 2]>,
 }
 
 #[derive(PartialEq, Serialize)]
@@ -279,11 +289,8 @@ fn answers<'a>(results: &'a [ToolResult], asked: &[(&'a ToolCall, Option<&'a str
         let mut inside = Vec::new();
         for shown in shown(&result.images, wishes.images) {
             match shown {
-                Shown::Words(text) => beside.push(WirePart::Text(SignedText { text, thought_signature: None })),
-                Shown::Picture(picture) => {
-                    let image = InlineImage { inline_data: Blob { mime_type: picture.media_type(), data: picture.base64() } };
-                    if wishes.images_in_answers { inside.push(image) } else { beside.push(WirePart::Image(image)) }
-                }
+                Shown::Picture(picture) if wishes.images_in_answers => inside.push(inline(picture)),
+                Shown::Words(_) | Shown::Picture(_) => beside.push(image_part(shown)),
             }
         }
         parts.push(answer(result, asked, inside));
@@ -297,6 +304,17 @@ fn answer<'a>(result: &'a ToolResult, asked: &[(&'a ToolCall, Option<&'a str>)],
     let name = found.map(|(call, _)| call.name.as_str()).filter(|name| !name.is_empty()).unwrap_or("unnamed");
     let response = if result.is_error { Outcome::Error(&result.text) } else { Outcome::Output(&result.text) };
     WirePart::Answer(Answer { function_response: FunctionResponse { id: found.and_then(|(_, id)| *id), name, response, parts } })
+}
+
+fn image_part(shown: Shown<'_>) -> WirePart<'_> {
+    match shown {
+        Shown::Words(text) => WirePart::Text(SignedText { text, thought_signature: None }),
+        Shown::Picture(picture) => WirePart::Image(inline(picture)),
+    }
+}
+
+fn inline(picture: Picture<'_>) -> InlineImage<'_> {
+    InlineImage { inline_data: Blob { mime_type: picture.media_type(), data: picture.base64() } }
 }
 
 fn word<'a>(seal: &'a Value, key: &str) -> Option<&'a str> {

@@ -4,17 +4,18 @@
 //! items: what was said, calls, answers, and reasoning just as it came. It sends nothing.
 
 use std::borrow::Cow;
+use std::slice;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::base::chat::{Message, ToolResult, ToolSpec};
 use crate::base::image::ImageKind;
-use crate::models::ModelRequest;
 use crate::models::profile::Effort;
 use crate::models::wire::images::{DataUri, Shown, shown};
 use crate::models::wire::json::Arguments;
 use crate::models::wire::parts::{Part, in_order};
+use crate::models::{ModelRequest, PictureWish};
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +47,11 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
     for message in request.messages {
         push_items(&mut input, message, wishes);
     }
+    if let (Some(Item::Known(Known::Message { content, .. })), Some(from)) =
+        (input.last_mut(), request.picture.and_then(|picture| picture.from))
+    {
+        content.extend(shown(slice::from_ref(from), &ImageKind::ALL).map(Said::of));
+    }
     serde_json::to_vec(&Body {
         model: wishes.model,
         stream: true,
@@ -54,7 +60,8 @@ pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Res
         temperature: wishes.temperature,
         max_output_tokens: wishes.max_output_tokens,
         reasoning: wishes.effort.map(|effort| Reasoning { effort }),
-        tools: request.tools.iter().map(wire_tool).collect(),
+        tools: request.tools.iter().map(wire_tool).chain(request.picture.map(painting)).collect(),
+        tool_choice: request.picture.map(|_| Choice { kind: "image_generation" }),
         instructions: Some(request.system).filter(|system| !system.is_empty()),
         input,
     })
@@ -77,6 +84,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<WireTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
     input: Vec<Item<'a>>,
 }
@@ -87,13 +96,25 @@ struct Reasoning {
 }
 
 #[derive(Serialize)]
-struct WireTool<'a> {
+struct Choice {
     #[serde(rename = "type")]
     kind: &'static str,
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
-    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WireTool<'a> {
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Value,
+        strict: bool,
+    },
+    /// The provider's own, which draws (OpenAI API, "Image generation": the tool of the Responses API).
+    ImageGeneration {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        output_format: Option<&'static str>,
+    },
 }
 
 #[derive(Serialize)]
@@ -110,7 +131,7 @@ enum Known<'a> {
         role: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         phase: Option<&'a Value>,
-        content: [Words<'a>; 1],
+        content: Vec<Said<'a>>,
     },
     FunctionCall {
         call_id: &'a str,
@@ -127,21 +148,24 @@ enum Known<'a> {
 #[serde(untagged)]
 enum Output<'a> {
     Text(&'a str),
-    Parts(Vec<OutputPart<'a>>),
+    Parts(Vec<Said<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum OutputPart<'a> {
+enum Said<'a> {
     InputText { text: &'a str },
+    OutputText { text: &'a str },
     InputImage { image_url: DataUri<'a> },
 }
 
-#[derive(Serialize)]
-struct Words<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    text: &'a str,
+impl<'a> Said<'a> {
+    fn of(shown: Shown<'a>) -> Self {
+        match shown {
+            Shown::Words(text) => Self::InputText { text },
+            Shown::Picture(picture) => Self::InputImage { image_url: picture.data_uri() },
+        }
+    }
 }
 
 fn push_items<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, wishes: Wishes<'_>) {
@@ -167,11 +191,8 @@ fn output<'a>(result: &'a ToolResult, kinds: &'static [ImageKind]) -> Output<'a>
     if result.images.is_empty() {
         return Output::Text(&result.text);
     }
-    let images = shown(&result.images, kinds).map(|shown| match shown {
-        Shown::Words(text) => OutputPart::InputText { text },
-        Shown::Picture(picture) => OutputPart::InputImage { image_url: picture.data_uri() },
-    });
-    Output::Parts(std::iter::once(OutputPart::InputText { text: &result.text }).chain(images).collect())
+    let images = shown(&result.images, kinds).map(Said::of);
+    Output::Parts(std::iter::once(Said::InputText { text: &result.text }).chain(images).collect())
 }
 
 fn item(part: Part<'_>) -> Option<Item<'_>> {
@@ -186,12 +207,20 @@ fn item(part: Part<'_>) -> Option<Item<'_>> {
 }
 
 fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> Item<'a> {
-    let kind = if role == "user" { "input_text" } else { "output_text" };
-    Item::Known(Known::Message { role, phase, content: [Words { kind, text }] })
+    let content = vec![if role == "user" { Said::InputText { text } } else { Said::OutputText { text } }];
+    Item::Known(Known::Message { role, phase, content })
 }
 
 fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
-    WireTool { kind: "function", name: &tool.name, description: &tool.description, parameters: &tool.parameters, strict: false }
+    WireTool::Function { name: &tool.name, description: &tool.description, parameters: &tool.parameters, strict: false }
+}
+
+fn painting(wish: PictureWish<'_>) -> WireTool<'static> {
+    let output_format = match wish.kind {
+        ImageKind::Png | ImageKind::Jpeg | ImageKind::Webp => Some(wish.kind.as_str()),
+        ImageKind::Gif => None,
+    };
+    WireTool::ImageGeneration { output_format }
 }
 
 #[cfg(test)]

@@ -189,6 +189,7 @@ mod tests {
             task: TaskId(1),
             mode: "code",
             turn: 4,
+            picture: None,
         };
         let mut assembly = Assembly::default();
         deltas.into_iter().try_for_each(|delta| assembly.add(delta))?;

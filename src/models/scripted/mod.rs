@@ -10,6 +10,7 @@ pub mod script;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::base::chat::{Message, StopReason, Usage};
+use crate::base::image::Image;
 use crate::models::accounting::{estimate_request, estimate_tokens};
 use crate::models::conversation::check_conversation;
 use crate::models::scripted::expect::check_expectation;
@@ -107,6 +108,7 @@ fn deltas(turn: &ScriptTurn, request: &ModelRequest<'_>) -> Vec<Delta> {
         let id = format!("call-{}-{}-{}", request.task, request.turn.saturating_add(1), index + 1);
         deltas.push(Delta::Call { index, id: Some(id), name: Some(call.tool.clone()), arguments: call.arguments.clone() });
     }
+    deltas.extend(turn.images.iter().cloned().map(Delta::Image));
     deltas.push(Delta::Usage(turn.usage.unwrap_or_else(|| estimate(turn, request))));
     let natural = if turn.calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
     deltas.push(Delta::Stop(turn.stop.unwrap_or(natural)));
@@ -116,7 +118,8 @@ fn deltas(turn: &ScriptTurn, request: &ModelRequest<'_>) -> Vec<Delta> {
 fn estimate(turn: &ScriptTurn, request: &ModelRequest<'_>) -> Usage {
     let calls: usize = turn.calls.iter().map(|call| call.tool.len() + call.arguments.len()).sum();
     let reasoning = estimate_tokens(turn.reasoning.len());
-    let output = estimate_tokens(turn.say.len() + calls) + reasoning;
+    let images = turn.images.iter().map(Image::tokens).sum::<usize>();
+    let output = estimate_tokens(turn.say.len() + calls) + reasoning + u64::try_from(images).unwrap_or(u64::MAX);
     Usage { input: estimate_request(Tokenizer::Bytes, request), output, reasoning, ..Usage::default() }
 }
 
@@ -177,6 +180,7 @@ tasks:
             task: TaskId(2),
             mode,
             turn,
+            picture: None,
         };
         block_on(model.stream(request).collect())
     }

@@ -3,10 +3,14 @@
 //! In: the file's name and text (YAML, `docs/scripts.md` has the format by example). Out: a `Script`, or every mistake at once with its
 //! line and column. What is said of each key here is what `locum schema script` says of it. Reading the file from disk is the caller's part.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::base::chat::{StopReason, Usage};
 use crate::base::fields::Mistakes;
+use crate::base::image::Image;
 use crate::base::section::{Group, Section};
-use crate::base::shape::{Count, List, Many, Object, Only, Text, Told, Word};
+use crate::base::shape::{Checked, Count, List, Many, Object, Only, Text, Told, Word};
 use crate::base::yaml::{Document, Mistake, Place};
 
 /// Most tasks of a script.
@@ -15,6 +19,19 @@ const TASKS_LIMIT: usize = 1000;
 const TURNS_LIMIT: usize = 20_000;
 /// Most calls of a reply.
 const CALLS_LIMIT: usize = 1000;
+/// Most images of a reply.
+const IMAGES_LIMIT: usize = 20;
+/// An image, written in base64.
+const IN_BASE64: Checked<Image> = Checked {
+    parse: |text| {
+        let bytes = STANDARD.decode(text.split_ascii_whitespace().collect::<String>());
+        let bytes = bytes.map_err(|_| Told::from("it is not base64".to_owned()))?;
+        Image::measure(&bytes).map_err(|error| Told::from(format!("it {error}")))
+    },
+    write: None,
+    pattern: "^[A-Za-z0-9+/\\s]+={0,2}\\s*$",
+    example: "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=",
+};
 /// Any number of tokens.
 const TOKENS: Count = Count { least: 0, most: u64::MAX };
 
@@ -53,6 +70,8 @@ pub struct ScriptTurn {
     pub reasoning: String,
     /// Tool calls, in order.
     pub calls: Vec<ScriptCall>,
+    /// Images it gives.
+    pub images: Vec<Image>,
     /// Tokens to report; estimated when absent.
     pub usage: Option<Usage>,
     /// Why the reply ends; decided by its calls when absent.
@@ -150,7 +169,7 @@ fn read_task(section: &mut Section<'_>) -> ScriptTask {
 }
 
 /// What a reply may hold; a fault holds none of it.
-const REPLY_KEYS: [&str; 5] = ["say", "reasoning", "calls", "usage", "stop"];
+const REPLY_KEYS: [&str; 6] = ["say", "reasoning", "calls", "images", "usage", "stop"];
 
 fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
     let expect = section.key("expect", "What must be true of the request.", Group("expect", read_expectation));
@@ -159,6 +178,8 @@ fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
     let reasoning = section.key("reasoning", "Reasoning, shown apart.", Text);
     let calls = List { item: Group("call", read_call), least: 0, most: CALLS_LIMIT };
     let calls = section.key("calls", "Tool calls, in order.", calls);
+    let images = List { item: IN_BASE64, least: 0, most: IMAGES_LIMIT };
+    let images = section.key("images", "Images it gives, each in base64.", images);
     let usage = section.key("usage", "Tokens to report; estimated when absent.", Group("usage", read_usage));
     let stop = Word(&[
         ("end", StopReason::End),
@@ -171,13 +192,17 @@ fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
         section
             .wrong(section.place_of("fail"), Told::from("a turn with `fail` has no reply".to_owned()).hint("take out what else it says"));
     }
-    section.at_least_one(&["say", "reasoning", "calls", "usage", "stop", "fail"], "the turn is empty: give it `say`, `calls` or `fail`");
+    section.at_least_one(
+        &["say", "reasoning", "calls", "images", "usage", "stop", "fail"],
+        "the turn is empty: give it `say`, `calls` or `fail`",
+    );
     ScriptTurn {
         expect: expect.unwrap_or_default(),
         fail: fail.flatten(),
         say: say.unwrap_or_default(),
         reasoning: reasoning.unwrap_or_default(),
         calls: calls.unwrap_or_default(),
+        images: images.unwrap_or_default(),
         usage,
         stop,
     }

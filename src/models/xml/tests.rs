@@ -388,6 +388,7 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         task: TaskId(0),
         mode: "code",
         turn: 0,
+        picture: None,
     };
     let deltas: Vec<_> = block_on(model.stream(request).collect());
     let call = Delta::Call { index: 1, id: None, name: Some("read_file".into()), arguments: r#"{"path":"a"}"#.into() };

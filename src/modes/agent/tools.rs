@@ -21,10 +21,10 @@ const WORDS: &[(&[&str], &[&str])] = &[
     (&["read", "fileread", "view", "viewfile", "notebookread", "readmanyfiles", "cat"], &["read_file"]),
     (&["glob", "ls", "list", "listdir", "listdirectory", "listcodedefinitionnames", "find", "changes"], &["list_files"]),
     (&["grep", "search", "searchfiles", "codebase", "codebasesearch", "usages", "ripgrep"], &["search_files"]),
-    (&["write", "filewrite", "writefile", "createfile", "new", "insertcontent"], &["write_to_file"]),
+    (&["write", "filewrite", "writefile", "createfile", "new", "insertcontent"], &["write_to_file", "generate_image"]),
     (
         &["edit", "fileedit", "editfile", "editfiles", "multiedit", "patch", "applypatch", "replace", "searchandreplace", "searchreplace"],
-        &["apply_diff", "write_to_file", "apply_patch"],
+        &["apply_diff", "write_to_file", "apply_patch", "generate_image"],
     ),
     (&["notebookedit"], &["apply_diff"]),
     (
@@ -92,7 +92,13 @@ mod tests {
             ("Read", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
             ("read_file", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
             ("LS", Granted::Tools(Group::Read, vec![ToolName::ListFiles])),
-            ("file_edit", Granted::Tools(Group::Edit, vec![ToolName::ApplyDiff, ToolName::WriteToFile, ToolName::ApplyPatch])),
+            (
+                "file_edit",
+                Granted::Tools(
+                    Group::Edit,
+                    vec![ToolName::ApplyDiff, ToolName::WriteToFile, ToolName::ApplyPatch, ToolName::GenerateImage],
+                ),
+            ),
             ("runCommands", Granted::Tools(Group::Command, vec![ToolName::ExecuteCommand])),
             ("mcp__time__now", Granted::Group(Group::Mcp)),
             ("attempt_completion", Granted::Always),

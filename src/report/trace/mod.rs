@@ -112,7 +112,8 @@ impl<'a> Tracer<'a> {
             Event::Shortened { task, how: Shortening::Condensed, text, usage, estimated, cost_usd, .. } => {
                 self.summed_up(*task, at, text, (*usage, *estimated, *cost_usd));
             }
-            Event::Consulted { task, call, usage, estimated, cost_usd, .. } => {
+            Event::Consulted { task, call, usage, estimated, cost_usd, .. }
+            | Event::Painted { task, call, usage, estimated, cost_usd, .. } => {
                 if let Some(span) = self.call(*task, call) {
                     spent_on(&mut span.attributes, (*usage, *estimated, *cost_usd));
                 }

@@ -2,6 +2,7 @@
 
 pub mod apply_diff;
 pub mod apply_patch;
+pub mod generate;
 pub mod list;
 pub mod read;
 pub mod write;
