@@ -17,7 +17,13 @@ pub struct Section<'a> {
 }
 
 enum Purpose<'a> {
-    Read { node: &'a Node, known: Vec<&'static str>, mistakes: &'a mut Mistakes },
+    /// `lacks` waits until every key is known: where one is misspelt, that is said and nothing else.
+    Read {
+        node: &'a Node,
+        known: Vec<&'static str>,
+        lacks: Vec<Told>,
+        mistakes: &'a mut Mistakes,
+    },
     Describe(Map<String, Json>),
 }
 
@@ -31,7 +37,7 @@ impl<'a> Section<'a> {
             mistakes.wanted(node, name, "a mapping");
             return None;
         }
-        let mut section = Section { name, purpose: Purpose::Read { node, known: Vec::new(), mistakes } };
+        let mut section = Section { name, purpose: Purpose::Read { node, known: Vec::new(), lacks: Vec::new(), mistakes } };
         let value = reader(&mut section);
         section.end();
         Some(value)
@@ -85,12 +91,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Checks that at least one of some keys is there.
+    /// Checks that at least one of some keys is there, unless a key is misspelt.
     pub fn at_least_one(&mut self, keys: &[&str], hint: &str) {
         match &mut self.purpose {
-            Purpose::Read { node, mistakes, .. } => {
+            Purpose::Read { node, lacks, .. } => {
                 if keys.iter().all(|key| node.get(key).is_none()) {
-                    mistakes.add_with_hint(node.place, format!("a {} needs at least one of {}", self.name, listed(keys)), hint);
+                    lacks.push(Told::from(format!("a {} needs at least one of {}", self.name, listed(keys))).hint(hint));
                 }
             }
             Purpose::Describe(schema) => keys.iter().for_each(|key| push(schema, "anyOf", json!({ "required": [key] }))),
@@ -129,7 +135,7 @@ impl<'a> Section<'a> {
 
     fn take<S: Shape>(&mut self, key: &'static str, about: &str, shape: &S, default: Option<&S::Value>) -> Option<S::Value> {
         match &mut self.purpose {
-            Purpose::Read { node, known, mistakes } => {
+            Purpose::Read { node, known, mistakes, .. } => {
                 known.push(key);
                 let entry = node.entries()?.iter().find(|entry| entry.key == key)?;
                 if entry.node.value == Value::Null {
@@ -152,8 +158,12 @@ impl<'a> Section<'a> {
     }
 
     fn end(self) {
-        let Purpose::Read { node, known, mistakes } = self.purpose else { return };
-        let unknown = node.entries().unwrap_or_default().iter().filter(|entry| !known.contains(&entry.key.as_str()));
+        let Purpose::Read { node, known, lacks, mistakes } = self.purpose else { return };
+        let is_unknown = |entry: &&Entry| !known.contains(&entry.key.as_str());
+        let unknown: Vec<&Entry> = node.entries().unwrap_or_default().iter().filter(is_unknown).collect();
+        if unknown.is_empty() {
+            lacks.into_iter().for_each(|told| mistakes.told(node.place, told));
+        }
         for entry in unknown {
             let listed = || format!("known here: {}", known.join(", "));
             let hint = match entry.key.as_str() {

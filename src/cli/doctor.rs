@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use crate::cli::args::DoctorArgs;
 use crate::cli::failure::Failure;
+use crate::cli::mcp::{self, ServerRow};
+use crate::cli::models::{ModelRow, mark_used};
 use crate::cli::output::Output;
 use crate::cli::place::{Place, own_settings};
 use crate::cli::policy::{parse, repository_file};
@@ -31,6 +33,12 @@ struct Findings {
     model_has_key: bool,
     /// Why no model can be used.
     model_problem: Option<String>,
+    /// The models that pointers lead to, and those that stand in for them.
+    models: Vec<ModelRow>,
+    /// The MCP servers of the repository and the user, and whether a run may start them.
+    servers: Vec<ServerRow>,
+    /// Why it cannot be said which servers there are.
+    servers_problem: Option<String>,
     sessions: String,
     /// The policy that judges runs here, or that it has mistakes.
     policy: String,
@@ -66,6 +74,14 @@ fn look(context: &Context) -> Result<Findings, Failure> {
     let facts =
         ModelFacts { env: context.environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
     let resolved = resolve(&settings.values.models, &facts);
+    let mut models = Vec::new();
+    resolved.iter().for_each(|found| mark_used(&mut models, found));
+    // Outside a repository there is none.
+    let servers = if Place::open(context, None).is_ok() { mcp::rows(None, context) } else { Ok(Vec::new()) };
+    let (servers, servers_problem) = match servers {
+        Ok(servers) => (servers, None),
+        Err(failure) => (Vec::new(), Some(failure.mistakes.into_iter().map(|mistake| mistake.what).collect::<Vec<_>>().join("; "))),
+    };
     let (sandbox, namespaces_refused) = Level::tried();
     let (policy, (commands_run, commands)) = judged(context, sandbox);
     Ok(Findings {
@@ -77,6 +93,9 @@ fn look(context: &Context) -> Result<Findings, Failure> {
         model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
         model_has_key: resolved.as_ref().is_ok_and(|found| found.main.key.is_some()),
         model_problem: resolved.as_ref().err().map(|error| format!("{error}; {}", error.hint())),
+        models,
+        servers,
+        servers_problem,
         sessions: sessions_folder(context, None)?.display().to_string(),
         policy,
         commands,
@@ -131,8 +150,7 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         ProcessLimit::Looked => ["looked at", "those of an administrator are counted from time to time, which a fast command can outrun"],
     };
     let row = |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
-    let key = if findings.model_has_key { "its key is set" } else { "no key" };
-    vec![
+    let mut rows = vec![
         row("locum", findings.version, ""),
         row("files", held(level.files), &kernel),
         row("network", held(level.network), ""),
@@ -142,12 +160,28 @@ fn rows(findings: &Findings) -> Vec<[String; 3]> {
         row("processes", processes[0], processes[1]),
         row("namespaces", if level.namespaces { "own" } else { "shared" }, &namespaces),
         row("git", findings.git.as_deref().unwrap_or("not found"), ""),
-        match &findings.model {
-            Some(model) => row("model", model, key),
-            None => row("model", "none", findings.model_problem.as_deref().unwrap_or_default()),
-        },
+    ];
+    rows.extend(findings.models.iter().map(|model| row("model", &model.name, &described(model))));
+    rows.extend(findings.model_problem.as_ref().map(|problem| row("model", "none", problem)));
+    let server = |server: &ServerRow| row("MCP server", server.state, &format!("{}: {}", server.name, server.about()));
+    rows.extend(findings.servers.iter().map(server));
+    rows.extend(findings.servers_problem.as_ref().map(|problem| row("MCP servers", "unknown", problem)));
+    rows.extend([
         row("sessions", &findings.sessions, ""),
         row("policy", &findings.policy, ""),
         row("commands", if findings.commands_run { "run" } else { "refused" }, &findings.commands),
-    ]
+    ]);
+    rows
+}
+
+/// Returns what a model is used for, what it is and whether there is a key for it; never the key.
+fn described(model: &ModelRow) -> String {
+    let key = match (&model.api_key_env, model.has_key) {
+        (Some(variable), true) => format!("its key is set ({variable})"),
+        (None, true) => "its key is set".to_owned(),
+        (_, false) => "no key, and it needs none".to_owned(),
+    };
+    let place = model.base_url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
+    let notes: String = model.notes.iter().map(|note| format!("; {note}")).collect();
+    format!("{}: {}{place} ({}); {key}{notes}", model.used_for.join(", "), model.model, model.provider)
 }

@@ -33,15 +33,22 @@ pub fn run(args: &McpArgs, context: &Context, output: &mut Output) -> Result<Exi
 /// A server as shown.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ServerRow {
-    name: String,
+    pub(super) name: String,
     /// Where it is defined.
     origin: String,
     /// The program and its arguments, or the address, as written.
     reached: String,
     /// `allowed`, `refused` or `disabled`.
-    state: &'static str,
+    pub(super) state: &'static str,
     /// Why it is refused; empty otherwise.
     reason: String,
+}
+
+impl ServerRow {
+    /// Returns how it is reached, or why it is not.
+    pub(super) fn about(&self) -> &str {
+        if self.reason.is_empty() { &self.reached } else { &self.reason }
+    }
 }
 
 fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {

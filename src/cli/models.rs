@@ -24,23 +24,23 @@ pub fn run(args: &ModelsArgs, context: &Context, output: &mut Output) -> Result<
 
 /// A configured model as shown.
 #[derive(Clone, Debug, Serialize)]
-struct ModelRow {
-    name: String,
+pub(super) struct ModelRow {
+    pub(super) name: String,
     /// `main`, `task`: the pointers that lead here.
-    used_for: Vec<String>,
+    pub(super) used_for: Vec<String>,
     /// Whose protocol it speaks.
-    provider: &'static str,
-    model: String,
-    base_url: Option<String>,
+    pub(super) provider: &'static str,
+    pub(super) model: String,
+    pub(super) base_url: Option<String>,
     /// The variable that holds the key; the key itself is never shown.
-    api_key_env: Option<String>,
-    has_key: bool,
+    pub(super) api_key_env: Option<String>,
+    pub(super) has_key: bool,
     context_window: Option<u32>,
     max_output_tokens: Option<u32>,
     price: Option<Price>,
     /// How its tokens are estimated before its provider counts them.
     tokenizer: Tokenizer,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     /// Why it cannot be used.
     problem: Option<String>,
 }
@@ -123,7 +123,7 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
 }
 
 /// Marks the rows the pointers lead to; a model named by flag or variable without a profile gets a row of its own.
-fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
+pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
     let image = resolved.image.iter().flatten().map(|chosen| ("image", chosen));
     let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen)).chain(image);
     for (pointer, first) in [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others) {

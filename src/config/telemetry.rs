@@ -73,9 +73,17 @@ impl Collector {
     }
 }
 
-/// Returns the values of headers for collectors: none of them may leave but there.
+/// Returns the values of headers for collectors: none of them may leave but there. What follows the word for a kind of key, as in `Bearer KEY`,
+/// is one by itself too.
 pub(super) fn secrets<'e>(get: impl Fn(&str) -> Option<&'e str>) -> Vec<Secret> {
-    HEADERS.iter().filter_map(|name| get(name)).flat_map(headers).map(|(_, value)| value).collect()
+    let values = HEADERS.iter().filter_map(|name| get(name)).flat_map(headers).map(|(_, value)| value);
+    let with_key = |value: Secret| {
+        let (kind, key) = value.expose().trim().split_once(char::is_whitespace).unwrap_or_default();
+        let is_kind = kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') && !key.trim().is_empty();
+        let key = is_kind.then(|| Secret::new(key.trim()));
+        key.into_iter().chain([value])
+    };
+    values.flat_map(with_key).collect()
 }
 
 fn headers(text: &str) -> Vec<(String, Secret)> {
@@ -167,6 +175,8 @@ mod tests {
     #[test]
     fn values_of_headers_are_secret() {
         let environment = Environment::from_pairs([("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20let-me-in")]);
-        assert_eq!(environment.secrets(), [Secret::new("Bearer let-me-in")]);
+        assert_eq!(environment.secrets(), [Secret::new("let-me-in"), Secret::new("Bearer let-me-in")], "the key alone is one too");
+        let plain = Environment::from_pairs([("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-key=one%20,x-tenant=a%2Fb%20c")]);
+        assert_eq!(plain.secrets(), [Secret::new("one "), Secret::new("a/b c")], "words that are no kind of key stay together");
     }
 }

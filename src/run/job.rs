@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn names_every_mistake_with_its_place() {
-        assert_eq!(mistakes("version: 1\nschedule: every day\nstep: []\n").len(), 3);
+        assert_eq!(mistakes("version: 1\nschedule: every day\nstep: []\n").len(), 2);
         assert_eq!(mistakes("version: 2\ntask: x\n"), ["1:10 `version` must be 1"]);
         assert_eq!(mistakes("version: 1\nsteps: []\n").len(), 1);
         assert_eq!(mistakes("version: 1\nsteps: [{ tool: new_task, args: {} }]\n").len(), 1);

@@ -25,6 +25,8 @@ const FULL_QUARTERS: u64 = 3;
 const SUMMARY_LIMIT_TOKENS: u32 = 4096;
 /// Fewest messages that are worth being left out.
 const WORTH_MESSAGES: usize = 3;
+/// Most bytes of files that stay as they were read.
+const FILES_LIMIT_BYTES: usize = 32 * 1024;
 /// How often in a row a conversation is shortened because its model says that it is too long.
 const TIMES: u32 = 3;
 /// Most refusals that are remembered.
@@ -114,7 +116,12 @@ impl<'a> Session<'a> {
             .collect();
         refusals.reverse();
         let messages = task.messages.get(..left_out).unwrap_or_default();
-        let remembered = Remembered { task: &task.message, todos: &todos, refusals: &refusals, messages };
+        let left_out_bytes: usize = messages.iter().map(Message::size_bytes).sum();
+        let window_bytes = usize::try_from(self.model_of(task).context_window).unwrap_or(usize::MAX);
+        // A sixteenth of the window, at four bytes a token, and never so much that it would not be worth it; nothing where the model said it is too long.
+        let is_told = self.crowded.get(&id).is_some_and(|crowded| crowded.is_told);
+        let room_bytes = if is_told { 0 } else { FILES_LIMIT_BYTES.min(window_bytes / 4).min(left_out_bytes / 4) };
+        let remembered = Remembered { task: &task.message, todos: &todos, refusals: &refusals, messages, room_bytes };
         let text = condense::message(&remembered, summary.as_deref());
         let how = if summary.is_some() { Shortening::Condensed } else { Shortening::Truncated };
         let (usage, estimated, cost_usd) = cost.unwrap_or((Usage::default(), false, 0.0));
