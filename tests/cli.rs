@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use pretty_assertions::assert_eq;
+use serde_json::Value;
 
 /// A folder that is home, configuration and repository at once.
 struct Setup(tempfile::TempDir);
@@ -153,6 +154,49 @@ fn a_key_is_used_and_never_shown() {
         assert_eq!(run.code, Some(0), "{}", run.err);
         assert!(!run.out.contains("very-secret") && !run.err.contains("very-secret"), "{words}");
     }
+}
+
+#[test]
+fn models_say_what_they_are_for_and_who_said_so() {
+    let config = "models: { profiles: { careful: { model: gpt-5 }, cheap: { model: deepseek-chat, base_url: 'https://api.deepseek.com', price: { input: 1, output: 2 } }, odd: { model: nobody-knows, api_key_env: OPENAI_API_KEY } }, pointers: { main: [careful, cheap], quick: odd } }\n";
+    let setup = Setup::new().file(".locum/config.yml", config);
+    let keys = [("OPENAI_API_KEY", "sk-very-secret-value"), ("DEEPSEEK_API_KEY", "sk-another-secret")];
+    let run = |words: &str, keys: &[(&str, &str)]| -> Run { setup.command(words).envs(keys.iter().copied()).output().unwrap().into() };
+    let listed = run("models list --json", &keys).json();
+    let used: Vec<_> = listed.as_array().unwrap().iter().map(|row| row["used_for"].to_string()).collect();
+    assert_eq!(used, [r#"["main","task"]"#, r#"["main (stands in)","task (stands in)"]"#, r#"["quick"]"#]);
+    let sources = |row: usize| listed[row]["sources"].as_object().unwrap().values().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(sources(0), ["\"catalogue\""; 3]);
+    assert_eq!(sources(1), ["\"catalogue\"", "\"catalogue\"", "\"profile\""]);
+    assert_eq!(sources(2), ["\"default\""; 3]);
+    assert!(listed[2]["notes"].to_string().contains("is not in the catalogue"), "{listed}");
+    // One model without its key is no fault of the others.
+    let listed = run("models list --json", &keys[..1]);
+    assert!(listed.err.contains("DEEPSEEK_API_KEY"), "{}", listed.err);
+    let listed = listed.json();
+    assert_eq!((&listed[0]["problem"], &listed[0]["has_key"], listed[1]["problem"].is_string()), (&Value::Null, &true.into(), true));
+    assert_eq!(listed[1]["used_for"].to_string(), r#"["main (stands in)"]"#);
+}
+
+#[test]
+fn doctor_says_which_models_and_servers_a_run_has() {
+    let config =
+        "models: { profiles: { careful: { model: gpt-5 }, odd: { model: nobody-knows } }, pointers: { main: careful, quick: odd } }\n";
+    let servers = r#"{ "mcpServers": { "clock": { "command": "clock-server" }, "other": { "command": "other-server" } } }"#;
+    let policy = "version: 1\nrules:\n  - allow: [\"read(**)\", \"mcp(clock/*)\"]\n";
+    let setup = Setup::new().file(".locum/config.yml", config).file(".mcp.json", servers).file(".locum/policy.yml", policy);
+    let run = |words: &str| -> Run { setup.command(words).env("OPENAI_API_KEY", "sk-very-secret-value").output().unwrap().into() };
+    let found = run("doctor --json").json();
+    let models: Vec<_> = found["models"].as_array().unwrap().iter().map(|row| (row["name"].as_str(), &row["has_key"])).collect();
+    assert_eq!(models, [(Some("careful"), &Value::Bool(true)), (Some("odd"), &Value::Bool(true))]);
+    let states: Vec<_> = found["servers"].as_array().unwrap().iter().map(|row| (row["name"].as_str(), row["state"].as_str())).collect();
+    assert_eq!(states, [(Some("clock"), Some("allowed")), (Some("other"), Some("refused"))]);
+    let shown = run("doctor");
+    assert!(shown.out.contains("main, task: gpt-5 at https://api.openai.com/v1 (openai); its key is set"), "{}", shown.out);
+    assert!(shown.out.contains("other: no rule is about tools of the server `other`"), "{}", shown.out);
+    assert!(!shown.out.contains("very-secret") && !shown.err.contains("very-secret"));
+    let without = Setup::new().file(".locum/config.yml", config).run("doctor");
+    assert!(without.out.contains("`OPENAI_API_KEY`, which should hold the key, is not set"), "{}", without.out);
 }
 
 #[test]

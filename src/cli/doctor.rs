@@ -179,7 +179,7 @@ fn described(model: &ModelRow) -> String {
     let key = match (&model.api_key_env, model.has_key) {
         (Some(variable), true) => format!("its key is set ({variable})"),
         (None, true) => "its key is set".to_owned(),
-        (_, false) => "no key, and it needs none".to_owned(),
+        (_, false) => "no key is sent".to_owned(),
     };
     let place = model.base_url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
     let notes: String = model.notes.iter().map(|note| format!("; {note}")).collect();

@@ -7,9 +7,9 @@ use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};
-use crate::config::settings::Settings;
-use crate::models::profile::{Price, Profile};
-use crate::models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve};
+use crate::models::catalogue::{Source, Sources};
+use crate::models::profile::{ModelSettings, Price, Profile};
+use crate::models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve, resolve_named};
 use crate::models::tokens::Tokenizer;
 
 /// Runs the subcommand.
@@ -38,6 +38,8 @@ pub(super) struct ModelRow {
     context_window: Option<u32>,
     max_output_tokens: Option<u32>,
     price: Option<Price>,
+    /// Who said window, limit of a reply and price; `null` where the model cannot be used.
+    sources: Option<Sources>,
     /// How its tokens are estimated before its provider counts them.
     tokenizer: Tokenizer,
     pub(super) notes: Vec<String>,
@@ -47,10 +49,12 @@ pub(super) struct ModelRow {
 
 fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
     let settings = Place::open(context, args.at.as_deref())?.settings(&context.environment, &[])?;
-    let in_use = choose(&settings, context, settings.values.model.as_deref());
-    let mut rows: Vec<ModelRow> =
-        settings.values.models.profiles.iter().map(|(name, profile)| row(name, profile, &settings, context)).collect();
-    match &in_use {
+    let from_repository = settings.models_from_repository();
+    let asked = settings.values.model.as_deref();
+    let facts = ModelFacts { env: context.environment.variables(), asked, from_repository: &from_repository };
+    let models = &settings.values.models;
+    let mut rows: Vec<ModelRow> = models.profiles.iter().map(|(name, profile)| row(name, profile, models, &facts)).collect();
+    match &resolve(models, &facts) {
         Ok(resolved) => {
             mark_used(&mut rows, resolved);
             if let Some(Err(error)) = &resolved.image {
@@ -58,13 +62,16 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
             }
         }
         Err(error) if rows.is_empty() => return Err(failure(error)),
-        Err(error) => output.talk(failure(error)),
+        Err(error) => {
+            mark_meant(&mut rows, models);
+            output.talk(failure(error));
+        }
     }
     if args.json {
         output.json(&rows);
     } else {
         for line in table::lines(
-            ["NAME", "USED FOR", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "TOKENS BY", "KEY", "NOTES"],
+            ["NAME", "USED FOR", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "SAID BY", "TOKENS BY", "KEY", "NOTES"],
             &rows.iter().map(cells).collect::<Vec<_>>(),
         ) {
             output.line(line);
@@ -73,19 +80,9 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
     Ok(ExitStatus::Done)
 }
 
-/// Returns the models a run would use, `asked` standing for a flag.
-///
-/// # Errors
-/// See [`ProfileError`].
-fn choose(settings: &Settings, context: &Context, asked: Option<&str>) -> Result<Resolved, ProfileError> {
-    let from_repository = settings.models_from_repository();
-    let facts = ModelFacts { env: context.environment.variables(), asked, from_repository: &from_repository };
-    resolve(&settings.values.models, &facts)
-}
-
-fn row(name: &str, profile: &Profile, settings: &Settings, context: &Context) -> ModelRow {
-    match choose(settings, context, Some(name)) {
-        Ok(resolved) => chosen_row(&resolved.main),
+fn row(name: &str, profile: &Profile, models: &ModelSettings, facts: &ModelFacts<'_>) -> ModelRow {
+    match resolve_named(models, facts, name) {
+        Ok(chosen) => chosen_row(&chosen),
         Err(error) => ModelRow {
             name: name.to_owned(),
             used_for: Vec::new(),
@@ -97,6 +94,7 @@ fn row(name: &str, profile: &Profile, settings: &Settings, context: &Context) ->
             context_window: profile.context_window,
             max_output_tokens: profile.max_output_tokens,
             price: profile.price,
+            sources: None,
             tokenizer: profile.tokenizer.unwrap_or_default(),
             notes: Vec::new(),
             problem: Some(error.to_string()),
@@ -116,6 +114,7 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
         context_window: Some(chosen.limits.context_window),
         max_output_tokens: Some(chosen.limits.max_output_tokens),
         price: chosen.limits.price,
+        sources: Some(chosen.limits.sources),
         tokenizer: chosen.limits.tokenizer,
         notes: chosen.notes.clone(),
         problem: None,
@@ -128,7 +127,7 @@ pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
     let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen)).chain(image);
     for (pointer, first) in [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others) {
         for (place, chosen) in std::iter::once(first).chain(&first.spares).enumerate() {
-            let use_name = if place == 0 { pointer.to_owned() } else { format!("{pointer} (stands in)") };
+            let use_name = use_name(pointer, place);
             match rows.iter_mut().find(|row| row.name == chosen.name) {
                 Some(row) => row.used_for.push(use_name),
                 None => rows.push(ModelRow { used_for: vec![use_name], ..chosen_row(chosen) }),
@@ -137,7 +136,30 @@ pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
     }
 }
 
-fn cells(row: &ModelRow) -> [String; 10] {
+/// Marks the rows that pointers name, where not all of them can be followed.
+fn mark_meant(rows: &mut [ModelRow], models: &ModelSettings) {
+    for (pointer, names) in models.pointers.each() {
+        for (place, name) in names.0.iter().enumerate() {
+            rows.iter_mut().filter(|row| row.name == *name).for_each(|row| row.used_for.push(use_name(pointer, place)));
+        }
+    }
+}
+
+/// Returns what a model is used for that stands at this place of a pointer's list.
+fn use_name(pointer: &str, place: usize) -> String {
+    if place == 0 { pointer.to_owned() } else { format!("{pointer} (stands in)") }
+}
+
+/// Returns who said window, limit of a reply and price.
+fn said_by(sources: Sources) -> String {
+    let all = [sources.context_window, sources.max_output_tokens, sources.price];
+    if all.iter().all(|source| *source == sources.context_window) {
+        return sources.context_window.as_str().to_owned();
+    }
+    all.map(Source::as_str).join(", ")
+}
+
+fn cells(row: &ModelRow) -> [String; 11] {
     let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| crate::report::figures::tokens(u64::from(number)));
     let price = row.price.map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
     let notes = row.problem.iter().chain(&row.notes).cloned().collect::<Vec<_>>().join("; ");
@@ -149,6 +171,7 @@ fn cells(row: &ModelRow) -> [String; 10] {
         number(row.context_window),
         number(row.max_output_tokens),
         price,
+        row.sources.map_or_else(|| "-".to_owned(), said_by),
         row.tokenizer.as_str().to_owned(),
         if row.has_key { "set" } else { "-" }.to_owned(),
         notes,

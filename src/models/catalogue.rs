@@ -89,6 +89,51 @@ pub struct Limits {
     pub tokenizer: Tokenizer,
     /// True when the model is neither listed nor described by its profile: the window is a careful guess.
     pub guessed: bool,
+    /// Who said so.
+    pub sources: Sources,
+}
+
+/// Who said what a model can take and what it costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Sources {
+    /// The window.
+    pub context_window: Source,
+    /// The limit of a reply.
+    pub max_output_tokens: Source,
+    /// The price; `Default` where nobody said one.
+    pub price: Source,
+}
+
+/// Who said a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The profile.
+    Profile,
+    /// The catalogue.
+    Catalogue,
+    /// Nobody: it is a careful guess.
+    Default,
+}
+
+impl Source {
+    fn of(in_profile: bool, is_listed: bool) -> Self {
+        match (in_profile, is_listed) {
+            (true, _) => Self::Profile,
+            (false, true) => Self::Catalogue,
+            (false, false) => Self::Default,
+        }
+    }
+
+    /// Returns the source's name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Profile => "profile",
+            Self::Catalogue => "catalogue",
+            Self::Default => "default",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -144,6 +189,11 @@ impl Catalogue {
             images: profile.images.unwrap_or(entry.is_some_and(|entry| entry.images)),
             tokenizer: profile.tokenizer.or(entry.map(|entry| entry.tokenizer)).unwrap_or_default(),
             guessed: window.is_none() && is_remote,
+            sources: Sources {
+                context_window: Source::of(profile.context_window.is_some(), entry.is_some()),
+                max_output_tokens: Source::of(profile.max_output_tokens.is_some(), entry.is_some()),
+                price: Source::of(profile.price.is_some(), entry.is_some()),
+            },
         }
     }
 }
