@@ -200,6 +200,36 @@ fn doctor_says_which_models_and_servers_a_run_has() {
 }
 
 #[test]
+fn tokens_are_estimated_by_what_catalogue_or_profile_say() {
+    let profile = |model: &str, more: &str| format!("{{ model: {model}, base_url: 'http://localhost:9/v1', context_window: 9000{more} }}");
+    let config = format!(
+        "models:\n  profiles:\n    listed: {}\n    told: {}\n    unknown: {}\n    turned: {}\n",
+        profile("openai/gpt-5-2025-08-07", ""),
+        profile("house-1", ", tokenizer: o200k"),
+        profile("house-1", ""),
+        profile("gpt-5", ", tokenizer: bytes"),
+    );
+    let setup = Setup::new().file(".config/locum/config.yml", &config);
+    let run = |words: &str, model: &str| Run::from(setup.command(words).env("LOCUM_MODEL", model).output().unwrap());
+    let rows = run("models list --json", "told").json();
+    let tokenizers: Vec<(&str, &str)> =
+        rows.as_array().unwrap().iter().map(|row| (row["name"].as_str().unwrap(), row["tokenizer"].as_str().unwrap())).collect();
+    assert_eq!(tokenizers, [("listed", "o200k"), ("told", "o200k"), ("turned", "bytes"), ("unknown", "bytes")]);
+    let last = |model: &str| run("modes show code --prompt", model).out.lines().last().unwrap().to_owned();
+    assert!(last("listed").starts_with("=== together about ") && last("listed").ends_with("; an estimate: by the vocabulary o200k"));
+    for model in ["turned", "nobody-knows-it"] {
+        assert!(last(model).ends_with("; an estimate: a quarter of the bytes"), "{model}: {}", last(model));
+    }
+    let told = |model: &str| run("modes show code --prompt --json", model).json()["estimated_tokens"].as_u64().unwrap();
+    assert_eq!(told("told"), told("listed"));
+    assert!(told("told") != told("unknown"));
+    let bad =
+        Setup::new().file(".config/locum/config.yml", "models: { profiles: { a: { model: b, tokenizer: o200 } } }\n").run("models list");
+    assert_eq!(bad.code, Some(2));
+    assert!(bad.err.contains("tokenizer") && bad.err.contains("o200k"), "{}", bad.err);
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_fault_and_a_full_disk_is() {
     let setup = Setup::new();
     let mut child = setup.command("completions bash").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

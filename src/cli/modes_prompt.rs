@@ -1,4 +1,5 @@
-//! `locum modes show --prompt`: what a model is told in a mode, as a run on the command line would tell it, and about how long that is.
+//! `locum modes show --prompt`: what a model is told in a mode, as a run on the command line would tell it, and about how
+//! long that is for the model it would have.
 
 use std::slice;
 
@@ -10,12 +11,16 @@ use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::policy;
 use crate::cli::{Context, ExitStatus};
-use crate::models::accounting::estimate_tokens;
+use crate::config::settings::Settings;
+use crate::models::accounting::estimate_tools;
+use crate::models::resolve::{self, ModelFacts};
+use crate::models::tokens::Tokenizer;
 use crate::modes::access::Purpose;
 use crate::modes::{Mode, ModeSet};
 use crate::policy::intent::Facts;
 use crate::prompts::Standing;
 use crate::report::markdown::visible;
+use crate::run::models::wish_of;
 use crate::session::brief::{Telling, Told};
 
 /// One section of the prompt.
@@ -23,7 +28,7 @@ use crate::session::brief::{Telling, Told};
 struct Section {
     name: &'static str,
     bytes: usize,
-    /// A quarter of the bytes: an estimate, no count.
+    /// An estimate, no count.
     estimated_tokens: u64,
     text: String,
 }
@@ -37,7 +42,11 @@ struct Prompt<'a> {
     tools: Vec<String>,
     /// Bytes of the tools' descriptions and schemas.
     tools_bytes: usize,
-    /// A quarter of the bytes of sections and tools: an estimate, no count.
+    /// Of the tools: an estimate, no count.
+    tools_estimated_tokens: u64,
+    /// What the estimates are made by.
+    tokenizer: Tokenizer,
+    /// Of sections and tools together: an estimate, no count.
     estimated_tokens: u64,
 }
 
@@ -49,7 +58,9 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
     let place = Place::open(context, args.at.as_deref())?;
     let file = policy::repository_file(context, args.at.as_deref())?;
     let policy = policy::parse(file.as_ref())?.with_ignored(place.ignored()?);
-    let values = place.settings(&context.environment, &[])?.values;
+    let settings = place.settings(&context.environment, &[])?;
+    let tokenizer = tokenizer_of(mode, &settings, context);
+    let values = settings.values;
     let painters = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
     let told = Told::of(&Telling {
@@ -70,16 +81,19 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
         },
     });
     let section =
-        |(name, text): (&'static str, String)| Section { name, bytes: text.len(), estimated_tokens: estimate_tokens(text.len()), text };
+        |(name, text): (&'static str, String)| Section { name, bytes: text.len(), estimated_tokens: tokenizer.tokens(&text), text };
     let tools_bytes: usize =
         told.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum();
+    let tools_estimated_tokens = estimate_tools(tokenizer, &told.tools);
     let sections: Vec<Section> = told.sections.into_iter().map(section).collect();
     let prompt = Prompt {
         mode: &mode.slug,
-        estimated_tokens: sections.iter().map(|section| section.estimated_tokens).sum::<u64>() + estimate_tokens(tools_bytes),
+        estimated_tokens: sections.iter().map(|section| section.estimated_tokens).sum::<u64>() + tools_estimated_tokens,
         sections,
         tools: told.tools.into_iter().map(|tool| tool.name).collect(),
         tools_bytes,
+        tools_estimated_tokens,
+        tokenizer,
     };
     if args.json {
         output.json(&prompt);
@@ -90,7 +104,21 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
         output.line(format!("{}\n", visible(&section.text)));
     }
     let tools = if prompt.tools.is_empty() { "none".to_owned() } else { prompt.tools.join(", ") };
-    output.line(format!("=== tools beside the prompt (about {} tokens): {tools}", estimate_tokens(prompt.tools_bytes)));
-    output.line(format!("=== together about {} tokens; an estimate: a quarter of the bytes", prompt.estimated_tokens));
+    output.line(format!("=== tools beside the prompt (about {} tokens): {tools}", prompt.tools_estimated_tokens));
+    let how = match prompt.tokenizer {
+        Tokenizer::Bytes => "a quarter of the bytes",
+        Tokenizer::O200k => "by the vocabulary o200k",
+    };
+    output.line(format!("=== together about {} tokens; an estimate: {how}", prompt.estimated_tokens));
     Ok(ExitStatus::Done)
+}
+
+/// Returns how the tokens of the model are estimated that a run in this mode would have; by bytes where none is configured.
+fn tokenizer_of(mode: &Mode, settings: &Settings, context: &Context) -> Tokenizer {
+    let asked = settings.values.model.as_deref();
+    let from_repository = settings.models_from_repository();
+    let facts = ModelFacts { env: context.environment.variables(), asked, from_repository: &from_repository };
+    let wished = wish_of(mode).and_then(|wish| resolve::resolve_wish(&settings.values.models, &facts, wish).ok().flatten());
+    let chosen = wished.or_else(|| resolve::resolve(&settings.values.models, &facts).ok().map(|resolved| resolved.main));
+    chosen.map_or_else(Tokenizer::default, |chosen| chosen.limits.tokenizer)
 }

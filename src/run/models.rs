@@ -339,7 +339,8 @@ impl Models {
 }
 
 /// Returns what a mode asks for, and who wrote that.
-fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
+#[must_use]
+pub fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
     let model = mode.model.as_ref()?;
     let written_by = if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
     let need = match model.need {

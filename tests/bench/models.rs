@@ -1,5 +1,5 @@
 //! Benchmarks of the adapters: what a request costs by the length of its conversation, what a streamed reply costs by its pieces, and how
-//! much of a request is the beginning of the next one.
+//! much of a request is the beginning of the next one; and what it costs to estimate the tokens of a text.
 //!
 //! Each adapter talks to a server on 127.0.0.1 in its own protocol. Time is that of the processor for the thread that asks, so that the
 //! server's own work is not in it. Figures are printed, never asserted.
@@ -23,6 +23,7 @@ use locum::base::id::TaskId;
 use locum::models::build::build;
 use locum::models::profile::{ModelSettings, Provider};
 use locum::models::resolve::{ModelFacts, resolve};
+use locum::models::tokens::Tokenizer;
 use locum::models::{Model, ModelRequest};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
@@ -36,7 +37,7 @@ const CACHE_MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 const REQUESTS: usize = 15;
 
 fn main() {
-    let parts: [(&str, fn()); 3] = [("requests", requests), ("pieces", pieces), ("prefix", prefix)];
+    let parts: [(&str, fn()); 4] = [("requests", requests), ("pieces", pieces), ("prefix", prefix), ("tokens", tokens)];
     parts.iter().filter(|(name, _)| figures::wanted(name)).for_each(|(_, measure)| measure());
 }
 
@@ -93,6 +94,29 @@ fn prefix() {
             figures::plain(&format!("{}, {TURNS} turns, {how}: last", provider.as_str()), Figure::Number(shares[shares.len() - 1]));
         }
     }
+}
+
+/// Estimates of a megabyte of source, and of what is worst for a tokenizer: one word without end.
+fn tokens() {
+    const BYTES: usize = 1_000_000;
+    figures::heading("Tokens of a megabyte, estimated: processor");
+    let source = concat!(include_str!("models.rs"), include_str!("route.rs"), include_str!("floors.rs"));
+    let hashes = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n";
+    for (what, unit) in
+        [("source", source), ("hashes", hashes), ("one letter", "a"), ("spaces", " "), ("Chinese", "你好世界这是一个很长的句子")]
+    {
+        let text = unit.repeat(BYTES.div_ceil(unit.len()));
+        for tokenizer in Tokenizer::ALL {
+            let times: Vec<Duration> = (0..REQUESTS).map(|_| estimate(tokenizer, &text)).collect();
+            figures::plain(&format!("{what}, {}", tokenizer.as_str()), Figure::Time(figures::median(&times)));
+        }
+    }
+}
+
+fn estimate(tokenizer: Tokenizer, text: &str) -> Duration {
+    let began = processor_time();
+    assert!(tokenizer.tokens(text) > 0);
+    processor_time().saturating_sub(began)
 }
 
 /// A model and what is needed to ask it.

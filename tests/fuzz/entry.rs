@@ -4,6 +4,7 @@
 use locum::base::secret::{Redactor, Secret};
 use locum::forge::sanitise::{self, TextRules};
 use locum::forge::{command as comment, event as forge_event};
+use locum::models::tokens::Tokenizer;
 use locum::modes::{ModeSource, loader};
 use locum::policy::Policy;
 use locum::policy::command::{Execution, Script};
@@ -92,6 +93,8 @@ pub(crate) fn text(text: &str) {
         assert!(!redactor.finds_secret(&once), "{text:?} became {once:?}");
         assert_eq!(filter(&once, &rules, &redactor), once, "{text:?}");
     }
+    let tokens = Tokenizer::O200k.tokens(text);
+    assert!(tokens <= text.len() as u64 && (tokens > 0 || text.is_empty()), "{text:?}");
     for filter in [sanitise::artifact, sanitise::log_safe] {
         let once = filter(text, &redactor);
         assert!(!redactor.finds_secret(&once), "{text:?} became {once:?}");

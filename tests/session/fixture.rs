@@ -18,6 +18,7 @@ use locum::models::profile::Price;
 use locum::models::retry::RetryLimits;
 use locum::models::scripted::Scripted;
 use locum::models::scripted::script::Script;
+use locum::models::tokens::Tokenizer;
 use locum::modes::{ModeSet, builtin};
 use locum::policy::Policy;
 use locum::policy::ceiling::Allowance;
@@ -65,6 +66,8 @@ pub(crate) struct Fixture {
     pub(crate) price: Option<Price>,
     /// How often a request is sent at most.
     pub(crate) attempts: u32,
+    /// How the model's tokens are estimated.
+    pub(crate) tokenizer: Tokenizer,
 }
 
 /// What came of a run.
@@ -106,6 +109,7 @@ impl Fixture {
             window: None,
             price: None,
             attempts: 1,
+            tokenizer: Tokenizer::Bytes,
         }
     }
 
@@ -189,7 +193,12 @@ impl Fixture {
         };
         let never = cancel_at.is_none();
         let (standing, trusted) = (Standing::default(), start.base.clone());
-        let main = TaskModel { context_window: self.window.unwrap_or(u32::MAX), price: self.price, ..TaskModel::alone(model) };
+        let main = TaskModel {
+            context_window: self.window.unwrap_or(u32::MAX),
+            price: self.price,
+            tokenizer: self.tokenizer,
+            ..TaskModel::alone(model)
+        };
         let parts = SessionParts {
             start,
             policy: &self.policy,

@@ -10,6 +10,7 @@
 mod accounting;
 mod condense;
 mod endings;
+mod estimates;
 mod fetch;
 mod fixture;
 mod hidden;

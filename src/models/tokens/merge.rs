@@ -113,7 +113,7 @@ mod tests {
     fn looks_a_few_times_for_each_byte_however_long_a_piece_is() {
         let random =
             |length: u32| (0..length).map(|at| char::from(b'a' + u8::try_from((at.wrapping_mul(2_654_435_761) >> 13) % 26).unwrap()));
-        for length in [10, 1_000, 100_000, 1_000_000] {
+        for length in [10, 1_000, 40_000] {
             for piece in [
                 "a".repeat(length),
                 " ".repeat(length),
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn keeps_no_more_room_than_one_part_needs() {
         let mut merge = Merge::default();
-        assert_eq!(merge.tokens("a".repeat(1_000_000).as_bytes()), 125_000);
+        assert_eq!(merge.tokens("a".repeat(120_000).as_bytes()), 15_000);
         assert!(merge.ends.capacity() <= 2 * PIECE_LIMIT_BYTES && merge.pairs.capacity() <= 4 * PIECE_LIMIT_BYTES);
     }
 }
