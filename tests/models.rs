@@ -35,7 +35,7 @@ use locum::base::id::TaskId;
 use locum::models::build::build;
 use locum::models::profile::{ModelSettings, Profile};
 use locum::models::resolve::{ModelFacts, resolve};
-use locum::models::retry::{RetryLimits, complete};
+use locum::models::retry::{Hearing, RetryLimits, complete};
 use locum::models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -98,7 +98,8 @@ async fn ask_async(model: &dyn Model, messages: &[Message]) -> (Result<Reply, Mo
     let clock = SleepClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };
     let mut seen = Vec::new();
-    let reply = complete(model, request, limits, &clock, &mut |delta| seen.push(delta.clone())).await.reply;
+    let hearing = Hearing { watch: &mut |delta| seen.push(delta.clone()), lost: &mut Vec::new() };
+    let reply = complete(model, request, limits, &clock, hearing).await;
     (reply, clock.elapsed(), seen)
 }
 

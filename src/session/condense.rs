@@ -11,7 +11,7 @@ use crate::base::chat::{Message, Usage};
 use crate::base::id::TaskId;
 use crate::models::ModelRequest;
 use crate::models::accounting;
-use crate::models::retry::{self, Completed};
+use crate::models::retry::Completed;
 use crate::prompts::condense::{self, Remembered};
 use crate::session::Session;
 use crate::session::event::{Event, Shortening};
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         let text = condense::request(&task.message, task.messages.get(..left_out).unwrap_or_default(), limit_bytes);
         let estimate_tokens = accounting::estimate_ask(condenser.tokenizer, condense::SYSTEM, &text);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, condenser.price)?;
-        let (turn, retry, clock) = (task.shortened, self.parts.retry, self.parts.clock);
+        let (turn, asking) = (task.shortened, self.asking(id, condenser, estimate_tokens));
         Ok(Some(
             async move {
                 let messages = [Message::User { text }];
@@ -78,7 +78,7 @@ impl<'a> Session<'a> {
                     turn,
                     picture: None,
                 };
-                let summary = retry::complete(condenser.model, request, retry, clock, &mut |_delta| {}).await;
+                let summary = asking.whole(request).await;
                 (id, Done::SummedUp { summary, left_out, estimate_tokens })
             }
             .instrument(tracing::info_span!("condense", task = %id))

@@ -11,7 +11,7 @@ use crate::base::id::TaskId;
 use crate::base::text::Clipped;
 use crate::models::ModelRequest;
 use crate::models::accounting;
-use crate::models::retry::{self, Completed};
+use crate::models::retry::Completed;
 use crate::models::tokens::Tokenizer;
 use crate::policy::Permit;
 use crate::prompts::expert;
@@ -54,7 +54,7 @@ impl<'a> Session<'a> {
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_ask(asked.tokenizer, expert::SYSTEM, &question);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
-        let (turn, retry, clock, waiting) = (task.consulted, self.parts.retry, self.parts.clock, Box::new(waiting));
+        let (turn, asking, waiting) = (task.consulted, self.asking(id, asked, estimate_tokens), Box::new(waiting));
         let question = self.parts.redactor.redact(&question);
         Ok(Some(
             async move {
@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
                     turn,
                     picture: None,
                 };
-                let answer = retry::complete(asked.model, request, retry, clock, &mut |_delta| {}).await;
+                let answer = asking.whole(request).await;
                 (id, Done::Consulted { waiting, expert, answer, estimate_tokens })
             }
             .instrument(tracing::info_span!("expert", task = %id))

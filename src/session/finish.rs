@@ -26,6 +26,11 @@ impl Session<'_> {
     pub(crate) async fn finish(&mut self, stop: Stop) -> Outcome {
         let mut stop = stop;
         if !self.journal_broken
+            && let Err(failed) = self.charge_unheard()
+        {
+            stop = worse(stop, failed);
+        }
+        if !self.journal_broken
             && let Err(failed) = self.close_cut_off().await
         {
             stop = worse(stop, failed);

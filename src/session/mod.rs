@@ -13,6 +13,7 @@
 //! (`hold`).
 
 mod aside;
+mod asking;
 pub mod brief;
 mod calls;
 mod condense;
@@ -66,6 +67,7 @@ use crate::policy::ceiling::Allowance;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
 use crate::prompts::Standing;
+use crate::session::asking::Unheard;
 use crate::session::brief::Brief;
 use crate::session::condense::Crowded;
 use crate::session::estimate::Counted;
@@ -231,6 +233,7 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
         in_play: Vec::new(),
         crowded: BTreeMap::new(),
         counted: BTreeMap::new(),
+        unheard: Unheard::default(),
         journal_broken: false,
     };
     if let Err(stop) = session.begin() {
@@ -259,6 +262,8 @@ struct Session<'a> {
     crowded: BTreeMap<TaskId, Crowded>,
     /// What of conversations has been counted for estimates.
     counted: BTreeMap<TaskId, Counted>,
+    /// Requests that nobody waited for to their end.
+    unheard: Unheard<'a>,
     journal_broken: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::base::id::TaskId;
 use crate::base::image::Image;
 use crate::base::text::{Clipped, weighed_bytes};
 use crate::models::accounting;
-use crate::models::retry::{self, Completed};
+use crate::models::retry::Completed;
 use crate::models::{ModelRequest, PictureWish};
 use crate::prompts::painter;
 use crate::session::Session;
@@ -68,7 +68,7 @@ impl<'a> Session<'a> {
         let shown_tokens = from.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX));
         let estimate_tokens = accounting::estimate_tokens(weighed_bytes(&prompt)).saturating_add(shown_tokens);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, painter.model.price)?;
-        let (turn, retry, clock, permitted) = (task.painted, self.parts.retry, self.parts.clock, Box::new(permitted));
+        let (turn, asking, permitted) = (task.painted, self.asking(id, painter.model, estimate_tokens), Box::new(permitted));
         let mode = format!("image:{}", painter.name());
         Ok(Some(
             async move {
@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
                     turn,
                     picture: Some(PictureWish { kind, from: from.as_ref() }),
                 };
-                let answer = retry::complete(painter.model.model, request, retry, clock, &mut |_delta| {}).await;
+                let answer = asking.whole(request).await;
                 (id, Done::Painted { permitted, wish, answer, estimate_tokens })
             }
             .instrument(tracing::info_span!("picture", task = %id))

@@ -10,7 +10,7 @@ use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::models::accounting;
 use crate::models::profile::Price;
-use crate::models::retry::{self, Completed, LostAttempt};
+use crate::models::retry::{Completed, LostAttempt};
 use crate::models::{ModelError, ModelRequest};
 use crate::prompts::reminders;
 use crate::session::event::Event;
@@ -32,10 +32,9 @@ impl<'a> Session<'a> {
         let used = self.model_of(task);
         let cached_read = task.measured.map_or(0, |measured| measured.tokens);
         self.afford(task, Usage { input: estimate_tokens, cached_read, ..Usage::default() }, used.price)?;
-        let model = used.model;
+        let asking = self.asking(id, used, estimate_tokens);
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
         let temperature = self.mode(&mode)?.temperature.map(|temperature| temperature.0);
-        let (retry, clock) = (self.parts.retry, self.parts.clock);
         Ok(async move {
             let request = ModelRequest {
                 system: &brief.system,
@@ -48,8 +47,7 @@ impl<'a> Session<'a> {
                 turn,
                 picture: None,
             };
-            let reply = retry::complete(model, request, retry, clock, &mut |_delta| {}).await;
-            (id, Done::Replied { reply, estimate_tokens })
+            (id, Done::Replied { reply: asking.whole(request).await, estimate_tokens })
         }
         .instrument(tracing::info_span!("turn", task = %id, turn))
         .boxed_local())

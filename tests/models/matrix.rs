@@ -27,6 +27,7 @@ const CASES: &[Case] = &[
     Case { name: "half a stream", answer: |provider| stream(&half(provider)), requests: 2, outcome: "hi" },
     Case { name: "cut", answer: |provider| stream(&half(provider)).then(Piece::Cut), requests: 2, outcome: "hi" },
     Case { name: "silence", answer: |provider| stream(&half(provider)).then(Piece::Hang), requests: 2, outcome: "hi" },
+    Case { name: "silence at once", answer: |_| Answer { pieces: vec![Piece::Hang], ..stream(&[]) }, requests: 2, outcome: "hi" },
     Case { name: "half an event", answer: |provider| halved(&words(provider)), requests: 2, outcome: "hi" },
     Case { name: "error inside", answer: |provider| stream(&[half(provider), vec![fault(provider)]].concat()), requests: 2, outcome: "hi" },
     Case { name: "empty reply", answer: |provider| stream(&empty(provider)), requests: 2, outcome: "hi" },
@@ -34,8 +35,11 @@ const CASES: &[Case] = &[
     Case { name: "a page", answer: |_| Answer::plain(200, "text/html", "<html>sign in</html>"), requests: 2, outcome: "hi" },
     Case { name: "no JSON", answer: |_| stream(&["{ oops }".to_owned()]), requests: 2, outcome: "hi" },
     Case { name: "408", answer: |_| Answer::plain(408, "text/plain", ""), requests: 2, outcome: "hi" },
+    Case { name: "409", answer: |_| Answer::plain(409, "text/plain", ""), requests: 2, outcome: "hi" },
     Case { name: "429", answer: |_| Answer::json(429, &json!({ "error": { "message": "slow down" } })), requests: 2, outcome: "hi" },
     Case { name: "500", answer: |_| Answer::plain(500, "text/html", "<h1>oops</h1>"), requests: 2, outcome: "hi" },
+    Case { name: "502", answer: |_| Answer::plain(502, "text/html", "<h1>Bad gateway</h1>"), requests: 2, outcome: "hi" },
+    Case { name: "503", answer: |_| Answer::json(503, &json!({ "error": { "status": "UNAVAILABLE" } })), requests: 2, outcome: "hi" },
     Case { name: "529", answer: |_| Answer::json(529, &json!({ "error": { "type": "overloaded_error" } })), requests: 2, outcome: "hi" },
     Case {
         name: "400",
@@ -87,6 +91,57 @@ fn every_fault_with_every_protocol() {
         }
     }
     println!("{}", matrix.join("\n"));
+}
+
+#[test]
+fn every_protocol_waits_as_long_as_it_is_asked_to_in_whatever_words() {
+    let date = ("date", "Sat, 21 Nov 2026 10:00:00 GMT");
+    for (status, headers, body, seconds) in [
+        (429, vec![("retry-after", "7")], "", 7),
+        (429, vec![date, ("retry-after", "Sat, 21 Nov 2026 10:00:09 GMT")], "", 9),
+        (503, vec![("retry-after-ms", "4000"), ("retry-after", "30")], "", 4),
+        (
+            429,
+            vec![("x-ratelimit-reset-requests", "20s"), ("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-tokens", "2s")],
+            "",
+            20,
+        ),
+        (429, vec![("x-ratelimit-reset-tokens", "1m1s"), ("x-ratelimit-remaining-tokens", "0")], "", 61),
+        (
+            529,
+            vec![date, ("anthropic-ratelimit-tokens-remaining", "0"), ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:11Z")],
+            "",
+            11,
+        ),
+        (429, vec![], r#"{"error":{"code":429,"details":[{"@type":"RetryInfo","retryDelay":"17s"}]}}"#, 17),
+        (409, vec![("retry-after", "3")], "", 3),
+    ] {
+        for provider in ALL {
+            let told = headers
+                .iter()
+                .fold(Answer::plain(status, "application/json", body), |answer, (name, value)| answer.with_header(name, value));
+            let server = ModelServer::start(vec![told, stream(&words(provider))]);
+            let (reply, waited, _) = ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]);
+            // A tenth more, so that runs that failed together do not come back together; a minute at most.
+            let least = u64::min(seconds, 60);
+            assert!(
+                reply.is_ok() && (least..=(least * 11).div_ceil(10)).contains(&waited.as_secs()),
+                "{provider:?} {headers:?}: {waited:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_is_cut_before_the_answer_begins_is_made_again() {
+    for provider in ALL {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let cutting = std::thread::spawn(move || listener.incoming().take(3).map(drop).count());
+        let err = ask_model(&*model_of(&profile(provider, &base_url)), &[Message::User { text: "go".into() }]).0.unwrap_err();
+        assert!(matches!(&err, ModelError::Unavailable { message, .. } if message.contains("3 attempts")), "{err}");
+        assert_eq!(cutting.join().unwrap(), 3, "{provider:?}");
+    }
 }
 
 #[test]

@@ -33,6 +33,10 @@ fn start(stage: &Stage, variables: &[(&str, &str)]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+fn body(events: &[String]) -> Vec<u8> {
+    events.iter().flat_map(|event| format!("data: {event}\n\n").into_bytes()).collect()
+}
+
 /// Stops a run; it has to say that it was, and to have written it down.
 fn stop(stage: &Stage, child: Child, signal: Signal, place: &str) {
     kill_process(Pid::from_child(&child), signal).unwrap();
@@ -58,12 +62,17 @@ fn a_signal_ends_a_run_wherever_its_request_is() {
         stop(&stage, child, signal, "before the first byte");
 
         for provider in ALL {
-            let half = stream(&words(provider)[..1]).then(Piece::Hang);
-            let mut server = ModelServer::start(vec![half]);
+            let events = words(provider);
+            let half = Answer { pieces: vec![Piece::Bytes(body(events.split_last().unwrap().1)), Piece::Hang], ..stream(&[]) };
+            let server = ModelServer::start(vec![half]);
             let stage = stage_for(provider, &server.base_url);
-            let child = start(&stage, &[]);
-            server.wait();
+            let mut child = start(&stage, &[("LOCUM_LOG", "locum=trace")]);
+            let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+            assert!(said.any(|line| line.unwrap().contains("a piece of the answer came")));
             stop(&stage, child, signal, "in the middle of the reply");
+            let charged =
+                stage.journal().into_iter().filter(|line| matches!(&line.event, Event::ReplyLost { usage, .. } if usage.output > 0));
+            assert_eq!(charged.count(), 1, "{provider:?}: what had come is charged");
         }
 
         let busy = Answer::plain(429, "text/plain", "busy").with_header("retry-after", "50");

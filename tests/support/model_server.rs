@@ -91,11 +91,6 @@ impl ModelServer {
         Self { base_url, seen, asked: Vec::new() }
     }
 
-    /// Waits for a request that was not returned yet.
-    pub(crate) fn wait(&mut self) {
-        self.asked.push(self.seen.recv().unwrap());
-    }
-
     /// Returns every request so far.
     pub(crate) fn asked(&mut self) -> &[Asked] {
         self.asked.extend(self.seen.try_iter());

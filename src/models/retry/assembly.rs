@@ -110,20 +110,18 @@ impl Assembly {
         self.stop.is_some()
     }
 
-    /// Returns the reply when it is whole.
-    pub(in crate::models) fn finish(mut self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
-        let stop = self.stop.ok_or(Incomplete::Cut)?;
-        let calls = finished_calls(std::mem::take(&mut self.calls), request);
-        let stop = match (stop, calls.is_empty()) {
+    /// Returns the reply when it is whole, and leaves nothing behind.
+    pub(in crate::models) fn finish(&mut self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
+        let stop = match (self.stop.ok_or(Incomplete::Cut)?, self.calls.is_empty()) {
             (StopReason::End, false) => StopReason::ToolUse,
             (StopReason::ToolUse, true) => StopReason::End,
             (stop @ (StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered), _) => stop,
         };
-        if calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() && self.images.is_empty() {
+        if self.calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() && self.images.is_empty() {
             return Err(Incomplete::Empty);
         }
-        let Self { text, reasoning, images, kept, by, usage, .. } = self;
-        Ok(Reply { text, reasoning, calls, images, kept, by, usage, stop })
+        let Self { text, reasoning, calls, images, kept, by, usage, .. } = std::mem::take(self);
+        Ok(Reply { text, reasoning, calls: finished_calls(calls, request), images, kept, by, usage, stop })
     }
 
     fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {

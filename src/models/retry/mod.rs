@@ -38,8 +38,14 @@ impl Default for RetryLimits {
     }
 }
 
-/// Sees every delta as it comes.
-type Watch<'w> = dyn FnMut(&Delta) + Send + 'w;
+/// What is told while a request is under way.
+pub struct Hearing<'h> {
+    /// Sees every delta as it comes, `Restart` between attempts.
+    pub watch: &'h mut (dyn FnMut(&Delta) + Send),
+    /// Gets the attempts that broke after something of a reply had come, in order: a provider counts them. So it does the one that is under way
+    /// when nobody waits for the reply any more and the request is dropped.
+    pub lost: &'h mut Vec<LostAttempt>,
+}
 
 /// What came of a request.
 #[derive(Clone, Debug)]
@@ -63,22 +69,24 @@ pub struct LostAttempt {
     pub other_tokens: u64,
 }
 
-/// Sends a request until there is a whole reply. `watch` sees every delta as it comes, `Restart` between attempts.
+/// Sends a request until there is a whole reply.
+///
+/// # Errors
+/// The last error, when it is not a passing one or the limits are reached.
 pub async fn complete(
     model: &dyn Model,
     request: ModelRequest<'_>,
     limits: RetryLimits,
     clock: &dyn Clock,
-    watch: &mut (dyn FnMut(&Delta) + Send),
-) -> Completed {
+    mut hearing: Hearing<'_>,
+) -> Result<Reply, ModelError> {
     let started = clock.elapsed();
-    let mut lost = Vec::new();
     let mut garbled = 0;
     let mut attempt: u32 = 1;
     loop {
         let spent = || clock.elapsed().saturating_sub(started);
-        let err = match attempt_once(model, request, limits.total, &spent, (&mut *watch, &mut lost)).await {
-            Ok(reply) => return Completed { reply: Ok(reply), lost },
+        let err = match attempt_once(model, request, limits.total, &spent, &mut hearing).await {
+            Ok(reply) => return Ok(reply),
             Err(err) => err,
         };
         garbled += u32::from(matches!(err, ModelError::Garbled { .. }));
@@ -86,11 +94,10 @@ pub async fn complete(
         let pause = pause_after(&err, attempt, limits, hashed(&seed));
         let Some(pause) = pause.filter(|pause| attempt < limits.attempts && garbled <= GARBLED_RETRIES && spent() + *pause < limits.total)
         else {
-            let err = if attempt > 1 { with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs())) } else { err };
-            return Completed { reply: Err(err), lost };
+            return Err(if attempt > 1 { with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs())) } else { err });
         };
         warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "model request is tried again");
-        watch(&Delta::Restart);
+        (hearing.watch)(&Delta::Restart);
         clock.sleep(pause).await;
         attempt += 1;
     }
@@ -101,9 +108,9 @@ async fn attempt_once(
     request: ModelRequest<'_>,
     total: Duration,
     spent: &(dyn Fn() -> Duration + Sync),
-    (watch, lost): (&mut Watch<'_>, &mut Vec<LostAttempt>),
+    hearing: &mut Hearing<'_>,
 ) -> Result<Reply, ModelError> {
-    let mut assembly = Assembly::default();
+    let mut attempt = Attempt { assembly: Assembly::default(), lost: &mut *hearing.lost };
     let mut deltas = model.stream(request);
     let broken = loop {
         let delta = match deltas.next().await {
@@ -111,14 +118,14 @@ async fn attempt_once(
             Some(Ok(delta)) => delta,
             Some(Err(err)) => break Some(err),
         };
-        watch(&delta);
+        (hearing.watch)(&delta);
         if delta == Delta::Restart {
-            lost.extend(assembly.lost());
+            attempt.lost.extend(attempt.assembly.lost());
         }
-        if let Err(fault) = assembly.add(delta) {
+        if let Err(fault) = attempt.assembly.add(delta) {
             break Some(incomplete(model, fault));
         }
-        if assembly.is_stopped() {
+        if attempt.assembly.is_stopped() {
             break None;
         }
         if spent() > total {
@@ -126,16 +133,24 @@ async fn attempt_once(
             break Some(ModelError::Unavailable { model: model.label().to_owned(), message, retry_after: None });
         }
     };
-    let so_far = assembly.lost();
-    let reply = match broken {
-        Some(err) => Err(err),
-        None => assembly.finish(&request).map_err(|fault| incomplete(model, fault)),
-    };
-    match &reply {
-        Ok(_) => debug!(task = %request.task, turn = request.turn, "model replied"),
-        Err(_) => lost.extend(so_far),
+    if let Some(err) = broken {
+        return Err(err);
     }
-    reply
+    let reply = attempt.assembly.finish(&request).map_err(|fault| incomplete(model, fault))?;
+    debug!(task = %request.task, turn = request.turn, "model replied");
+    Ok(reply)
+}
+
+/// An attempt under way: what has come of its reply is lost with it.
+struct Attempt<'l> {
+    assembly: Assembly,
+    lost: &'l mut Vec<LostAttempt>,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        self.lost.extend(self.assembly.lost());
+    }
 }
 
 fn incomplete(model: &dyn Model, fault: Incomplete) -> ModelError {
@@ -200,7 +215,7 @@ mod tests {
     use jiff::Timestamp;
     use pretty_assertions::assert_eq;
 
-    use super::{Completed, LostAttempt, RetryLimits, complete, pause_after};
+    use super::{Hearing, LostAttempt, RetryLimits, complete, pause_after};
     use crate::base::chat::{Reply, StopReason, Usage};
     use crate::base::clock::Clock;
     use crate::models::{Delta, Model, ModelError, ModelRequest};
@@ -253,7 +268,9 @@ mod tests {
         let clock = SleepClock::default();
         let request = ModelRequest::with(&[]);
         let mut seen = Vec::new();
-        let Completed { reply, lost } = block_on(complete(&model, request, limits, &clock, &mut |delta| seen.push(delta.clone())));
+        let mut lost = Vec::new();
+        let hearing = Hearing { watch: &mut |delta| seen.push(delta.clone()), lost: &mut lost };
+        let reply = block_on(complete(&model, request, limits, &clock, hearing));
         Outcome { reply, lost, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
     }
 
@@ -287,6 +304,24 @@ mod tests {
         ];
         assert_eq!(outcome.lost, expected, "an attempt that nothing came of costs nothing");
         assert_eq!(run(vec![whole("hello")], LIMITS).lost, []);
+    }
+
+    #[test]
+    fn counts_what_had_come_when_nobody_waits_any_more() {
+        struct Halting;
+        impl Model for Halting {
+            fn label(&self) -> &str {
+                "test"
+            }
+            fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+                stream::iter([Ok(Delta::Text("half of it".into()))]).chain(stream::pending()).boxed()
+            }
+        }
+        let (clock, mut lost) = (SleepClock::default(), Vec::new());
+        let request = ModelRequest::with(&[]);
+        let hearing = Hearing { watch: &mut |_| {}, lost: &mut lost };
+        assert!(complete(&Halting, request, LIMITS, &clock, hearing).now_or_never().is_none());
+        assert_eq!(lost.iter().map(|lost| lost.text.as_str()).collect::<Vec<_>>(), ["half of it"]);
     }
 
     #[test]
@@ -346,7 +381,8 @@ mod tests {
         }
         let clock = SleepClock::default();
         let request = ModelRequest::with(&[]);
-        let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, &mut |_| {})).reply;
+        let hearing = Hearing { watch: &mut |_| {}, lost: &mut Vec::new() };
+        let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, hearing));
         assert!(matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")), "{reply:?}");
     }
 

@@ -26,7 +26,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
-use tracing::{debug, warn};
+use tracing::{debug, trace, warn};
 use url::Url;
 
 use crate::base::secret::{Redactor, Secret};
@@ -290,6 +290,7 @@ impl<P: Protocol> Exchange<'_, P> {
         let ended = match timeout(patience, response.chunk()).await {
             Ok(Ok(Some(bytes))) => {
                 reader.feed(&bytes).map_err(|broken| self.model.broken(broken))?;
+                trace!(bytes = bytes.len(), "a piece of the answer came");
                 None
             }
             Ok(Ok(None)) => Some(None),

@@ -131,8 +131,8 @@ impl<'t> Listener<'t> {
 
     fn finish(&mut self, stop: StopReason) -> Vec<Delta> {
         let end = match stop {
-            StopReason::Length => End::Cut,
-            StopReason::End | StopReason::ToolUse | StopReason::Filtered => End::Whole,
+            StopReason::Length | StopReason::Filtered => End::Cut,
+            StopReason::End | StopReason::ToolUse => End::Whole,
         };
         let mut index = self.native.len();
         let reading = reply::read(&std::mem::take(&mut self.kept), self.tools, end);
@@ -155,7 +155,8 @@ impl<'t> Listener<'t> {
             }
         }
         // A call that is not whole is told so as one that the output limit cut.
-        deltas.push(Delta::Stop(if reading.end == End::Cut { StopReason::Length } else { stop }));
+        let is_told = stop == StopReason::Filtered || reading.end == End::Whole;
+        deltas.push(Delta::Stop(if is_told { stop } else { StopReason::Length }));
         deltas
     }
 }

@@ -197,6 +197,37 @@ fn a_reply_that_was_cut_off_ends_with_the_call_that_was() {
 }
 
 #[test]
+fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
+    let text = "I see.\n<read_file>\n<path>src/main.rs</path>\n<offset>12</offset>\n</read_file>\n<write_to_file>\n<path>a.txt</path>\n<content>\none\n<two>\nthree\n</content>\n</write_to_file>\n<execute_command><command>cargo test --workspace</command></execute_command>";
+    let calls = |text: &str, stop: StopReason| -> (Vec<(String, Value)>, StopReason) {
+        let tools = tools();
+        let mut listener = Listener::new(&tools);
+        let deltas = [listener.hear(Delta::Text(text.to_owned())), listener.hear(Delta::Stop(stop))].concat();
+        let stopped = deltas.iter().find_map(|delta| if let Delta::Stop(stop) = delta { Some(*stop) } else { None }).unwrap();
+        let call = |delta: &Delta| match delta {
+            Delta::Call { name, arguments, .. } => Some((name.clone().unwrap(), serde_json::from_str(arguments).unwrap())),
+            _ => None,
+        };
+        (deltas.iter().filter_map(call).collect(), stopped)
+    };
+    let (whole, _) = calls(text, StopReason::End);
+    assert_eq!(whole.len(), 3, "{whole:?}");
+    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+        for stop in [StopReason::Length, StopReason::Filtered] {
+            let (mut made, stopped) = calls(&text[..end], stop);
+            // The last call of a reply that was cut off is not performed.
+            assert_eq!(stopped, stop);
+            made.pop();
+            for (at, (name, values)) in made.iter().enumerate() {
+                let (known, all) = &whole[at];
+                let is_half = values.as_object().unwrap().iter().any(|(key, value)| all.get(key) != Some(value));
+                assert!(name == known && !is_half, "{stop:?} after {:?}: {name} {values}", &text[..end]);
+            }
+        }
+    }
+}
+
+#[test]
 fn older_and_other_forms_mean_the_same() {
     check("<read_file><args><path>a</path></args></read_file>", &[r#"read_file {"path":"a"}"#]);
     check(
