@@ -80,6 +80,16 @@ impl From<ModelError> for Stop {
             | ModelError::Garbled { .. }
             | ModelError::Script { .. } => "",
         };
-        Self::task(OutcomeWord::Failed, format!("{error}{advice}"))
+        let reason = format!("{error}{advice}");
+        match error {
+            // A run that is played is over at the first request nobody foresaw: a parent that heard of it would only differ too.
+            ModelError::Script { .. } => Self::session(OutcomeWord::Failed, reason),
+            ModelError::Unauthorized { .. }
+            | ModelError::TooLong { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::Unavailable { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::Garbled { .. } => Self::task(OutcomeWord::Failed, reason),
+        }
     }
 }

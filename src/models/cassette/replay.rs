@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::base::chat::Reply;
-use crate::base::text::head;
+use crate::base::text::{counted, head};
 use crate::models::cassette::{CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts};
 use crate::models::{Delta, Model, ModelError, ModelRequest};
 
@@ -92,18 +92,28 @@ impl Replay {
     }
 }
 
-/// Says where a part differs from the recorded one.
+/// Says where a part differs from the recorded one, and whether lines came, went or changed there.
 fn told(recorded: &Part, now: &Part, text: &str) -> String {
     let same = recorded.lines.iter().zip(&now.lines).take_while(|(one, other)| one == other).count();
-    let line =
-        text.lines().nth(same).map_or_else(|| "it ends there now".to_owned(), |line| format!("now it reads `{}`", head(line, SHOWN_BYTES)));
-    let was = recorded.shown.lines().nth(same).map(|line| format!(", recorded was `{line}`")).unwrap_or_default();
-    format!(
-        "`{}` is not what was recorded, from line {} on: {line}{was}; `--replay-tolerate {}` lets it differ",
-        now.field.as_str(),
-        same + 1,
-        now.field.as_str()
-    )
+    let rest = |lines: &[u32]| lines.len().saturating_sub(same);
+    let ends = recorded.lines.iter().rev().zip(now.lines.iter().rev()).take_while(|(one, other)| one == other).count();
+    let ends = ends.min(rest(&recorded.lines)).min(rest(&now.lines));
+    let (gone, came) = (rest(&recorded.lines) - ends, rest(&now.lines) - ends);
+    let line = text.lines().nth(same).map(|line| format!("`{}`", head(line, SHOWN_BYTES)));
+    let shown = recorded.shown.lines().nth(same);
+    // What is kept of a part ends somewhere in a line.
+    let cut = if recorded.shown.lines().count() == same + 1 && recorded.shown.len() + 4 > SHOWN_BYTES { "..." } else { "" };
+    let was = shown.map(|line| format!(", recorded was `{line}{cut}`")).unwrap_or_default();
+    let lost = shown.map(|line| format!(" (`{line}{cut}`)")).unwrap_or_default();
+    let what = match (gone, came, line) {
+        (_, 0, Some(line)) => format!("{} went{lost}; {line} follows now", counted(gone, "recorded line")),
+        (_, _, None) => format!("it ends there now; {} went{lost}", counted(gone, "recorded line")),
+        (0, _, Some(line)) => format!("{} came: it reads {line}", counted(came, "line")),
+        (1, 1, Some(line)) => format!("now it reads {line}{was}"),
+        (_, _, Some(line)) => format!("now it reads {line}{was} ({} in place of {gone})", counted(came, "line")),
+    };
+    let field = now.field.as_str();
+    format!("`{field}` is not what was recorded, from line {} on: {what}; `--replay-tolerate {field}` lets it differ", same + 1)
 }
 
 fn deltas(reply: &Reply, pictures: &[String]) -> Vec<Delta> {
@@ -150,12 +160,12 @@ mod tests {
     use futures::stream::{self, BoxStream, StreamExt};
     use pretty_assertions::assert_eq;
 
-    use super::Replay;
+    use super::{Replay, told};
     use crate::base::chat::{Message, StopReason, ToolResult};
     use crate::base::secret::{Redactor, Secret};
     use crate::base::tool::ToolName;
     use crate::models::cassette::record::{Recording, Tape};
-    use crate::models::cassette::{Capacities, Capacity, Field};
+    use crate::models::cassette::{Capacities, Capacity, Field, Part};
     use crate::models::profile::ToolProtocol;
     use crate::models::scripted::Scripted;
     use crate::models::scripted::script::Script;
@@ -253,6 +263,24 @@ mod tests {
         assert_eq!(ask(&tolerant, request("be brief", &changed, 1)).unwrap(), second);
         let fault = ask(&tolerant, request("be long", &changed, 1)).unwrap_err().to_string();
         assert!(fault.contains("`system` is not what was recorded"), "{fault}");
+    }
+
+    #[test]
+    fn says_whether_lines_came_went_or_changed() {
+        let told_of = |recorded: &str, now: &str| {
+            let fault = told(&Part::of(Field::System, recorded), &Part::of(Field::System, now), now);
+            fault.split_once("recorded, ").unwrap().1.split_once("; `--").unwrap().0.to_owned()
+        };
+        for (recorded, now, expected) in [
+            ("a\nb\nc", "a\nB\nc", "from line 2 on: now it reads `B`, recorded was `b`"),
+            ("a\nb\nc", "a\nc", "from line 2 on: 1 recorded line went (`b`); `c` follows now"),
+            ("a\nb\nc", "a\nx\ny\nb\nc", "from line 2 on: 2 lines came: it reads `x`"),
+            ("a\nb\nc", "a\nx\ny\nc", "from line 2 on: now it reads `x`, recorded was `b` (2 lines in place of 1)"),
+            ("a\nb\nc", "a", "from line 2 on: it ends there now; 2 recorded lines went (`b`)"),
+            ("a\na", "a\na\na", "from line 3 on: 1 line came: it reads `a`"),
+        ] {
+            assert_eq!(told_of(recorded, now), expected, "{recorded:?} {now:?}");
+        }
     }
 
     /// A model for which two messages are too many.
