@@ -1,22 +1,30 @@
 //! `locum mcp list|validate`: the MCP servers of a repository, whether a run may use them, and what is wrong with their files.
+//!
+//! Only `--tools` starts anything: what the policy lets a run start, in the same sandbox, asked for its lists and ended.
 
 use serde::Serialize;
 
+use crate::base::secret::Redactor;
 use crate::cli::checked::{self, Checked, Finding, Told};
 use crate::cli::failure::Failure;
-use crate::cli::inspect_args::InspectArgs;
-use crate::cli::mcp_args::{McpArgs, McpCommand};
+use crate::cli::mcp_args::{McpArgs, McpCommand, McpListArgs};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::policy::{parse, repository_file};
+use crate::cli::policy_explain::word;
 use crate::cli::prompt_args::ValidateArgs;
-use crate::cli::{Context, ExitStatus, mcp_serve, table};
+use crate::cli::{Context, ExitStatus, launch, mcp_serve, table};
 use crate::modes::Group;
+use crate::policy::Policy;
 use crate::policy::intent::{Facts, Intent};
 use crate::policy::verdict::Decision;
+use crate::prompts::servers::OfferedTool;
 use crate::run::servers::{ServerPlan, facts_of};
 use crate::tools::mcp::definition::{self, ServerFile};
-use crate::tools::mcp::servers::PlannedServer;
+use crate::tools::mcp::servers::{PlannedServer, Servers, Standing, Surroundings};
+use crate::workspace::env::clean_env;
+use crate::workspace::network::Gate;
+use crate::workspace::sandbox::Sandbox;
 
 /// Runs the subcommand.
 ///
@@ -38,10 +46,13 @@ pub(super) struct ServerRow {
     origin: String,
     /// The program and its arguments, or the address, as written.
     reached: String,
-    /// `allowed`, `refused` or `disabled`.
+    /// `allowed`, `refused` or `disabled`; `failed` where it was started to no end.
     pub(super) state: &'static str,
-    /// Why it is refused; empty otherwise.
+    /// Why it is refused, or could not be started; empty otherwise.
     reason: String,
+    /// What it has; only where that was asked for and it answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<ToolRow>>,
 }
 
 impl ServerRow {
@@ -51,9 +62,32 @@ impl ServerRow {
     }
 }
 
-fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let rows = rows(args.at.as_deref(), context)?;
-    if args.json {
+/// A tool of a server as shown.
+#[derive(Clone, Debug, Serialize)]
+struct ToolRow {
+    /// Its name as the server gives it.
+    name: String,
+    /// The name models call it by.
+    called: String,
+    /// What the policy says of it, in the mode that may do most.
+    decision: Decision,
+    description: String,
+    /// Of name, description and schema.
+    hash: String,
+}
+
+/// What there is to be listed.
+struct Known {
+    plan: ServerPlan,
+    policy: Policy,
+    /// The circumstances in each mode that may call tools of servers.
+    facts: Vec<Facts>,
+}
+
+fn list(args: &McpListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+    let known = Known::read(args.inspect.at.as_deref(), context)?;
+    let rows = if args.tools { known.asked(context)? } else { known.rows() };
+    if args.inspect.json {
         output.json(&rows);
         return Ok(ExitStatus::Done);
     }
@@ -64,24 +98,41 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
     if rows.is_empty() {
         output.line("no MCP servers");
     }
+    let cells = |tool: &ToolRow| [tool.called.clone(), word(tool.decision).to_owned(), tool.description.clone()];
+    let tools: Vec<[String; 3]> = rows.iter().filter_map(|row| row.tools.as_ref()).flatten().map(cells).collect();
+    if !tools.is_empty() {
+        output.line("");
+        table::lines(["TOOL", "POLICY", ""], &tools).into_iter().for_each(|line| output.line(line));
+    }
     Ok(ExitStatus::Done)
 }
 
 /// Returns every server of the repository and the user. None is started.
 pub(super) fn rows(at: Option<&str>, context: &Context) -> Result<Vec<ServerRow>, Failure> {
-    let place = Place::open(context, at)?;
-    let settings = place.settings(&context.environment, &[])?;
-    let policy = parse(repository_file(context, at)?.as_ref())?;
-    let modes = place.modes(&context.environment)?;
-    let files = files(&place)?;
-    let plan = ServerPlan::make(&settings, files, &policy, &context.environment, &context.folder)?;
-    let facts = facts_of(&policy, &modes, &Facts { sandboxed: true, ..Facts::default() });
-    let row = |planned: &PlannedServer| {
+    Ok(Known::read(at, context)?.rows())
+}
+
+impl Known {
+    fn read(at: Option<&str>, context: &Context) -> Result<Self, Failure> {
+        let place = Place::open(context, at)?;
+        let settings = place.settings(&context.environment, &[])?;
+        let policy = parse(repository_file(context, at)?.as_ref())?.with_ignored(place.ignored()?);
+        let modes = place.modes(&context.environment)?;
+        let plan = ServerPlan::make(&settings, files(&place)?, &policy, &context.environment, &context.folder)?;
+        let facts = facts_of(&policy, &modes, &Facts { sandboxed: true, ..Facts::default() });
+        Ok(Self { plan, policy, facts })
+    }
+
+    fn rows(&self) -> Vec<ServerRow> {
+        self.plan.servers.iter().map(|planned| self.row(planned)).collect()
+    }
+
+    fn row(&self, planned: &PlannedServer) -> ServerRow {
         let definition = &planned.definition;
         let mut why = format!("no mode that may run has the group `{}`", Group::Mcp.as_str());
         let mut allowed = false;
-        for facts in &facts {
-            let verdict = policy.decide(&Intent::Server(definition.name.clone()), facts);
+        for facts in &self.facts {
+            let verdict = self.policy.decide(&Intent::Server(definition.name.clone()), facts);
             allowed |= verdict.decision == Decision::Allow;
             why = verdict.reason;
         }
@@ -91,9 +142,61 @@ pub(super) fn rows(at: Option<&str>, context: &Context) -> Result<Vec<ServerRow>
             Ok(_) => ("refused", why),
             Err(why) => ("refused", why.clone()),
         };
-        ServerRow { name: definition.name.clone(), origin: definition.origin.clone(), reached: definition.way.shown(), state, reason }
-    };
-    Ok(plan.servers.iter().map(row).collect())
+        let (name, origin, reached) = (definition.name.clone(), definition.origin.clone(), definition.way.shown());
+        ServerRow { name, origin, reached, state, reason, tools: None }
+    }
+
+    /// Starts what may be started, and returns every server with what it has.
+    fn asked(&self, context: &Context) -> Result<Vec<ServerRow>, Failure> {
+        let workspace = launch::open(&context.folder)?;
+        let (variables, limits) = (context.environment.variables(), &self.policy.settings().commands);
+        let sandbox = Sandbox::prepare(limits, variables).map_err(|error| Failure::internal(error.to_string()))?;
+        let facts: Vec<Facts> = self.facts.iter().map(|facts| Facts { sandboxed: sandbox.holds(), ..facts.clone() }).collect();
+        let first = facts.first().cloned().unwrap_or_default();
+        let sandbox = sandbox.with_hosts_of(&self.policy, &first);
+        let redactor = Redactor::new(context.environment.secrets().into_iter().chain(self.plan.secrets.iter().cloned()));
+        let (env, gate) = (clean_env(variables, &limits.env), Gate::default());
+        let around = Surroundings {
+            workspace: &workspace,
+            policy: &self.policy,
+            facts,
+            env: &env,
+            sandbox: &sandbox,
+            redactor: &redactor,
+            gate: &gate,
+        };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
+        let mut rows = self.rows();
+        runtime.block_on(async {
+            let servers = Servers::open(&self.plan.servers, around).await;
+            for ((definition, standing, offered), row) in servers.all().zip(&mut rows) {
+                match standing {
+                    Standing::Ready => {
+                        let tools = offered.tools.iter().map(|tool| self.tool(&definition.name, tool, &redactor));
+                        row.tools = Some(tools.collect());
+                    }
+                    Standing::Failed(why) => (row.state, row.reason) = ("failed", redactor.redact(why)),
+                    Standing::Refused(why) => (row.state, row.reason) = ("refused", why.clone()),
+                    Standing::Disabled => {}
+                }
+            }
+            servers.close().await;
+        });
+        Ok(rows)
+    }
+
+    fn tool(&self, server: &str, tool: &OfferedTool, redactor: &Redactor) -> ToolRow {
+        let asked = Intent::Mcp { server: server.to_owned(), tool: tool.name.clone() };
+        let decision = self.facts.iter().map(|facts| self.policy.decide(&asked, facts).decision).min();
+        ToolRow {
+            name: tool.name.clone(),
+            called: tool.called.clone(),
+            decision: decision.unwrap_or(Decision::Deny),
+            description: redactor.redact(&tool.description),
+            hash: tool.hash.clone(),
+        }
+    }
 }
 
 fn files(place: &Place) -> Result<Vec<(String, ServerFile)>, Failure> {

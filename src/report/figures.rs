@@ -137,6 +137,15 @@ pub fn changes(changes: &[FileChange]) -> String {
     format!("{}, +{added} −{removed}", count(changes.len(), "file"))
 }
 
+/// Returns how much of one file changed: `+10 −3`, or `binary, 29 bytes`.
+#[must_use]
+pub fn amount(change: &FileChange) -> String {
+    match change.binary_bytes {
+        Some(bytes) => format!("binary, {bytes} bytes"),
+        None => format!("+{} −{}", change.added, change.removed),
+    }
+}
+
 /// Returns the letter git uses for a kind of change.
 #[must_use]
 pub fn change_letter(kind: ChangeKind) -> char {

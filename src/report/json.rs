@@ -146,6 +146,9 @@ pub struct ChangeReport<'a> {
     pub added: u32,
     /// Lines removed.
     pub removed: u32,
+    /// Bytes of the file now, where it is binary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binary_bytes: Option<u64>,
     /// The unified diff.
     pub patch: &'a str,
 }
@@ -273,7 +276,14 @@ impl<'a> CommandEnd<'a> {
 
 impl<'a> ChangeReport<'a> {
     fn new(change: &'a FileChange) -> Self {
-        Self { path: change.path.as_str(), kind: change.kind, added: change.added, removed: change.removed, patch: &change.patch }
+        Self {
+            path: change.path.as_str(),
+            kind: change.kind,
+            added: change.added,
+            removed: change.removed,
+            binary_bytes: change.binary_bytes,
+            patch: &change.patch,
+        }
     }
 }
 

@@ -183,5 +183,13 @@ fn refusal(headline: &str, intent: &str) -> RefusedCall {
 
 fn change(path: &str, lines: &str, added: u32, removed: u32) -> FileChange {
     let patch = format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n{lines}");
-    FileChange { path: RepoPath::parse(path).unwrap(), kind: ChangeKind::Modified, added, removed, patch, withheld: false }
+    FileChange {
+        path: RepoPath::parse(path).unwrap(),
+        kind: ChangeKind::Modified,
+        added,
+        removed,
+        patch,
+        binary_bytes: None,
+        withheld: false,
+    }
 }

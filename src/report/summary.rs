@@ -46,8 +46,7 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     let commands = outcome.commands.iter().map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
     blocks.push(block("commands", &commands.collect::<Vec<_>>()));
     let changes = outcome.changes.iter();
-    let changes =
-        changes.map(|change| format!("{} {} +{} −{}", figures::change_letter(change.kind), change.path, change.added, change.removed));
+    let changes = changes.map(|change| format!("{} {} {}", figures::change_letter(change.kind), change.path, figures::amount(change)));
     blocks.push(block("changes", &changes.collect::<Vec<_>>()));
     match diff {
         Diff::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),

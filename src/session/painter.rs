@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::base::chat::{Message, Usage};
 use crate::base::id::TaskId;
 use crate::base::image::Image;
-use crate::base::text::{Clipped, weighed_bytes};
+use crate::base::text::Clipped;
 use crate::models::accounting;
 use crate::models::retry::Completed;
 use crate::models::{ModelRequest, PictureWish};
@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
             return self.place_picture(id, permitted);
         }
         let shown_tokens = from.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX));
-        let estimate_tokens = accounting::estimate_tokens(weighed_bytes(&prompt)).saturating_add(shown_tokens);
+        let estimate_tokens = accounting::estimate_ask(painter.model.tokenizer, "", &prompt).saturating_add(shown_tokens);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, painter.model.price)?;
         let (turn, asking, permitted) = (task.painted, self.asking(id, painter.model, estimate_tokens), Box::new(permitted));
         let mode = format!("image:{}", painter.name());
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
         let price = painter.model.price_of(&reply);
         // What is drawn on the way to a picture comes before it.
         let image = reply.images.pop();
-        let words = accounting::estimate_tokens(weighed_bytes(&reply.text) + weighed_bytes(&reply.reasoning));
+        let words = accounting::estimate_reply(painter.model.tokenizer_by(reply.by.as_deref()), &reply);
         let output = words.saturating_add(image.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX)));
         let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
         let paid = Paid {

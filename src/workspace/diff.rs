@@ -32,6 +32,9 @@ pub struct FileChange {
     pub removed: u32,
     /// The unified diff with git's header lines, as `git apply` takes it; a line saying so for binary and for huge files.
     pub patch: String,
+    /// Bytes of the file now, where it is binary and the patch cannot show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary_bytes: Option<u64>,
     /// True when the patch holds a secret and is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
@@ -75,7 +78,8 @@ pub(super) fn compare(path: &RepoPath, before: Option<&Stored>, after: Option<&S
         (Some(_), Some(_)) => ChangeKind::Modified,
         (Some(_), None) => ChangeKind::Deleted,
     };
-    let mut change = FileChange { path: path.clone(), kind, added: 0, removed: 0, patch: String::new(), withheld: false };
+    let mut change =
+        FileChange { path: path.clone(), kind, added: 0, removed: 0, patch: String::new(), binary_bytes: None, withheld: false };
     match (before, after) {
         // A link that becomes a file, or the other way round, is one thing gone and another one new.
         (Some(Stored::File { .. }), Some(Stored::Link { .. })) | (Some(Stored::Link { .. }), Some(Stored::File { .. })) => {
@@ -103,6 +107,7 @@ fn append(change: &mut FileChange, before: Option<&Stored>, after: Option<&Store
     let new_label = if after.is_some() { label(&new_name) } else { "/dev/null".to_owned() };
     if old != new {
         let lines = if is_binary(old) || is_binary(new) {
+            change.binary_bytes = after.and_then(|_| u64::try_from(new.len()).ok());
             Lines { text: format!("Binary files {old_label} and {new_label} differ\n"), added: 0, removed: 0 }
         } else if old.len() + new.len() > DIFF_LIMIT_BYTES {
             let (added, removed) = (count_lines(new), count_lines(old));
@@ -204,7 +209,7 @@ fn label(name: &str) -> String {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{ChangeKind, FileChange, compare};
+    use super::{ChangeKind, FileChange, compare, content_of};
     use crate::base::path::RepoPath;
     use crate::workspace::stored::Stored;
 
@@ -228,6 +233,7 @@ mod tests {
             added,
             removed,
             patch: patch.to_owned(),
+            binary_bytes: after.as_ref().filter(|_| patch.contains("Binary")).map(|after| content_of(after).len() as u64),
             withheld: false,
         };
         assert_eq!(compare(&path, before.as_ref(), after.as_ref()), expected.map(change));
