@@ -16,14 +16,37 @@ const PIECE_LIMIT_BYTES: usize = 12 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Merge {
     /// Where the part that begins at a byte ends; 0 where none begins.
-    ends: Vec<u32>,
+    ends: Vec<u16>,
     /// Where the part before the one that begins at a byte begins.
-    befores: Vec<u32>,
-    /// Neighbours that make a token: its rank, where it begins and where it ends.
-    pairs: BinaryHeap<Reverse<(u32, u32, u32)>>,
+    befores: Vec<u16>,
+    /// Neighbours that make a token.
+    pairs: BinaryHeap<Reverse<Pair>>,
     /// Looks into the vocabulary.
     #[cfg(test)]
     looks: usize,
+}
+
+/// Neighbours that make a token together: its rank, where it begins and where it ends, in one number that is in order of what is merged first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pair(u64);
+
+impl Pair {
+    fn new(rank: u32, start: u16, end: u16) -> Self {
+        Self((u64::from(rank) << 32) | (u64::from(start) << 16) | u64::from(end))
+    }
+
+    fn start(self) -> u16 {
+        Self::place(self.0 >> 16)
+    }
+
+    fn end(self) -> u16 {
+        Self::place(self.0)
+    }
+
+    fn place(bits: u64) -> u16 {
+        let [low, high, ..] = bits.to_le_bytes();
+        u16::from_le_bytes([low, high])
+    }
 }
 
 impl Merge {
@@ -43,9 +66,9 @@ impl Merge {
         table::rank(bytes)
     }
 
-    fn merged(&mut self, piece: &[u8]) -> u32 {
+    fn merged(&mut self, piece: &[u8]) -> u16 {
         // At most `PIECE_LIMIT_BYTES`.
-        let length = u32::try_from(piece.len()).unwrap_or(u32::MAX);
+        let length = u16::try_from(piece.len()).unwrap_or(u16::MAX);
         self.ends.clear();
         self.ends.extend(1..=length);
         self.befores.clear();
@@ -55,7 +78,8 @@ impl Merge {
             self.note(piece, start, start + 2);
         }
         let mut parts = length;
-        while let Some(Reverse((_, start, end))) = self.pairs.pop() {
+        while let Some(Reverse(pair)) = self.pairs.pop() {
+            let (start, end) = (pair.start(), pair.end());
             let middle = at(&self.ends, start);
             // What was noted may have been put together otherwise since.
             if middle == 0 || middle >= end || at(&self.ends, middle) != end {
@@ -76,24 +100,20 @@ impl Merge {
     }
 
     /// Notes neighbours that make a token together.
-    fn note(&mut self, piece: &[u8], start: u32, end: u32) {
-        let bytes = piece.get(index(start)..index(end)).unwrap_or_default();
+    fn note(&mut self, piece: &[u8], start: u16, end: u16) {
+        let bytes = piece.get(usize::from(start)..usize::from(end)).unwrap_or_default();
         if let Some(rank) = self.rank(bytes) {
-            self.pairs.push(Reverse((rank, start, end)));
+            self.pairs.push(Reverse(Pair::new(rank, start, end)));
         }
     }
 }
 
-fn index(place: u32) -> usize {
-    usize::try_from(place).unwrap_or(usize::MAX)
+fn at(places: &[u16], place: u16) -> u16 {
+    places.get(usize::from(place)).copied().unwrap_or_default()
 }
 
-fn at(places: &[u32], place: u32) -> u32 {
-    places.get(index(place)).copied().unwrap_or_default()
-}
-
-fn set(places: &mut [u32], place: u32, value: u32) {
-    if let Some(found) = places.get_mut(index(place)) {
+fn set(places: &mut [u16], place: u16, value: u16) {
+    if let Some(found) = places.get_mut(usize::from(place)) {
         *found = value;
     }
 }
