@@ -69,7 +69,8 @@ fn every_fault_with_every_protocol() {
     for case in CASES {
         for provider in ALL {
             let mut server = ModelServer::start(vec![(case.answer)(provider), stream(&words(provider))]);
-            let model = model_of(&Profile { idle_timeout_s: 1, ..profile(provider, &server.base_url) });
+            let idle_timeout_s = if case.name.starts_with("silence") { 1 } else { 60 };
+            let model = model_of(&Profile { idle_timeout_s, ..profile(provider, &server.base_url) });
             let (reply, _, _) = ask_model(&*model, &[Message::User { text: "go".into() }]);
             let (outcome, tokens) = match &reply {
                 Ok(reply) => (reply.text.clone(), reply.usage.map(|usage| usage.total())),

@@ -213,6 +213,8 @@ fn write_answer(writer: &mut TcpStream, reader: &mut BufReader<TcpStream>, answe
     writer.write_all(format!("{head}\r\n").as_bytes()).ok()?;
     for piece in &answer.pieces {
         match piece {
+            // A chunk of nothing would end the body.
+            Piece::Bytes(bytes) if bytes.is_empty() => {}
             Piece::Bytes(bytes) => {
                 writer.write_all(format!("{:x}\r\n", bytes.len()).as_bytes()).ok()?;
                 writer.write_all(bytes).ok()?;

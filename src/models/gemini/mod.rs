@@ -28,6 +28,8 @@ impl Fields {
     const UNSIGNED: Dialect = 1 << 2;
     /// No images.
     const NO_IMAGES: Dialect = 1 << 3;
+    /// Little thinking where as little as can be is asked for: not every model of the third generation thinks less.
+    const LITTLE_THINKING: Dialect = 1 << 4;
 }
 
 /// The protocol as one profile speaks it.
@@ -86,7 +88,10 @@ impl Protocol for Gemini {
             wants_signatures: self.generation >= 3,
             temperature: request.temperature.or(self.temperature),
             max_output_tokens: request.max_output_tokens.or(self.max_output_tokens),
-            thinking: self.effort.filter(|_| !has(Fields::NO_THINKING)).map(|effort| thinking(effort, self.generation)),
+            thinking: self
+                .effort
+                .filter(|_| !has(Fields::NO_THINKING))
+                .map(|effort| thinking(if has(Fields::LITTLE_THINKING) { Effort::Low } else { effort }, self.generation)),
             schema: if has(Fields::OLD_SCHEMA) { Schema::Old } else { Schema::Json },
             images: if self.sees_images && !has(Fields::NO_IMAGES) { KINDS } else { &[] },
             images_in_answers: self.generation >= 3,
@@ -101,10 +106,18 @@ impl Protocol for Gemini {
             400 if lower.contains("parametersjsonschema") || lower.contains("parameters_json_schema") => Fields::OLD_SCHEMA,
             // Whatever is wrong with an image: without it the conversation can go on.
             400 if lower.contains("image") || lower.contains("inline_data") || lower.contains("mime") => Fields::NO_IMAGES,
+            400 if lower.contains("thinking") && self.thinks_least() && dialect & Fields::LITTLE_THINKING == 0 => Fields::LITTLE_THINKING,
             400 if lower.contains("thinking") => Fields::NO_THINKING,
             _ => return None,
         };
         (dialect & bit == 0).then_some(dialect | bit)
+    }
+}
+
+impl Gemini {
+    /// Returns true where the least of the levels is asked for.
+    fn thinks_least(&self) -> bool {
+        self.generation >= 3 && matches!(self.effort, Some(Effort::None | Effort::Minimal))
     }
 }
 
@@ -137,7 +150,7 @@ fn thinking(effort: Effort, generation: u32) -> Thinking {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Fields, Gemini, Thinking, generation, thinking};
+    use super::{Effort, Fields, Gemini, ModelRequest, Thinking, generation, thinking};
     use crate::models::wire::Protocol;
 
     #[test]
@@ -164,5 +177,12 @@ mod tests {
         ] {
             assert_eq!(gemini.corrected(dialect, status, words), learned, "{words}");
         }
+        let refusal = "'minimal' is not a supported thinking level for this model. Allowed values are: medium, low, high.";
+        let least = Gemini { effort: Some(Effort::None), ..gemini };
+        let little = Some(Fields::LITTLE_THINKING);
+        assert_eq!(least.corrected(0, 400, refusal), little, "the default would be to think more");
+        assert_eq!(least.corrected(Fields::LITTLE_THINKING, 400, refusal), Some(Fields::LITTLE_THINKING | Fields::NO_THINKING));
+        let body = |dialect| String::from_utf8(least.body(&ModelRequest::with(&[]), dialect).unwrap()).unwrap();
+        assert!(body(0).contains(r#""thinkingLevel":"minimal""#) && body(Fields::LITTLE_THINKING).contains(r#""thinkingLevel":"low""#));
     }
 }
