@@ -116,6 +116,11 @@ fn a_run_is_told_as_a_tree_without_a_word_of_what_was_said() {
     let resource = &asked[0].json()["resourceSpans"][0]["resource"];
     assert_eq!(attribute(resource, "service.name"), Some("fixes"));
     let spans = spans(asked);
+    let sum = |key: &str| spans.iter().filter_map(|span| attribute(span, key)).map(|number| number.parse::<u64>().unwrap()).sum::<u64>();
+    for kind in ["input", "output"] {
+        let [total, own] = ["total", "own"].map(|whose| sum(&format!("locum.{whose}.{kind}_tokens")));
+        assert!(total > 0 && own == total && sum(&format!("gen_ai.usage.{kind}_tokens")) == total, "what spans took is what tasks took");
+    }
     let script = stage.path("script.yml");
     let chat = format!("chat {}", script.display());
     assert_eq!(

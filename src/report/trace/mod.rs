@@ -18,8 +18,27 @@ use crate::policy::verdict::Verdict;
 use crate::report::trace::attribute::Attributes;
 use crate::report::trace::span::{Kind, Names, Parent, Span};
 use crate::session::event::{Event, JournalLine, SessionStart, Shortening};
-use crate::session::outcome::{Outcome, OutcomeWord};
+use crate::session::outcome::{Charged, Outcome, OutcomeWord};
 use crate::tools::Observation;
+
+/// What a task's own requests took.
+const OWN: [&str; 6] = [
+    "locum.own.input_tokens",
+    "locum.own.output_tokens",
+    "locum.own.cache_read_tokens",
+    "locum.own.cache_write_tokens",
+    "locum.own.reasoning_tokens",
+    "locum.own.cost_usd",
+];
+/// What all requests of a run took.
+const TOTAL: [&str; 6] = [
+    "locum.total.input_tokens",
+    "locum.total.output_tokens",
+    "locum.total.cache_read_tokens",
+    "locum.total.cache_write_tokens",
+    "locum.total.reasoning_tokens",
+    "locum.total.cost_usd",
+];
 
 /// A model as a trace names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +97,10 @@ struct OpenTask {
     is_root: bool,
     turns: u32,
     shortened: u32,
+    /// Replies that broke off.
+    lost: u32,
+    /// What its own requests used up.
+    own: Charged,
     /// Since when its model has been asked.
     since: Timestamp,
     calls: BTreeMap<String, Span>,
@@ -102,6 +125,10 @@ impl<'a> Tracer<'a> {
 
     fn take(&mut self, at: Timestamp, event: &Event) {
         self.last = at;
+        let charged = event.task().zip(event.charged());
+        if let Some((open, charged)) = charged.and_then(|(task, charged)| Some((self.open.get_mut(&task)?, charged))) {
+            open.own.add(charged);
+        }
         match event {
             Event::TaskStarted { task, parent, parent_call, mode, message, .. } => {
                 self.begin(*task, parent.zip(parent_call.as_deref()), mode, message, at);
@@ -147,8 +174,7 @@ impl<'a> Tracer<'a> {
                 }
             }
             Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
-            // What it cost is part of the run's sum.
-            Event::ReplyLost { .. } => {}
+            Event::ReplyLost { task, usage, estimated, cost_usd } => self.lost(*task, at, (*usage, *estimated, *cost_usd)),
             Event::Started(_)
             | Event::Forked { .. }
             | Event::Brought { .. }
@@ -171,16 +197,24 @@ impl<'a> Tracer<'a> {
         if self.facts.content {
             span.attributes.messages("gen_ai.input.messages", "user", message, &[]);
         }
-        let open =
-            OpenTask { span, mode: mode.to_owned(), is_root: asked.is_none(), turns: 0, shortened: 0, since: at, calls: BTreeMap::new() };
+        let open = OpenTask {
+            span,
+            mode: mode.to_owned(),
+            is_root: asked.is_none(),
+            turns: 0,
+            shortened: 0,
+            lost: 0,
+            own: Charged::default(),
+            since: at,
+            calls: BTreeMap::new(),
+        };
         self.open.insert(task, open);
     }
 
     fn replied(&mut self, task: TaskId, at: Timestamp, reply: &Reply, spent: (Usage, bool, f64)) {
         let facts = self.facts;
         let Some(open) = self.open.get_mut(&task) else { return };
-        let own = facts.own.get(&open.mode);
-        let model = own.unwrap_or(if open.is_root { &facts.main } else { &facts.task });
+        let model = open.model(facts);
         let mut span = self.names.chat(&format!("chat {task} {}", open.turns), &open.span.id, model, (open.since, at));
         spent_on(&mut span.attributes, spent);
         span.attributes.text("gen_ai.response.model", reply.by.as_deref().unwrap_or(&model.name));
@@ -213,11 +247,22 @@ impl<'a> Tracer<'a> {
         open.since = at;
     }
 
+    /// Takes a reply in that broke off: the journal does not say whose it was, so it stands under the task's own model.
+    fn lost(&mut self, task: TaskId, at: Timestamp, spent: (Usage, bool, f64)) {
+        let facts = self.facts;
+        let Some(open) = self.open.get_mut(&task) else { return };
+        let mut span = self.names.chat(&format!("lost {task} {}", open.lost), &open.span.id, open.model(facts), (open.since, at));
+        spent_on(&mut span.attributes, spent);
+        span.fail("reply_lost");
+        self.ended.push(span);
+        open.lost += 1;
+        open.since = at;
+    }
+
     fn summed_up(&mut self, task: TaskId, at: Timestamp, text: &str, spent: (Usage, bool, f64)) {
         let facts = self.facts;
         let Some(open) = self.open.get_mut(&task) else { return };
-        let own = facts.own.get(&open.mode).unwrap_or(if open.is_root { &facts.main } else { &facts.task });
-        let model = facts.condense.as_ref().unwrap_or(own);
+        let model = facts.condense.as_ref().unwrap_or(open.model(facts));
         let mut span = self.names.chat(&format!("condense {task} {}", open.shortened), &open.span.id, model, (open.since, at));
         spent_on(&mut span.attributes, spent);
         span.attributes.text("locum.purpose", "condense");
@@ -262,7 +307,6 @@ impl<'a> Tracer<'a> {
     fn end(&mut self, task: TaskId, at: Timestamp, result: &str, completed: bool) {
         let Some(mut open) = self.open.remove(&task) else { return };
         open.span.end = at;
-        open.span.attributes.number("locum.turns", u64::from(open.turns));
         if !completed {
             open.span.fail("not_completed");
         }
@@ -273,7 +317,9 @@ impl<'a> Tracer<'a> {
     }
 
     /// Takes a task in that is over, and its calls that nobody answered.
-    fn close(&mut self, open: OpenTask, at: Timestamp) {
+    fn close(&mut self, mut open: OpenTask, at: Timestamp) {
+        open.span.attributes.number("locum.turns", u64::from(open.turns));
+        total(&mut open.span.attributes, OWN, open.own.usage, open.own.cost_usd);
         for mut span in open.calls.into_values() {
             span.end = at;
             span.fail("not_answered");
@@ -291,9 +337,7 @@ impl<'a> Tracer<'a> {
         self.run.attributes.number("locum.turns", u64::from(outcome.spent.turns));
         self.run.attributes.number("locum.tool_calls", u64::from(outcome.spent.tool_calls));
         // Under names of its own: whoever adds up what requests took should not count it twice.
-        self.run.attributes.number("locum.total.input_tokens", outcome.spent.usage.input);
-        self.run.attributes.number("locum.total.output_tokens", outcome.spent.usage.output);
-        self.run.attributes.amount("locum.total.cost_usd", outcome.spent.cost_usd);
+        total(&mut self.run.attributes, TOTAL, outcome.spent.usage, outcome.spent.cost_usd);
         let failed = match word {
             OutcomeWord::Done | OutcomeWord::NothingToDo | OutcomeWord::NeedsInput | OutcomeWord::OnHold => false,
             OutcomeWord::Refused | OutcomeWord::BudgetExhausted | OutcomeWord::TimedOut | OutcomeWord::Failed | OutcomeWord::Cancelled => {
@@ -313,13 +357,30 @@ impl<'a> Tracer<'a> {
     fn finish(mut self) -> Vec<Span> {
         for (_, mut open) in std::mem::take(&mut self.open).into_iter().rev() {
             open.span.end = self.last;
-            open.span.attributes.number("locum.turns", u64::from(open.turns));
             self.close(open, self.last);
         }
         self.run.end = self.last;
         self.ended.push(self.run);
         self.ended
     }
+}
+
+impl OpenTask {
+    /// Returns the model that replies in it.
+    fn model<'f>(&self, facts: &'f TraceFacts) -> &'f TracedModel {
+        facts.own.get(&self.mode).unwrap_or(if self.is_root { &facts.main } else { &facts.task })
+    }
+}
+
+/// Says what several requests took together.
+fn total(attributes: &mut Attributes, names: [&'static str; 6], usage: Usage, cost_usd: f64) {
+    let [input, output, cached_read, cached_write, reasoning, cost] = names;
+    attributes.number(input, usage.input);
+    attributes.number(output, usage.output);
+    attributes.number(cached_read, usage.cached_read);
+    attributes.number(cached_write, usage.cached_write);
+    attributes.number(reasoning, usage.reasoning);
+    attributes.amount(cost, cost_usd);
 }
 
 fn spent_on(attributes: &mut Attributes, (usage, is_estimate, cost_usd): (Usage, bool, f64)) {
