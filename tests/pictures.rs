@@ -170,6 +170,41 @@ fn the_budget_covers_who_draws() {
 }
 
 #[test]
+fn a_picture_that_could_not_be_written_and_is_gone_is_drawn_anew() {
+    let stage = stage();
+    let script = script()
+        .replace("path: art/fox.png }", "path: art/fox.jpg }")
+        .replace("\"Created `art/fox.png` (image 2x3 png, 29 bytes)\"", "\"no content for `art/fox.jpg`\"")
+        .replace("prompt: a blue fox, path: art/blue.png", "prompt: a red fox, path: art/fox.png")
+        .replace("contains: [\"a blue fox\"]", "contains: [\"a red fox\"]");
+    assert_eq!(stage.play(&script, &[]).code, Some(3), "the script wants another drawing");
+    let session = stage.sessions()[0].clone();
+    let folder = format!("state/locum/sessions/{session}");
+    let journal = stage.read(&format!("{folder}/journal.jsonl"));
+    let lines: Vec<&str> = journal.lines().collect();
+    let answered = lines.iter().rposition(|line| line.contains("art/fox.gif") && line.contains("\"event\":\"answered\"")).unwrap();
+    stage.write(&format!("{folder}/journal.jsonl"), &format!("{}\n", lines[..=answered].join("\n")));
+    std::fs::remove_dir_all(stage.path(&format!("{folder}/blobs"))).unwrap();
+    std::fs::remove_dir_all(stage.path("checkout/art")).unwrap();
+    let ran = stage.run(&["session", "resume", &session]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(), [false, false]);
+}
+
+#[test]
+fn a_picture_is_part_of_the_commit_that_is_published() {
+    let policy = format!("{POLICY}publish: {{ allow: [commit, pull-request] }}\n");
+    let stage = Stage::with(&[(".locum/policy.yml", &policy), (".locum/config.yml", CONFIG)]);
+    let ran = stage.play(&script(), &["--publish", "local"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("A art/fox.png binary, 29 bytes"), "{}", ran.out);
+    let branches = stage.git(&["for-each-ref", "--format=%(refname)", "refs/heads/locum"]);
+    let branch = branches.lines().next().unwrap();
+    assert_eq!(stage.git(&["ls-tree", "-l", branch, "art/fox.png"]).split_whitespace().nth(3), Some("29"));
+    assert_eq!(stage.git(&["rev-parse", &format!("{branch}:art/fox.png")]), stage.git(&["hash-object", "art/fox.png"]));
+}
+
+#[test]
 fn a_run_that_is_killed_at_any_line_draws_nothing_twice() {
     let stage = stage();
     assert_eq!(stage.play(&script(), &[]).code, Some(0));

@@ -61,7 +61,8 @@ impl<'a> Session<'a> {
         let (prompt, kind) = (self.parts.redactor.redact(call.prompt()), call.kind());
         let wish = hash_of(&prompt, from.as_ref());
         let task = self.task(id)?;
-        if let Some(painting) = task.unplaced.clone().filter(|painting| painting.wish == wish) {
+        let is_there = |painting: &Painting| painting.image.as_ref().is_some_and(|image| image.content.bytes().is_some());
+        if let Some(painting) = task.unplaced.clone().filter(|painting| painting.wish == wish && is_there(painting)) {
             self.emit(drawn(id, &permitted.waiting, Painting { again: true, ..painting }, Paid::default()))?;
             return self.place_picture(id, permitted);
         }

@@ -39,13 +39,13 @@ impl GenerateImage {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::GenerateImage.to_string(),
-            description: "Have another model draw a picture into a file. It knows nothing of this task. It costs from its budget.".into(),
+            description: "Have another model draw a picture into a file, from this task's budget.".into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
-                    "prompt": { "type": "string", "description": "What to draw, or to change in `image`" },
-                    "path": { "type": "string", "description": "Ends in .png, .jpg, .jpeg or .webp" },
-                    "image": { "type": ["string", "null"], "description": "Path of an image to start from" }
+                    "prompt": { "type": "string", "description": "What to draw: all it is told" },
+                    "path": { "type": "string", "description": "Ends in .png, .jpg or .webp" },
+                    "image": { "type": ["string", "null"], "description": "Path of one to start from" }
                 },
                 "required": ["prompt", "path"],
                 "additionalProperties": false
