@@ -219,6 +219,7 @@ mod tests {
 
     use super::{Catalogue, OutputLimit};
     use crate::models::profile::{Price, Profile};
+    use crate::models::tokens::Tokenizer;
 
     fn check(model: &str, listed: Option<&str>) {
         let catalogue = Catalogue::built_in().unwrap();
@@ -242,6 +243,24 @@ mod tests {
         check("gpt", None);
         check("claude-sonnet-4-9", None);
         check("", None);
+    }
+
+    #[test]
+    fn names_a_tokenizer_where_one_was_found_to_be_right_or_near() {
+        let catalogue = Catalogue::built_in().unwrap();
+        for (model, tokenizer) in [
+            ("gpt-5-mini", Tokenizer::O200k),
+            ("openai/gpt-oss-120b", Tokenizer::O200k),
+            ("deepseek-chat", Tokenizer::O200k),
+            ("claude-opus-5", Tokenizer::Bytes),
+            ("gemini-2.5-pro", Tokenizer::Bytes),
+            ("gpt-6-sol", Tokenizer::Bytes),
+        ] {
+            assert_eq!(catalogue.find(model).unwrap().tokenizer, tokenizer, "{model}");
+            let told = Profile { tokenizer: Some(Tokenizer::Bytes), ..Profile::new(model) };
+            assert_eq!(catalogue.limits(&told).tokenizer, Tokenizer::Bytes, "{model}");
+        }
+        assert_eq!(catalogue.limits(&Profile::new("nobody-knows-it")).tokenizer, Tokenizer::Bytes);
     }
 
     #[test]

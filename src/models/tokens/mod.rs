@@ -21,7 +21,8 @@ pub enum Tokenizer {
     /// A quarter of the bytes, of letters outside ASCII half of theirs: for models whose tokenizer is not built in.
     #[default]
     Bytes,
-    /// The vocabulary `o200k_base` of OpenAI's models from GPT-4o on; that of gpt-oss differs from it in frames of messages alone.
+    /// The vocabulary `o200k_base` of OpenAI's models from GPT-4o on; that of gpt-oss differs from it in frames of messages alone. It stands in for
+    /// others that are near it.
     O200k,
 }
 
