@@ -49,9 +49,13 @@ fn stage() -> Stage {
 }
 
 fn run(stage: &Stage, variables: &[(&str, &str)]) -> Ran {
+    run_with(stage, variables, &[])
+}
+
+fn run_with(stage: &Stage, variables: &[(&str, &str)], flags: &[&str]) -> Ran {
     let (policy, script) = (stage.path("policy.yml"), stage.path("script.yml"));
     let given = ["--policy", policy.to_str().unwrap(), "--script", script.to_str().unwrap(), "--publish", "none"];
-    let mut command = stage.locum(&[["run", "Do the task."].as_slice(), &given].concat());
+    let mut command = stage.locum(&[["run", "Do the task."].as_slice(), &given, flags].concat());
     command.envs(variables.iter().copied()).output().unwrap().into()
 }
 
@@ -91,6 +95,31 @@ fn tree(spans: &[Value]) -> Vec<String> {
     let mut lines = Vec::new();
     below(None, 0, spans, &mut lines);
     lines
+}
+
+/// The log's own view of the run: what a line belongs to, from the outside in.
+#[test]
+fn a_line_of_the_log_says_which_run_task_turn_and_call_it_belongs_to() {
+    let stage = stage();
+    let ran = run_with(&stage, &[("LOCUM_LOG", "locum=debug")], &["--log-format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let told = |line: &Value| {
+        let spans = line["spans"].as_array().unwrap().iter().map(|span| {
+            let id = ["session", "task", "turn", "call"].iter().find_map(|key| span.get(key)).unwrap();
+            format!("{} {}", span["name"].as_str().unwrap(), id.to_string().trim_matches('"'))
+        });
+        format!("{}: {}", line["message"].as_str().unwrap(), spans.collect::<Vec<_>>().join(", "))
+    };
+    let belongs = lines.filter(|line| matches!(line["message"].as_str(), Some("model replied" | "call performed")));
+    let session = &stage.sessions()[0];
+    let found: Vec<String> = belongs.map(|line| told(&line).replace(session.as_str(), "S")).collect();
+    let mut expected = vec!["model replied: run S, task 0, turn 0"];
+    expected.extend(["model replied: run S, task 0, task 1, turn 0", "call performed: run S, task 0, task 1, turn 0, call call-1-1-1"]);
+    expected.extend(["model replied: run S, task 0, task 1, turn 1", "call performed: run S, task 0, task 1, turn 1, call call-1-2-1"]);
+    expected.extend(["model replied: run S, task 0, task 1, turn 2", "call performed: run S, task 0, task 1, turn 2, call call-1-3-1"]);
+    expected.extend(["model replied: run S, task 0, turn 1", "call performed: run S, task 0, turn 1, call call-0-2-1"]);
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -33,7 +33,9 @@ impl Clipped {
 /// other writing two or fewer. Used where sizes are estimated.
 #[must_use]
 pub fn weighed_bytes(text: &str) -> usize {
-    text.len() + text.bytes().filter(|byte| !byte.is_ascii()).count()
+    // Blocks whose sum fits a byte: the machine then adds many bytes at once, and whole conversations are weighed.
+    let marks = |block: &[u8]| usize::from(block.iter().map(|byte| byte >> 7).sum::<u8>());
+    text.len() + text.as_bytes().chunks(usize::from(u8::MAX)).map(marks).sum::<usize>()
 }
 
 /// Returns a number with what is counted: `1 file`, `2 files`. For words that take an `s`.
@@ -67,6 +69,7 @@ mod tests {
             assert!(super::weighed_bytes(text).div_ceil(4) >= least_tokens, "{text}");
         }
         assert_eq!(super::weighed_bytes("plain"), 5);
+        assert_eq!(super::weighed_bytes(&"é".repeat(1000)), 4000, "longer than a block");
     }
 
     use super::{Clipped, head};

@@ -20,6 +20,7 @@ use crate::session::Session;
 use crate::session::brief::Brief;
 use crate::session::event::Event;
 use crate::session::repetition::REPEAT_LIMIT;
+use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::switch::Barred;
 use crate::session::task::{TaskState, WaitingCall};
@@ -202,13 +203,13 @@ impl<'a> Session<'a> {
 
     /// Performs read-only calls side by side.
     fn read(&mut self, id: TaskId, reads: Vec<Permitted>, then: Option<Permitted>) -> Result<Work<'a>, Stop> {
-        let tools = self.tools(id)?;
+        let (turn, tools) = (self.turn_span(id), self.tools(id)?);
         Ok(async move {
             let visible = tools.readable();
             let context = tools.context(&visible);
             let answers = futures::stream::iter(reads)
                 .map(|read| {
-                    let span = tracing::info_span!("call", task = %id, call = %read.waiting.call.id, tool = %read.permit.act().tool());
+                    let span = call_span(&turn, &read.waiting, &read.permit);
                     async move { (read.waiting, dispatch::perform(read.permit, context).await) }.instrument(span)
                 })
                 .buffered(CONCURRENT_READS)

@@ -81,7 +81,7 @@ impl<'a> Session<'a> {
                 let summary = asking.whole(request).await;
                 (id, Done::SummedUp { summary, left_out, estimate_tokens })
             }
-            .instrument(tracing::info_span!("condense", task = %id))
+            .instrument(tracing::info_span!(parent: &self.task_span(id), "condense"))
             .boxed_local(),
         ))
     }

@@ -17,6 +17,7 @@ use crate::policy::Permit;
 use crate::prompts::expert;
 use crate::session::Session;
 use crate::session::event::Event;
+use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
 use crate::session::work::{Done, Work};
@@ -42,7 +43,9 @@ impl<'a> Session<'a> {
         }
         let tools = self.tools(id)?;
         let visible = tools.readable();
-        let control = dispatch::perform(permit, tools.context(&visible)).now_or_never().and_then(|observation| observation.control);
+        let span = call_span(&self.turn_span(id), &waiting, &permit);
+        let observation = dispatch::perform(permit, tools.context(&visible)).instrument(span).now_or_never();
+        let control = observation.and_then(|observation| observation.control);
         let Some(Control::AskExpert { question, expert }) = control else {
             return self.answered(id, &waiting, Observation::failed("This question cannot be put."), None, false).map(|()| None);
         };
@@ -73,7 +76,7 @@ impl<'a> Session<'a> {
                 let answer = asking.whole(request).await;
                 (id, Done::Consulted { waiting, expert, answer, estimate_tokens })
             }
-            .instrument(tracing::info_span!("expert", task = %id))
+            .instrument(tracing::info_span!(parent: &self.turn_span(id), "expert"))
             .boxed_local(),
         ))
     }

@@ -26,6 +26,7 @@ mod guards;
 pub mod painter;
 mod perform;
 mod servers;
+mod spans;
 mod stack;
 mod switch;
 mod turn;

@@ -89,7 +89,7 @@ impl<'a> Session<'a> {
                 let answer = asking.whole(request).await;
                 (id, Done::Painted { permitted, wish, answer, estimate_tokens })
             }
-            .instrument(tracing::info_span!("picture", task = %id))
+            .instrument(tracing::info_span!(parent: &self.turn_span(id), "picture"))
             .boxed_local(),
         ))
     }

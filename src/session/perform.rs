@@ -22,6 +22,7 @@ use crate::session::calls::{Permitted, reasons};
 use crate::session::event::{ContentBefore, Event, FileBefore, TouchedPath};
 use crate::session::fork::ref_of;
 use crate::session::outcome::OutcomeWord;
+use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
 use crate::session::work::{Done, Work};
@@ -74,7 +75,8 @@ impl<'a> Session<'a> {
     fn steer_by(&mut self, id: TaskId, waiting: &WaitingCall, permit: Permit<Call>) -> Result<(), Stop> {
         let tools = self.tools(id)?;
         let visible = tools.readable();
-        let observation = dispatch::perform(permit, tools.context(&visible)).now_or_never();
+        let span = call_span(&self.turn_span(id), waiting, &permit);
+        let observation = dispatch::perform(permit, tools.context(&visible)).instrument(span).now_or_never();
         self.steer(id, waiting, observation.unwrap_or_else(|| Observation::failed("This call cannot be performed.")))
     }
 
@@ -94,7 +96,7 @@ impl<'a> Session<'a> {
     fn perform(&mut self, id: TaskId, permitted: Permitted, snapshot: Option<Snapshot>) -> Result<Work<'a>, Stop> {
         let Permitted { waiting, permit } = permitted;
         let (intents, waiting, tools) = (permit.act().intents(), Box::new(waiting), self.tools(id)?);
-        let span = tracing::info_span!("call", task = %id, call = %waiting.call.id, tool = %permit.act().tool());
+        let span = call_span(&self.turn_span(id), &waiting, &permit);
         Ok(async move {
             let visible = tools.readable();
             let picture = waiting.painted.as_ref().and_then(|painting| painting.image.as_ref());

@@ -34,6 +34,7 @@ impl<'a> Session<'a> {
         self.afford(task, Usage { input: estimate_tokens, cached_read, ..Usage::default() }, used.price)?;
         let asking = self.asking(id, used, estimate_tokens);
         let (messages, mode, turn) = (Arc::clone(&task.messages), task.mode.clone(), task.turns);
+        let span = self.turn_span(id);
         let temperature = self.mode(&mode)?.temperature.map(|temperature| temperature.0);
         Ok(async move {
             let request = ModelRequest {
@@ -49,7 +50,7 @@ impl<'a> Session<'a> {
             };
             (id, Done::Replied { reply: asking.whole(request).await, estimate_tokens })
         }
-        .instrument(tracing::info_span!("turn", task = %id, turn))
+        .instrument(span)
         .boxed_local())
     }
 

@@ -3,6 +3,8 @@
 //! Nothing happens between: `parse` looks at paths but changes nothing, the policy decides on the call's intents, and only
 //! `perform` has effects, each under the permit. Texts are redacted and bounded here, once for every tool.
 
+use tracing::debug;
+
 use crate::base::chat::{ToolCall, ToolSpec};
 use crate::base::guard::{self, Guard};
 use crate::base::image::Image;
@@ -384,6 +386,7 @@ pub async fn perform_with(permit: Permit<Call>, context: ToolContext<'_>, given:
         Call::RequestModeSwitch(call) => call.perform(),
         Call::CoordinateMode(call) => call.perform(),
     };
+    debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
     let text = if guard::on(Guard::RedactedObservations) { context.redactor.redact(&observation.text) } else { observation.text };
     let text = Clipped::head_tail(&text, OBSERVATION_LIMIT_BYTES).text;
     Observation { text, ..observation }
