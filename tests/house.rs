@@ -165,6 +165,20 @@ fn only_the_policy_makes_permits() {
     assert!(policy.text.contains("pub struct Permit<A> {\n    act: A,"), "the fields of `Permit` are private");
 }
 
+/// Verdicts have typed causes; what is rendered from them is for people.
+#[test]
+fn nothing_is_decided_by_the_words_of_a_reason() {
+    let read = Regex::new(r"\.reason(\(\))?(\.as_str\(\))?\.(contains|starts_with|ends_with|find|matches|strip_\w+|split\w*)\(").unwrap();
+    let code = |file: &Source| {
+        let lines = file.code().filter(|(_, line)| read.is_match(line));
+        lines.map(|(number, line)| format!("{}:{number}: {}", file.path, line.trim())).collect::<Vec<_>>()
+    };
+    let sources = sources();
+    let tests = |file: &&Source| file.path.contains("/tests/") || file.path.ends_with("tests.rs");
+    let broken: Vec<String> = sources.iter().filter(|file| !tests(file)).flat_map(code).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
 #[test]
 fn files_are_short_and_say_what_they_are_for() {
     let mut broken = Vec::new();

@@ -134,7 +134,7 @@ impl Known {
         for facts in &self.facts {
             let verdict = self.policy.decide(&Intent::Server(definition.name.clone()), facts);
             allowed |= verdict.decision == Decision::Allow;
-            why = verdict.reason;
+            why = verdict.reason();
         }
         let (state, reason) = match &planned.way {
             _ if definition.disabled => ("disabled", String::new()),

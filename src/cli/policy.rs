@@ -127,7 +127,7 @@ fn warnings(policy: &Policy, args: &PolicyCheckArgs, context: &Context) -> Resul
 /// The rules that verdicts of an event rest on.
 fn cited_rules(event: Event) -> Vec<RuleRef> {
     match event {
-        Event::Judged { verdicts, .. } => verdicts.into_iter().filter_map(|verdict| verdict.rule).collect(),
+        Event::Judged { verdicts, .. } => verdicts.iter().filter_map(|verdict| verdict.rule().cloned()).collect(),
         _ => Vec::new(),
     }
 }

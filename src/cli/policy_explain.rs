@@ -253,13 +253,13 @@ fn texts(answer: &Answer) -> Vec<String> {
 fn lines(explanation: &Explanation) -> Vec<String> {
     let verdict = &explanation.verdict;
     let mut lines =
-        vec![visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent)), visible(&format!("       {}", verdict.reason))];
-    match &verdict.rule {
+        vec![visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent)), visible(&format!("       {}", verdict.reason()))];
+    match verdict.rule() {
         Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
         None => lines.push("       no rule of the file decided".to_owned()),
     }
     if let Some(nearest) = &explanation.nearest {
-        let why = if nearest.why == verdict.reason { String::new() } else { format!(": {}", nearest.why) };
+        let why = if nearest.why == verdict.reason() { String::new() } else { format!(": {}", nearest.why) };
         lines.push(visible(&format!("       nearest rule that allows: {} {}{why}", place(&nearest.rule), nearest.rule.pattern)));
     }
     lines

@@ -118,11 +118,11 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Fai
 
 /// What leads out of the repository is no path, and denied.
 fn no_path(text: &str) -> Verdict {
-    Verdict { decision: Decision::Deny, intent: text.to_owned(), rule: None, reason: "it is no path inside the repository".to_owned() }
+    Verdict::denied(text.to_owned(), "it is no path inside the repository".to_owned())
 }
 
 fn row(file: &str, case: &Case, verdict: Verdict) -> Row {
-    let rule = verdict.rule;
+    let rule = verdict.rule();
     Row {
         file: file.to_owned(),
         line: case.place.line,
@@ -131,10 +131,10 @@ fn row(file: &str, case: &Case, verdict: Verdict) -> Row {
         expected: case.expected,
         passed: verdict.decision == case.expected,
         decision: verdict.decision,
-        reason: verdict.reason,
-        rule_file: rule.as_ref().map(|rule| rule.origin.clone()),
-        rule_line: rule.as_ref().map(|rule| rule.line),
-        rule: rule.map(|rule| rule.pattern),
+        reason: verdict.reason(),
+        rule_file: rule.map(|rule| rule.origin.clone()),
+        rule_line: rule.map(|rule| rule.line),
+        rule: rule.map(|rule| rule.pattern.clone()),
     }
 }
 

@@ -113,12 +113,12 @@ impl Policy {
             Ok(_) => return,
             Err(message) => return mistakes.add(example.place, message),
         };
-        let line = verdict.rule.as_ref().map(|rule| format!(" (`{}`, line {})", rule.pattern, rule.line)).unwrap_or_default();
+        let line = verdict.rule().map(|rule| format!(" (`{}`, line {})", rule.pattern, rule.line)).unwrap_or_default();
         let was = format!("{:?}", verdict.decision).to_lowercase();
         let wanted = format!("{:?}", example.expected).to_lowercase();
         mistakes.add_with_hint(
             example.place,
-            format!("example `{}` is not `{wanted}` but `{was}`: {}{line}", example.text, verdict.reason),
+            format!("example `{}` is not `{wanted}` but `{was}`: {}{line}", example.text, verdict.reason()),
             "change the rules or the example",
         );
     }

@@ -194,12 +194,12 @@ impl Policy {
         let verdicts: Vec<Verdict> = samples.iter().map(|intent| self.decide(intent, &facts)).collect();
         let by_check = |verdict: &Verdict| {
             let own = |rule: &RuleRef| rule.line == written.place.line && rule.pattern == written.text;
-            verdict.decision == Decision::Deny && verdict.rule.as_ref().is_none_or(own)
+            verdict.decision == Decision::Deny && verdict.rule().is_none_or(own)
         };
         if !verdicts.iter().all(by_check) {
             return None;
         }
-        verdicts.first().map(|verdict| format!("allows nothing: {}", verdict.reason))
+        verdicts.first().map(|verdict| format!("allows nothing: {}", verdict.reason()))
     }
 }
 

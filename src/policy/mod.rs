@@ -159,12 +159,6 @@ impl Policy {
         self.judge.decide(intent, facts, &self.spec)
     }
 
-    /// Returns true when a `deny` rule spoke: a person said no. Elsewhere a denial only means that nobody said yes.
-    #[must_use]
-    pub fn is_denied_by_rule(&self, verdict: &Verdict) -> bool {
-        self.judge.is_denied_by_rule(verdict)
-    }
-
     /// Judges an act by all its intents and, when each is allowed, hands it back as a permit.
     ///
     /// # Errors
@@ -198,8 +192,7 @@ impl Policy {
                 Err(Box::new(Refusal { decision, verdicts, hint }))
             }
             None => {
-                let reason = "it does not say what it would do".to_owned();
-                let verdict = Verdict { decision: Decision::Deny, intent: String::new(), rule: None, reason };
+                let verdict = Verdict::denied(String::new(), "the call declares no intents".to_owned());
                 Err(Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None }))
             }
         }

@@ -9,7 +9,7 @@ use crate::base::path::RepoPath;
 use crate::policy::Policy;
 use crate::policy::actors::Tier;
 use crate::policy::command::Script;
-use crate::policy::command::examine::{Examination, PathUse};
+use crate::policy::command::examine::PathUse;
 use crate::policy::command::tree;
 use crate::policy::glob::{Case, PathGlob};
 use crate::policy::intent::{Facts, Intent, TriggerKind};
@@ -17,7 +17,7 @@ use crate::policy::paths::Protection;
 use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
 use crate::policy::rule::{Narrowing, Rule, TIERS, TRIGGERS, Written};
 use crate::policy::urls::WebUrl;
-use crate::policy::verdict::{Decision, RuleRef, Verdict};
+use crate::policy::verdict::{Access, Cause, Decision, RuleRef, Verdict};
 
 /// Letters of two texts that are compared with each other.
 const COMPARED_LETTERS: usize = 64;
@@ -95,15 +95,15 @@ impl Policy {
         let spec = self.settings();
         let not_listed = |slug: &String| format!("it does not list `{slug}`");
         match intent {
-            Intent::Command(script) if verdict.decision == Decision::Hold && verdict.rule.is_none() => {
+            Intent::Command(script) if matches!(verdict.cause, Cause::Complexity { .. }) => {
                 Some(("commands.max_complexity", format!("the script comes to {:.1}", script.complexity())))
             }
             Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => Some(("modes.allow", not_listed(slug))),
-            Intent::Delegate(_) if verdict.rule.is_none() => Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode))),
-            Intent::Connect(destination) if verdict.rule.is_none() && destination.host.forbidden().is_none() => {
+            Intent::Delegate(_) if verdict.rule().is_none() => Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode))),
+            Intent::Connect(destination) if verdict.rule().is_none() && destination.host.forbidden().is_none() => {
                 Some(("network.allow", format!("it does not list `{destination}`")))
             }
-            Intent::Publish(publication) if verdict.rule.is_none() => Some(("publish.allow", not_listed(&publication.to_string()))),
+            Intent::Publish(publication) if verdict.rule().is_none() => Some(("publish.allow", not_listed(&publication.to_string()))),
             Intent::Read(_)
             | Intent::Edit(_)
             | Intent::Command(_)
@@ -122,11 +122,11 @@ impl Policy {
 
     /// Returns the first part of a script that comes out as the whole did, and what was said of it.
     fn refused_part(&self, script: &Script, facts: &Facts, verdict: &Verdict) -> (Part, Verdict) {
-        for (simple, examined) in script.examinations() {
+        for (simple, _) in script.examinations() {
             let text = simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
             let alone = self.decide(&Intent::Command(Script::parse_in(&text, script.folder())), facts);
             if alone.decision == verdict.decision {
-                let part = used_part(&examined, &alone.reason).unwrap_or_else(|| Part::Words(simple.words.clone()));
+                let part = used_part(&alone.cause).unwrap_or_else(|| Part::Words(simple.words.clone()));
                 return (part, alone);
             }
         }
@@ -154,7 +154,7 @@ impl Policy {
                 )
             }
             Fit::Narrowed => narrowed(&rule.narrowing, facts),
-            Fit::Outdone => match &verdict.rule {
+            Fit::Outdone => match verdict.rule() {
                 Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
                     let place = if spoke.origin == self.origin() {
                         format!("line {}", spoke.line)
@@ -163,17 +163,19 @@ impl Policy {
                     };
                     format!("`{}` on {place} outweighs it", spoke.pattern)
                 }
-                Some(_) | None => verdict.reason.clone(),
+                Some(_) | None => verdict.reason(),
             },
         }
     }
 }
 
 /// A file that a command uses, when that is what was refused.
-fn used_part(examined: &Examination, reason: &str) -> Option<Part> {
-    let named = |used: &PathUse, verb: &str| used.inside().filter(|path| reason.starts_with(&format!("it {verb} `{path}`: "))).cloned();
-    let read = examined.reads.iter().find_map(|used| named(used, "reads")).map(Intent::Read);
-    read.or_else(|| examined.edits.iter().find_map(|used| named(used, "writes")).map(Intent::Edit)).map(Part::Intent)
+fn used_part(cause: &Cause) -> Option<Part> {
+    let Cause::Access { access, path, .. } = cause else { return None };
+    Some(Part::Intent(match access {
+        Access::Read => Intent::Read(path.clone()),
+        Access::Write => Intent::Edit(path.clone()),
+    }))
 }
 
 /// Words of a script that was not understood.

@@ -1,6 +1,10 @@
-//! `Verdict`: a decision with the rule and line that made it; `Refusal`: what is told when an act is not allowed.
+//! `Verdict`: a decision and its typed cause; `Refusal`: what is reported when an act is not allowed.
+//!
+//! Prose is rendered from the cause, here alone, and nothing reads it back.
 
 use serde::{Deserialize, Serialize};
+
+use crate::base::path::RepoPath;
 
 /// What the policy says; the worst of several wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -15,16 +19,203 @@ pub enum Decision {
 }
 
 /// A decision on one intent and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Written to a journal it is decision, intent, rule and the reason in words. Read back from there the
+/// cause is [`Cause::Recorded`]: words can be shown again, nothing is decided by them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Record", into = "Record")]
 pub struct Verdict {
     /// The decision.
     pub decision: Decision,
     /// The intent in the policy's own words: `edit(src/lib.rs)`, `command(cargo test)`.
     pub intent: String,
-    /// The pattern that decided, or `None` when no rule matched or a built-in guard spoke.
-    pub rule: Option<RuleRef>,
-    /// One sentence without a full stop: the rule's own reason, or the guard's.
-    pub reason: String,
+    /// What decided.
+    pub cause: Cause,
+}
+
+/// What decided. Code looks at the variant; the words in it are for people and never read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A rule of the file.
+    Rule {
+        /// The pattern that matched.
+        rule: RuleRef,
+        /// The reason the rule gives, or what its decision comes to.
+        said: String,
+    },
+    /// A list of the settings that counts as a rule.
+    Setting {
+        /// The entry; line 0 where the whole list is meant.
+        rule: RuleRef,
+        /// The key of the settings.
+        key: &'static str,
+    },
+    /// No rule matches, so it is denied.
+    NoRule {
+        /// What was looked for.
+        intent: String,
+    },
+    /// A line of an ignore file hides the path.
+    Ignored {
+        /// The line.
+        rule: RuleRef,
+        /// The path.
+        path: RepoPath,
+    },
+    /// A rule allows the command, but not with this option or argument.
+    Uncovered {
+        /// The rule.
+        rule: RuleRef,
+        /// The words of the command.
+        command: String,
+        /// What about it the rule does not cover.
+        finding: String,
+    },
+    /// A file that a command reads or writes.
+    Access {
+        /// What the command does with it.
+        access: Access,
+        /// The file.
+        path: RepoPath,
+        /// What decided on the file.
+        cause: Box<Self>,
+    },
+    /// The command is more complex than `commands.max_complexity` lets pass without a person.
+    Complexity {
+        /// The measure and the limit, in words.
+        said: String,
+    },
+    /// A built-in check that no rule overrides, or a fact that leaves nothing to refuse.
+    Check {
+        /// What the check found.
+        said: String,
+    },
+    /// Read from a journal.
+    Recorded {
+        /// The rule that decided, if one did.
+        rule: Option<RuleRef>,
+        /// The reason as it was written then.
+        said: String,
+    },
+}
+
+/// What a command does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It reads the file.
+    Read,
+    /// It writes the file.
+    Write,
+}
+
+impl Verdict {
+    /// Returns a denial by a built-in check. `said` is one sentence without a full stop.
+    #[must_use]
+    pub fn denied(intent: String, said: String) -> Self {
+        Self { decision: Decision::Deny, intent, cause: Cause::Check { said } }
+    }
+
+    /// Returns the rule that decided; `None` when no rule matched or a built-in check decided.
+    #[must_use]
+    pub fn rule(&self) -> Option<&RuleRef> {
+        self.cause.rule()
+    }
+
+    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows it.
+    #[must_use]
+    pub fn is_by_deny_rule(&self) -> bool {
+        self.cause.is_by_deny_rule(self.decision)
+    }
+
+    /// Returns the reason in words: one sentence without a full stop.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        self.cause.to_string()
+    }
+}
+
+/// Verdicts are equal when they read the same: one that comes from a journal equals the one that was written.
+impl PartialEq for Verdict {
+    fn eq(&self, other: &Self) -> bool {
+        let same = self.decision == other.decision && self.intent == other.intent;
+        same && self.rule() == other.rule() && self.reason() == other.reason()
+    }
+}
+
+impl Eq for Verdict {}
+
+impl Cause {
+    /// Returns the rule that decided.
+    #[must_use]
+    pub fn rule(&self) -> Option<&RuleRef> {
+        match self {
+            Self::Rule { rule, .. } | Self::Setting { rule, .. } => Some(rule),
+            Self::Ignored { rule, .. } | Self::Uncovered { rule, .. } => Some(rule),
+            Self::Access { cause, .. } => cause.rule(),
+            Self::Recorded { rule, .. } => rule.as_ref(),
+            Self::NoRule { .. } | Self::Complexity { .. } | Self::Check { .. } => None,
+        }
+    }
+
+    pub(super) fn is_by_deny_rule(&self, decision: Decision) -> bool {
+        decision == Decision::Deny && matches!(self.origin(), Self::Rule { .. })
+    }
+
+    /// Returns what decided in the end: of a file that a command uses, what decided on the file.
+    #[must_use]
+    pub fn origin(&self) -> &Self {
+        match self {
+            Self::Access { cause, .. } => cause.origin(),
+            other => other,
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rule { said, .. } | Self::Complexity { said } | Self::Check { said } | Self::Recorded { said, .. } => {
+                formatter.write_str(said)
+            }
+            Self::Setting { key, .. } => write!(formatter, "listed in `{key}`"),
+            Self::NoRule { intent } => write!(formatter, "no rule allows `{intent}`"),
+            Self::Ignored { rule, path } => {
+                let RuleRef { pattern, origin, line } = rule;
+                write!(formatter, "`{path}` is hidden by `{pattern}` in {origin}:{line}")
+            }
+            Self::Uncovered { command, finding, .. } => write!(formatter, "`{command}`: {finding}"),
+            Self::Access { access, path, cause } => {
+                let verb = match access {
+                    Access::Read => "reads",
+                    Access::Write => "writes",
+                };
+                write!(formatter, "it {verb} `{path}`: {cause}")
+            }
+        }
+    }
+}
+
+/// A verdict as journals hold it.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    decision: Decision,
+    intent: String,
+    rule: Option<RuleRef>,
+    reason: String,
+}
+
+impl From<Verdict> for Record {
+    fn from(verdict: Verdict) -> Self {
+        let (rule, reason) = (verdict.rule().cloned(), verdict.reason());
+        Self { decision: verdict.decision, intent: verdict.intent, rule, reason }
+    }
+}
+
+impl From<Record> for Verdict {
+    fn from(record: Record) -> Self {
+        let cause = Cause::Recorded { rule: record.rule, said: record.reason };
+        Self { decision: record.decision, intent: record.intent, cause }
+    }
 }
 
 /// Where a rule stands.
@@ -40,7 +231,7 @@ pub struct RuleRef {
 
 /// Told when an act is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{decision:?}: {}", verdicts.iter().map(|verdict| format!("{}: {}", verdict.intent, verdict.reason)).collect::<Vec<_>>().join("; "))]
+#[error("{decision:?}: {}", verdicts.iter().map(|verdict| format!("{}: {}", verdict.intent, verdict.reason())).collect::<Vec<_>>().join("; "))]
 pub struct Refusal {
     /// `Hold` or `Deny`.
     pub decision: Decision,

@@ -124,7 +124,7 @@ pub fn decision(decision: Decision) -> &'static str {
 /// Returns the rule that decided, and where it stands; `None` when it was no rule of a file.
 #[must_use]
 pub fn rule(verdict: &Verdict) -> Option<String> {
-    let rule = verdict.rule.as_ref()?;
+    let rule = verdict.rule()?;
     Some(format!("{} at {}:{}", rule.pattern, rule.origin, rule.line))
 }
 
@@ -199,7 +199,7 @@ pub struct RefusedRule<'a> {
     /// The line of the rule.
     pub line: Option<u32>,
     /// The reason given the first time.
-    pub reason: &'a str,
+    pub reason: String,
     /// How often.
     pub count: usize,
 }
@@ -222,13 +222,13 @@ pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
     let refused = outcome.refusals.iter().flat_map(|call| &call.refusal.verdicts);
     let mut rows: Vec<RefusedRule<'_>> = Vec::new();
     for verdict in refused.chain(outcome.held.iter().flat_map(|held| &held.verdicts)) {
-        let rule = verdict.rule.as_ref();
+        let rule = verdict.rule();
         let row = RefusedRule {
             decision: verdict.decision,
             rule: rule.map(|rule| rule.pattern.as_str()),
             file: rule.map(|rule| rule.origin.as_str()),
             line: rule.map(|rule| rule.line),
-            reason: &verdict.reason,
+            reason: verdict.reason(),
             count: 1,
         };
         let same = |known: &&mut RefusedRule<'_>| {

@@ -116,7 +116,7 @@ pub struct VerdictReport<'a> {
     /// The line of the rule.
     pub line: Option<u32>,
     /// The reason.
-    pub reason: &'a str,
+    pub reason: String,
 }
 
 /// A command and how it ended: one of `exit_code`, `signal`, `timed_out` is set.
@@ -250,14 +250,14 @@ impl<'a> VerdictReport<'a> {
     /// Views a verdict for programs.
     #[must_use]
     pub fn new(verdict: &'a Verdict) -> Self {
-        let rule = verdict.rule.as_ref();
+        let rule = verdict.rule();
         Self {
             decision: verdict.decision,
             intent: &verdict.intent,
             rule: rule.map(|rule| rule.pattern.as_str()),
             file: rule.map(|rule| rule.origin.as_str()),
             line: rule.map(|rule| rule.line),
-            reason: &verdict.reason,
+            reason: verdict.reason(),
         }
     }
 }

@@ -98,10 +98,10 @@ pub fn verdict_line(verdict: &Verdict) -> String {
         Decision::Hold => "hold",
         Decision::Deny => "deny",
     };
-    let why = match &verdict.rule {
-        Some(rule) if rule.line == 0 => format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason),
-        Some(rule) => format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason),
-        None => verdict.reason.clone(),
+    let why = match verdict.rule() {
+        Some(rule) if rule.line == 0 => format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason()),
+        Some(rule) => format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason()),
+        None => verdict.reason(),
     };
     one_line(&format!("  {decision:<5}   {:<38} {why}", verdict.intent))
 }
@@ -129,7 +129,7 @@ fn short(hash: &str) -> &str {
 mod tests {
     use super::{lines, one_line, verdict_line};
     use crate::base::id::TaskId;
-    use crate::policy::verdict::{Decision, RuleRef, Verdict};
+    use crate::policy::verdict::{Cause, Decision, RuleRef, Verdict};
     use crate::session::event::Event;
     use crate::session::state::State;
     use pretty_assertions::assert_eq;
@@ -139,8 +139,7 @@ mod tests {
         Verdict {
             decision,
             intent: "command(cargo add regex)".to_owned(),
-            rule: Some(rule),
-            reason: "new dependencies need a person".to_owned(),
+            cause: Cause::Rule { rule, said: "new dependencies need a person".to_owned() },
         }
     }
 
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_guard_without_a_rule_shows_its_reason() {
-        let guard = Verdict { rule: None, reason: "`.git` is protected".to_owned(), ..verdict(Decision::Deny) };
+        let guard = Verdict::denied("command(x)".to_owned(), "`.git` is protected".to_owned());
         assert!(verdict_line(&guard).ends_with("`.git` is protected"));
     }
 

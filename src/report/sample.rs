@@ -4,7 +4,7 @@ use crate::base::chat::Usage;
 use crate::base::id::{SessionId, TaskId};
 use crate::base::path::RepoPath;
 use crate::policy::budget::Spent;
-use crate::policy::verdict::{Decision, Refusal, RuleRef, Verdict};
+use crate::policy::verdict::{Cause, Decision, Refusal, RuleRef, Verdict};
 use crate::session::outcome::{Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
 use crate::tools::{Todo, TodoState};
 use crate::workspace::diff::{ChangeKind, FileChange};
@@ -116,8 +116,7 @@ pub(crate) fn held() -> Outcome {
     let verdict = Verdict {
         decision: Decision::Hold,
         intent: "command(cargo add regex)".to_owned(),
-        rule: Some(rule),
-        reason: "new dependencies need a person".to_owned(),
+        cause: Cause::Rule { rule, said: "new dependencies need a person".to_owned() },
     };
     let held = HeldCall {
         headline: "run cargo add regex".to_owned(),
@@ -174,8 +173,11 @@ fn charged(turns: u32, (input, cached_read): (u64, u64), output: u64, cost_usd: 
 
 fn refusal(headline: &str, intent: &str) -> RefusedCall {
     let rule = RuleRef { pattern: "edit(.github/**)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 14 };
-    let verdict =
-        Verdict { decision: Decision::Deny, intent: intent.to_owned(), rule: Some(rule), reason: "workflows are for people".to_owned() };
+    let verdict = Verdict {
+        decision: Decision::Deny,
+        intent: intent.to_owned(),
+        cause: Cause::Rule { rule, said: "workflows are for people".to_owned() },
+    };
     let refusal =
         Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: Some("say in the result what should change there".to_owned()) };
     RefusedCall { task: TaskId(1), mode: "code".to_owned(), headline: headline.to_owned(), refusal }

@@ -158,7 +158,7 @@ pub fn refusal_table(outcome: &Outcome) -> String {
     let cell = |text: &str| if text.is_empty() { "none fits".to_owned() } else { code_phrase(text).replace('|', "\\|") };
     for row in rows.iter().take(ROW_LIMIT) {
         let place = row.place();
-        let place = if place.is_empty() { phrase(row.reason).replace('|', "\\|") } else { code_phrase(&place) };
+        let place = if place.is_empty() { phrase(&row.reason).replace('|', "\\|") } else { code_phrase(&place) };
         lines.push(format!("| {} | {} | {place} | {} |", figures::decision(row.decision), cell(row.rule.unwrap_or_default()), row.count));
     }
     if rows.len() > ROW_LIMIT {
@@ -294,7 +294,7 @@ fn verdict_lines(verdicts: &[Verdict], bullet: &str) -> Vec<String> {
     let line = |verdict: &Verdict| {
         let place = figures::rule(verdict).map(|rule| format!(" (rule {})", code_phrase(&rule))).unwrap_or_default();
         let decision = figures::decision(verdict.decision);
-        format!("{bullet}{decision} {}: {}{place}", code_phrase(&verdict.intent), phrase(&verdict.reason))
+        format!("{bullet}{decision} {}: {}{place}", code_phrase(&verdict.intent), phrase(&verdict.reason()))
     };
     let mut lines: Vec<String> = verdicts.iter().take(VERDICT_LIMIT).map(line).collect();
     if verdicts.len() > VERDICT_LIMIT {

@@ -125,7 +125,7 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
 
 fn said(verdict: &Verdict) -> String {
     let rule = figures::rule(verdict).map(|rule| format!(" (rule {})", line(&rule))).unwrap_or_default();
-    format!("{} {}: {}{rule}", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason))
+    format!("{} {}: {}{rule}", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason()))
 }
 
 fn refusal(call: &RefusedCall) -> Vec<String> {
@@ -159,7 +159,7 @@ fn tick(state: TodoState) -> char {
 mod tests {
     use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, said, terminal};
     use crate::policy::budget::Budget;
-    use crate::policy::verdict::{Decision, Verdict};
+    use crate::policy::verdict::Verdict;
     use crate::report::sample;
 
     #[test]
@@ -180,12 +180,7 @@ mod tests {
 
     #[test]
     fn what_a_mode_refuses_is_not_laid_to_the_rules() {
-        let verdict = Verdict {
-            decision: Decision::Deny,
-            intent: "edit(a.rs)".to_owned(),
-            rule: None,
-            reason: "mode 'Docs' can only edit Markdown".to_owned(),
-        };
+        let verdict = Verdict::denied("edit(a.rs)".to_owned(), "mode 'Docs' can only edit Markdown".to_owned());
         assert_eq!(said(&verdict), "denied edit(a.rs): mode 'Docs' can only edit Markdown");
     }
 

@@ -74,8 +74,8 @@ fn paragraph(event: &Event, state: &State) -> String {
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::Judged { headline, verdicts, approval, .. } => {
             let verdict = |verdict: &crate::policy::verdict::Verdict| {
-                let rule = verdict.rule.as_ref().map(|rule| format!(" ({}:{})", rule.origin, rule.line)).unwrap_or_default();
-                format!("\n{:?} {}: {}{rule}", verdict.decision, verdict.intent, verdict.reason)
+                let rule = verdict.rule().map(|rule| format!(" ({}:{})", rule.origin, rule.line)).unwrap_or_default();
+                format!("\n{:?} {}: {}{rule}", verdict.decision, verdict.intent, verdict.reason())
             };
             let approved = approval.as_ref().map(|yes| format!("\napproved by {} (hold {})", yes.by, yes.hold)).unwrap_or_default();
             format!("judged: {headline}{}{approved}", verdicts.iter().map(verdict).collect::<String>())

@@ -165,10 +165,7 @@ impl Explainer {
         };
         let rule = RuleRef { pattern: "modes.allow".to_owned(), origin: self.policy.origin().to_owned(), line: 0 };
         let reason = format!("mode `{slug}` is not in `modes.allow`: nothing runs in it");
-        Explanation {
-            verdict: Verdict { decision: Decision::Deny, intent, rule: None, reason },
-            nearest: Some(Nearest { rule, why: format!("it does not list `{slug}`") }),
-        }
+        Explanation { verdict: Verdict::denied(intent, reason), nearest: Some(Nearest { rule, why: format!("it does not list `{slug}`") }) }
     }
 }
 
@@ -177,5 +174,5 @@ fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> Explanation
     let known = ToolName::find(access::resolve(name.trim())).filter(|tool| offered.contains(tool));
     let intent = known.map_or_else(|| format!("tool({name})"), |tool| format!("tool({tool})"));
     let reason = sentence.strip_suffix('.').unwrap_or(&sentence).to_owned();
-    Explanation { verdict: Verdict { decision: Decision::Deny, intent, rule: None, reason }, nearest: None }
+    Explanation { verdict: Verdict::denied(intent, reason), nearest: None }
 }

@@ -292,7 +292,7 @@ impl Scene<'_> {
         Some(if may {
             format!("`{written}`: give that part to a sub-task in mode `{slug}`, with new_task")
         } else {
-            format!("`{written}` names the mode `{slug}`, which this task may not hand work to: {}", verdict.reason)
+            format!("`{written}` names the mode `{slug}`, which this task may not hand work to: {}", verdict.reason())
         })
     }
 
@@ -305,7 +305,7 @@ impl Scene<'_> {
         Some(if verdict.decision == Decision::Deny {
             format!(
                 "`{written}` names a model that this task may not ask: {}. Do that part yourself, and say so in your result",
-                verdict.reason
+                verdict.reason()
             )
         } else if self.experts.contains(&name) {
             format!("`{written}`: ask the expert `{name}` about that part, with ask_expert_model")

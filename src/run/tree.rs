@@ -205,8 +205,8 @@ fn shown(name: &str) -> String {
 
 /// Returns a verdict in one sentence: what was judged, why, and by which rule.
 pub(super) fn said(verdict: &Verdict) -> String {
-    let place = verdict.rule.as_ref().map_or_else(String::new, |rule| format!(" ({}:{})", rule.origin, rule.line));
-    format!("{}: {}{place}", verdict.intent, verdict.reason)
+    let place = verdict.rule().map_or_else(String::new, |rule| format!(" ({}:{})", rule.origin, rule.line));
+    format!("{}: {}{place}", verdict.intent, verdict.reason())
 }
 
 #[cfg(test)]

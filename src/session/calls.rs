@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
         let Some((intent, reason)) = self.with_context(id, |context| dispatch::restricted(&waiting.call, context))? else {
             return Ok(None);
         };
-        let verdict = Verdict { decision: Decision::Deny, intent: intent.to_string(), rule: None, reason };
+        let verdict = Verdict::denied(intent.to_string(), reason);
         Ok(Some((intent, Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None }))))
     }
 
@@ -285,9 +285,8 @@ fn script_of(call: &Call) -> Option<String> {
 /// Returns what was refused and why, each with its rule, as part of a sentence.
 pub(crate) fn reasons(refusal: &Refusal) -> String {
     let reason = |verdict: &Verdict| {
-        let rule =
-            verdict.rule.as_ref().map(|rule| format!(" (rule `{}`, {}:{})", rule.pattern, rule.origin, rule.line)).unwrap_or_default();
-        format!("`{}`: {}{rule}", verdict.intent, verdict.reason)
+        let rule = verdict.rule().map(|rule| format!(" (rule `{}`, {}:{})", rule.pattern, rule.origin, rule.line)).unwrap_or_default();
+        format!("`{}`: {}{rule}", verdict.intent, verdict.reason())
     };
     refusal.verdicts.iter().map(reason).collect::<Vec<_>>().join("; ")
 }

@@ -110,7 +110,7 @@ impl<'a> Session<'a> {
         let refusals = self.state.refusals.iter().filter(|refused| refused.task == id).rev().take(REFUSALS);
         let mut refusals: Vec<String> = refusals
             .map(|refused| {
-                let reason = refused.refusal.verdicts.first().map(|verdict| verdict.reason.clone()).unwrap_or_default();
+                let reason = refused.refusal.verdicts.first().map(|verdict| verdict.reason()).unwrap_or_default();
                 format!("- {}: {reason}", refused.headline)
             })
             .collect();

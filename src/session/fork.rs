@@ -175,7 +175,7 @@ impl<'a> Session<'a> {
         for path in changed.difference(&written) {
             let verdict = self.edit_verdict(&mode, path)?;
             if verdict.decision != Decision::Allow {
-                conflicts.push(Conflict { path: path.clone(), what: verdict.reason, sides: String::new() });
+                conflicts.push(Conflict { path: path.clone(), what: verdict.reason(), sides: String::new() });
             }
         }
         let differs = |commit: &CommitId| -> Result<BTreeSet<RepoPath>, Stop> {

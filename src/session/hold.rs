@@ -171,7 +171,7 @@ pub fn decide(folder: &Path, decision: Decided, now: Timestamp) -> Result<(), No
 
 /// Names a held call: the same call held for the same reasons under the same policy, in this session.
 fn hold_id(start: &SessionStart, task: TaskId, call: &ToolCall, verdicts: &[Verdict]) -> String {
-    let held = verdicts.iter().map(|verdict| (verdict.intent.as_str(), verdict.rule.as_ref()));
+    let held = verdicts.iter().map(|verdict| (verdict.intent.as_str(), verdict.rule()));
     name_of(&serde_json::json!([start.id, start.policy_hash, start.base, task, call, held.collect::<Vec<_>>()]))
 }
 

@@ -368,7 +368,7 @@ impl<'a> Session<'a> {
         }
         let verdict = self.parts.policy.decide(&Intent::Mode(start.mode.clone()), &start.facts);
         if verdict.decision != Decision::Allow {
-            return Err(Stop::session(OutcomeWord::Refused, format!("{}: {}", verdict.intent, verdict.reason)));
+            return Err(Stop::session(OutcomeWord::Refused, format!("{}: {}", verdict.intent, verdict.reason())));
         }
         let budget = Budget { turns: start.budget.turns.min(self.mode(&start.mode)?.turns.unwrap_or(u32::MAX)), ..start.budget };
         self.emit(Event::TaskStarted {

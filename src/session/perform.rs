@@ -231,7 +231,7 @@ impl<'a> Session<'a> {
             Some(format!("mode `{}` changes no files", mode.slug))
         };
         Ok(match reason {
-            Some(reason) => Verdict { decision: Decision::Deny, rule: None, reason, ..verdict },
+            Some(reason) => Verdict::denied(verdict.intent, reason),
             None => verdict,
         })
     }

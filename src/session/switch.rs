@@ -80,7 +80,7 @@ impl Session<'_> {
         let rule = if policy.settings().modes.transitions.contains_key(&from) {
             Some(RuleRef { pattern: "modes.transitions".to_owned(), origin: policy.origin().to_owned(), line: 0 })
         } else {
-            policy.decide(&Intent::Mode(slug.clone()), &self.facts(&slug)).rule
+            policy.decide(&Intent::Mode(slug.clone()), &self.facts(&slug)).rule().cloned()
         };
         self.emit(Event::ModeSwitched { task: id, from, to: slug, reason, rule })
     }

@@ -213,7 +213,7 @@ fn refused_hosts(output: &CommandOutput) -> String {
     let verdicts = output.traffic.iter().flat_map(|traffic| &traffic.verdicts);
     let refused = verdicts.filter(|(verdict, _)| verdict.decision != Decision::Allow).take(TOUCHED_SHOWN);
     refused.fold(String::new(), |text, (verdict, count)| {
-        format!("{text}\nRefused by the policy, {count} times: {} ({})", verdict.intent, verdict.reason)
+        format!("{text}\nRefused by the policy, {count} times: {} ({})", verdict.intent, verdict.reason())
     })
 }
 

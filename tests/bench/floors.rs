@@ -73,7 +73,7 @@ fn decisions() {
 fn decide(what: &str, policy: &Policy, intent: impl Fn() -> Intent) {
     let facts = Facts { mode: "code".to_owned(), ..Facts::default() };
     let verdict = policy.decide(&intent(), &facts);
-    assert_eq!(verdict.decision, Decision::Allow, "{what}: {}", verdict.reason);
+    assert_eq!(verdict.decision, Decision::Allow, "{what}: {}", verdict.reason());
     // Reading a command is a part of deciding on it.
     against(what, Figure::Time(timed(2000, || policy.decide(&intent(), &facts))), TARGET_DECISION);
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(policy: &Policy, root: &Path, folder: &str, text: &str) -> Res
     let folder = RepoPath::parse(folder).unwrap();
     let script = Script::parse_in(text, &folder).below(root.to_str().unwrap()).leaving_out(policy.settings().commands.unseen.clone());
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-    let permit = policy.admit(OneCommand(script.clone()), &facts).map_err(|refusal| refusal.verdicts[0].reason.clone())?;
+    let permit = policy.admit(OneCommand(script.clone()), &facts).map_err(|refusal| refusal.verdicts[0].reason())?;
     let home = tempfile::tempdir().unwrap();
     let env: BTreeMap<String, String> = [("PATH", std::env::var("PATH").unwrap()), ("HOME", home.path().display().to_string())]
         .map(|(name, value)| (name.to_owned(), value))

@@ -26,7 +26,7 @@ pub(crate) fn compare(case: &Value, words: [&str; 3], peer: Peer, settings: &Val
     let verdict = policy.decide(&Intent::Command(script), &facts);
     let got = match verdict.decision {
         Decision::Allow => 0,
-        Decision::Deny if policy.is_denied_by_rule(&verdict) => 2,
+        Decision::Deny if verdict.is_by_deny_rule() => 2,
         Decision::Hold | Decision::Deny => 1,
     };
     let expected = words.iter().position(|word| case["expected"] == *word).unwrap();
@@ -36,6 +36,6 @@ pub(crate) fn compare(case: &Value, words: [&str; 3], peer: Peer, settings: &Val
     } else if got == expected {
         Judged::Pass
     } else {
-        Judged::Fail(format!("{}: expected {expected}, got {got}: {}", case["command"], verdict.reason))
+        Judged::Fail(format!("{}: expected {expected}, got {got}: {}", case["command"], verdict.reason()))
     }
 }

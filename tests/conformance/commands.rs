@@ -32,7 +32,7 @@ pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
     if right {
         Judged::Pass
     } else {
-        Judged::Fail(format!("{}: {expect}, got {:?}: {}", case["command"], verdict.decision, verdict.reason))
+        Judged::Fail(format!("{}: {expect}, got {:?}: {}", case["command"], verdict.decision, verdict.reason()))
     }
 }
 

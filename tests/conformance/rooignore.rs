@@ -47,7 +47,7 @@ pub(crate) fn judge(case: &Value, _document: &Value) -> Judged {
     }
     // Refused without an ignore file too: stricter for a reason of its own.
     let stricter = !allowed && worst(&open).decision != Decision::Allow;
-    weigh(case, "allowed", allowed, stricter, format!("{}: {}", verdict.intent, verdict.reason))
+    weigh(case, "allowed", allowed, stricter, format!("{}: {}", verdict.intent, verdict.reason()))
 }
 
 /// Compares the answer with the peer's, then with the safer one; `stricter` says that a refusal has another, good reason.
@@ -64,8 +64,8 @@ fn weigh(case: &Value, key: &str, answer: bool, stricter: bool, told: String) ->
 /// A refusal names the word that is refused, and where it is hidden.
 fn unnamed(case: &Value, verdict: &Verdict) -> Option<String> {
     let word = case["expected"]["blocked_argument"].as_str()?;
-    let named = verdict.reason.contains(word.trim_start_matches("./"));
-    (verdict.decision != Decision::Allow && !named).then(|| format!("{}: `{word}` is not named: {}", verdict.intent, verdict.reason))
+    let named = verdict.reason().contains(word.trim_start_matches("./"));
+    (verdict.decision != Decision::Allow && !named).then(|| format!("{}: `{word}` is not named: {}", verdict.intent, verdict.reason()))
 }
 
 /// What the product asks the policy for: the path as the tools resolve it, or the script.

@@ -38,11 +38,11 @@ fn check(policy: &Policy, allowed: &[&str], refused: &[&str]) {
     let decide = |intent: &str| policy.decide(&parse_intent(intent).unwrap(), &facts);
     for intent in allowed {
         let verdict = decide(intent);
-        assert_eq!(verdict.decision, Decision::Allow, "{intent}: {}", verdict.reason);
+        assert_eq!(verdict.decision, Decision::Allow, "{intent}: {}", verdict.reason());
     }
     for intent in refused {
         let verdict = decide(intent);
-        assert_ne!(verdict.decision, Decision::Allow, "{intent}: {}", verdict.reason);
+        assert_ne!(verdict.decision, Decision::Allow, "{intent}: {}", verdict.reason());
     }
 }
 

@@ -188,5 +188,5 @@ fn an_edit_that_the_mode_forbids_is_listed_with_the_modes_words() {
     let ran = Fixture::new(&script).in_mode("architect").run();
     let refused = &ran.outcome.refusals;
     assert_eq!((refused.len(), refused[0].refusal.verdicts[0].intent.as_str()), (1, "edit(src/a.txt)"));
-    assert!(refused[0].refusal.verdicts[0].reason.contains("can only edit files matching"), "{refused:?}");
+    assert!(refused[0].refusal.verdicts[0].reason().contains("can only edit files matching"), "{refused:?}");
 }

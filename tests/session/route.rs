@@ -48,7 +48,7 @@ fn a_refused_call_is_answered_listed_and_done_without() {
     assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
     assert_eq!(ran.outcome.refusals.len(), 1);
     let refused = &ran.outcome.refusals[0];
-    let rule = refused.refusal.verdicts[0].rule.as_ref().unwrap();
+    let rule = refused.refusal.verdicts[0].rule().unwrap();
     assert_eq!((refused.mode.as_str(), rule.pattern.as_str(), rule.line > 0), ("code", "edit(src/secret.txt)", true));
 }
 

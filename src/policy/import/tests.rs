@@ -15,7 +15,7 @@ fn check(peer: Peer, settings: &str, allowed: &[&str], refused: &[&str]) {
     for (commands, expected) in [(allowed, true), (refused, false)] {
         for command in commands {
             let verdict = policy.decide(&Intent::Command(Script::parse(command)), &facts);
-            assert_eq!(verdict.decision == Decision::Allow, expected, "{command}: {}", verdict.reason);
+            assert_eq!(verdict.decision == Decision::Allow, expected, "{command}: {}", verdict.reason());
         }
     }
 }
@@ -116,7 +116,7 @@ fn a_refusal_inside_an_opened_folder_is_kept() {
         [("/ws", "cat kept/a", Decision::Deny), ("/ws", "cat keep/a", Decision::Allow), ("/w", "cat kept/a", Decision::Allow)]
     {
         let verdict = policy.decide(&Intent::Command(Script::parse(command).below(root)), &Facts::default());
-        assert_eq!(verdict.decision, expected, "{root} {command}: {}", verdict.reason);
+        assert_eq!(verdict.decision, expected, "{root} {command}: {}", verdict.reason());
     }
 }
 
@@ -214,7 +214,7 @@ fn a_script_spelled_out_runs_unless_a_guard_or_a_refusal_speaks() {
     ] {
         let facts = Facts { mode: "code".to_owned(), sandboxed, ..Facts::default() };
         let verdict = policy.decide(&Intent::Command(Script::parse(script)), &facts);
-        assert_eq!(verdict.decision, expected, "{script} {sandboxed}: {}", verdict.reason);
+        assert_eq!(verdict.decision, expected, "{script} {sandboxed}: {}", verdict.reason());
     }
 }
 

@@ -10,84 +10,77 @@ use crate::policy::command::examine::{Examination, Finding, PathUse};
 use crate::policy::command::tree::Simple;
 use crate::policy::glob::{Case, PathGlob};
 use crate::policy::intent::{Facts, Intent};
-use crate::policy::judge::{Judge, Match, opposite};
+use crate::policy::judge::{Judge, Match, Ruling, opposite};
 use crate::policy::kind::Kind;
 use crate::policy::pattern::{CommandForm, Pattern};
 use crate::policy::schema::{CommandEdits, Expansions, PolicySpec, Sandbox};
-use crate::policy::verdict::{Decision, Verdict};
+use crate::policy::verdict::{Access, Cause, Decision};
 
 impl Judge {
-    pub(super) fn script(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        let verdict = self.commands(script, intent, facts, spec);
+    pub(super) fn script(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Ruling {
+        let ruling = self.parts(script, facts, spec);
         let wanted = |found: &Match<'_>| {
             matches!(&found.written.pattern, Pattern::Command(pattern) if pattern.is_script(script.text()) || pattern.is_script(&script.told()))
                 && found.rule.narrowing.holds(facts)
         };
         let spelled_out = self.at(self.by_kind.get(&Kind::AnyCommand)).filter(wanted).max_by_key(|found| found.rule.decision);
-        let Some(found) = spelled_out else { return verdict };
+        let Some(found) = spelled_out else { return ruling };
         let counts = match found.rule.decision {
             Decision::Allow => {
-                let said_no = verdict.decision == Decision::Hold || self.is_denied_by_rule(&verdict);
-                verdict.decision != Decision::Allow && !said_no && !self.guards_refuse(script, facts, spec)
+                let refused = ruling.decision == Decision::Hold || ruling.is_by_deny_rule();
+                ruling.decision != Decision::Allow && !refused && !self.checks_refuse(script, facts, spec)
             }
-            Decision::Hold | Decision::Deny => found.rule.decision > verdict.decision,
+            Decision::Hold | Decision::Deny => found.rule.decision > ruling.decision,
         };
-        if counts { self.verdict(intent.to_string(), &found) } else { verdict }
+        if counts { self.ruled(&found) } else { ruling }
     }
 
     /// Returns true when something is wrong with a script that no rule can put right: nothing to run, no sandbox where one is
     /// required, a shell word that changes later commands, hidden or protected files.
-    fn guards_refuse(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> bool {
+    fn checks_refuse(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> bool {
         if script.execution().is_none() || (!facts.sandboxed && spec.commands.sandbox == Sandbox::Required) {
             return true;
         }
         let commands = if script.problem().is_none() { script.examinations() } else { script.loose_examinations().unwrap_or_default() };
-        let shown = script.text();
-        let refused = |used: &PathUse, edit: bool| self.used(used, edit, shown, facts, spec).is_some();
+        let refused = |used: &PathUse, access: Access| self.used(used, access, facts, spec).is_some();
         let (reads, edits) = script.redirected();
         commands.iter().any(|(_, examined)| {
             examined.never.is_some()
-                || self.hidden_operand(examined, shown).is_some()
-                || examined.edits.iter().any(|used| refused(used, true))
-        }) || reads.iter().any(|used| refused(used, false))
-            || edits.iter().any(|used| refused(used, true))
+                || self.hidden_operand(examined).is_some()
+                || examined.edits.iter().any(|used| refused(used, Access::Write))
+        }) || reads.iter().any(|used| refused(used, Access::Read))
+            || edits.iter().any(|used| refused(used, Access::Write))
     }
 
-    /// Looks for a denied command in the text of a script that cannot be judged, so that its verdict names the rule. The text is
+    /// Looks for a denied command in the text of a script that cannot be judged, so that the verdict names the rule. The text is
     /// cut wherever a command could start; the script is refused either way.
-    fn denied_in_text(&self, script: &Script, shown: &str, facts: &Facts) -> Option<Verdict> {
+    fn denied_in_text(&self, script: &Script, facts: &Facts) -> Option<Ruling> {
         let parts = script.text().split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
         let words = parts.map(|part| -> Vec<String> { part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect() });
         words.filter(|words| !words.is_empty()).find_map(|words| {
             let found = self.command_matches(&words, facts).find(|found| found.rule.decision == Decision::Deny);
-            found.map(|found| self.verdict(shown.to_owned(), &found))
+            found.map(|found| self.ruled(&found))
         })
     }
 
-    fn commands(&self, script: &Script, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        // Of the verdicts on the parts one is returned: only that one tells the whole script.
-        Verdict { intent: intent.to_string(), ..self.parts(script, facts, spec) }
-    }
-
-    fn parts(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        let shown = String::new();
+    fn parts(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Ruling {
         let expands = spec.commands.expansions == Expansions::Allow || !guard::on(Guard::Expansions);
         let examinations = match script.problem() {
             None => script.examinations(),
-            Some(_) if expands && script.text().trim().is_empty() => return self.plain_allow(&shown, "it runs nothing"),
+            Some(_) if expands && script.text().trim().is_empty() => return Ruling::allow("it runs nothing"),
             Some(problem) => match expands.then(|| script.loose_examinations()).and_then(Result::ok) {
                 Some(examinations) => examinations,
-                None => return self.denied_in_text(script, &shown, facts).unwrap_or_else(|| self.guard(shown, problem.to_owned())),
+                None => return self.denied_in_text(script, facts).unwrap_or_else(|| Ruling::deny(problem.to_owned())),
             },
         };
         if script.problem().is_none() && examinations.is_empty() {
-            return self.plain_allow(&shown, "it stays where it is");
+            return Ruling::allow("it stays where it is");
         }
-        let mut worst: Option<Verdict> = None;
-        let mut consider = |verdict: Verdict| {
-            let rank = |verdict: &Verdict| (verdict.decision, self.is_denied_by_rule(verdict));
-            if worst.as_ref().is_none_or(|worst| rank(&verdict) > rank(worst)) {
-                worst = Some(verdict);
+        let mut strictest: Option<Ruling> = None;
+        let mut consider = |ruling: Ruling| {
+            let rank = |ruling: &Ruling| (ruling.decision, ruling.is_by_deny_rule());
+            if strictest.as_ref().is_none_or(|strictest| rank(&ruling) > rank(strictest)) {
+                strictest = Some(ruling);
             }
         };
         let judged = if guard::on(Guard::EveryCommand) { usize::MAX } else { 1 };
@@ -95,40 +88,41 @@ impl Judge {
             for (absolute, glob) in &examined.globs {
                 let kept = if *absolute { spec.commands.unread.as_slice() } else { spec.commands.unseen.as_ref() };
                 if let Some(met) = kept.iter().find(|kept| kept.meets(glob)) {
-                    consider(self.guard(
-                        shown.clone(),
-                        format!("`{}` may match what `{}` keeps from being read; name the files", glob.text(), met.text()),
-                    ));
+                    consider(Ruling::deny(format!(
+                        "`{}` may match what `{}` keeps from being read; name the files",
+                        glob.text(),
+                        met.text()
+                    )));
                 }
             }
             for used in &examined.reads {
                 if let Some(why) = taken_out(used, examined.descends, script, spec) {
-                    consider(self.guard(shown.clone(), why));
+                    consider(Ruling::deny(why));
                 }
             }
-            let hidden = if self.ignored.is_empty() { None } else { self.hidden_operand(&examined, &shown) };
-            consider(hidden.unwrap_or_else(|| self.simple(simple, &examined, &shown, facts, spec)));
+            let hidden = if self.ignored.is_empty() { None } else { self.hidden_operand(&examined) };
+            consider(hidden.unwrap_or_else(|| self.simple(simple, &examined, facts, spec)));
         }
         let (reads, edits) = if guard::on(Guard::Redirections) { script.redirected() } else { Default::default() };
-        for (used, edit) in reads.iter().map(|used| (used, false)).chain(edits.iter().map(|used| (used, true))) {
+        for (used, access) in accesses(&reads, &edits) {
             if let Some(why) = taken_out(used, false, script, spec) {
-                consider(self.guard(shown.clone(), why));
+                consider(Ruling::deny(why));
             }
-            consider(self.used(used, edit, &shown, facts, spec).unwrap_or_else(|| self.plain_allow(&shown, "its files are allowed")));
+            consider(self.used(used, access, facts, spec).unwrap_or_else(|| Ruling::allow("its files are allowed")));
         }
-        let verdict = worst.unwrap_or_else(|| self.guard(shown.clone(), "the script runs nothing".to_owned()));
+        let ruling = strictest.unwrap_or_else(|| Ruling::deny("the script runs nothing".to_owned()));
         let complexity = script.complexity();
-        if verdict.decision == Decision::Allow && complexity > spec.commands.max_complexity {
-            let reason = format!("complexity {complexity:.1} is above `commands.max_complexity` {:.1}", spec.commands.max_complexity);
-            return Verdict { decision: Decision::Hold, intent: shown, rule: None, reason };
+        if ruling.decision == Decision::Allow && complexity > spec.commands.max_complexity {
+            let said = format!("complexity {complexity:.1} is above `commands.max_complexity` {:.1}", spec.commands.max_complexity);
+            return Ruling { decision: Decision::Hold, cause: Cause::Complexity { said } };
         }
-        verdict
+        ruling
     }
 
-    fn simple(&self, simple: &Simple, examined: &Examination, shown: &str, facts: &Facts, spec: &PolicySpec) -> Verdict {
-        let told = simple.words.join(" ");
+    fn simple(&self, simple: &Simple, examined: &Examination, facts: &Facts, spec: &PolicySpec) -> Ruling {
+        let command = simple.words.join(" ");
         if let Some(never) = &examined.never {
-            return self.guard(shown.to_owned(), never.clone());
+            return Ruling::deny(never.clone());
         }
         let mut refused: Option<Match<'_>> = None;
         let mut allowed: Option<(Match<'_>, bool)> = None;
@@ -151,81 +145,66 @@ impl Judge {
             }
         }
         if let Some(found) = refused {
-            return self.refused(&found, simple, examined, shown, facts, spec);
+            return self.refused(&found, simple, examined, facts, spec);
         }
         let Some((allowing, exact)) = allowed else {
             return match uncovered {
-                Some((reason, rule)) => {
-                    Verdict { decision: Decision::Deny, intent: shown.to_owned(), rule: Some(rule), reason: format!("`{told}`: {reason}") }
-                }
-                None => self.guard(shown.to_owned(), format!("no rule allows `command({told})`")),
+                Some((finding, rule)) => Ruling { decision: Decision::Deny, cause: Cause::Uncovered { rule, command, finding } },
+                None => Ruling::no_rule(format!("command({command})")),
             };
         };
         if let Some(refusal) = no_sandbox(simple, examined, facts, spec) {
-            return self.guard(shown.to_owned(), refusal);
+            return Ruling::deny(refusal);
         }
-        let mut verdict = self.verdict(shown.to_owned(), &allowing);
-        if examined.runs_code {
-            verdict.reason.push_str("; runs code of the repository");
-        }
-        let uses = examined.reads.iter().map(|used| (used, false)).filter(|_| !exact).chain(examined.edits.iter().map(|used| (used, true)));
-        for (used, edit) in uses {
-            if let Some(refusal) = self.used(used, edit, shown, facts, spec).filter(|refusal| refusal.decision > verdict.decision) {
-                verdict = refusal;
+        let ruled = self.ruled(&allowing);
+        let mut ruling = if examined.runs_code { ruled.remark("; runs code of the repository") } else { ruled };
+        let reads: &[PathUse] = if exact { &[] } else { &examined.reads };
+        for (used, access) in accesses(reads, &examined.edits) {
+            if let Some(refusal) = self.used(used, access, facts, spec).filter(|refusal| refusal.decision > ruling.decision) {
+                ruling = refusal;
             }
         }
-        verdict
+        ruling
     }
 
     /// Returns the verdict on a command that a rule refuses. A hold is a yes once a person has given it, so whatever would be denied
     /// about the command denies it now; that nobody has allowed the files it writes is for the person to weigh.
-    fn refused(
-        &self,
-        found: &Match<'_>,
-        simple: &Simple,
-        examined: &Examination,
-        shown: &str,
-        facts: &Facts,
-        spec: &PolicySpec,
-    ) -> Verdict {
-        let verdict = self.verdict(shown.to_owned(), found);
-        if verdict.decision == Decision::Deny {
-            return verdict;
+    fn refused(&self, found: &Match<'_>, simple: &Simple, examined: &Examination, facts: &Facts, spec: &PolicySpec) -> Ruling {
+        let ruling = self.ruled(found);
+        if ruling.decision == Decision::Deny {
+            return ruling;
         }
         if let Some(refusal) = no_sandbox(simple, examined, facts, spec) {
-            return self.guard(shown.to_owned(), refusal);
+            return Ruling::deny(refusal);
         }
         let exact = coverage(&found.written.pattern, examined).1;
-        let uses = examined.reads.iter().map(|used| (used, false)).filter(|_| !exact).chain(examined.edits.iter().map(|used| (used, true)));
-        let said_no = |refusal: &Verdict| {
-            refusal.decision == Decision::Deny && (refusal.rule.is_some() || !refusal.reason.contains(": no rule allows"))
-        };
-        let mut refusals = uses.filter_map(|(used, edit)| self.used(used, edit, shown, facts, spec));
-        refusals.find(said_no).unwrap_or(verdict)
+        let reads: &[PathUse] = if exact { &[] } else { &examined.reads };
+        let refuses = |refusal: &Ruling| refusal.decision == Decision::Deny && !matches!(refusal.cause.origin(), Cause::NoRule { .. });
+        let mut refusals = accesses(reads, &examined.edits).filter_map(|(used, access)| self.used(used, access, facts, spec));
+        refusals.find(refuses).unwrap_or(ruling)
     }
 
     /// Judges a path that a command reads or writes; `None` when nothing is wrong with it.
-    fn used(&self, used: &PathUse, edit: bool, shown: &str, facts: &Facts, spec: &PolicySpec) -> Option<Verdict> {
+    fn used(&self, used: &PathUse, access: Access, facts: &Facts, spec: &PolicySpec) -> Option<Ruling> {
+        let edit = access == Access::Write;
         let (path, certain) = match used {
             PathUse::Inside(path) => (path, true),
             PathUse::Perhaps(path) => (path, false),
             PathUse::Outside(path) if !edit && self.opened(path, spec) => return None,
             PathUse::Outside(path) if edit && path.trim_end_matches('/') == "." => {
-                let reason = format!("it writes all of `{path}`, and protected files lie there; name files or folders");
-                return Some(self.guard(shown.to_owned(), reason));
+                return Some(Ruling::deny(format!("it writes all of `{path}`, and protected files lie there; name files or folders")));
             }
-            PathUse::Outside(path) => return Some(self.guard(shown.to_owned(), format!("`{path}` is not a path inside the repository"))),
+            PathUse::Outside(path) => return Some(Ruling::deny(format!("`{path}` is not a path inside the repository"))),
         };
         let intent = if edit { Intent::Edit(path.clone()) } else { Intent::Read(path.clone()) };
-        let mut verdict = self.decide(&intent, facts, spec);
-        let by_rule_or_guard = verdict.rule.is_some() || !verdict.reason.starts_with("no rule");
+        let Ruling { decision, cause } = self.rule_on(&intent, facts, spec);
         let free = edit && spec.commands.edits == CommandEdits::Checkout && self.protection.of_edit(path).is_none();
-        if verdict.decision == Decision::Allow || !((certain && !free) || by_rule_or_guard) {
+        let needs_rule = certain && !free;
+        if decision == Decision::Allow || (matches!(cause, Cause::NoRule { .. }) && !needs_rule) {
             return None;
         }
-        verdict.reason = format!("it {} `{path}`: {}", if edit { "writes" } else { "reads" }, verdict.reason);
-        verdict.intent = shown.to_owned();
-        Some(verdict)
+        let cause = Cause::Access { access, path: path.clone(), cause: Box::new(cause) };
+        Some(Ruling { decision, cause })
     }
 
     /// Returns true for an absolute path that `commands.reads` opens to commands.
@@ -254,20 +233,26 @@ impl Judge {
     }
 
     /// Looks for what is hidden among all paths that a command names, or might name; a rule that spells it out is no excuse.
-    fn hidden_operand(&self, examined: &Examination, shown: &str) -> Option<Verdict> {
+    fn hidden_operand(&self, examined: &Examination) -> Option<Ruling> {
         let tree = examined
             .trees
             .iter()
             .find(|path| self.ignored.globs().any(|glob| !glob.text().starts_with("**") && glob.meets(&PathGlob::below(path))));
         if let Some(path) = tree {
-            return Some(self.guard(shown.to_owned(), format!("something in `{path}` is hidden; name files instead")));
+            return Some(Ruling::deny(format!("something in `{path}` is hidden; name files instead")));
         }
         let uses = examined.reads.iter().chain(&examined.edits).filter_map(PathUse::inside);
         uses.chain(&examined.perhaps).find_map(|path| {
-            let itself = || Some(self.guard(shown.to_owned(), format!("it names `{path}`: {}", self.itself(path)?)));
-            self.hidden(path, shown.to_owned()).or_else(itself)
+            let itself = || Some(Ruling::deny(format!("it names `{path}`: {}", self.itself(path)?)));
+            self.hidden(path).or_else(itself)
         })
     }
+}
+
+/// Returns what a command reads, then what it writes.
+fn accesses<'u>(reads: &'u [PathUse], edits: &'u [PathUse]) -> impl Iterator<Item = (&'u PathUse, Access)> {
+    let read = reads.iter().map(|used| (used, Access::Read));
+    read.chain(edits.iter().map(|used| (used, Access::Write)))
 }
 
 /// Returns why a path is one that `commands.reads` takes out with a `!`.

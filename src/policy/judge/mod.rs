@@ -19,7 +19,7 @@ use crate::policy::paths::{Protection, plain_spelling};
 use crate::policy::pattern::{CommandForm, Pattern};
 use crate::policy::rule::{Rule, Written};
 use crate::policy::schema::PolicySpec;
-use crate::policy::verdict::{Decision, RuleRef, Verdict};
+use crate::policy::verdict::{Cause, Decision, RuleRef, Verdict};
 
 /// Rules made quick to search, with the settings that count as rules.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,13 @@ pub struct Judge {
     by_program: HashMap<String, Vec<(usize, usize)>>,
     protection: Protection,
     ignored: IgnoreFiles,
+}
+
+/// What is decided on an intent or a part of it, before it is told which intent that was.
+#[derive(Clone)]
+struct Ruling {
+    decision: Decision,
+    cause: Cause,
 }
 
 /// A rule that matched.
@@ -113,11 +120,16 @@ impl Judge {
     /// Judges one intent.
     #[must_use]
     pub fn decide(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Verdict {
+        let Ruling { decision, cause } = self.rule_on(intent, facts, spec);
+        Verdict { decision, intent: intent.to_string(), cause }
+    }
+
+    fn rule_on(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Ruling {
         if let Some(why) = taken_away(intent, &facts.restriction).filter(|_| guard::on(Guard::Restriction)) {
-            return self.guard(intent.to_string(), why);
+            return Ruling::deny(why);
         }
         match intent {
-            Intent::Command(script) => self.script(script, intent, facts, spec),
+            Intent::Command(script) => self.script(script, facts, spec),
             Intent::Read(path) => {
                 let guard = self.protection.of_read(path).filter(|_| guard::on(Guard::CredentialPaths));
                 self.path(intent, facts, guard.or_else(|| self.itself(path)), path, "reading")
@@ -131,40 +143,38 @@ impl Judge {
             Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
             Intent::Fetch(url) => self.fetch(intent, facts, url),
             Intent::Browse(url) => self.browse(intent, facts, url),
-            Intent::Connect(destination) => self.connect(intent, facts, spec, destination),
+            Intent::Connect(destination) => self.connect(facts, spec, destination),
             Intent::Mcp { .. } | Intent::Expert(_) => self.by_rules(intent, facts),
-            Intent::Server(name) => self.server(intent, facts, name),
-            Intent::Session => {
-                Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: None, reason: "stays within the session".to_owned() }
-            }
+            Intent::Server(name) => self.server(facts, name),
+            Intent::Session => Ruling::allow("stays within the session"),
         }
     }
 
-    fn path(&self, intent: &Intent, facts: &Facts, guard: Option<&str>, path: &RepoPath, what: &str) -> Verdict {
+    fn path(&self, intent: &Intent, facts: &Facts, guard: Option<&str>, path: &RepoPath, what: &str) -> Ruling {
         if !self.ignored.is_empty()
-            && let Some(hidden) = self.hidden(path, intent.to_string())
+            && let Some(hidden) = self.hidden(path)
         {
             return hidden;
         }
-        let verdict = self.by_rules(intent, facts);
-        let Some(why) = guard.filter(|_| verdict.decision == Decision::Allow) else { return verdict };
+        let ruling = self.by_rules(intent, facts);
+        let Some(why) = guard.filter(|_| ruling.decision == Decision::Allow) else { return ruling };
         if self.matches(intent, facts).any(|found| found.rule.protected && names_in_full(&found.written.pattern, path)) {
-            return verdict;
+            return ruling;
         }
-        self.guard(intent.to_string(), format!("protected from {what}: {why}"))
+        Ruling::deny(format!("protected from {what}: {why}"))
     }
 
     /// Returns true for what an ignore file names.
     pub(super) fn hides(&self, path: &RepoPath) -> bool {
-        !self.ignored.is_empty() && self.hidden(path, String::new()).is_some()
+        !self.ignored.is_empty() && self.hidden(path).is_some()
     }
 
     /// What an ignore file names is hidden whatever the rules say.
-    fn hidden(&self, path: &RepoPath, shown: String) -> Option<Verdict> {
+    fn hidden(&self, path: &RepoPath) -> Option<Ruling> {
         let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));
         let line = self.ignored.hidden(path).or_else(plain).filter(|_| guard::on(Guard::IgnoreFiles))?;
-        let reason = format!("`{path}` is hidden by `{}` in {}:{}", line.pattern, line.origin, line.line);
-        Some(Verdict { decision: Decision::Deny, intent: shown, rule: Some(line), reason })
+        let cause = Cause::Ignored { rule: line, path: path.clone() };
+        Some(Ruling { decision: Decision::Deny, cause })
     }
 
     fn itself(&self, path: &RepoPath) -> Option<&'static str> {
@@ -172,45 +182,44 @@ impl Judge {
     }
 
     /// A list in the settings counts as a rule that allows.
-    fn listed(&self, intent: &Intent, facts: &Facts, listed: bool, setting: &str) -> Verdict {
-        let verdict = self.by_rules(intent, facts);
-        let decided = verdict.decision != Decision::Deny || verdict.rule.is_some();
-        if decided || !listed {
-            return verdict;
+    fn listed(&self, intent: &Intent, facts: &Facts, listed: bool, key: &'static str) -> Ruling {
+        let ruling = self.by_rules(intent, facts);
+        if !listed || !matches!(ruling.cause, Cause::NoRule { .. }) {
+            return ruling;
         }
-        let rule = RuleRef { pattern: setting.to_owned(), origin: self.origin.clone(), line: 0 };
-        Verdict { decision: Decision::Allow, intent: intent.to_string(), rule: Some(rule), reason: format!("listed in `{setting}`") }
+        let rule = RuleRef { pattern: key.to_owned(), origin: self.origin.clone(), line: 0 };
+        Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key } }
     }
 
     /// `modes.allow` is a limit as well as a rule: a mode that is not in it never runs.
-    fn mode(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
+    fn mode(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Ruling {
         if spec.modes.allow.contains(slug) {
             return self.listed(intent, facts, true, "modes.allow");
         }
-        self.guard(intent.to_string(), format!("mode `{slug}` is not in `modes.allow`"))
+        Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"))
     }
 
     /// `modes.delegation.from` counts as a rule; rules of their own may let other modes delegate.
-    fn delegate(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Verdict {
+    fn delegate(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, slug: &String) -> Ruling {
         if !spec.modes.allow.contains(slug) {
-            return self.guard(intent.to_string(), format!("mode `{slug}` is not in `modes.allow`"));
+            return Ruling::deny(format!("mode `{slug}` is not in `modes.allow`"));
         }
         let from = spec.modes.delegation.from.contains(&facts.mode);
-        let verdict = self.listed(intent, facts, from, "modes.delegation");
-        if verdict.rule.is_none() && !from {
-            return self.guard(intent.to_string(), format!("mode `{}` may not start sub-tasks (`modes.delegation.from`)", facts.mode));
+        let ruling = self.listed(intent, facts, from, "modes.delegation");
+        if matches!(ruling.cause, Cause::NoRule { .. }) {
+            return Ruling::deny(format!("mode `{}` may not start sub-tasks (`modes.delegation.from`)", facts.mode));
         }
-        verdict
+        ruling
     }
 
-    fn by_rules(&self, intent: &Intent, facts: &Facts) -> Verdict {
+    fn by_rules(&self, intent: &Intent, facts: &Facts) -> Ruling {
         let worst = self
             .matches(intent, facts)
             .max_by(|one, two| one.rule.decision.cmp(&two.rule.decision).then(two.written.place.cmp(&one.written.place)));
         match worst {
-            Some(found) => self.verdict(intent.to_string(), &found),
-            None if guard::on(Guard::NoRuleNoEffect) => self.guard(intent.to_string(), format!("no rule allows `{intent}`")),
-            None => self.plain_allow(&intent.to_string(), "no rule speaks of it"),
+            Some(found) => self.ruled(&found),
+            None if guard::on(Guard::NoRuleNoEffect) => Ruling::no_rule(intent.to_string()),
+            None => Ruling::allow("no rule speaks of it"),
         }
     }
 
@@ -246,32 +255,46 @@ impl Judge {
         })
     }
 
-    /// Returns true when a `deny` rule spoke: a person said no. Elsewhere a denial only means that nobody said yes.
-    #[must_use]
-    pub fn is_denied_by_rule(&self, verdict: &Verdict) -> bool {
-        let Some(spoke) = verdict.rule.as_ref().filter(|_| verdict.decision == Decision::Deny) else { return false };
-        let denying = self.rules.iter().filter(|rule| rule.decision == Decision::Deny).flat_map(|rule| &rule.patterns);
-        denying.into_iter().any(|written| written.place.line == spoke.line && written.text == spoke.pattern)
-    }
-
-    fn verdict(&self, intent: String, found: &Match<'_>) -> Verdict {
-        let reason = found.rule.reason.clone().unwrap_or_else(|| {
-            let said = match found.rule.decision {
+    fn ruled(&self, found: &Match<'_>) -> Ruling {
+        let decision = found.rule.decision;
+        let said = found.rule.reason.clone().unwrap_or_else(|| {
+            let said = match decision {
                 Decision::Allow => "allowed",
                 Decision::Hold => "held",
                 Decision::Deny => "denied",
             };
             format!("{said} by `{}`", found.written.text)
         });
-        Verdict { decision: found.rule.decision, intent, rule: Some(found.written.reference(&self.origin)), reason }
+        Ruling { decision, cause: Cause::Rule { rule: found.written.reference(&self.origin), said } }
+    }
+}
+
+impl Ruling {
+    /// A built-in check refuses.
+    fn deny(said: String) -> Self {
+        Self { decision: Decision::Deny, cause: Cause::Check { said } }
     }
 
-    fn guard(&self, intent: String, reason: String) -> Verdict {
-        Verdict { decision: Decision::Deny, intent, rule: None, reason }
+    /// There is nothing to refuse.
+    fn allow(said: &str) -> Self {
+        Self { decision: Decision::Allow, cause: Cause::Check { said: said.to_owned() } }
     }
 
-    fn plain_allow(&self, shown: &str, reason: &str) -> Verdict {
-        Verdict { decision: Decision::Allow, intent: shown.to_owned(), rule: None, reason: reason.to_owned() }
+    fn no_rule(intent: String) -> Self {
+        Self { decision: Decision::Deny, cause: Cause::NoRule { intent } }
+    }
+
+    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows it.
+    fn is_by_deny_rule(&self) -> bool {
+        self.cause.is_by_deny_rule(self.decision)
+    }
+
+    /// Adds to what the deciding rule says.
+    fn remark(mut self, remark: &str) -> Self {
+        if let Cause::Rule { said, .. } = &mut self.cause {
+            said.push_str(remark);
+        }
+        self
     }
 }
 

@@ -4,41 +4,41 @@
 
 use crate::policy::glob::Case;
 use crate::policy::intent::{Facts, Intent};
-use crate::policy::judge::Judge;
+use crate::policy::judge::{Judge, Ruling};
 use crate::policy::kind::Kind;
 use crate::policy::pattern::Pattern;
 use crate::policy::schema::PolicySpec;
 use crate::policy::urls::{Destination, WebUrl};
-use crate::policy::verdict::{Decision, RuleRef, Verdict};
+use crate::policy::verdict::{Cause, Decision, RuleRef};
 
 impl Judge {
     /// Rules decide, but no rule makes an odd spelling plain or opens this machine and its network.
-    pub(super) fn fetch(&self, intent: &Intent, facts: &Facts, url: &WebUrl) -> Verdict {
+    pub(super) fn fetch(&self, intent: &Intent, facts: &Facts, url: &WebUrl) -> Ruling {
         let host = || url.destination().and_then(|destination| destination.host.forbidden());
         match url.problem().map(str::to_owned).or_else(host) {
-            Some(why) => self.guard(intent.to_string(), why),
+            Some(why) => Ruling::deny(why),
             None => {
-                let mut verdict = self.by_rules(intent, facts);
-                if verdict.decision == Decision::Allow {
-                    verdict.reason.push_str("; what the name stands for is checked when it is asked for");
+                let ruling = self.by_rules(intent, facts);
+                match ruling.decision {
+                    Decision::Allow => ruling.remark("; what the name stands for is checked when it is asked for"),
+                    Decision::Hold | Decision::Deny => ruling,
                 }
-                verdict
             }
         }
     }
 
     /// A browser may look at what runs on this machine, where a rule says so.
-    pub(super) fn browse(&self, intent: &Intent, facts: &Facts, url: &WebUrl) -> Verdict {
+    pub(super) fn browse(&self, intent: &Intent, facts: &Facts, url: &WebUrl) -> Ruling {
         match url.problem() {
-            Some(why) => self.guard(intent.to_string(), why.to_owned()),
+            Some(why) => Ruling::deny(why.to_owned()),
             None => self.by_rules(intent, facts),
         }
     }
 
     /// `network.allow` lists what commands may talk to; a rule that refuses to fetch from a whole host refuses this as well.
-    pub(super) fn connect(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec, destination: &Destination) -> Verdict {
+    pub(super) fn connect(&self, facts: &Facts, spec: &PolicySpec, destination: &Destination) -> Ruling {
         if let Some(why) = destination.host.forbidden() {
-            return self.guard(intent.to_string(), why);
+            return Ruling::deny(why);
         }
         let refusing = self.at(self.by_kind.get(&Kind::Network)).filter(|found| {
             found.rule.decision != Decision::Allow
@@ -47,16 +47,14 @@ impl Judge {
                 && !found.rule.except.iter().any(|except| is_about(&except.pattern, destination, Case::Exact))
         });
         if let Some(found) = refusing.max_by_key(|found| found.rule.decision) {
-            return self.verdict(intent.to_string(), &found);
+            return self.ruled(&found);
         }
         match spec.network.allow.iter().find(|listed| listed.pattern.reaches(destination, Case::Exact)) {
-            Some(listed) => Verdict {
-                decision: Decision::Allow,
-                intent: intent.to_string(),
-                rule: Some(RuleRef { pattern: listed.text.clone(), origin: self.origin.clone(), line: listed.place.line }),
-                reason: "listed in `network.allow`".to_owned(),
-            },
-            None => self.guard(intent.to_string(), format!("`{destination}` is not in `network.allow`")),
+            Some(listed) => {
+                let rule = RuleRef { pattern: listed.text.clone(), origin: self.origin.clone(), line: listed.place.line };
+                Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key: "network.allow" } }
+            }
+            None => Ruling::deny(format!("`{destination}` is not in `network.allow`")),
         }
     }
 }

@@ -3,15 +3,15 @@
 //! In: the server's name. Out: a verdict. Which of its tools are called is judged call by call.
 
 use crate::policy::glob::name_matches;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::judge::Judge;
+use crate::policy::intent::Facts;
+use crate::policy::judge::{Judge, Ruling};
 use crate::policy::kind::Kind;
 use crate::policy::pattern::Pattern;
-use crate::policy::verdict::{Decision, Verdict};
+use crate::policy::verdict::{Cause, Decision};
 
 impl Judge {
     /// A rule that allows or holds any of its tools lets a server start, unless another one refuses them all.
-    pub(super) fn server(&self, intent: &Intent, facts: &Facts, server: &str) -> Verdict {
+    pub(super) fn server(&self, facts: &Facts, server: &str) -> Ruling {
         let about = || {
             self.at(self.by_kind.get(&Kind::Mcp)).filter(|found| {
                 let Pattern::Mcp(pattern) = &found.written.pattern else { return false };
@@ -21,15 +21,15 @@ impl Judge {
             })
         };
         if let Some(refusing) = about().find(|found| found.rule.decision == Decision::Deny) {
-            return self.verdict(intent.to_string(), &refusing);
+            return self.ruled(&refusing);
         }
         match about().max_by_key(|found| found.rule.decision) {
-            Some(found) => Verdict {
-                decision: Decision::Allow,
-                reason: format!("`{}` is about its tools", found.written.text),
-                ..self.verdict(intent.to_string(), &found)
-            },
-            None => self.guard(intent.to_string(), format!("no rule is about tools of the server `{server}`")),
+            Some(found) => {
+                let said = format!("`{}` is about its tools", found.written.text);
+                let rule = found.written.reference(&self.origin);
+                Ruling { decision: Decision::Allow, cause: Cause::Rule { rule, said } }
+            }
+            None => Ruling::deny(format!("no rule is about tools of the server `{server}`")),
         }
     }
 }

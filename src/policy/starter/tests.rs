@@ -31,7 +31,7 @@ fn check(files: &[(&str, &str)], allowed: &[&str], not: &[&str]) -> String {
     for (intents, expected) in [(allowed, true), (not, false)] {
         for intent in intents {
             let verdict = policy.decide(&parse_intent(intent).unwrap(), &facts);
-            assert_eq!(verdict.decision == Decision::Allow, expected, "{intent}: {}\n{text}", verdict.reason);
+            assert_eq!(verdict.decision == Decision::Allow, expected, "{intent}: {}\n{text}", verdict.reason());
         }
     }
     text

@@ -104,7 +104,7 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
     let mut wrong = Vec::new();
     for command in allowed {
         let verdict = policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
-        wrong.extend((verdict.decision != Allow).then(|| format!("not allowed: {command}: {}", verdict.reason)));
+        wrong.extend((verdict.decision != Allow).then(|| format!("not allowed: {command}: {}", verdict.reason())));
     }
     let denied = [
         "ls /",
@@ -266,7 +266,7 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
     ];
     for command in denied {
         let verdict = policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
-        wrong.extend((verdict.decision != Deny).then(|| format!("not denied: {command}: {}", verdict.reason)));
+        wrong.extend((verdict.decision != Deny).then(|| format!("not denied: {command}: {}", verdict.reason())));
     }
     assert_eq!(wrong, Vec::<String>::new());
 }

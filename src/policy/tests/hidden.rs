@@ -67,8 +67,8 @@ fn a_refusal_names_the_line_that_hides() {
         ("command(cat < kept/b)", "it reads `kept/b`: `kept/b` is hidden by `kept/` in .rooignore:2"),
     ] {
         let verdict = closed.decide(&parse_intent(intent).unwrap(), &facts("code"));
-        let rule = verdict.rule.unwrap();
-        assert_eq!((verdict.reason.as_str(), rule.origin.as_str(), rule.line, rule.pattern.as_str()), (reason, ".rooignore", 2, "kept/"));
+        let rule = verdict.rule().unwrap();
+        assert_eq!((verdict.reason().as_str(), rule.origin.as_str(), rule.line, rule.pattern.as_str()), (reason, ".rooignore", 2, "kept/"));
     }
 }
 

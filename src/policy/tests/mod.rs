@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::policy::explain::{UseKind, parse_intent};
 use crate::policy::intent::{Facts, Restriction, TriggerKind};
 use crate::policy::verdict::Decision::{self, Allow, Deny, Hold};
+use crate::policy::verdict::Verdict;
 
 fn policy(rules: &str) -> Policy {
     Policy::parse(&format!("version: 1\n{rules}"), "policy.yml").unwrap_or_else(|error| panic!("{error}"))
@@ -23,7 +24,7 @@ fn facts(mode: &str) -> Facts {
 fn check(policy: &Policy, facts: &Facts, cases: &[(&str, Decision)]) {
     for (intent, expected) in cases {
         let verdict = policy.decide(&parse_intent(intent).unwrap(), facts);
-        assert_eq!(verdict.decision, *expected, "{intent}: {}", verdict.reason);
+        assert_eq!(verdict.decision, *expected, "{intent}: {}", verdict.reason());
     }
 }
 
@@ -85,9 +86,9 @@ fn the_worst_match_wins_and_except_carves_out_of_its_own_rule_only() {
         ],
     );
     let verdict = policy.decide(&parse_intent("edit(src/api/a.rs)").unwrap(), &facts("code"));
-    let rule = verdict.rule.unwrap();
+    let rule = verdict.rule().unwrap();
     assert_eq!(
-        (verdict.reason.as_str(), rule.pattern.as_str(), rule.line, rule.origin.as_str()),
+        (verdict.reason().as_str(), rule.pattern.as_str(), rule.line, rule.origin.as_str()),
         ("ask first", "edit(src/api/**)", 4, "policy.yml")
     );
 }
@@ -138,7 +139,7 @@ fn code_of_the_repository_runs_in_a_sandbox_or_where_the_policy_says_off() {
         policy("rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \"command(make:*)\"]\ncommands: { sandbox: off }\n");
     check(&open, &facts("code"), &told.map(|intent| (intent, Allow)));
     let verdict = open.decide(&parse_intent("command(cargo test)").unwrap(), &facts("code"));
-    assert!(verdict.reason.contains("runs code of the repository"), "{}", verdict.reason);
+    assert!(verdict.reason().contains("runs code of the repository"), "{}", verdict.reason());
 }
 
 #[test]
@@ -357,4 +358,34 @@ fn a_restricted_run_loses_and_never_gains() {
     check(&policy, &read_only, &[("edit(src/b)", deny), ("command(touch src/x)", deny), ("publish(commit)", deny)]);
     check(&policy, &read_only, &[("read(src/b)", allow), ("command(ls src)", allow), ("publish(comment)", allow)]);
     check(&policy, &some_paths, &[("edit(src/b)", deny), ("edit(src/a/b)", allow), ("edit(docs/x)", deny)]);
+}
+
+/// What a file is called says nothing about who denied it.
+#[test]
+fn a_file_name_never_turns_a_denial_into_a_hold() {
+    let policy = policy("rules:\n  - allow: [\"edit(**)\", \"read(**)\"]\n  - hold: [\"command(cp:*)\", \"command(cat:*)\"]\n");
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(cp src/a src/b)", Hold),
+            ("command(cp src/a .github/workflows/x.yml)", Deny),
+            ("command(cp src/a '.github/workflows/: no rule allows.yml')", Deny),
+            ("command(cat src/a)", Hold),
+            ("command(cat conf/.env)", Deny),
+            ("command(cat 'conf: no rule allows/.env')", Deny),
+        ],
+    );
+}
+
+#[test]
+fn a_verdict_from_a_journal_reads_as_it_was_written() {
+    let policy = policy("rules:\n  - allow: read(src/**)\n  - deny: [\"edit(src/gen/**)\", \"command(cat:*)\"]\n");
+    for intent in ["read(src/a)", "edit(src/gen/a)", "edit(docs/a)", "command(cat src/a)", "mode(code)"] {
+        let verdict = policy.decide(&parse_intent(intent).unwrap(), &facts("code"));
+        let written = serde_json::to_value(&verdict).unwrap();
+        let keys: Vec<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(keys, ["decision", "intent", "rule", "reason"]);
+        assert_eq!(serde_json::from_value::<Verdict>(written).unwrap(), verdict);
+    }
 }

@@ -280,7 +280,7 @@ impl<'a> Tracer<'a> {
         span.start = at;
         if let Some(worst) = verdicts.iter().max_by_key(|verdict| verdict.decision) {
             span.attributes.text("locum.policy.decision", &format!("{:?}", worst.decision).to_lowercase());
-            if let Some(rule) = &worst.rule {
+            if let Some(rule) = worst.rule() {
                 span.attributes.text("locum.policy.rule", &rule.pattern);
             }
         }

@@ -411,7 +411,7 @@ fn admitted(opening: Opening, around: &Surroundings<'_>) -> Result<(Permit<Openi
     for facts in &around.facts {
         match around.policy.admit(opening.clone(), facts) {
             Ok(permit) => return Ok((permit, facts.clone())),
-            Err(refusal) => why = refusal.verdicts.first().map(|verdict| verdict.reason.clone()).unwrap_or_default(),
+            Err(refusal) => why = refusal.verdicts.first().map(|verdict| verdict.reason()).unwrap_or_default(),
         }
     }
     Err(Standing::Refused(why))

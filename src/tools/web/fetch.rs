@@ -107,7 +107,7 @@ impl WebFetch {
             Ok((url, page)) => self.shown(&url, &page, context),
             Err(NotRead::Failed(why)) => Observation::failed(format!("`{}` was not read: {why}.", self.url)),
             Err(NotRead::Refused(url, refusal)) => {
-                let why = refusal.verdicts.first().map(|verdict| verdict.reason.clone()).unwrap_or_default();
+                let why = refusal.verdicts.first().map(|verdict| verdict.reason()).unwrap_or_default();
                 let text = format!("`{}` was not read: it redirects to `{url}`, which the policy does not allow: {why}.", self.url);
                 Observation { refused: Some(refusal), ..Observation::failed(text) }
             }

@@ -258,7 +258,7 @@ impl Desk {
             Ok(permit) => permit,
             Err(refusal) => {
                 refusal.verdicts.iter().cloned().for_each(|verdict| self.tell(verdict));
-                let why = refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason.clone());
+                let why = refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason());
                 return said(StatusCode::FORBIDDEN, format!("the policy does not allow `{destination}`: {why}"));
             }
         };
@@ -307,7 +307,7 @@ fn destination_of(request: &Request<Incoming>) -> Result<Destination, String> {
 }
 
 fn refused(destination: &Destination, reason: String) -> Verdict {
-    Verdict { decision: Decision::Deny, intent: format!("connect({destination})"), rule: None, reason }
+    Verdict::denied(format!("connect({destination})"), reason)
 }
 
 fn said(status: StatusCode, sentence: String) -> Response<Body> {

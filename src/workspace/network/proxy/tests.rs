@@ -114,7 +114,7 @@ async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
     let told = |(verdict, count): &(crate::policy::verdict::Verdict, u32)| (verdict.decision, verdict.intent.clone(), *count);
     let expected = ["docs.rs", "a.b.example.com", PUBLIC].map(|host| (Decision::Allow, format!("connect({host}:443)"), 1));
     assert_eq!(traffic.verdicts.iter().map(told).collect::<Vec<_>>(), expected);
-    assert_eq!(traffic.verdicts[0].0.rule.as_ref().unwrap().line, 3);
+    assert_eq!(traffic.verdicts[0].0.rule().unwrap().line, 3);
 }
 
 #[tokio::test]
@@ -148,11 +148,11 @@ async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
     assert_eq!(scene.say("docs.rs:443", &greeting("93.184.216.34")).await, b"");
     assert_eq!(scene.say("docs.rs:443", b"SSH-2.0-locum\r\n").await, b"");
     let (traffic, _) = scene.finish();
-    let denied: Vec<&str> = traffic
+    let denied: Vec<String> = traffic
         .verdicts
         .iter()
         .filter(|(verdict, _)| verdict.decision == Decision::Deny)
-        .map(|(verdict, _)| verdict.reason.as_str())
+        .map(|(verdict, _)| verdict.reason())
         .collect();
     assert_eq!(
         denied,
