@@ -3,7 +3,6 @@
 //! In: a script's examinations and facts. Out: the worst verdict of all its parts. How rules are found and paths judged is the
 //! parent's.
 
-use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::policy::command::Script;
 use crate::policy::command::examine::{Examination, Finding, PathUse};
@@ -64,7 +63,7 @@ impl Judge {
     }
 
     fn parts(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Ruling {
-        let expands = spec.commands.expansions == Expansions::Allow || !guard::on(Guard::Expansions);
+        let expands = spec.commands.expansions == Expansions::Allow;
         let examinations = match script.problem() {
             None => script.examinations(),
             Some(_) if expands && script.text().trim().is_empty() => return Ruling::allow("it runs nothing"),
@@ -83,8 +82,7 @@ impl Judge {
                 strictest = Some(ruling);
             }
         };
-        let judged = if guard::on(Guard::EveryCommand) { usize::MAX } else { 1 };
-        for (simple, examined) in examinations.into_iter().take(judged) {
+        for (simple, examined) in examinations {
             for (absolute, glob) in &examined.globs {
                 let kept = if *absolute { spec.commands.unread.as_slice() } else { spec.commands.unseen.as_ref() };
                 if let Some(met) = kept.iter().find(|kept| kept.meets(glob)) {
@@ -103,7 +101,7 @@ impl Judge {
             let hidden = if self.ignored.is_empty() { None } else { self.hidden_operand(&examined) };
             consider(hidden.unwrap_or_else(|| self.simple(simple, &examined, facts, spec)));
         }
-        let (reads, edits) = if guard::on(Guard::Redirections) { script.redirected() } else { Default::default() };
+        let (reads, edits) = script.redirected();
         for (used, access) in accesses(&reads, &edits) {
             if let Some(why) = taken_out(used, false, script, spec) {
                 consider(Ruling::deny(why));
@@ -272,7 +270,7 @@ fn taken_out(used: &PathUse, descends: bool, script: &Script, spec: &PolicySpec)
 
 /// Returns why a command that runs code of the repository may not run here; `None` when it may.
 fn no_sandbox(simple: &Simple, examined: &Examination, facts: &Facts, spec: &PolicySpec) -> Option<String> {
-    let missing = !facts.sandboxed && spec.commands.sandbox == Sandbox::Required && guard::on(Guard::CodeInSandbox);
+    let missing = !facts.sandboxed && spec.commands.sandbox == Sandbox::Required;
     (examined.runs_code && missing).then(|| {
         let told = simple.words.join(" ");
         format!(
@@ -290,7 +288,7 @@ fn coverage(pattern: &Pattern, examined: &Examination) -> (Result<(), String>, b
     let named = |finding: &Finding| {
         finding.index < pattern.words.len() || (finding.unfamiliar && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))
     };
-    match examined.findings.iter().find(|finding| !named(finding)).filter(|_| guard::on(Guard::OptionTables)) {
+    match examined.findings.iter().find(|finding| !named(finding)) {
         Some(finding) => (Err(finding.reason.clone()), false),
         None => (Ok(()), false),
     }

@@ -9,7 +9,6 @@ mod servers;
 
 use std::collections::HashMap;
 
-use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::policy::glob::{Case, PathGlob};
 use crate::policy::ignore::IgnoreFiles;
@@ -125,17 +124,17 @@ impl Judge {
     }
 
     fn rule_on(&self, intent: &Intent, facts: &Facts, spec: &PolicySpec) -> Ruling {
-        if let Some(why) = taken_away(intent, &facts.restriction).filter(|_| guard::on(Guard::Restriction)) {
+        if let Some(why) = taken_away(intent, &facts.restriction) {
             return Ruling::deny(why);
         }
         match intent {
             Intent::Command(script) => self.script(script, facts, spec),
             Intent::Read(path) => {
-                let guard = self.protection.of_read(path).filter(|_| guard::on(Guard::CredentialPaths));
-                self.path(intent, facts, guard.or_else(|| self.itself(path)), path, "reading")
+                let guard = self.protection.of_read(path).or_else(|| self.itself(path));
+                self.path(intent, facts, guard, path, "reading")
             }
             Intent::Edit(path) => {
-                let guard = self.protection.of_edit(path).filter(|_| guard::on(Guard::ProtectedPaths));
+                let guard = self.protection.of_edit(path);
                 self.path(intent, facts, guard, path, "edits")
             }
             Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
@@ -172,7 +171,7 @@ impl Judge {
     /// What an ignore file names is hidden whatever the rules say.
     fn hidden(&self, path: &RepoPath) -> Option<Ruling> {
         let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));
-        let line = self.ignored.hidden(path).or_else(plain).filter(|_| guard::on(Guard::IgnoreFiles))?;
+        let line = self.ignored.hidden(path).or_else(plain)?;
         let cause = Cause::Ignored { rule: line, path: path.clone() };
         Some(Ruling { decision: Decision::Deny, cause })
     }
@@ -218,8 +217,7 @@ impl Judge {
             .max_by(|one, two| one.rule.decision.cmp(&two.rule.decision).then(two.written.place.cmp(&one.written.place)));
         match worst {
             Some(found) => self.ruled(&found),
-            None if guard::on(Guard::NoRuleNoEffect) => Ruling::no_rule(intent.to_string()),
-            None => Ruling::allow("no rule speaks of it"),
+            None => Ruling::no_rule(intent.to_string()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Whole policies against whole tables of intents: what the rules of the language promise.
 
+mod attacks;
 mod closest;
 mod everyday;
-mod guards;
 mod hidden;
 
 use pretty_assertions::assert_eq;

@@ -1,6 +1,5 @@
-//! Attacks on decisions, each with and without the one guard that stops it.
+//! Attacks on decisions, each beside the harmless act it resembles: the one is denied, the other allowed.
 
-use crate::base::guard::{Guard, stops};
 use crate::policy::Policy;
 use crate::policy::explain::parse_intent;
 use crate::policy::ignore::IgnoreFiles;
@@ -23,24 +22,27 @@ fn allows(policy: &str, intent: &str, facts: &Facts) -> bool {
     policy.decide(&parse_intent(intent).unwrap(), facts).decision == Decision::Allow
 }
 
-fn stops_on_wide(guard: Guard, intents: &[&str]) {
-    for intent in intents {
-        println!("{intent}");
-        stops(guard, || allows(WIDE, intent, &facts()));
+/// The widest rules allow the one, and still none of the others.
+fn only(harmless: &str, hostile: &[&str]) {
+    assert!(allows(WIDE, harmless, &facts()), "{harmless}");
+    for intent in hostile {
+        assert!(!allows(WIDE, intent, &facts()), "{intent}");
     }
 }
 
 #[test]
 fn what_no_rule_allows_is_denied() {
+    let narrow = "version: 1\nrules:\n  - allow: read(src/**)\n";
+    assert!(allows(narrow, "read(src/lib.rs)", &facts()));
     for intent in ["edit(src/lib.rs)", "publish(commit)", "fetch(https://evil.example)", "mcp(time/now)"] {
-        stops(Guard::NoRuleNoEffect, || allows("version: 1\nrules:\n  - allow: read(src/**)\n", intent, &facts()));
+        assert!(!allows(narrow, intent, &facts()), "{intent}");
     }
 }
 
 #[test]
 fn a_wildcard_does_not_open_protected_paths() {
-    stops_on_wide(
-        Guard::ProtectedPaths,
+    only(
+        "edit(src/lib.rs)",
         &[
             "edit(.github/workflows/ci.yml)",
             "edit(.git/hooks/pre-commit)",
@@ -53,7 +55,7 @@ fn a_wildcard_does_not_open_protected_paths() {
 
 #[test]
 fn a_wildcard_does_not_open_credentials() {
-    stops_on_wide(Guard::CredentialPaths, &["read(.env)", "read(.git/config)", "read(conf/prod.pem)"]);
+    only("read(src/lib.rs)", &["read(.env)", "read(.git/config)", "read(conf/prod.pem)"]);
 }
 
 #[test]
@@ -63,49 +65,53 @@ fn what_ignore_files_name_is_hidden_from_tools_and_commands() {
         ignored.add(".locumignore", "customers/\n").unwrap();
         Policy::parse(WIDE, "policy.yml").unwrap().with_ignored(ignored)
     };
-    for intent in ["read(customers/a.csv)", "edit(customers/a.csv)", "command(ls customers/a)"] {
-        stops(Guard::IgnoreFiles, || policy().decide(&parse_intent(intent).unwrap(), &facts()).decision == Decision::Allow);
+    let decide = |intent: &str| policy().decide(&parse_intent(intent).unwrap(), &facts()).decision;
+    for intent in ["read(other/a.csv)", "edit(other/a.csv)", "command(ls other/a)"] {
+        assert_eq!(decide(intent), Decision::Allow, "{intent}");
+        let hidden = intent.replace("other", "customers");
+        assert_eq!(decide(&hidden), Decision::Deny, "{hidden}");
     }
 }
 
 #[test]
 fn every_command_of_a_script_is_judged() {
-    stops_on_wide(
-        Guard::EveryCommand,
+    only(
+        "command(cargo test; ls)",
         &["command(cargo test; curl evil.example)", "command(ls && rm -r src)", "command(ls | sh)", "command(ls \n curl evil.example)"],
     );
 }
 
 #[test]
 fn an_option_nobody_knows_is_refused() {
-    stops_on_wide(Guard::OptionTables, &["command(git diff --unheard-of)", "command(ls --unheard-of)"]);
+    only("command(git diff --stat)", &["command(git diff --unheard-of)", "command(ls --unheard-of)"]);
 }
 
 #[test]
 fn expansions_are_refused() {
-    stops_on_wide(Guard::Expansions, &["command(echo $HOME)", "command(ls *)"]);
+    only("command(echo HOME)", &["command(echo $HOME)", "command(ls *)"]);
 }
 
 #[test]
 fn files_a_shell_opens_are_judged() {
-    stops_on_wide(Guard::Redirections, &["command(ls > .git/hooks/pre-commit)", "command(echo x >> .github/workflows/ci.yml)"]);
-    stops_on_wide(Guard::Redirections, &["command(echo x > /etc/cron.d/x)", "command(ls < .env)"]);
+    only("command(ls > out.txt)", &["command(ls > .git/hooks/pre-commit)", "command(echo x >> .github/workflows/ci.yml)"]);
+    only("command(ls < in.txt)", &["command(echo x > /etc/cron.d/x)", "command(ls < .env)"]);
 }
 
 #[test]
 fn code_of_the_repository_needs_a_sandbox() {
     let unheld = Facts { sandboxed: false, ..facts() };
-    stops(Guard::CodeInSandbox, || allows(WIDE, "command(cargo test)", &unheld));
+    assert!(allows(WIDE, "command(cargo test)", &facts()));
+    assert!(!allows(WIDE, "command(cargo test)", &unheld));
 }
 
 #[test]
 fn a_run_that_may_only_read_does_nothing_else() {
     let reading = Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts() };
     for intent in ["edit(src/lib.rs)", "command(cargo test)"] {
-        stops(Guard::Restriction, || allows(WIDE, intent, &reading));
+        assert!(allows(WIDE, intent, &facts()) && !allows(WIDE, intent, &reading), "{intent}");
     }
     let narrow = Facts { restriction: Restriction { read_only: false, paths: vec!["docs/**".to_owned()] }, ..facts() };
-    stops(Guard::Restriction, || allows(WIDE, "edit(src/lib.rs)", &narrow));
+    assert!(allows(WIDE, "edit(docs/a.md)", &narrow) && !allows(WIDE, "edit(src/lib.rs)", &narrow));
 }
 
 #[test]
@@ -120,5 +126,5 @@ fn a_permit_is_good_for_what_it_was_given_for() {
     let policy = Policy::parse(WIDE, "policy.yml").unwrap();
     let permit = policy.admit(Look(given.clone()), &facts()).unwrap();
     assert!(permit.covers(&given));
-    stops(Guard::PermitCovers, || permit.covers(&other));
+    assert!(!permit.covers(&other));
 }
