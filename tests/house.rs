@@ -66,7 +66,7 @@ const OWNERS: &[(&str, &[&str])] = &[
 const EFFECT_OWNERS: &[&str] = &[
     "src/workspace/",
     "src/session/journal",
-    "src/session/guards",
+    "src/session/attacks",
     "src/config/",
     "src/cli/",
     "src/run/",

@@ -14,6 +14,8 @@
 
 mod aside;
 mod asking;
+#[cfg(test)]
+mod attacks;
 pub mod brief;
 mod calls;
 mod condense;
@@ -21,8 +23,6 @@ mod estimate;
 mod expert;
 mod finish;
 mod fork;
-#[cfg(test)]
-mod guards;
 pub mod painter;
 mod perform;
 mod servers;

@@ -1,5 +1,7 @@
 //! Floor 4: the checkout and the machine. Files beneath the root, git objects, child processes. Every effect takes a permit.
 
+#[cfg(test)]
+mod attacks;
 mod attributes;
 mod beneath;
 pub mod carried;
@@ -13,8 +15,6 @@ pub mod exec;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
-#[cfg(test)]
-mod guards;
 pub mod merge;
 pub mod network;
 pub mod rebuilt;
