@@ -199,61 +199,6 @@ fn files_are_short_and_say_what_they_are_for() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// A guard that a program could switch off would be an attack of its own.
-#[test]
-fn guards_cannot_be_taken_away_from_the_program() {
-    let file = sources().into_iter().find(|file| file.path == "src/base/guard.rs").unwrap();
-    let program = "#[cfg(not(test))]\npub(crate) const fn on(_guard: Guard) -> bool {\n    true\n}\n";
-    assert!(file.text.contains(program), "in the program `on` is the constant `true`");
-    let items = Regex::new(r"(?m)^((?:#\[[^\n]*\]\n)*)(pub\(crate\) (?:const )?fn|pub\(crate\) use|mod|static|thread_local)").unwrap();
-    for item in items.captures_iter(&file.text) {
-        assert!(item[1].contains("#[cfg(test)]") || item[1].contains("#[cfg(not(test))]"), "only for tests: {}", &item[0]);
-    }
-    let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
-    assert!(!manifest.contains("[features]"), "a feature could be mistaken for a test");
-}
-
-#[test]
-fn every_guard_is_asked_tested_and_told() {
-    let sources = sources();
-    let guard = sources.iter().find(|file| file.path == "src/base/guard.rs").unwrap();
-    let body = guard.text.split("enum Guard {").nth(1).unwrap().split('}').next().unwrap();
-    let guards: Vec<&str> = body
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("//"))
-        .map(|line| line.trim_end_matches(','))
-        .collect();
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md")).unwrap();
-    let told = Regex::new(r"(?m)^\| `(\w+)` \|[^|]+\| ((?:`\w+`(?:, )?)+) \|$").unwrap();
-    let rows: Vec<(String, String)> = told.captures_iter(&page).map(|row| (row[1].to_owned(), row[2].to_owned())).collect();
-    let mut broken: Vec<String> = rows
-        .iter()
-        .filter(|(name, _)| !guards.contains(&name.as_str()))
-        .map(|(name, _)| format!("docs/security.md: no guard `{name}`"))
-        .collect();
-    for name in guards {
-        let mention = Regex::new(&format!(r"\bGuard::{name}\b")).unwrap();
-        let asked = Regex::new(&format!(r"\bon\(Guard::{name}\)")).unwrap();
-        let others = || sources.iter().filter(|file| file.path != guard.path);
-        if !others().any(|file| file.code().any(|(_, line)| asked.is_match(line))) {
-            broken.push(format!("`{name}` is never asked"));
-        }
-        let tests: Vec<&str> =
-            rows.iter().filter(|(row, _)| row == name).flat_map(|(_, tests)| tests.split('`')).filter(|test| test.contains('_')).collect();
-        if tests.is_empty() {
-            broken.push(format!("docs/security.md has no row for `{name}`"));
-        }
-        for test in tests {
-            let takes_away = |file: &&Source| function(&file.text, test).is_some_and(|body| mention.is_match(body));
-            if !others().any(|file| takes_away(&file)) {
-                broken.push(format!("`{name}`: there is no test `{test}` that takes it away"));
-            }
-        }
-    }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
-}
-
 #[test]
 fn every_test_the_security_page_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -265,23 +210,6 @@ fn every_test_the_security_page_names_exists() {
     let named: BTreeSet<&str> = rows.flat_map(|row| name.captures_iter(row).map(|found| found.get(1).unwrap().as_str())).collect();
     let missing: Vec<&&str> = named.iter().filter(|name| !code.contains(&format!("fn {name}("))).collect();
     assert!(named.len() > 40 && missing.is_empty(), "{missing:?}");
-    let guard = Regex::new(r"`([A-Z][a-z]+[A-Za-z]+)`").unwrap();
-    let guards = std::fs::read_to_string(root.join("src/base/guard.rs")).unwrap();
-    let unknown: Vec<&str> = guard
-        .captures_iter(page.split("## What is judged").next().unwrap().split("## What holds").nth(1).unwrap())
-        .map(|found| found.get(1).unwrap().as_str())
-        .filter(|name| !guards.contains(&format!("    {name},\n")))
-        .collect();
-    assert!(unknown.is_empty(), "no such guard: {unknown:?}");
-}
-
-/// Returns the text of a function, up to the brace that closes it.
-fn function<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let start = text.find(&format!("fn {name}("))?;
-    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let indent: String = text[line..].chars().take_while(|letter| *letter == ' ').collect();
-    let rest = &text[start..];
-    Some(&rest[..rest.find(&format!("\n{indent}}}\n")).unwrap_or(rest.len())])
 }
 
 #[test]
