@@ -35,10 +35,6 @@ pub(crate) enum Guard {
     SecretInPatch,
     /// What is shown or logged is looked at once more for secrets.
     LastLook,
-    /// Git starts nothing that a repository's settings name.
-    GitNeutral,
-    /// What git says is redacted before anyone reads it.
-    GitMessages,
     /// A task uses only the tools its mode offers.
     OfferedTools,
     /// What tools bring back is redacted before the model reads it.
@@ -57,18 +53,6 @@ pub(crate) enum Guard {
     Budget,
     /// A sub-task spends what its parent has left.
     CarvedBudget,
-    /// No link is followed where a real path was judged.
-    NoLinks,
-    /// Only regular files are opened.
-    RegularFiles,
-    /// Git's own folder is not written to.
-    GitFolder,
-    /// A command's time is bounded.
-    CommandTime,
-    /// A command's output is bounded.
-    BoundedOutput,
-    /// No process of a command outlives it.
-    NothingLeftRunning,
     /// What is published is redacted.
     RedactedPostings,
     /// Nobody is pinged.
@@ -89,10 +73,6 @@ pub(crate) enum Guard {
     Forks,
     /// A pull request that moved since it was asked starts nothing.
     MovedHead,
-    /// A command gets the environment the policy lists, less what names a secret.
-    CleanEnvironment,
-    /// Only public addresses are connected to, whatever a name stands for.
-    PublicAddresses,
     /// What judges a run comes from the trusted commit.
     TrustedCommit,
     /// A key goes to hosts it is tied to only.

@@ -1,17 +1,18 @@
-//! Attacks on the checkout and on commands, each with and without the one guard that stops it.
+//! Attacks on the checkout and on commands, each beside the same act without what is hostile in it.
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::base::guard::{Guard, stops};
 use crate::base::secret::Redactor;
 use crate::policy::Policy;
 use crate::policy::command::Script;
 use crate::policy::intent::{Act, Facts, Intent};
+use crate::workspace::checkout::FileError;
 use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
 use crate::workspace::fixture::{Fixture, path, permit};
 use crate::workspace::sandbox::{Reach, Sandbox, Writes};
+use crate::workspace::write::Executable;
 
 /// Runs a script whose text the policy spells out.
 fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput {
@@ -48,52 +49,65 @@ fn a_link_put_in_place_of_a_judged_file_is_not_followed() {
     let fixture = Fixture::new();
     let outside = fixture.root.parent().unwrap().join("outside");
     std::fs::write(&outside, "outside").unwrap();
-    fixture.link(outside.to_str().unwrap(), "src/swapped");
-    fixture.link("../..", "old/up");
-    for at in ["src/swapped", "old/up/outside"] {
+    let folder = ("old/up/outside", "old/up", "../..");
+    for (at, swapped, target) in [("src/swapped", "src/swapped", outside.to_str().unwrap()), folder] {
         let permit = permit(&[Intent::Read(path(at))]);
-        stops(Guard::NoLinks, || fixture.repo.checkout.read(&permit, &path(at), 99).is_ok_and(|content| content == b"outside"));
+        let read = || fixture.repo.checkout.read(&permit, &path(at), 99);
+        fixture.write(at, "inside");
+        assert_eq!(read().unwrap(), b"inside", "{at}");
+        std::fs::rename(fixture.root.join(swapped), fixture.root.join(format!("{swapped}-moved"))).unwrap();
+        fixture.link(target, swapped);
+        assert_eq!(std::fs::read(fixture.root.join(at)).unwrap(), b"outside", "{at} leads there");
+        assert!(matches!(read(), Err(FileError::Link(_))), "{at}: {:?}", read());
     }
 }
 
 #[test]
 fn a_pipe_is_not_opened_as_a_file() {
     let fixture = Fixture::new();
+    let permit = permit(&[Intent::Read(path("src/pipe"))]);
+    let read = || fixture.repo.checkout.read(&permit, &path("src/pipe"), 99);
+    fixture.write("src/pipe", "a file yet");
+    assert_eq!(read().unwrap(), b"a file yet");
+    fixture.remove("src/pipe");
     let (at, mode) = (fixture.root.join("src/pipe"), rustix::fs::Mode::from_raw_mode(0o600));
     rustix::fs::mknodat(rustix::fs::CWD, &at, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    let permit = permit(&[Intent::Read(path("src/pipe"))]);
-    stops(Guard::RegularFiles, || fixture.repo.checkout.read(&permit, &path("src/pipe"), 99).is_ok());
+    assert!(matches!(read(), Err(FileError::NotAFile { what: "a named pipe", .. })), "{:?}", read());
 }
 
 #[test]
 fn gits_own_folder_is_not_written_even_with_a_permit() {
     let fixture = Fixture::new();
-    let at = path("src/.git/hooks/pre-commit");
     // No policy gives such a permit; the floor below does not rely on it.
-    stops(Guard::GitFolder, || fixture.repo.checkout.put_file(&at, b"x", super::write::Executable::AsBefore).is_ok());
+    let write = |at: &str| fixture.repo.checkout.put_file(&path(at), b"x", Executable::AsBefore);
+    assert!(write("src/git/hooks/pre-commit").is_ok());
+    assert!(matches!(write("src/.git/hooks/pre-commit"), Err(FileError::GitFolder(_))));
+    assert!(!fixture.root.join("src/.git").exists());
 }
 
 #[test]
 fn a_command_ends_when_its_time_is_over() {
     let fixture = Fixture::new();
-    stops(Guard::CommandTime, || run(&fixture.root, "sleep 0.4", Duration::from_millis(50)).exit == Exit::Code(0));
+    let end = |timeout| run(&fixture.root, "sleep 0.4", timeout).exit;
+    assert_eq!(end(Duration::from_millis(50)), Exit::TimedOut);
+    assert_eq!(end(Duration::from_secs(20)), Exit::Code(0));
 }
 
 #[test]
 fn output_is_kept_up_to_a_limit() {
     let fixture = Fixture::new();
-    stops(Guard::BoundedOutput, || run(&fixture.root, "seq 40000", Duration::from_secs(20)).output.text.len() > 100_000);
+    let print = |script: &str| run(&fixture.root, script, Duration::from_secs(20)).output;
+    assert_eq!(print("seq 3").text, "begun\n1\n2\n3\n");
+    let output = print("seq 40000");
+    assert!(output.text.starts_with("begun\n1\n2\n") && output.text.ends_with("39999\n40000\n"), "{}", output.text);
+    assert!(output.text.len() < 1100 && output.omitted_bytes > 100_000, "{}", output.text.len());
 }
 
 #[test]
 fn nothing_a_command_started_outlives_it() {
     let fixture = Fixture::new();
-    stops(Guard::NothingLeftRunning, || {
-        run(&fixture.root, "sleep 1000 > /dev/null 2>&1 & echo $! > pid", Duration::from_secs(20));
-        let pid: i32 = std::fs::read_to_string(fixture.root.join("pid")).unwrap().trim().parse().unwrap();
-        let pid = rustix::process::Pid::from_raw(pid).unwrap();
-        let alive = rustix::process::test_kill_process(pid).is_ok();
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        alive
-    });
+    let begin = "sleep 1000 > /dev/null 2>&1 & echo $! > pid; kill -0 $! && echo it runs";
+    assert_eq!(run(&fixture.root, begin, Duration::from_secs(20)).output.text, "begun\nit runs\n");
+    let pid: i32 = std::fs::read_to_string(fixture.root.join("pid")).unwrap().trim().parse().unwrap();
+    assert!(rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_err());
 }

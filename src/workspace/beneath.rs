@@ -11,7 +11,6 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 
 /// Links followed before a path counts as a loop (Linux follows 40).
@@ -58,7 +57,7 @@ impl Beneath {
     /// # Errors
     /// `ELOOP` for a link, else what the kernel says.
     pub(super) fn open(&self, path: &RepoPath, flags: OFlags) -> Result<OwnedFd, Errno> {
-        let flags = flags | OFlags::CLOEXEC | if guard::on(Guard::NoLinks) { OFlags::NOFOLLOW } else { OFlags::empty() };
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match self.way {
             Way::Kernel => self.open_by_kernel(path, flags),
             Way::Walk if path.is_root() => rustix::fs::openat(&self.root, ".", flags, Mode::empty()),
@@ -245,11 +244,7 @@ pub(super) fn stat_in(folder: impl AsFd, name: &str) -> Result<Stat, Errno> {
 }
 
 fn no_way_out() -> ResolveFlags {
-    if guard::on(Guard::NoLinks) {
-        ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS
-    } else {
-        ResolveFlags::empty()
-    }
+    ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
@@ -271,7 +270,6 @@ impl Entry {
 /// Refuses everything that is not a regular file.
 pub(super) fn refuse_unless_regular(path: &RepoPath, stat: &Stat) -> Result<(), FileError> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
-        _ if !guard::on(Guard::RegularFiles) => return Ok(()),
         FileType::RegularFile => return Ok(()),
         FileType::Symlink => return Err(FileError::Link(path.clone())),
         FileType::Directory => "a directory",

@@ -22,7 +22,6 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
-use crate::base::guard::{self, Guard};
 use crate::base::secret::{Redactor, Secret};
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent, Publication};
@@ -346,9 +345,6 @@ impl Use<'_> {
 
     /// Takes out of what git said whatever a remote, a proxy or a hook may have made it repeat.
     fn redacted(&self, messages: &str, secrets: &[Secret]) -> String {
-        if !guard::on(Guard::GitMessages) {
-            return messages.to_owned();
-        }
         let token = self.remote.map(Remote::secrets).unwrap_or_default();
         Redactor::new(secrets.iter().cloned().chain(token)).redact(messages)
     }
@@ -356,7 +352,7 @@ impl Use<'_> {
     /// The part of the environment that makes git neutral, and lets it reach the one remote.
     fn neutral(&self, token: Option<&fs::File>) -> BTreeMap<String, String> {
         let own = [("safe.directory".to_owned(), self.folder.display().to_string())];
-        let neutral = NEUTRAL.iter().filter(|_| guard::on(Guard::GitNeutral)).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let neutral = NEUTRAL.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let token = token.map(|file| ("include.path".to_owned(), format!("/proc/self/fd/{}", file.as_raw_fd())));
         let settings: Vec<(String, String)> = neutral.chain(own).chain(token).collect();
         let protocol = self.remote.map_or("none", Remote::protocol);
@@ -475,7 +471,6 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Depth, GitBinary, refusal};
-    use crate::base::guard::{Guard, stops};
     use crate::base::secret::Secret;
     use crate::policy::intent::{Intent, Publication};
     use crate::workspace::fixture::{Fixture, paths, permit};
@@ -577,35 +572,36 @@ mod tests {
         assert_eq!(error.to_string(), "the remote refused the push: pre-receive hook declined: only on Mondays");
     }
 
-    #[test]
-    fn what_a_remote_makes_git_say_is_redacted() {
+    #[tokio::test]
+    async fn what_a_remote_makes_git_say_is_redacted() {
         let fixture = Fixture::new();
         let (folder, _, remote) = bare(&fixture, "remote.git");
         script(&folder.join("hooks/pre-receive"), "echo the value is unseen-secret-value >&2; exit 1");
-        let mut env = env();
-        env.insert("DEPLOY_TOKEN".to_owned(), "unseen-secret-value".to_owned());
-        let git = GitBinary::new(&fixture.repo, &env);
-        stops(Guard::GitMessages, || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let error = runtime.block_on(git.push_permitted(&remote, &fixture.base, "x")).unwrap_err().to_string();
+        for (variable, redacted) in [("DEPLOY_TOKEN", true), ("DEPLOY_NAME", false)] {
+            let mut env = env();
+            env.insert(variable.to_owned(), "unseen-secret-value".to_owned());
+            let git = GitBinary::new(&fixture.repo, &env);
+            let error = git.push_permitted(&remote, &fixture.base, "x").await.unwrap_err().to_string();
             assert!(error.contains("the value is"), "{error}");
-            error.contains("unseen-secret-value")
-        });
+            assert_eq!(error.contains("unseen-secret-value"), !redacted, "{variable}: {error}");
+        }
     }
 
-    #[test]
-    fn git_starts_no_program_a_repository_names() {
+    #[tokio::test]
+    async fn git_starts_no_program_a_repository_names() {
         let fixture = Fixture::new();
         let planted = fixture.root.parent().unwrap().join("PLANTED");
         let program = fixture.root.parent().unwrap().join("program");
         script(&program, &format!("touch {}; exit 1", planted.display()));
         fixture.repo.git.config().unwrap().set_str("core.fsmonitor", program.to_str().unwrap()).unwrap();
-        let git = GitBinary::new(&fixture.repo, &env());
-        stops(Guard::GitNeutral, || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            let _ = runtime.block_on(git.status());
-            planted.exists().then(|| fs::remove_file(&planted).unwrap()).is_some()
-        });
+        GitBinary::new(&fixture.repo, &env()).status().await.unwrap();
+        assert!(!planted.exists());
+        // As git is started without our settings, it does what the repository says.
+        let mut status = std::process::Command::new("git");
+        status.env_clear().envs(env()).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        status.args(["-c", "safe.directory=*", "status"]).current_dir(&fixture.root);
+        assert!(status.output().unwrap().status.success());
+        assert!(planted.exists());
     }
 
     #[tokio::test]

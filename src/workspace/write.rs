@@ -10,7 +10,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::policy::Permit;
 use crate::policy::intent::{Act, Intent};
@@ -91,7 +90,7 @@ impl Checkout {
     }
 
     fn name_outside_git<'a>(&self, path: &'a RepoPath) -> Result<&'a str, FileError> {
-        if path.parts().any(names_git_folder) && guard::on(Guard::GitFolder) {
+        if path.parts().any(names_git_folder) {
             return Err(FileError::GitFolder(path.clone()));
         }
         name_of(path).map_err(|errno| fault(path, errno))

@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use tokio::net::unix::pipe;
 
-use crate::base::guard::{self, Guard};
 use crate::base::path::RepoPath;
 use crate::base::secret::Redactor;
 use crate::base::text::Clipped;
@@ -148,10 +147,8 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     }
     let mut started = spawn::start(execution, &command.folder, &env, fence)?;
     let (serving, _switchboard) = serve(&mut started, command.proxy.as_ref()).map_err(|error| SandboxError::Rules(error.to_string()))?;
-    let output_bytes = if guard::on(Guard::BoundedOutput) { command.output_bytes } else { usize::MAX / 4 };
-    let mut output = BothEnds::with_margin(output_bytes);
-    let timeout = if guard::on(Guard::CommandTime) { command.timeout } else { Duration::MAX };
-    let exit = match tokio::time::timeout(timeout, until_exit(&mut started, &mut output)).await {
+    let mut output = BothEnds::with_margin(command.output_bytes);
+    let exit = match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
         Ok(exit) => exit.map_err(|source| ExecError::Start { program: started.program.clone(), source })?,
         Err(_) => {
             started.tree.ask_to_end();

@@ -11,8 +11,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions};
 
-use crate::base::guard::{self, Guard};
-
 /// Rounds in which survivors are looked for and killed; each kill may orphan the next generation.
 const ROUNDS_LIMIT: usize = 100;
 
@@ -82,9 +80,6 @@ impl Tree {
     /// Kills every process of the command.
     pub(in crate::workspace) fn kill(&mut self) {
         self.ended = true;
-        if !guard::on(Guard::NothingLeftRunning) {
-            return;
-        }
         self.signal(Signal::KILL);
         for _ in 0..ROUNDS_LIMIT {
             // Once the leader is gone, whatever is left has an ancestor among our own children.
