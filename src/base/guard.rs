@@ -53,16 +53,6 @@ pub(crate) enum Guard {
     Budget,
     /// A sub-task spends what its parent has left.
     CarvedBudget,
-    /// What is published is redacted.
-    RedactedPostings,
-    /// Nobody is pinged.
-    Mentions,
-    /// No issue is closed by a word.
-    ClosingWords,
-    /// What is published holds nothing a reader cannot see.
-    HiddenText,
-    /// No line of the log is a command to the runner.
-    LogCommands,
     /// Own output starts nothing.
     OwnOutput,
     /// Programs start runs by name only.

@@ -12,7 +12,6 @@ mod visible;
 
 use regex::Regex;
 
-use crate::base::guard::{self, Guard};
 use crate::base::secret::Redactor;
 
 /// GitHub refuses a comment body of more characters than this.
@@ -61,7 +60,7 @@ pub enum TextRefusal {
 /// Returns the text as it may be published as Markdown.
 #[must_use]
 pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
-    let clean = redacted(&visible::visible(text), redactor);
+    let clean = redactor.redact(&visible::visible(text));
     // What is far beyond the limit need not be read.
     let whole = settle(head_chars(&clean, 2 * BODY_LIMIT_CHARS), rules, redactor);
     if clean.len() == head_chars(&clean, 2 * BODY_LIMIT_CHARS).len() && width(&whole) <= BODY_LIMIT_CHARS {
@@ -84,7 +83,7 @@ pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let seen = visible::visible(text);
     let first = seen.trim().lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-    let clean = redacted(&first, redactor);
+    let clean = redactor.redact(&first);
     let plain = keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing));
     let kept = head_chars(&plain, TITLE_LIMIT_CHARS);
     if kept.len() == plain.len() { plain } else { format!("{}\u{2026}", head_chars(&plain, TITLE_LIMIT_CHARS - 1).trim_end()) }
@@ -93,7 +92,7 @@ pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 /// Returns the text as it may stand in a commit: no pings, no closing words, nothing that switches checks off.
 #[must_use]
 pub fn commit_message(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
-    let clean = redacted(&visible::visible(text), redactor);
+    let clean = redactor.redact(&visible::visible(text));
     keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing))
 }
 
@@ -109,10 +108,7 @@ pub fn artifact(text: &str, redactor: &Redactor) -> String {
 /// <https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>.
 #[must_use]
 pub fn log_safe(text: &str, redactor: &Redactor) -> String {
-    if !guard::on(Guard::LogCommands) {
-        return text.to_owned();
-    }
-    let clean = redacted(&visible::visible(text), redactor).replace("##[", "## [");
+    let clean = redactor.redact(&visible::visible(text)).replace("##[", "## [");
     let mut safe = String::with_capacity(clean.len());
     for line in clean.split_inclusive('\n') {
         let content = line.trim_start();
@@ -180,15 +176,11 @@ pub fn branch_name(name: &str, prefix: &str, default_branch: &str, redactor: &Re
     Ok(name.to_owned())
 }
 
-fn redacted(text: &str, redactor: &Redactor) -> String {
-    if guard::on(Guard::RedactedPostings) { redactor.redact(text) } else { text.to_owned() }
-}
-
 /// Neutralises until nothing changes; what never settles is shown as code.
 fn settle(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let mut current = text.to_owned();
     for _ in 0..PASSES {
-        let next = redacted(&markdown::neutralise(&current, rules), redactor);
+        let next = redactor.redact(&markdown::neutralise(&current, rules));
         if next == current {
             return current;
         }

@@ -1,7 +1,5 @@
 //! Words that make the forge act: mentions that ping, and closing keywords in front of an issue.
 
-use crate::base::guard::{self, Guard};
-
 /// The words that close an issue when a reference follows:
 /// <https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue>.
 const CLOSING: &[&str] = &["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
@@ -20,7 +18,7 @@ const REACH_BYTES: usize = 240;
 pub(super) fn at_sign(before: Option<char>, rest: &str, may_mention: &[String]) -> char {
     let pings =
         rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !before.is_some_and(|letter| letter.is_ascii_alphanumeric());
-    if !pings || !guard::on(Guard::Mentions) {
+    if !pings {
         return '@';
     }
     let name = rest.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '/').next().unwrap_or_default();
@@ -53,9 +51,6 @@ pub(super) fn is_issue_address(text: &str) -> bool {
 
 /// Sets a closing word at the end of `out` apart from the reference that is about to be written.
 pub(super) fn keep_apart(out: &mut String) {
-    if !guard::on(Guard::ClosingWords) {
-        return;
-    }
     let tail = tail(out, out.len());
     let mut word_end = tail.len() - repository_length(tail);
     if closing_word_ends(tail.get(..word_end).unwrap_or_default()) {

@@ -1,9 +1,8 @@
 //! What leaves, before and after: each case also filtered twice.
 
 use super::{BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown, patch, title};
-use crate::base::guard::{Guard, stops};
 use crate::base::secret::{Redactor, Secret};
-use pretty_assertions::assert_eq;
+use pretty_assertions::{assert_eq, assert_ne};
 
 fn rules() -> TextRules {
     TextRules { hosts: vec!["docs.rs".to_owned(), "github.com".to_owned()], prefix: "/locum".to_owned(), ..TextRules::default() }
@@ -309,18 +308,25 @@ fn no_line_of_a_log_commands_the_runner() {
     assert_eq!(log("a::b std::fmt ok"), "a::b std::fmt ok");
 }
 
-/// Returns true when a text leaves with `sign` in it.
-fn leaves_with(text: &str, sign: &str) -> bool {
-    markdown(text, &rules(), &redactor()).contains(sign)
-}
-
+/// Each hostile text leaves changed; where the rules allow it, it leaves as it is.
 #[test]
-fn an_attack_by_text_fails_because_of_one_guard() {
-    stops(Guard::Mentions, || leaves_with("thanks @octocat", "@octocat"));
-    stops(Guard::ClosingWords, || leaves_with("fixes #7", "fixes #7"));
-    stops(Guard::HiddenText, || leaves_with("a\u{200b}b", "\u{200b}"));
-    stops(Guard::RedactedPostings, || leaves_with("correct-horse-battery-staple-42", "correct-horse"));
-    for text in ["::set-output name=x::y", " \t::add-mask::x", "a ##[set-env name=x;]y"] {
-        stops(Guard::LogCommands, || log_safe(text, &redactor()) == text);
+fn an_attack_by_text_does_not_leave() {
+    let (strict, secret) = (rules(), "correct-horse-battery-staple-42");
+    let known = TextRules { mentions: vec!["octocat".to_owned()], ..rules() };
+    let closing = TextRules { closing: true, ..rules() };
+    for (text, sign, lax) in [("thanks @octocat", "@octocat", &known), ("fixes #7", "fixes #7", &closing)] {
+        assert!(!markdown(text, &strict, &redactor()).contains(sign), "{text}");
+        assert_eq!(markdown(text, lax, &redactor()), text);
+    }
+    assert!(!markdown(secret, &strict, &redactor()).contains("correct-horse"));
+    assert_eq!(markdown(secret, &strict, &Redactor::default()), secret);
+    assert_eq!(markdown("a\u{200b}b", &strict, &redactor()), "ab");
+    for (text, harmless) in [
+        ("::set-output name=x::y", "set-output name=x::y"),
+        (" \t::add-mask::x", " \tadd-mask::x"),
+        ("a ##[set-env name=x;]y", "a ## [set-env name=x;]y"),
+    ] {
+        assert_ne!(log_safe(text, &redactor()), text);
+        assert_eq!(log_safe(harmless, &redactor()), harmless);
     }
 }

@@ -1,6 +1,5 @@
 //! Text as it is seen: line ends made one, terminal colours, control and invisible characters left out.
 
-use crate::base::guard::{self, Guard};
 use crate::base::secret::view::{escape_length, is_invisible};
 
 /// Returns the text with nothing in it that a reader cannot see.
@@ -21,7 +20,7 @@ pub(super) fn visible(text: &str) -> String {
             // Chooses the coloured form of a symbol; a row of them would carry data.
             '\u{fe0f}' if !seen.ends_with('\u{fe0f}') => seen.push(letter),
             '\u{fe0f}' => {}
-            _ if (letter.is_control() || is_invisible(letter)) && guard::on(Guard::HiddenText) => {}
+            _ if letter.is_control() || is_invisible(letter) => {}
             _ => seen.push(letter),
         }
     }
