@@ -35,20 +35,6 @@ pub(crate) enum Guard {
     SecretInPatch,
     /// What is shown or logged is looked at once more for secrets.
     LastLook,
-    /// A task uses only the tools its mode offers.
-    OfferedTools,
-    /// What tools bring back is redacted before the model reads it.
-    RedactedObservations,
-    /// What the model says is redacted before it is written down.
-    RedactedReplies,
-    /// A call whose arguments held a secret is not performed.
-    WithheldCalls,
-    /// A call is not repeated for ever.
-    Repetition,
-    /// What a command really changed is judged again.
-    JudgedAgain,
-    /// Sub-tasks run in allowed modes, so deep and so many.
-    DelegationLimits,
     /// A budget ends what it pays for.
     Budget,
     /// A sub-task spends what its parent has left.

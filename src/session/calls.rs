@@ -7,7 +7,6 @@ use futures::{FutureExt, StreamExt};
 use tracing::Instrument;
 
 use crate::base::chat::StopReason;
-use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::tool::ToolName;
 use crate::modes::access;
@@ -265,10 +264,10 @@ fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
         StopReason::Filtered if last => return mistake(reminders::call_filtered().to_owned()),
         StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered => {}
     }
-    if waiting.withheld && writes(waiting) && guard::on(Guard::WithheldCalls) {
+    if waiting.withheld && writes(waiting) {
         return mistake(WITHHELD.to_owned());
     }
-    if let Some(cycle) = task.recent.repeats(&waiting.call).filter(|_| guard::on(Guard::Repetition)) {
+    if let Some(cycle) = task.recent.repeats(&waiting.call) {
         return mistake(reminders::repeated(cycle, REPEAT_LIMIT));
     }
     let failed = task.waiting.iter().filter_map(|other| other.answer.as_ref()).any(|answer| answer.is_error);

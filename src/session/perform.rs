@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::base::tool::ToolName;
@@ -195,7 +194,7 @@ impl<'a> Session<'a> {
         // A person's yes to a command is one to what it does: what would be held may stay, what is denied is put back.
         let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
         let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
-            verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least && guard::on(Guard::JudgedAgain)).unzip();
+            verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least).unzip();
         if undone.is_empty() {
             let refused = observation.refused.take();
             return self.answered(id, waiting, observation, refused, false);

@@ -3,7 +3,6 @@
 //! Sub-tasks only lose: a child runs under the same facts as its parent (who asked, how, which job), in a mode the policy allows
 //! and with what its own mode gives; its budget is the rest of its parent's, and what it spends its parent has spent.
 
-use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::base::path::RepoPath;
 use crate::modes::WayIn;
@@ -70,7 +69,7 @@ impl Session<'_> {
     /// Returns whether a task may start sub-tasks.
     pub(crate) fn may_delegate(&self, task: &TaskState) -> bool {
         let delegation = &self.parts.policy.settings().modes.delegation;
-        delegation.from.contains(&task.mode) && (task.depth < delegation.depth || !guard::on(Guard::DelegationLimits))
+        delegation.from.contains(&task.mode) && task.depth < delegation.depth
     }
 
     /// Starts the sub-task that a permitted call asks for.
@@ -107,9 +106,6 @@ impl Session<'_> {
 
     /// Returns why no further sub-task may be started, as a sentence for the model; `ahead` are about to be.
     pub(crate) fn delegation_refused(&self, id: TaskId, call: &NewTask, ahead: usize) -> Result<Option<String>, Stop> {
-        if !guard::on(Guard::DelegationLimits) {
-            return Ok(None);
-        }
         let task = self.task(id)?;
         let rules = &self.parts.policy.settings().modes;
         let started = self.state.tasks.iter().filter(|task| task.parent.is_some() && task.purpose == Purpose::Work).count() + ahead;

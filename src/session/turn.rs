@@ -6,7 +6,6 @@ use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
-use crate::base::guard::{self, Guard};
 use crate::base::id::TaskId;
 use crate::models::accounting;
 use crate::models::profile::Price;
@@ -114,8 +113,7 @@ impl<'a> Session<'a> {
     /// Takes secrets out of a reply; names the calls that held one.
     fn without_secrets(&self, reply: Reply) -> (Reply, Vec<String>) {
         let redactor = self.parts.redactor;
-        let redact =
-            |text: String| if redactor.finds_secret(&text) && guard::on(Guard::RedactedReplies) { redactor.redact(&text) } else { text };
+        let redact = |text: String| if redactor.finds_secret(&text) { redactor.redact(&text) } else { text };
         let holds = |call: &ToolCall| redactor.finds_secret(&call.arguments);
         let (mut calls, mut withheld) = (Vec::with_capacity(reply.calls.len()), Vec::new());
         for (index, call) in reply.calls.into_iter().enumerate() {

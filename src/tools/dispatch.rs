@@ -6,7 +6,6 @@
 use tracing::debug;
 
 use crate::base::chat::{ToolCall, ToolSpec};
-use crate::base::guard::{self, Guard};
 use crate::base::image::Image;
 use crate::base::text::Clipped;
 use crate::base::tool::ToolName;
@@ -336,7 +335,7 @@ fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) ->
 
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
     let tool = ToolName::find(access::resolve(name));
-    match tool.filter(|tool| offered.contains(tool) || !guard::on(Guard::OfferedTools)) {
+    match tool.filter(|tool| offered.contains(tool)) {
         Some(tool) => Ok(tool),
         None => {
             let problem = match tool {
@@ -387,8 +386,7 @@ pub async fn perform_with(permit: Permit<Call>, context: ToolContext<'_>, given:
         Call::CoordinateMode(call) => call.perform(),
     };
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
-    let text = if guard::on(Guard::RedactedObservations) { context.redactor.redact(&observation.text) } else { observation.text };
-    let text = Clipped::head_tail(&text, OBSERVATION_LIMIT_BYTES).text;
+    let text = Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES).text;
     Observation { text, ..observation }
 }
 
