@@ -33,8 +33,6 @@ pub(crate) enum Guard {
     FinalTree,
     /// Nothing is published that holds a secret.
     SecretInPatch,
-    /// What is shown or logged is looked at once more for secrets.
-    LastLook,
     /// A budget ends what it pays for.
     Budget,
     /// A sub-task spends what its parent has left.
@@ -51,8 +49,6 @@ pub(crate) enum Guard {
     MovedHead,
     /// What judges a run comes from the trusted commit.
     TrustedCommit,
-    /// A key goes to hosts it is tied to only.
-    KeyHost,
 }
 
 /// Returns true: every guard stands.

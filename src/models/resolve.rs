@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use crate::base::guard::{self, Guard};
 use crate::base::secret::Secret;
 use crate::models::address::{self, is_loopback, origin};
 use crate::models::catalogue::{Catalogue, HostWays, Limits};
@@ -261,7 +260,7 @@ pub fn resolve_named(settings: &ModelSettings, facts: &ModelFacts<'_>, name: &st
 pub fn key_may_go(variable: &str, url: &Url, written_by: Author, tied: &BTreeSet<Tie>) -> bool {
     match written_by {
         Author::Person => true,
-        Author::Repository => tied.contains(&(variable.to_owned(), origin(url))) || !guard::on(Guard::KeyHost),
+        Author::Repository => tied.contains(&(variable.to_owned(), origin(url))),
     }
 }
 
@@ -368,7 +367,7 @@ impl Chooser<'_> {
             if written { Author::Repository } else { Author::Person }
         };
         let known = self.catalogue.host(host);
-        if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) && guard::on(Guard::KeyHost) {
+        if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) {
             return Err(ProfileError::NotTied { name: name.to_owned(), what: format!("send requests to `{}`", origin(&url)) });
         }
         let from_repository = author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
@@ -505,7 +504,6 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
-    use crate::base::guard::{self, Guard};
     use crate::models::profile::ModelSettings;
 
     const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -546,14 +544,18 @@ mod tests {
     #[test]
     fn a_key_goes_to_no_host_that_only_the_repository_names() {
         // A host nobody tied anything to, and one that another key belongs to.
-        for (host, variable) in [("https://evil.example/v1", "OPENAI_API_KEY"), (OPENAI_BASE_URL, "DEPLOY_TOKEN")] {
+        for (host, variable, refused) in [
+            ("https://evil.example/v1", "OPENAI_API_KEY", "send requests to `https://evil.example`"),
+            (OPENAI_BASE_URL, "DEPLOY_TOKEN", "send the key in `DEPLOY_TOKEN` to `https://api.openai.com`"),
+        ] {
             let settings = format!("{{profiles: {{p: {{model: m, base_url: '{host}', api_key_env: {variable}}}}}, pointers: {{main: p}}}}");
             let env = [(variable, "the-key")];
             let from_repository = ["profiles.p.base_url", "profiles.p.api_key_env"];
-            let case = Case { settings: &settings, env: &env, from_repository: &from_repository, ..NOTHING };
-            guard::stops(Guard::KeyHost, || {
-                case.run().is_ok_and(|resolved| resolved.main.key.is_some_and(|key| key.expose() == "the-key"))
-            });
+            let by_a_person = Case { settings: &settings, env: &env, ..NOTHING };
+            assert_eq!(by_a_person.main(), chosen("p", host, Some("the-key")));
+            let by_the_repository = Case { from_repository: &from_repository, ..by_a_person };
+            let Err(ProfileError::NotTied { what, .. }) = by_the_repository.run() else { panic!("{host} gets the key") };
+            assert_eq!(what, refused);
         }
     }
 
