@@ -29,26 +29,10 @@ pub(crate) enum Guard {
     Restriction,
     /// A permit is good for what it was given for only.
     PermitCovers,
-    /// What would be published is judged again as git holds it.
-    FinalTree,
-    /// Nothing is published that holds a secret.
-    SecretInPatch,
     /// A budget ends what it pays for.
     Budget,
     /// A sub-task spends what its parent has left.
     CarvedBudget,
-    /// Own output starts nothing.
-    OwnOutput,
-    /// Programs start runs by name only.
-    Bots,
-    /// People start runs by the forge's word on them.
-    Tiers,
-    /// Forks are read only, or nothing at all.
-    Forks,
-    /// A pull request that moved since it was asked starts nothing.
-    MovedHead,
-    /// What judges a run comes from the trusted commit.
-    TrustedCommit,
 }
 
 /// Returns true: every guard stands.

@@ -1,6 +1,5 @@
 //! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the checkout does not have.
 
-use crate::base::guard::{self, Guard};
 use crate::forge::PullRequest;
 use crate::run::action::{Arrival, Found};
 use crate::run::fault::Fault;
@@ -33,7 +32,7 @@ pub(super) async fn base_of(arrival: &Arrival<'_>, pull_request: &PullRequest) -
 
 /// What judges a pull request is what it would be merged into, never what it brings.
 fn trusted_sha(pull_request: &PullRequest) -> &str {
-    if guard::on(Guard::TrustedCommit) { &pull_request.base_sha } else { &pull_request.head_sha }
+    &pull_request.base_sha
 }
 
 /// Brings the checkout to the commit the run starts from: a pull request's head, else where the job left it.
@@ -81,7 +80,6 @@ mod tests {
     use std::process::Command;
 
     use super::trusted_sha;
-    use crate::base::guard::{self, Guard};
     use crate::forge::PullRequest;
     use crate::policy::Policy;
     use crate::policy::command::Script;
@@ -115,11 +113,13 @@ mod tests {
             is_fork: false,
         };
         let repo = Repo::open(folder.path()).unwrap();
-        guard::stops(Guard::TrustedCommit, || {
-            let commit = repo.commit_of(trusted_sha(&pull_request)).unwrap();
+        let decided = |sha: &str| {
+            let commit = repo.commit_of(sha).unwrap();
             let text = Trusted { repo: &repo, commit: &commit }.file(POLICY_FILE).unwrap().unwrap().text;
             let policy = Policy::parse(&text, POLICY_FILE).unwrap();
-            policy.decide(&Intent::Command(Script::parse("echo x")), &Facts::default()).decision == Decision::Allow
-        });
+            policy.decide(&Intent::Command(Script::parse("echo x")), &Facts::default()).decision
+        };
+        assert_eq!(decided(&pull_request.head_sha), Decision::Allow, "what it brings would allow it");
+        assert_eq!(decided(trusted_sha(&pull_request)), Decision::Deny);
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! In: the trigger, the policy's settings and the situation. Out: nothing, or the rule that refuses. Who asked is decided in `who`.
 
-use crate::base::guard::{self, Guard};
 use crate::forge::command::{self, CommentCommand};
 use crate::forge::event::{EventKind, Trigger};
 use crate::forge::sanitise::BODY_LIMIT_CHARS;
@@ -67,7 +66,7 @@ fn screen_schedule(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), R
 pub(super) fn screen_own(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
     let login = trigger.actor.login.as_str();
     let own = is(login, WORKFLOW_LOGIN) || situation.own_login.is_some_and(|own| is(login, own));
-    if own && guard::on(Guard::OwnOutput) {
+    if own {
         return Err(silent("own-output", "own output never starts a run"));
     }
     Ok(())
@@ -76,7 +75,7 @@ pub(super) fn screen_own(trigger: &Trigger, situation: &Situation<'_>) -> Result
 pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), Refused> {
     let login = trigger.actor.login.as_str();
     let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
-    if !listed && guard::on(Guard::Bots) {
+    if !listed {
         return Err(silent("triggers.bots.allow", &format!("{login} is not a person and not listed")));
     }
     Ok(())
@@ -115,10 +114,10 @@ pub(super) fn fork_is_read_only(trigger: &Trigger, triggers: &Triggers, situatio
     if !pull_request.is_open {
         return Err(told("thread-open", "the pull request is closed"));
     }
-    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) && guard::on(Guard::MovedHead) {
+    if subject.head_sha.as_ref().is_some_and(|head| *head != pull_request.head_sha) {
         return Err(told("head-moved", "the pull request has new commits since it was asked"));
     }
-    match (pull_request.is_fork && guard::on(Guard::Forks), triggers.forks) {
+    match (pull_request.is_fork, triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
         (true, Forks::ReadOnly) => Ok(true),
         (true, Forks::Deny) => Err(told("triggers.forks", "pull requests from forks start nothing here")),

@@ -1,7 +1,6 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
 use super::{Answer, Flags, Refused, Said, Situation, Wish, examine};
-use crate::base::guard::{Guard, stops};
 use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use crate::forge::{Permission, PullRequest};
 use crate::policy::actors::Tier;
@@ -411,24 +410,28 @@ fn other_repositories_and_missing_policies_start_nothing() {
 }
 
 #[test]
-fn an_attack_by_event_fails_because_of_one_guard() {
+fn an_attack_by_event_starts_nothing() {
     let starts = |change: &dyn Fn(&mut Scene)| {
         let mut scene = scene("/locum fix the test");
         change(&mut scene);
         scene.decide().is_ok_and(|request| !request.read_only)
     };
-    stops(Guard::OwnOutput, || starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()));
-    stops(Guard::Bots, || {
-        starts(&|scene| {
-            scene.trigger.actor = Actor { login: "evil-app[bot]".to_owned(), id: None, is_user: false, association: String::new() }
-        })
-    });
-    stops(Guard::Tiers, || starts(&|scene| scene.permission = Ok(Permission::Read)));
+    assert!(starts(&|_| {}));
+    assert!(!starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()), "own output");
+    let by_bot = |scene: &mut Scene, login: &str| {
+        scene.trigger.actor = Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
+    };
+    assert!(starts(&|scene| by_bot(scene, "good-app[bot]")));
+    assert!(!starts(&|scene| by_bot(scene, "evil-app[bot]")), "a program nobody named");
+    assert!(!starts(&|scene| scene.permission = Ok(Permission::Read)), "a person who may only read");
     let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
         let asked = Some("aaa".to_owned());
         scene.trigger.subject = Some(Subject { number: 7, is_open: true, is_pull_request: true, head_sha: asked, ..Subject::default() });
         scene.pull_request = Some(change);
     };
-    stops(Guard::Forks, || starts(&|scene| on_a_pull_request(scene, PullRequest { is_fork: true, ..pull_request() })));
-    stops(Guard::MovedHead, || starts(&|scene| on_a_pull_request(scene, PullRequest { head_sha: "new".to_owned(), ..pull_request() })));
+    assert!(starts(&|scene| on_a_pull_request(scene, pull_request())));
+    let fork = || PullRequest { is_fork: true, ..pull_request() };
+    assert!(!starts(&|scene| on_a_pull_request(scene, fork())), "a fork");
+    let moved = || PullRequest { head_sha: "new".to_owned(), ..pull_request() };
+    assert!(!starts(&|scene| on_a_pull_request(scene, moved())), "a head that moved");
 }

@@ -2,7 +2,6 @@
 //!
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule that refuses.
 
-use crate::base::guard::{self, Guard};
 use crate::forge::Permission;
 use crate::forge::command::CommentCommand;
 use crate::forge::event::{Actor, EventKind, Trigger};
@@ -42,11 +41,7 @@ pub(super) fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situat
     if !trigger.actor.is_user {
         // Anyone's app may comment on a public repository under its name; a listed one must have been given the right to write.
         let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
-        return if listed || !guard::on(Guard::Bots) {
-            Ok(Tier::Bot)
-        } else {
-            Err(silent("triggers.bots.allow", &format!("{login} may not write here")))
-        };
+        return if listed { Ok(Tier::Bot) } else { Err(silent("triggers.bots.allow", &format!("{login} may not write here"))) };
     }
     Ok(Tier::of(Standing {
         permission: permission.as_str(),
@@ -87,7 +82,7 @@ pub(super) fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &T
     if listed && open && purpose != Purpose::Approve {
         return Ok(());
     }
-    if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) || !guard::on(Guard::Tiers) {
+    if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
         return Ok(());
     }
     Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
