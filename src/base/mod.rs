@@ -5,7 +5,6 @@ pub mod clock;
 pub mod excerpt;
 pub mod fields;
 pub mod front_matter;
-pub(crate) mod guard;
 pub mod id;
 pub mod image;
 pub mod path;
