@@ -4,8 +4,8 @@
 
 mod support;
 
-use locum::session::event::Event;
-use locum::session::state::State;
+use locum_agent::session::event::Event;
+use locum_agent::session::state::State;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use support::model_server::{Answer, ModelServer};

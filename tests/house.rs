@@ -48,25 +48,25 @@ const IMPURE_WORDS: &[&str] = &[
 const OWNERS: &[(&str, &[&str])] = &[
     ("git2", &["src/workspace/"]),
     ("octocrab", &["src/forge/"]),
-    ("reqwest", &["src/models/", "src/tools/web/", "src/forge/github"]),
+    ("reqwest", &["src/models/", "src/agent/tools/web/", "src/forge/github"]),
     ("figment", &["src/config/"]),
     ("clap", &["src/cli/"]),
     ("brush_parser", &["src/policy/command/", "src/policy/command.rs"]),
-    ("rustls", &["src/cli/", "src/models/", "src/forge/", "src/workspace/network/"]),
-    ("hyper", &["src/workspace/network/"]),
-    ("hyper_util", &["src/workspace/network/"]),
-    ("http_body_util", &["src/workspace/network/"]),
-    ("tokio_rustls", &["src/workspace/network/"]),
-    ("rustls_platform_verifier", &["src/workspace/network/"]),
-    ("flate2", &["src/workspace/network/"]),
+    ("rustls", &["src/cli/", "src/models/", "src/forge/", "src/sandbox/network/"]),
+    ("hyper", &["src/sandbox/network/"]),
+    ("hyper_util", &["src/sandbox/network/"]),
+    ("http_body_util", &["src/sandbox/network/"]),
+    ("tokio_rustls", &["src/sandbox/network/"]),
+    ("rustls_platform_verifier", &["src/sandbox/network/"]),
+    ("flate2", &["src/sandbox/network/"]),
     ("tracing_subscriber", &["src/cli/"]),
 ];
 
 /// Files that may lift the second fence (clippy's disallowed methods and types) for themselves.
 const EFFECT_OWNERS: &[&str] = &[
     "src/workspace/",
-    "src/session/journal",
-    "src/session/attacks",
+    "src/agent/session/journal",
+    "src/agent/session/attacks",
     "src/config/",
     "src/cli/",
     "src/run/",
@@ -74,7 +74,7 @@ const EFFECT_OWNERS: &[&str] = &[
     "src/models/",
     "src/forge/local",
     "src/forge/github",
-    "src/tools/",
+    "src/agent/tools/",
 ];
 
 #[test]
@@ -161,7 +161,7 @@ fn only_the_policy_makes_permits() {
         .filter(|place| !place.starts_with("src/policy/"))
         .collect();
     assert!(makers.is_empty(), "{makers:?}");
-    let policy = sources().into_iter().find(|file| file.path == "src/policy/mod.rs").unwrap();
+    let policy = sources().into_iter().find(|file| file.path == "src/policy/lib.rs").unwrap();
     assert!(policy.text.contains("pub struct Permit<A> {\n    act: A,"), "the fields of `Permit` are private");
 }
 

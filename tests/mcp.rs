@@ -6,7 +6,7 @@ mod support;
 
 use std::io::{Lines, StdinLock, Write};
 
-use locum::session::event::Event;
+use locum_agent::session::event::Event;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -369,7 +369,7 @@ fn a_server_that_does_not_answer_is_not_waited_for_and_its_tools_stay_as_they_we
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let answers: Vec<String> = stage.answers().into_iter().map(|(_, text)| text).collect();
     assert!(answers[1].contains("did not answer within 1 s"), "{}", answers[1]);
-    let noted = |line: &locum::session::event::JournalLine| matches!(&line.event, Event::ServerNoted { what, .. } if what.contains("its tools changed"));
+    let noted = |line: &locum_agent::session::event::JournalLine| matches!(&line.event, Event::ServerNoted { what, .. } if what.contains("its tools changed"));
     assert_eq!(stage.journal().iter().filter(|line| noted(line)).count(), 1);
 }
 

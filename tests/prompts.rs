@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use locum::session::event::Event;
-use locum::session::journal::Journal;
-use locum::workspace::seed;
+use locum_agent::session::event::Event;
+use locum_agent::session::journal::Journal;
+use locum_workspace::seed;
 use pretty_assertions::assert_eq;
 
 const POLICY: &str = r#"

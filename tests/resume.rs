@@ -11,9 +11,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use locum::session::event::{Event, JournalLine};
-use locum::session::journal::{JOURNAL_FILE, Journal};
-use locum::session::outcome::Outcome;
+use locum_agent::session::event::{Event, JournalLine};
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::outcome::Outcome;
 use pretty_assertions::assert_eq;
 
 const SIGXFSZ: i32 = 25;
@@ -129,10 +129,10 @@ impl Bench {
 fn essence(lines: &[JournalLine]) -> (Outcome, BTreeSet<String>) {
     let Some(Event::Ended(outcome)) = lines.last().map(|line| &line.event) else { unreachable!("it has not ended: {lines:?}") };
     let mut outcome = outcome.as_ref().clone();
-    outcome.session = locum::base::id::SessionId::parse("0").unwrap();
+    outcome.session = locum_agent::session::id::SessionId::parse("0").unwrap();
     // A command that was cut off is reported as killed, and its answer has another length; the names of commits hold their time.
     outcome.commands.clear();
-    outcome.spent.usage = locum::base::chat::Usage::default();
+    outcome.spent.usage = locum_base::chat::Usage::default();
     for task in &mut outcome.tasks {
         task.own.usage = outcome.spent.usage;
         task.with_sub_tasks.usage = outcome.spent.usage;

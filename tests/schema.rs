@@ -8,16 +8,16 @@ mod support;
 use std::path::Path;
 
 use fancy_regex::Regex;
-use locum::base::yaml::Document;
 use locum::cli::inspect_args::SchemaWord;
 use locum::cli::schema::whole;
 use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
-use locum::models::scripted::script::Script;
-use locum::modes::{ModeSource, loader};
-use locum::policy::Policy;
-use locum::policy::cases::read_cases;
 use locum::run::job::Job;
+use locum_files::yaml::Document;
+use locum_models::scripted::script::Script;
+use locum_modes::{ModeSource, loader};
+use locum_policy::Policy;
+use locum_policy::cases::read_cases;
 use serde_json::{Map, Value as Json, json};
 use support::stage::Stage;
 

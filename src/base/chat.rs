@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::image::Image;
-use crate::base::text::weighed_bytes;
+use crate::image::Image;
+use crate::text::weighed_bytes;
 
 /// One message of a task's conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! `Clock`: where time comes from, so that every floor that needs it can be tested without waiting.
 
+use std::pin::Pin;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use jiff::Timestamp;
 
 /// A source of time. The real one lives in `run`; tests bring their own.
@@ -14,5 +14,5 @@ pub trait Clock: Send + Sync {
     fn elapsed(&self) -> Duration;
 
     /// Resolves after `duration`.
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }

@@ -1,47 +1,8 @@
-//! Names that the program gives out: sessions and tasks.
+//! `TaskId`: names one task inside its session.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-/// Names one session: a UUID version 7 in its plain form, so that names sort by time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct SessionId(String);
-
-impl SessionId {
-    /// Returns a new name.
-    #[must_use]
-    pub fn fresh() -> Self {
-        Self(uuid::Uuid::now_v7().simple().to_string())
-    }
-
-    /// Reads a name as written by a person; only hexadecimal digits and `-`, so that it is safe as a file name.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let plain = !text.is_empty() && text.len() <= 64 && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-        plain.then(|| Self(text.to_owned()))
-    }
-
-    /// Returns when it was given out, in seconds since 1970; `None` for a name that does not tell.
-    #[must_use]
-    pub fn made_at_s(&self) -> Option<i64> {
-        let (seconds, _) = uuid::Uuid::try_parse(&self.0).ok()?.get_timestamp()?.to_unix();
-        i64::try_from(seconds).ok()
-    }
-
-    /// Returns the name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
 
 /// Names one task inside its session: 0 is the root task, sub-tasks count up in order of creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -221,40 +221,12 @@ pub fn estimates(width: u32, height: u32) -> [usize; 3] {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Content, IMAGE_LIMIT_BYTES, Image, ImageError, ImageKind, estimates};
-    use crate::base::chat::ToolResult;
-
-    /// The beginning of a PNG of this many pixels.
-    pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
-        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
-        bytes.extend(width.to_be_bytes());
-        bytes.extend(height.to_be_bytes());
-        bytes.extend(b"\x08\x02\0\0\0");
-        bytes
-    }
-
-    /// An answer that shows images: a PNG, a GIF, and one whose bytes are gone.
-    pub(crate) fn answer(call_id: &str) -> ToolResult {
-        let parse = |bytes: &[u8]| Image::parse(bytes).unwrap();
-        let (png, gif) = (parse(&png(2, 3)), parse(&gif(2, 3)));
-        let gone = Image { content: Content::default(), ..png.clone() };
-        ToolResult { call_id: call_id.into(), text: "File: a".into(), images: vec![png, gif, gone], ..ToolResult::default() }
-    }
-
-    fn jpeg(width: u16, height: u16) -> Vec<u8> {
-        let mut bytes = b"\xff\xd8\xff\xe0\0\x04xx\xff\xc0\0\x11\x08".to_vec();
-        bytes.extend(height.to_be_bytes());
-        bytes.extend(width.to_be_bytes());
-        bytes.extend([0; 8]);
-        bytes
-    }
-
-    fn gif(width: u16, height: u16) -> Vec<u8> {
-        [&b"GIF89a"[..], &width.to_le_bytes(), &height.to_le_bytes(), &[0; 4]].concat()
-    }
+    use crate::chat::ToolResult;
+    use crate::samples::{answer, gif, jpeg, png};
 
     fn webp(width: u32, height: u32) -> Vec<u8> {
         let (width, height) = ((width - 1).to_le_bytes(), (height - 1).to_le_bytes());

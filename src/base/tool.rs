@@ -81,3 +81,18 @@ impl fmt::Display for ToolName {
         formatter.write_str(self.as_str())
     }
 }
+
+/// Other names of tools.
+const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
+
+/// The tool that stands for every tool of an MCP server.
+const MCP_TOOL: &str = "use_mcp_tool";
+
+/// Brings a name to the one the table has: `write_file` to `write_to_file`.
+#[must_use]
+pub fn resolve(tool: &str) -> &str {
+    if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
+        return MCP_TOOL;
+    }
+    ALIASES.iter().find(|(alias, _)| *alias == tool).map_or(tool, |(_, name)| name)
+}

@@ -11,8 +11,6 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 
-use crate::base::clock::Clock;
-use crate::base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
 use crate::cli::args::ActionArgs;
 use crate::cli::failure::Failure;
 use crate::cli::launch::{open, stop_signal};
@@ -22,18 +20,20 @@ use crate::cli::{Context, ExitStatus};
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::files;
-use crate::forge::github::GitHub;
-use crate::forge::sanitise;
-use crate::report::actions::{self, Annotation, Level};
-use crate::report::{figures, live, summary};
 use crate::run::action::{self, ActionEnd, Arrival, Ran};
 use crate::run::clock::SystemClock;
 use crate::run::publish::Landed;
-use crate::session::event::JournalLine;
-use crate::session::outcome::OutcomeWord;
-use crate::session::state::State;
-use crate::workspace::git_binary::GitBinary;
-use crate::workspace::remote::Remote;
+use locum_agent::report::actions::{self, Annotation, Level};
+use locum_agent::report::{figures, live, summary};
+use locum_agent::session::event::JournalLine;
+use locum_agent::session::outcome::OutcomeWord;
+use locum_agent::session::state::State;
+use locum_base::clock::Clock;
+use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
+use locum_forge::github::GitHub;
+use locum_forge::sanitise;
+use locum_workspace::git_binary::GitBinary;
+use locum_workspace::remote::Remote;
 
 /// Runs the subcommand.
 ///
@@ -131,21 +131,21 @@ fn ran_words(ran: &Ran) -> String {
 
 fn summary_of(end: &ActionEnd) -> String {
     match end {
-        ActionEnd::Skipped(why) => format!("**locum**: nothing started: {}\n", crate::report::markdown::inline(why)),
-        ActionEnd::Answered { what, .. } => format!("**locum**: {}\n", crate::report::markdown::inline(what)),
-        ActionEnd::Planned(plan) => format!("**locum**: dry run\n\n{}\n", crate::report::markdown::fenced(&plan.to_string(), "text")),
+        ActionEnd::Skipped(why) => format!("**locum**: nothing started: {}\n", locum_agent::report::markdown::inline(why)),
+        ActionEnd::Answered { what, .. } => format!("**locum**: {}\n", locum_agent::report::markdown::inline(what)),
+        ActionEnd::Planned(plan) => format!("**locum**: dry run\n\n{}\n", locum_agent::report::markdown::fenced(&plan.to_string(), "text")),
         ActionEnd::Ran(ran) => {
             let mut landing = match &ran.published.landed {
                 Landed::PullRequest { number, url, branch, .. } => format!("Pull request [#{number}]({url}) from `{branch}`."),
                 Landed::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
                 Landed::Review { url, comments } => format!("[Review]({url}) with {}.", figures::count(*comments, "comment")),
-                Landed::Nowhere(why) | Landed::Diff(why) => crate::report::markdown::inline(why),
+                Landed::Nowhere(why) | Landed::Diff(why) => locum_agent::report::markdown::inline(why),
             };
             for note in &ran.published.notes {
-                landing.push_str(&format!("\n\nNot published: {}", crate::report::markdown::inline(note)));
+                landing.push_str(&format!("\n\nNot published: {}", locum_agent::report::markdown::inline(note)));
             }
             for risk in &ran.plan.risks {
-                landing.push_str(&format!("\n\n{}.", crate::report::markdown::inline(risk)));
+                landing.push_str(&format!("\n\n{}.", locum_agent::report::markdown::inline(risk)));
             }
             summary::job_summary(&ran.outcome, &ran.plan.budget, &ran.plan.mode, &landing)
         }
@@ -190,7 +190,7 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
         ("pull-request-number", number),
         ("comment-id", ran.published.comment.as_ref().map(|receipt| receipt.id.to_string()).unwrap_or_default()),
         ("session-id", outcome.session.to_string()),
-        ("transcript-path", ran.folder.join(crate::session::journal::JOURNAL_FILE).display().to_string()),
+        ("transcript-path", ran.folder.join(locum_agent::session::journal::JOURNAL_FILE).display().to_string()),
         ("patch-path", ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default()),
         ("cost-usd", format!("{:.4}", outcome.spent.cost_usd)),
         ("input-tokens", outcome.spent.usage.input.to_string()),

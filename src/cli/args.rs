@@ -12,7 +12,7 @@ use crate::cli::modes_args::ModesArgs;
 use crate::cli::prompt_args::{CommandsArgs, SkillsArgs};
 use crate::cli::trigger_args::TriggerArgs;
 use crate::config::load::FlagValue;
-use crate::models::cassette::Field;
+use locum_models::cassette::Field;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
 #[derive(Clone, Debug, Parser)]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::base::yaml;
 use crate::cli::ExitStatus;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::place::named_file;
-use crate::report::markdown::visible;
+use locum_agent::report::markdown::visible;
+use locum_files::yaml;
 
 /// What a check of one file found.
 #[derive(Serialize)]

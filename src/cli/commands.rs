@@ -8,11 +8,11 @@ use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::prompt_args::{CommandsArgs, CommandsCommand, NamedArgs, ValidateArgs};
 use crate::cli::{Context, ExitStatus, table};
-use crate::prompts::PromptFile;
-use crate::prompts::commands::{self, CommandFile, CommandSet, SlashCommand};
-use crate::report::figures::clip;
-use crate::report::markdown::visible;
 use crate::run::fault::Fault;
+use locum_agent::report::figures::clip;
+use locum_agent::report::markdown::visible;
+use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::commands::{self, CommandFile, CommandSet, SlashCommand};
 
 /// Longest description in a list, in characters.
 const DESCRIPTION_CHARS: usize = 80;

@@ -4,15 +4,15 @@
 
 use std::path::Path;
 
-use crate::base::clock::Clock;
 use crate::cli::args::{SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
 use crate::run::clock::SystemClock;
-use crate::session::event::{Decided, PersonsWord};
-use crate::session::hold::{self, NotDecided};
+use locum_agent::session::event::{Decided, PersonsWord};
+use locum_agent::session::hold::{self, NotDecided};
+use locum_base::clock::Clock;
 
 /// Says yes to a held call.
 ///

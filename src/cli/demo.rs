@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::id::SessionId;
 use crate::cli::args::{DemoArgs, OutputFormat};
 use crate::cli::failure::Failure;
 use crate::cli::launch::{self, Ended, Launch, Live, Ready, Show};
@@ -11,13 +10,14 @@ use crate::cli::output::Output;
 use crate::cli::place::named_file;
 use crate::cli::{Context, ExitStatus};
 use crate::config::load::FlagValue;
-use crate::policy::actors::Tier;
-use crate::policy::intent::{Facts, TriggerKind};
-use crate::report::figures;
 use crate::run::execute::{self, Beginning};
 use crate::run::plan::Subject;
 use crate::run::prepare::{Cassettes, NamedFile};
-use crate::workspace::seed;
+use locum_agent::report::figures;
+use locum_agent::session::id::SessionId;
+use locum_policy::actors::Tier;
+use locum_policy::intent::{Facts, TriggerKind};
+use locum_workspace::seed;
 
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("../../config/demo/manifest.toml")),

@@ -13,10 +13,10 @@ use crate::cli::place::{Place, own_settings};
 use crate::cli::policy::{parse, repository_file};
 use crate::cli::session::sessions_folder;
 use crate::cli::{Context, ExitStatus, table};
-use crate::models::resolve::{ModelFacts, resolve};
-use crate::policy::schema::{CommandLimits, CommandNetwork, Sandbox};
-use crate::workspace::git_binary;
-use crate::workspace::sandbox::level::{Level, ProcessLimit};
+use locum_models::resolve::{ModelFacts, resolve};
+use locum_policy::schema::{CommandLimits, CommandNetwork, Sandbox};
+use locum_sandbox::level::{Level, ProcessLimit};
+use locum_workspace::git_binary;
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]

@@ -1,9 +1,9 @@
 //! `Failure`: why a command did not do its work, ready to be shown: `error: place: what`, the line of the file, then `hint: what to do`.
 
-use crate::base::excerpt::Excerpt;
 use crate::cli::ExitStatus;
 use crate::cli::output::Output;
 use crate::run::fault::{Fault, FaultKind};
+use locum_files::excerpt::Excerpt;
 
 /// Why a command did not do its work; every mistake found, not only the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,12 +92,6 @@ impl From<Fault> for Failure {
         let mistakes =
             fault.notes.into_iter().map(|note| Mistake { place: note.place, what: note.what, hint: note.hint, excerpt: note.excerpt });
         Self { status, mistakes: mistakes.collect() }
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Self {
-        Self::internal(format!("{error:#}"))
     }
 }
 

@@ -14,11 +14,11 @@ use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::{Context, ExitStatus};
-use crate::modes::{Group, ModeSource};
-use crate::policy::starter::{OwnMode, starter};
 use crate::run::survey::survey;
 use crate::run::trusted::POLICY_FILE;
-use crate::workspace::repo::Repo;
+use locum_modes::{Group, ModeSource};
+use locum_policy::starter::{OwnMode, starter};
+use locum_workspace::repo::Repo;
 
 /// Where the workflow is written.
 const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";

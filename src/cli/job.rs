@@ -3,17 +3,17 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use crate::base::clock::Clock;
 use crate::cli::args::{JobArgs, JobCommand, JobDueArgs, JobRunArgs, ListArgs};
 use crate::cli::failure::Failure;
 use crate::cli::launch::{self, Launch};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, run, table};
-use crate::policy::intent::Facts;
 use crate::run::clock::SystemClock;
 use crate::run::job::{Job, Work};
 use crate::run::plan::Subject;
 use crate::run::trusted::Trusted;
+use locum_base::clock::Clock;
+use locum_policy::intent::Facts;
 
 /// Runs the subcommand.
 ///

@@ -5,10 +5,10 @@ use std::io;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::base::secret::plain::PlainValues;
 use crate::cli::args::{GlobalArgs, LogFormat};
 use crate::cli::failure::Failure;
 use crate::config::environment::Environment;
+use locum_base::secret::plain::PlainValues;
 
 /// Variable with a filter in tracing's own words (`locum=debug,hyper=info`).
 const VARIABLE: &str = "LOCUM_LOG";

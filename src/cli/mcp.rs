@@ -4,7 +4,6 @@
 
 use serde::Serialize;
 
-use crate::base::secret::Redactor;
 use crate::cli::checked::{self, Checked, Finding, Told};
 use crate::cli::failure::Failure;
 use crate::cli::mcp_args::{McpArgs, McpCommand, McpListArgs};
@@ -14,17 +13,18 @@ use crate::cli::policy::{parse, repository_file};
 use crate::cli::policy_explain::word;
 use crate::cli::prompt_args::ValidateArgs;
 use crate::cli::{Context, ExitStatus, launch, mcp_serve, table};
-use crate::modes::Group;
-use crate::policy::Policy;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::verdict::Decision;
-use crate::prompts::servers::OfferedTool;
 use crate::run::servers::{ServerPlan, facts_of};
-use crate::tools::mcp::definition::{self, ServerFile};
-use crate::tools::mcp::servers::{PlannedServer, Servers, Standing, Surroundings};
-use crate::workspace::env::clean_env;
-use crate::workspace::network::Gate;
-use crate::workspace::sandbox::Sandbox;
+use locum_agent::tools::mcp::definition::{self, ServerFile};
+use locum_agent::tools::mcp::servers::{PlannedServer, Servers, Standing, Surroundings};
+use locum_base::secret::Redactor;
+use locum_modes::Group;
+use locum_modes::prompts::servers::OfferedTool;
+use locum_policy::Policy;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
+use locum_sandbox::Sandbox;
+use locum_sandbox::env::clean_env;
+use locum_sandbox::network::Gate;
 
 /// Runs the subcommand.
 ///

@@ -10,12 +10,12 @@ use std::rc::Rc;
 use clap::Parser;
 use serde_json::{Value, json};
 
-use crate::base::secret::plain::PlainValues;
 use crate::cli::args::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus, dispatch};
-use crate::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
+use locum_agent::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
+use locum_base::secret::plain::PlainValues;
 
 /// Longest request, in bytes.
 const LINE_LIMIT_BYTES: u64 = 1024 * 1024;
@@ -125,7 +125,7 @@ fn called(params: &Value, context: &Context) -> Result<Value, String> {
     };
     let given = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
     let schema = tool(name, about).get("inputSchema").cloned().unwrap_or_default();
-    if let Some(wrong) = crate::tools::mcp::schema::mismatch(&schema, &given) {
+    if let Some(wrong) = locum_agent::tools::mcp::schema::mismatch(&schema, &given) {
         return Err(wrong);
     }
     let text = |value: &Value| value.as_str().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Floor 9: the command line. Results on stdout, talk on stderr; every error says where, what, and what to do.
+//! The command line. Results on stdout, talk on stderr; every error says where, what, and what to do.
 //!
 //! In: arguments, the environment, the folder it was started in. Out: an exit code from [`ExitStatus`]. The work itself is done on
 //! the floors below: a subcommand's file parses nothing and decides nothing, it asks and shows.
@@ -51,14 +51,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::base::secret::plain::PlainValues;
 use crate::cli::args::{Cli, Command, GlobalArgs};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::config::environment::Environment;
 use crate::config::source::ConfigErrors;
-use crate::session::outcome::OutcomeWord;
-use crate::workspace::sandbox;
+use locum_agent::session::outcome::OutcomeWord;
+use locum_base::secret::plain::PlainValues;
 
 /// How the program ends, in one number that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +133,7 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
     logs::start(&cli.global, &environment, hidden)?;
-    if let Err(error) = sandbox::close_own_process() {
+    if let Err(error) = locum_sandbox::close_own_process() {
         tracing::warn!(%error, "other processes of this user can look into this one");
     }
     let started_in = std::env::current_dir().map_err(|error| Failure::internal(format!("the current folder: {error}")))?;
@@ -186,7 +185,7 @@ fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
 #[cfg(test)]
 mod tests {
     use super::ExitStatus;
-    use crate::session::outcome::OutcomeWord;
+    use locum_agent::session::outcome::OutcomeWord;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -7,10 +7,10 @@ use crate::cli::inspect_args::{InspectArgs, ModelsArgs, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, table};
-use crate::models::catalogue::{Source, Sources};
-use crate::models::profile::{ModelSettings, Price, Profile};
-use crate::models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve, resolve_named};
-use crate::models::tokens::Tokenizer;
+use locum_models::catalogue::{Source, Sources};
+use locum_models::profile::{ModelSettings, Price, Profile};
+use locum_models::resolve::{Chosen, ModelFacts, ProfileError, Resolved, resolve, resolve_named};
+use locum_models::tokens::Tokenizer;
 
 /// Runs the subcommand.
 ///
@@ -160,7 +160,8 @@ fn said_by(sources: Sources) -> String {
 }
 
 fn cells(row: &ModelRow) -> [String; 11] {
-    let number = |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| crate::report::figures::tokens(u64::from(number)));
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| locum_agent::report::figures::tokens(u64::from(number)));
     let price = row.price.map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
     let notes = row.problem.iter().chain(&row.notes).cloned().collect::<Vec<_>>().join("; ");
     [

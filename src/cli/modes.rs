@@ -9,12 +9,12 @@ use crate::cli::modes_args::{ModesArgs, ModesCommand, ShowModeArgs, ValidateMode
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus, modes_change, modes_prompt, modes_transfer, table};
-use crate::modes::loader::{ModeError, Strictness};
-use crate::modes::merge::{self, ModeText};
-use crate::modes::schema::{GroupOptions, GroupRecord, ModeView};
-use crate::modes::{ModeSet, ModeSource, places};
-use crate::prompts::sections;
-use crate::report::markdown::visible;
+use locum_agent::report::markdown::visible;
+use locum_modes::loader::{ModeError, Strictness};
+use locum_modes::merge::{self, ModeText};
+use locum_modes::prompts::sections;
+use locum_modes::schema::{GroupOptions, GroupRecord, ModeView};
+use locum_modes::{ModeSet, ModeSource, places};
 
 /// Runs the subcommand.
 ///
@@ -168,5 +168,5 @@ fn groups(view: &ModeView) -> String {
 }
 
 fn first_line(text: &str) -> String {
-    crate::report::figures::clip(text.trim().lines().next().unwrap_or_default(), 80)
+    locum_agent::report::figures::clip(text.trim().lines().next().unwrap_or_default(), 80)
 }

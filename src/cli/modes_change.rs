@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::fields::nearest;
-use crate::base::yaml::Document;
 use crate::cli::failure::Failure;
 use crate::cli::modes_args::{CreateModeArgs, DeleteModeArgs, FieldArgs, UpdateModeArgs, WriteArgs};
 use crate::cli::modes_file::{TargetFile, Writing, root_of};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::{Context, ExitStatus};
-use crate::modes::edit::Change;
-use crate::modes::{Mode, ModeSet, schema};
+use locum_files::fields::nearest;
+use locum_files::yaml::Document;
+use locum_modes::edit::Change;
+use locum_modes::{Mode, ModeSet, schema};
 
 /// Adds a mode.
 ///

@@ -9,10 +9,10 @@ use crate::cli::modes_args::WriteArgs;
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::config::files;
-use crate::modes::edit::{self, Change, EditError};
-use crate::modes::loader::Strictness;
-use crate::modes::merge::{self, ModeText};
-use crate::modes::{Mode, ModeSource, places};
+use locum_modes::edit::{self, Change, EditError};
+use locum_modes::loader::Strictness;
+use locum_modes::merge::{self, ModeText};
+use locum_modes::{Mode, ModeSource, places};
 
 /// Where a mode of a repository is put when nothing says otherwise.
 const OWN_FILE: &str = ".locum/modes.yml";

@@ -12,16 +12,16 @@ use crate::cli::place::Place;
 use crate::cli::policy;
 use crate::cli::{Context, ExitStatus};
 use crate::config::settings::Settings;
-use crate::models::accounting::estimate_tools;
-use crate::models::resolve::{self, ModelFacts};
-use crate::models::tokens::Tokenizer;
-use crate::modes::access::Purpose;
-use crate::modes::{Mode, ModeSet};
-use crate::policy::intent::Facts;
-use crate::prompts::Standing;
-use crate::report::markdown::visible;
 use crate::run::models::wish_of;
-use crate::session::brief::{Telling, Told};
+use locum_agent::report::markdown::visible;
+use locum_agent::session::brief::{Telling, Told};
+use locum_models::accounting::estimate_tools;
+use locum_models::resolve::{self, ModelFacts};
+use locum_models::tokens::Tokenizer;
+use locum_modes::access::Purpose;
+use locum_modes::prompts::Standing;
+use locum_modes::{Mode, ModeSet};
+use locum_policy::intent::Facts;
 
 /// One section of the prompt.
 #[derive(Serialize)]

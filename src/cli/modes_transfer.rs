@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::base::text::counted;
 use crate::cli::failure::Failure;
 use crate::cli::modes_args::{ExportForm, ExportModesArgs, ImportModesArgs};
 use crate::cli::modes_change::find;
@@ -13,10 +12,11 @@ use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::{Context, ExitStatus};
 use crate::config::files;
-use crate::modes::edit::Change;
-use crate::modes::schema::ModeRecord;
-use crate::modes::transfer::{self, Carried, RULES_FILES_LIMIT, RulesFile};
-use crate::modes::{Mode, ModeSource};
+use locum_base::text::counted;
+use locum_modes::edit::Change;
+use locum_modes::schema::ModeRecord;
+use locum_modes::transfer::{self, Carried, RULES_FILES_LIMIT, RulesFile};
+use locum_modes::{Mode, ModeSource};
 
 /// Folders of rules for one mode, without its slug; the first that has files is carried.
 const RULES_FOLDERS: &[&str] = &[".locum/rules-", ".roo/rules-", ".kilocode/rules-"];

@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::base::secret::plain::PlainValues;
 use crate::cli::failure::Failure;
+use locum_base::secret::plain::PlainValues;
 
 /// Where a command's result and its talk go.
 pub struct Output {

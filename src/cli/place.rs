@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::path::RepoPath;
 use crate::cli::Context;
 use crate::cli::failure::{Failure, Mistake};
 use crate::config::environment::Environment;
@@ -11,18 +10,19 @@ use crate::config::files::{self, FileFault};
 use crate::config::load::{ConfigFile, FlagValue, Layers, load};
 use crate::config::settings::Settings;
 use crate::config::source::ConfigErrors;
-use crate::modes::loader::{ModeError, ModeErrors};
-use crate::modes::merge::{self, Merged, ModeText};
-use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define};
-use crate::modes::{ModeSet, ModeSource};
-use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
-use crate::prompts::PromptFile;
-use crate::prompts::commands::{self, CommandSet};
-use crate::prompts::rules::{self, RuleFile};
-use crate::prompts::skills::{self, SkillSet};
 use crate::run::fault::Fault;
 use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
-use crate::workspace::repo::{CommitId, Repo};
+use locum_base::path::RepoPath;
+use locum_modes::loader::{ModeError, ModeErrors};
+use locum_modes::merge::{self, Merged, ModeText};
+use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define};
+use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::commands::{self, CommandSet};
+use locum_modes::prompts::rules::{self, RuleFile};
+use locum_modes::prompts::skills::{self, SkillSet};
+use locum_modes::{ModeSet, ModeSource};
+use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use locum_workspace::repo::{CommitId, Repo};
 
 /// Where files are read.
 pub enum Place {
@@ -42,7 +42,7 @@ impl Place {
         match at {
             None => Ok(Self::WorkingTree(repo.map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned()))),
             Some(revision) => {
-                let fault = |error: crate::workspace::repo::RepoError| Failure::usage("--at", error.to_string());
+                let fault = |error: locum_workspace::repo::RepoError| Failure::usage("--at", error.to_string());
                 let repo = repo.map_err(fault)?;
                 let commit = repo.commit_of(revision).map_err(fault)?;
                 Ok(Self::Commit(Box::new(repo), commit))

@@ -11,17 +11,17 @@ use crate::cli::session::{find, sessions_folder};
 use crate::cli::{Context, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::config::load::ConfigFile;
-use crate::policy::Policy;
-use crate::policy::explain::Warning;
-use crate::policy::idle::AcceptedRisk;
-use crate::policy::import::{Source, import_all};
-use crate::policy::schema::PolicyErrors;
-use crate::policy::verdict::RuleRef;
-use crate::report::figures;
-use crate::report::markdown::visible;
 use crate::run::trusted::{JOBS_FOLDER, POLICY_FILE};
-use crate::session::event::Event;
-use crate::session::journal::Journal;
+use locum_agent::report::figures;
+use locum_agent::report::markdown::visible;
+use locum_agent::session::event::Event;
+use locum_agent::session::journal::Journal;
+use locum_policy::Policy;
+use locum_policy::explain::Warning;
+use locum_policy::idle::AcceptedRisk;
+use locum_policy::import::{Source, import_all};
+use locum_policy::schema::PolicyErrors;
+use locum_policy::verdict::RuleRef;
 
 /// Runs the subcommand.
 ///
@@ -185,8 +185,8 @@ pub(super) fn repository_file(context: &Context, at: Option<&str>) -> Result<Opt
     }
 }
 
-impl<'a> From<&'a crate::policy::schema::PolicyError> for ErrorRow<'a> {
-    fn from(error: &'a crate::policy::schema::PolicyError) -> Self {
+impl<'a> From<&'a locum_policy::schema::PolicyError> for ErrorRow<'a> {
+    fn from(error: &'a locum_policy::schema::PolicyError) -> Self {
         Self { line: error.line, column: error.column, message: &error.message, hint: error.hint.as_deref() }
     }
 }
@@ -194,7 +194,7 @@ impl<'a> From<&'a crate::policy::schema::PolicyError> for ErrorRow<'a> {
 impl From<PolicyErrors> for Failure {
     fn from(errors: PolicyErrors) -> Self {
         let place = |origin: String, line: u32, column: u32| if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
-        let mistake = |error: crate::policy::schema::PolicyError| Mistake {
+        let mistake = |error: locum_policy::schema::PolicyError| Mistake {
             place: place(error.origin, error.line, error.column),
             what: error.message,
             hint: error.hint,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::inspect_args::InspectArgs;
-use crate::policy::actors::Tier;
-use crate::policy::import::Peer;
-use crate::policy::intent::TriggerKind;
+use locum_policy::actors::Tier;
+use locum_policy::import::Peer;
+use locum_policy::intent::TriggerKind;
 
 /// `locum policy import`.
 #[derive(Clone, Debug, Args)]

@@ -13,15 +13,15 @@ use crate::cli::place::Place;
 use crate::cli::policy::{given, parse, place, repository_file};
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::{Context, ExitStatus, launch};
-use crate::policy::explain::Explanation;
-use crate::policy::intent::Facts;
-use crate::policy::nearest::Nearest;
-use crate::policy::question::{Question, Unread};
-use crate::policy::verdict::Decision;
-use crate::report::json::VerdictReport;
-use crate::report::markdown::visible;
 use crate::run::explain::{Answer, Explainer};
-use crate::workspace::sandbox::level::Level;
+use locum_agent::report::json::VerdictReport;
+use locum_agent::report::markdown::visible;
+use locum_policy::explain::Explanation;
+use locum_policy::intent::Facts;
+use locum_policy::nearest::Nearest;
+use locum_policy::question::{Question, Unread};
+use locum_policy::verdict::Decision;
+use locum_sandbox::level::Level;
 
 /// Longest line of standard input, in bytes.
 const LINE_LIMIT_BYTES: usize = 1024 * 1024;

@@ -13,13 +13,13 @@ use crate::cli::policy_args::PolicyTestArgs;
 use crate::cli::policy_explain::word;
 use crate::cli::{Context, ExitStatus, launch};
 use crate::config::load::ConfigFile;
-use crate::policy::cases::{CASES_FILE, Case, Example, read_cases};
-use crate::policy::intent::Facts;
-use crate::policy::verdict::{Decision, Verdict};
-use crate::policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
-use crate::report::figures;
-use crate::report::markdown::visible;
 use crate::run::explain::Explainer;
+use locum_agent::report::figures;
+use locum_agent::report::markdown::visible;
+use locum_policy::cases::{CASES_FILE, Case, Example, read_cases};
+use locum_policy::intent::Facts;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
 
 /// What came of one case.
 #[derive(Serialize)]

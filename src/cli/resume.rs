@@ -10,9 +10,9 @@ use crate::cli::{Context, ExitStatus};
 use crate::run::execute::Beginning;
 use crate::run::prepare::{self, NamedFile};
 use crate::run::trusted::Trusted;
-use crate::session::event::{Event, SessionStart};
-use crate::session::journal::Journal;
-use crate::workspace::Workspace;
+use locum_agent::session::event::{Event, SessionStart};
+use locum_agent::session::journal::Journal;
+use locum_workspace::Workspace;
 
 /// Runs the subcommand.
 ///

@@ -2,15 +2,15 @@
 
 use std::io::Read;
 
-use crate::base::id::SessionId;
 use crate::cli::args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::failure::Failure;
 use crate::cli::launch::{self, Launch, Live, Ready, Show};
 use crate::cli::output::Output;
 use crate::cli::{Context, ExitStatus};
-use crate::policy::intent::Facts;
 use crate::run::execute::{self, Beginning};
 use crate::run::plan::Subject;
+use locum_agent::session::id::SessionId;
+use locum_policy::intent::Facts;
 
 /// Longest task read from standard input, in bytes.
 const TASK_LIMIT_BYTES: u64 = 256 * 1024;

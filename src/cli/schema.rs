@@ -7,10 +7,10 @@ use crate::cli::failure::Failure;
 use crate::cli::inspect_args::{SchemaArgs, SchemaWord};
 use crate::cli::output::Output;
 use crate::config::schema;
-use crate::models::scripted::script;
-use crate::modes::json_schema as modes_schema;
-use crate::policy::{Policy, cases};
 use crate::run::job::Job;
+use locum_models::scripted::script;
+use locum_modes::json_schema as modes_schema;
+use locum_policy::{Policy, cases};
 
 /// Prints a schema.
 ///

@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::base::id::SessionId;
 use crate::cli::args::{SessionArgs, SessionCommand, SessionListArgs, SessionShowArgs};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::place::own_settings;
 use crate::cli::{Context, ExitStatus, decide, resume, table};
 use crate::config::load::FlagValue;
-use crate::report::comment::Progress;
-use crate::report::json::{SpentReport, TaskEntry};
-use crate::report::markdown::visible;
-use crate::report::{figures, json, summary, transcript};
-use crate::session::event::JournalLine;
-use crate::session::journal::{JOURNAL_FILE, Journal};
-use crate::session::state::State;
+use locum_agent::report::comment::Progress;
+use locum_agent::report::json::{SpentReport, TaskEntry};
+use locum_agent::report::markdown::visible;
+use locum_agent::report::{figures, json, summary, transcript};
+use locum_agent::session::event::JournalLine;
+use locum_agent::session::id::SessionId;
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::state::State;
 
 /// Runs the subcommand.
 ///

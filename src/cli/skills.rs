@@ -8,11 +8,11 @@ use crate::cli::output::Output;
 use crate::cli::place::Place;
 use crate::cli::prompt_args::{NamedArgs, SkillsArgs, SkillsCommand, ValidateArgs};
 use crate::cli::{Context, ExitStatus, table};
-use crate::prompts::PromptFile;
-use crate::prompts::skills::{self, Skill, SkillFile, SkillSet};
-use crate::report::figures::clip;
-use crate::report::markdown::visible;
 use crate::run::fault::Fault;
+use locum_agent::report::figures::clip;
+use locum_agent::report::markdown::visible;
+use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::skills::{self, Skill, SkillFile, SkillSet};
 
 /// Longest description in a list, in characters.
 const DESCRIPTION_CHARS: usize = 80;
@@ -94,7 +94,7 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
     let Some(file) = set.files.iter().find(|file| file.name == args.name) else {
         let names: Vec<&str> = set.files.iter().map(|file| file.name.as_str()).collect();
         let failure = Failure::usage("NAME", format!("there is no skill `{}`", args.name));
-        return Err(match crate::base::fields::nearest(&args.name, &names) {
+        return Err(match locum_files::fields::nearest(&args.name, &names) {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint(format!("skills are read from `skills/NAME/SKILL.md` in {}", skills::HOMES.join(", "))),
         });

@@ -7,7 +7,7 @@ pub fn lines<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> Vec<Strin
         return Vec::new();
     }
     let all: Vec<Vec<String>> = std::iter::once(head.iter().map(|word| (*word).to_owned()).collect())
-        .chain(rows.iter().map(|row| row.iter().map(|cell| crate::report::markdown::visible(cell).replace('\n', " ")).collect()))
+        .chain(rows.iter().map(|row| row.iter().map(|cell| locum_agent::report::markdown::visible(cell).replace('\n', " ")).collect()))
         .collect();
     let width = |column: usize| all.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();

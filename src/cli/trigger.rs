@@ -6,20 +6,20 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::base::clock::Clock;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::place::{Place, named_file};
 use crate::cli::policy_args::TierWord;
 use crate::cli::trigger_args::{PermissionWord, TriggerArgs, TriggerCommand, TriggerExplainArgs};
 use crate::cli::{Context, ExitStatus};
-use crate::forge::event::{self, EventError, Trigger};
-use crate::forge::{Permission, PullRequest};
-use crate::policy::Policy;
-use crate::report::markdown::visible;
 use crate::run::clock::SystemClock;
 use crate::run::request::{Answer, Asked, Check, Examination, Refused, Request, Situation, Wish, examine};
 use crate::run::trusted::POLICY_FILE;
+use locum_agent::report::markdown::visible;
+use locum_base::clock::Clock;
+use locum_forge::event::{self, EventError, Trigger};
+use locum_forge::{Permission, PullRequest};
+use locum_policy::Policy;
 
 /// Who might be behind an event, as the forge would answer.
 const STANDINGS: [(&str, Permission, bool); 4] = [
@@ -216,13 +216,13 @@ fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
     if !request.flags.paths.is_empty() {
         rows.push(("paths", request.flags.paths.join(", ")));
     }
-    rows.push(("policy", format!("{} ({})", policy.origin(), crate::base::text::head(policy.hash(), 12))));
+    rows.push(("policy", format!("{} ({})", policy.origin(), locum_base::text::head(policy.hash(), 12))));
     rows.extend(policy.summary_lines(&mode, |_| true).into_iter().map(|line| ("allows", line)));
     rows
 }
 
 fn first_line(text: &str) -> String {
-    crate::report::figures::clip(text.lines().next().unwrap_or_default(), 120)
+    locum_agent::report::figures::clip(text.lines().next().unwrap_or_default(), 120)
 }
 
 fn as_json(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], shown: &Examination) -> Value {

@@ -4,7 +4,7 @@
 
 use crate::config::environment::Environment;
 use crate::config::source::{ConfigError, ConfigErrors};
-use crate::policy::schema::{Forks, Triggers};
+use locum_policy::schema::{Forks, Triggers};
 
 /// Inputs of the Action about one event. An empty input counts as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ fn wrong(variable: &str, value: &str, wanted: &str) -> ConfigError {
 mod tests {
     use super::ActionInputs;
     use crate::config::environment::Environment;
-    use crate::policy::schema::{Forks, Triggers};
+    use locum_policy::schema::{Forks, Triggers};
     use pretty_assertions::assert_eq;
 
     fn inputs(pairs: &[(&str, &str)]) -> ActionInputs {

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use crate::base::secret::Secret;
 use crate::config::source::ConfigError;
 use crate::config::telemetry;
-use crate::models::profile::Provider;
-use crate::models::proxy;
-use crate::models::resolve::MODEL_VARIABLE;
-use crate::workspace::env::holds_a_secret;
+use locum_base::secret::Secret;
+use locum_models::profile::Provider;
+use locum_models::proxy;
+use locum_models::resolve::MODEL_VARIABLE;
+use locum_sandbox::env::holds_a_secret;
 
 /// The variable that says which keys come through open files.
 const KEY_FDS_VARIABLE: &str = "LOCUM_KEY_FDS";

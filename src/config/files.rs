@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::base::yaml::Place;
+use locum_files::yaml::Place;
 
 /// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
 pub const FILE_LIMIT_BYTES: u64 = 26 * 1024 * 1024;
@@ -121,7 +121,7 @@ pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
 #[cfg(test)]
 mod tests {
     use super::{FileFault, read};
-    use crate::base::yaml::Place;
+    use locum_files::yaml::Place;
 
     #[test]
     fn reads_regular_text_and_nothing_else() {

@@ -2,9 +2,9 @@
 //!
 //! One table; reading, checking, showing and the documentation follow it.
 
-use crate::base::fields::Mistakes;
-use crate::base::shape::{Count, Flag, Many, Number, Shape, Word};
-use crate::base::yaml::{Node, Place, Value};
+use locum_files::fields::Mistakes;
+use locum_files::shape::{Count, Flag, Many, Number, Shape, Word};
+use locum_files::yaml::{Node, Place, Value};
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -245,8 +245,8 @@ fn pairs(words: &'static [&'static str]) -> Vec<(&'static str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::{KEYS, below, find};
-    use crate::models::profile::{Price, Profile};
-    use crate::policy::budget::Budget;
+    use locum_models::profile::{Price, Profile};
+    use locum_policy::budget::Budget;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -7,12 +7,12 @@
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
-use crate::base::fields::{Mistakes, nearest};
-use crate::base::yaml::{Document, Mistake, Node, Place, Value as YamlValue};
 use crate::config::environment::Environment;
 use crate::config::keys::{self, KEYS, Key, Scope};
 use crate::config::settings::{ForgeSettings, SetValue, Settings, Values};
 use crate::config::source::{ConfigError, ConfigErrors, Layer, Source};
+use locum_files::fields::{Mistakes, nearest};
+use locum_files::yaml::{Document, Mistake, Node, Place, Value as YamlValue};
 
 /// Start of the variables that are settings.
 const PREFIX: &str = "LOCUM_";
@@ -290,7 +290,7 @@ mod tests {
     use crate::config::environment::Environment;
     use crate::config::settings::{Publish, Settings};
     use crate::config::source::ConfigErrors;
-    use crate::session::outcome::OutcomeWord;
+    use locum_agent::session::outcome::OutcomeWord;
     use pretty_assertions::assert_eq;
     use std::path::PathBuf;
 

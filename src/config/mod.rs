@@ -1,4 +1,4 @@
-//! Floor 7: settings. The only reader of the environment and of configuration files.
+//! Settings. The only reader of the environment and of configuration files.
 //!
 //! Every setting is a line of [`keys::KEYS`]; [`load::load`] merges the layers; [`settings::Settings`] is what a run works with.
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::base::shape::with;
 use crate::config::keys::{self, Scope};
+use locum_files::shape::with;
 
 /// What groups of settings are for; settings themselves say it in their table.
 const GROUPS: &[(&str, &str)] = &[

@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 use crate::config::keys::{self, Kind};
 use crate::config::source::{ConfigError, Layer, Source};
-use crate::models::profile::ModelSettings;
-use crate::modes::loader::Strictness;
-use crate::policy::budget::Budget;
-use crate::session::outcome::OutcomeWord;
-use crate::tools::mcp::definition::ServerSpec;
+use locum_agent::session::outcome::OutcomeWord;
+use locum_agent::tools::mcp::definition::ServerSpec;
+use locum_models::profile::ModelSettings;
+use locum_modes::loader::Strictness;
+use locum_policy::budget::Budget;
 
 /// What is shown in place of a value that may be secret.
 const HIDDEN: &str = "***";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::base::excerpt::Excerpt;
+use locum_files::excerpt::Excerpt;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::base::secret::Secret;
 use crate::config::environment::Environment;
 use crate::config::settings::TelemetrySettings;
+use locum_base::secret::Secret;
 
 /// Where collectors listen that nobody named (OTLP exporter specification).
 const HOME: &str = "http://localhost:4318";
@@ -126,9 +126,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::Collector;
-    use crate::base::secret::Secret;
     use crate::config::environment::Environment;
     use crate::config::settings::TelemetrySettings;
+    use locum_base::secret::Secret;
 
     const ON: TelemetrySettings = TelemetrySettings { traces: true, content: false };
 

@@ -1,6 +1,6 @@
 //! `ForgeCommit`: a commit that the forge makes and signs itself, told path by path.
 
-use crate::policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{Act, Intent, Publication};
 
 /// A commit to be made at the forge.
 #[derive(Clone, Debug, PartialEq, Eq)]

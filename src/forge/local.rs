@@ -14,12 +14,12 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::forge::commits::ForgeCommit;
-use crate::forge::event::Subject;
-use crate::forge::posts::{Posting, Receipt};
-use crate::forge::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
-use crate::policy::Permit;
-use crate::policy::intent::{Act as _, Intent, Publication};
+use crate::commits::ForgeCommit;
+use crate::event::Subject;
+use crate::posts::{Posting, Receipt};
+use crate::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
+use locum_policy::Permit;
+use locum_policy::intent::{Act as _, Intent, Publication};
 
 /// The forge's name.
 const NAME: &str = "local";
@@ -163,8 +163,8 @@ fn failed(place: &Path, error: &std::io::Error) -> ForgeError {
 #[cfg(test)]
 mod tests {
     use super::Local;
-    use crate::forge::posts::{Posting, ReactionTarget};
-    use crate::forge::{Forge as _, ForgeError, Permission};
+    use crate::posts::{Posting, ReactionTarget};
+    use crate::{Forge as _, ForgeError, Permission};
     use pretty_assertions::assert_eq;
     use std::fs;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::intent::{Act, Intent, Publication};
+use locum_policy::intent::{Act, Intent, Publication};
 
 /// Something to publish. Texts are final: already redacted, sanitised and cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

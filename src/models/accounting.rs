@@ -3,11 +3,11 @@
 //! In: counted usage and a price, or texts and the tokenizer of their model. Out: US dollars, or an estimate of tokens, which must be shown as
 //! one; it decides nothing once the provider has counted.
 
-use crate::base::chat::{KeptPart, Message, Reply, ToolCall, ToolSpec, Usage};
-use crate::base::image::Image;
-use crate::models::ModelRequest;
-use crate::models::profile::Price;
-use crate::models::tokens::Tokenizer;
+use crate::ModelRequest;
+use crate::profile::Price;
+use crate::tokens::Tokenizer;
+use locum_base::chat::{KeptPart, Message, Reply, ToolCall, ToolSpec, Usage};
+use locum_base::image::Image;
 
 /// Tokens a price is quoted for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
@@ -98,10 +98,10 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{cost, estimate_reply, estimate_request, estimate_tokens};
-    use crate::base::chat::{Message, Reply, ToolCall, ToolResult, Usage};
-    use crate::models::ModelRequest;
-    use crate::models::profile::Price;
-    use crate::models::tokens::Tokenizer;
+    use crate::ModelRequest;
+    use crate::profile::Price;
+    use crate::tokens::Tokenizer;
+    use locum_base::chat::{Message, Reply, ToolCall, ToolResult, Usage};
 
     fn check(usage: Usage, price: Price, dollars: f64) {
         assert!((cost(usage, price) - dollars).abs() < 1e-9, "{usage:?} at {price:?} cost {}", cost(usage, price));

@@ -1,16 +1,16 @@
 //! `build`: from a chosen model to one that can be asked.
 //!
-//! In: what [`resolve`](crate::models::resolve::resolve) chose, and the text of the script where it is a scripted one. Out: a model. Files
+//! In: what [`resolve`](crate::resolve::resolve) chose, and the text of the script where it is a scripted one. Out: a model. Files
 //! are read by the caller.
 
-use crate::models::Model;
-use crate::models::profile::{Provider, ToolProtocol};
-use crate::models::resolve::Chosen;
-use crate::models::scripted::Scripted;
-use crate::models::scripted::script::{Script, ScriptErrors};
-use crate::models::wire::SetupError;
-use crate::models::xml::CallsInWords;
-use crate::models::{anthropic, chat_completions, gemini, responses};
+use crate::Model;
+use crate::profile::{Provider, ToolProtocol};
+use crate::resolve::Chosen;
+use crate::scripted::Scripted;
+use crate::scripted::script::{Script, ScriptErrors};
+use crate::wire::SetupError;
+use crate::xml::CallsInWords;
+use crate::{anthropic, chat_completions, gemini, responses};
 
 /// Why a model cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,8 +63,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{BuildError, build};
-    use crate::models::profile::{ModelSettings, Profile, Provider};
-    use crate::models::resolve::{Chosen, ModelFacts, resolve};
+    use crate::profile::{ModelSettings, Profile, Provider};
+    use crate::resolve::{Chosen, ModelFacts, resolve};
 
     fn chosen(profile: Profile) -> Chosen {
         let settings = ModelSettings { profiles: BTreeMap::from([("one".to_owned(), profile)]), ..ModelSettings::default() };

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::models::profile::{Price, Profile, ToolProtocol};
-use crate::models::tokens::Tokenizer;
+use crate::profile::{Price, Profile, ToolProtocol};
+use crate::tokens::Tokenizer;
 
 /// Everything the program knows about models before it is told.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -218,8 +218,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Catalogue, OutputLimit};
-    use crate::models::profile::{Price, Profile};
-    use crate::models::tokens::Tokenizer;
+    use crate::profile::{Price, Profile};
+    use crate::tokens::Tokenizer;
 
     fn check(model: &str, listed: Option<&str>) {
         let catalogue = Catalogue::built_in().unwrap();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::stream::{self, BoxStream, StreamExt};
 use tracing::warn;
 
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::{Delta, Model, ModelError, ModelRequest};
 
 /// Failed attempts in a row after which the next model is asked.
 const FAILURES: usize = 2;
@@ -141,8 +141,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Chain, FAILURES, Link, STAY_REQUESTS};
-    use crate::base::chat::StopReason;
-    use crate::models::{Delta, Model, ModelError, ModelRequest};
+    use crate::{Delta, Model, ModelError, ModelRequest};
+    use locum_base::chat::StopReason;
 
     /// Fails as often as it is told, then says its name.
     struct Failing(&'static str, AtomicUsize, fn(String) -> ModelError);

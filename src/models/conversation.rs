@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::chat::{Message, ToolCall, ToolResult};
+use locum_base::chat::{Message, ToolCall, ToolResult};
 
 /// Checks the shape of a conversation that is about to be sent.
 ///
@@ -71,7 +71,7 @@ fn check_results(open: &[ToolCall], results: &[ToolResult], number: usize) -> Re
 #[cfg(test)]
 mod tests {
     use super::check_conversation;
-    use crate::base::chat::{Message, ToolCall, ToolResult};
+    use locum_base::chat::{Message, ToolCall, ToolResult};
 
     fn user() -> Message {
         Message::User { text: "do it".into() }

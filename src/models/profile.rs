@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::tool::ToolName;
-use crate::models::tokens::Tokenizer;
+use crate::tokens::Tokenizer;
+use locum_base::tool::ToolName;
 
 /// Longest idle timeout accepted, in seconds.
 const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use crate::base::secret::Secret;
-use crate::models::address::{is_loopback, shown};
+use crate::address::{is_loopback, shown};
+use locum_base::secret::Secret;
 
 /// Variables that name a proxy, each of a kind in the order they count.
 pub const VARIABLES: [&str; 6] = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];

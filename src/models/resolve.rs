@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use crate::base::secret::Secret;
-use crate::models::address::{self, is_loopback, origin};
-use crate::models::catalogue::{Catalogue, HostWays, Limits};
-use crate::models::profile::{Home, ModelSettings, Pointer, Profile, Provider};
-use crate::models::proxy::Proxy;
+use crate::address::{self, is_loopback, origin};
+use crate::catalogue::{Catalogue, HostWays, Limits};
+use crate::profile::{Home, ModelSettings, Pointer, Profile, Provider};
+use crate::proxy::Proxy;
+use locum_base::secret::Secret;
 
 /// The environment variable that names a profile or a model.
 pub const MODEL_VARIABLE: &str = "LOCUM_MODEL";
@@ -504,7 +504,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
-    use crate::models::profile::ModelSettings;
+    use crate::profile::ModelSettings;
 
     const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
@@ -562,7 +562,7 @@ mod tests {
     #[test]
     fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_says() {
         let settings = "{profiles: {fast: {model: small}, big: {model: opus-4, base_url: 'https://tied.example/v1', api_key_env: TIED_KEY}}, pointers: {main: fast}}";
-        let settings: ModelSettings = serde_json::from_value(crate::base::yaml::Document::parse(settings).root.unwrap().to_json()).unwrap();
+        let settings: ModelSettings = serde_json::from_value(locum_files::yaml::Document::parse(settings).root.unwrap().to_json()).unwrap();
         let env: BTreeMap<String, String> =
             [("OPENAI_API_KEY", "sk-1"), ("TIED_KEY", "sk-2")].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let nothing = BTreeSet::new();

@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use crate::base::path::{PathError, RepoPath};
-use crate::base::tool::ToolName;
-use crate::modes::file_regex::FileRegex;
-use crate::modes::permissions::{Permission, PermissionRule, Permissions};
-use crate::modes::{FileLimits, Group, Mode, ModeSet};
-use crate::policy::intent::Intent;
-use crate::policy::schema::Switching;
+use crate::file_regex::FileRegex;
+use crate::permissions::{Permission, PermissionRule, Permissions};
+use crate::{FileLimits, Group, Mode, ModeSet};
+use locum_base::path::{PathError, RepoPath};
+use locum_base::tool::{self, ToolName};
+use locum_policy::intent::Intent;
+use locum_policy::schema::Switching;
 
 /// The slug of the mode that switches modes under `switching: coordinator`.
 pub const COORDINATOR: &str = "coordinator";
@@ -31,7 +31,7 @@ const GROUPS: &[GroupTools] = &[
         opt_in: &["edit", "search_replace", "edit_file", "apply_patch"],
     },
     GroupTools { group: Group::Command, tools: &["execute_command", "read_command_output"], opt_in: &[] },
-    GroupTools { group: Group::Mcp, tools: &[MCP_TOOL, "access_mcp_resource"], opt_in: &[] },
+    GroupTools { group: Group::Mcp, tools: &["use_mcp_tool", "access_mcp_resource"], opt_in: &[] },
     GroupTools { group: Group::Modes, tools: &["new_task", "switch_mode", "request_mode_switch", "coordinate_mode"], opt_in: &[] },
 ];
 
@@ -48,12 +48,6 @@ const ALWAYS: &[&str] = &[
     "skill",
     "ask_expert_model",
 ];
-
-/// Other names of tools.
-const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
-
-/// The tool that stands for every tool of an MCP server.
-const MCP_TOOL: &str = "use_mcp_tool";
 
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a file.
 const CONTENT_PARAMETERS: &[&str] =
@@ -298,12 +292,12 @@ pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
 /// # Errors
 /// When there is no such tool, the mode does not have it, or has it for other files only.
 pub fn decide_access(modes: &ModeSet, slug: &str, tool: &str, params: &Value, choice: ToolChoice<'_>) -> Result<(), AccessError> {
-    let name = resolve(tool);
+    let name = tool::resolve(tool);
     if !is_known(name) {
         return Err(AccessError::UnknownTool { tool: tool.to_owned() });
     }
     let mode = modes.find(slug);
-    if choice.disabled.iter().any(|disabled| resolve(disabled) == name) || !has_tool(mode, name, choice.included) {
+    if choice.disabled.iter().any(|disabled| tool::resolve(disabled) == name) || !has_tool(mode, name, choice.included) {
         return Err(AccessError::NotAllowed { tool: tool.to_owned(), mode: slug.to_owned() });
     }
     if let Some(mode) = mode
@@ -324,21 +318,12 @@ pub fn group_of(tool: ToolName) -> Option<Group> {
     row.filter(|_| !ALWAYS.contains(&name)).map(|row| row.group)
 }
 
-/// Brings a name to the one the table has: `write_file` to `write_to_file`.
-#[must_use]
-pub fn resolve(tool: &str) -> &str {
-    if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
-        return MCP_TOOL;
-    }
-    ALIASES.iter().find(|(alias, _)| *alias == tool).map_or(tool, |(_, name)| name)
-}
-
 fn is_known(name: &str) -> bool {
     ALWAYS.contains(&name) || GROUPS.iter().any(|row| row.tools.contains(&name) || row.opt_in.contains(&name))
 }
 
 fn has_tool(mode: Option<&Mode>, name: &str, included: &[String]) -> bool {
-    let opted_in = || included.iter().any(|included| resolve(included) == name);
+    let opted_in = || included.iter().any(|included| tool::resolve(included) == name);
     let has_group = |group: Group| mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group));
     let is_left = || ToolName::find(name).is_none_or(|tool| mode.is_none_or(|mode| mode.tool_limits.leave(tool)));
     ALWAYS.contains(&name)
@@ -411,12 +396,12 @@ fn plain_form(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{AccessError, Offer, Purpose, ToolChoice, check_edit, check_intent, decide_access, edit_limits, offered};
-    use crate::base::path::RepoPath;
-    use crate::base::tool::ToolName;
-    use crate::modes::{ModeSet, ModeSource, builtin, loader};
-    use crate::policy::command::Script;
-    use crate::policy::intent::Intent;
-    use crate::policy::schema::Switching;
+    use crate::{ModeSet, ModeSource, builtin, loader};
+    use locum_base::path::RepoPath;
+    use locum_base::tool::{self, ToolName};
+    use locum_policy::command::Script;
+    use locum_policy::intent::Intent;
+    use locum_policy::schema::Switching;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -523,7 +508,7 @@ mod tests {
     fn a_permission_map_names_what_is_left() {
         let text = "---\nname: x\npermission:\n  bash:\n    '*': deny\n    'git diff *': allow\n  edit:\n    '*': deny\n    'docs/*': ask\n  read:\n    'secret*': deny\n  task:\n    '*': deny\n---\nP";
         let source = ModeSource::Project { file: ".kilo/agent/x.md".to_owned() };
-        let mode = crate::modes::agent::parse(text, "x", &source).unwrap().modes.remove(0);
+        let mode = crate::agent::parse(text, "x", &source).unwrap().modes.remove(0);
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let said = |tool: ToolName, intent: Intent| check_intent(&mode, tool, &intent).err().map(|error| error.to_string());
         let command = |text: &str| said(ToolName::ExecuteCommand, Intent::Command(Script::parse(text)));

@@ -1,6 +1,6 @@
 //! The seven built-in modes, from `config/modes.yml`, which is read as every mode file of ours is.
 
-use crate::modes::{Mode, ModeSource, loader};
+use crate::{Mode, ModeSource, loader};
 
 /// Returns the built-in modes in listing order.
 #[must_use]
@@ -11,8 +11,8 @@ pub fn modes() -> Vec<Mode> {
 #[cfg(test)]
 mod tests {
     use super::modes;
-    use crate::modes::loader;
-    use crate::modes::{Group, ModeSource};
+    use crate::loader;
+    use crate::{Group, ModeSource};
     use pretty_assertions::assert_eq;
 
     #[test]

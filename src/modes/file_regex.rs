@@ -3,7 +3,7 @@
 
 use fancy_regex::{Regex, RegexBuilder};
 
-use crate::modes::js_regex::{self, JsRegexError};
+use crate::js_regex::{self, JsRegexError};
 
 /// A longer pattern is refused.
 pub const PATTERN_LIMIT_BYTES: usize = 8 * 1024;

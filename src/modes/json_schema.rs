@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::modes::Group;
-use crate::modes::schema::{OPTION_KEYS, TOP_KEY};
+use crate::Group;
+use crate::schema::{OPTION_KEYS, TOP_KEY};
 
 /// Keys that are texts, and what they mean.
 const TEXTS: &[(&str, &str)] = &[

@@ -5,10 +5,10 @@
 //! keep a mode from slipping through to a weaker definition: a mode with mistakes takes its slug with it, and an agent that is no mode in
 //! its own program never takes the place of a built-in mode.
 
-use crate::modes::agent::{self, AgentFile};
-use crate::modes::loader::{self, ModeError, ModeErrors, ModeFile, Strictness};
-use crate::modes::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
-use crate::modes::{Mode, ModeSet, ModeSource, builtin};
+use crate::agent::{self, AgentFile};
+use crate::loader::{self, ModeError, ModeErrors, ModeFile, Strictness};
+use crate::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
+use crate::{Mode, ModeSet, ModeSource, builtin};
 
 /// A file that may define modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,8 +169,8 @@ fn rank(source: &ModeSource) -> (u8, usize) {
 #[cfg(test)]
 mod tests {
     use super::{ModeText, merge};
-    use crate::modes::loader::Strictness;
-    use crate::modes::{ModeSource, builtin};
+    use crate::loader::Strictness;
+    use crate::{ModeSource, builtin};
     use pretty_assertions::assert_eq;
 
     fn project(path: &str, text: &str) -> ModeText {

@@ -3,8 +3,8 @@
 //! The last rule that matches wins, as in the programs these files are from. A map can only take away here: `allow` and `ask` leave the
 //! decision to the policy, which stands for the person who would be asked.
 
-use crate::policy::command::Script;
-use crate::policy::glob::name_matches;
+use locum_policy::command::Script;
+use locum_policy::glob::name_matches;
 
 /// Most rules of one map.
 pub const RULES_LIMIT: usize = 500;
@@ -97,7 +97,7 @@ fn matches(pattern: &str, subject: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Action, Permission, PermissionRule, Permissions};
-    use crate::policy::command::Script;
+    use locum_policy::command::Script;
     use pretty_assertions::assert_eq;
 
     fn map(permission: Permission, rules: &[(&str, Action)]) -> Permissions {

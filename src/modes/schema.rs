@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::base::tool::ToolName;
-use crate::modes::{Group, GroupEntry, Mode, ModelNeed, ToolLimits};
+use crate::{Group, GroupEntry, Mode, ModelNeed, ToolLimits};
+use locum_base::tool::ToolName;
 
 /// The key of a mode file that holds its modes.
 pub(crate) const TOP_KEY: &str = "customModes";
 
 /// The keys of a mode.
-pub(crate) const MODE_KEYS: &[&str] = &[
+pub const MODE_KEYS: &[&str] = &[
     "slug",
     "name",
     "roleDefinition",
@@ -194,7 +194,7 @@ impl From<&Mode> for ModeView {
 #[cfg(test)]
 mod tests {
     use super::{ModeRecord, ModeView};
-    use crate::modes::{Mode, ModeSource, builtin, loader};
+    use crate::{Mode, ModeSource, builtin, loader};
     use pretty_assertions::assert_eq;
 
     #[test]

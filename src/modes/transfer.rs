@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::excerpt::Excerpt;
-use crate::base::path::RepoPath;
-use crate::base::yaml::{Node, Place};
-use crate::modes::loader::{self, ModeError, ModeErrors};
-use crate::modes::schema::{ModeRecord, TOP_KEY};
-use crate::modes::{Mode, ModeSource, edit};
+use crate::loader::{self, ModeError, ModeErrors};
+use crate::schema::{ModeRecord, TOP_KEY};
+use crate::{Mode, ModeSource, edit};
+use locum_base::path::RepoPath;
+use locum_files::excerpt::Excerpt;
+use locum_files::yaml::{Node, Place};
 
 /// The key under which a mode carries its rules files.
 const RULES_KEY: &str = "rulesFiles";
@@ -151,9 +151,9 @@ pub fn to_yaml(file: &Value) -> Result<String, edit::EditError> {
 #[cfg(test)]
 mod tests {
     use super::{RulesFile, parse, render, to_yaml};
-    use crate::base::path::RepoPath;
-    use crate::modes::builtin;
-    use crate::modes::schema::ModeRecord;
+    use crate::builtin;
+    use crate::schema::ModeRecord;
+    use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
     fn text_with(path: &str) -> String {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::verdict::{Decision, Verdict};
+use crate::verdict::{Decision, Verdict};
 
 /// A person's yes to one held act.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::chat::Usage;
+use locum_base::chat::Usage;
 
 /// What a run, or a sub-task, may spend. Every limit is a hard stop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -181,7 +181,7 @@ fn dollars(amount: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Budget, Spent};
-    use crate::base::chat::Usage;
+    use locum_base::chat::Usage;
     use pretty_assertions::assert_eq;
 
     fn spent(change: impl FnOnce(&mut Spent)) -> Spent {

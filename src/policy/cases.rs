@@ -2,17 +2,17 @@
 //!
 //! In: the text of a file. Out: cases with their places, or every mistake at once. They are answered above, as any question is.
 
-use crate::base::fields::Mistakes;
-use crate::base::section::Section;
-use crate::base::shape::{At, AtLeastOne, Checked, Many, Object, Shape, Text, Told, Word};
-use crate::base::yaml::{Document, Node, Place, Value};
-use crate::policy::explain::parse_intent;
-use crate::policy::intent::Facts;
-use crate::policy::question::Question;
-use crate::policy::rule::{TIERS, TRIGGERS};
-use crate::policy::schema::PolicyErrors;
-use crate::policy::verdict::{Decision, Verdict};
-use crate::policy::{Policy, errors};
+use crate::explain::parse_intent;
+use crate::intent::Facts;
+use crate::question::Question;
+use crate::rule::{TIERS, TRIGGERS};
+use crate::schema::PolicyErrors;
+use crate::verdict::{Decision, Verdict};
+use crate::{Policy, errors};
+use locum_files::fields::Mistakes;
+use locum_files::section::Section;
+use locum_files::shape::{At, AtLeastOne, Checked, Many, Object, Shape, Text, Told, Word};
+use locum_files::yaml::{Document, Node, Place, Value};
 
 /// Where a repository's cases stand.
 pub const CASES_FILE: &str = ".locum/policy-tests.yml";

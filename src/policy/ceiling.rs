@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::policy::budget::Spent;
+use crate::budget::Spent;
 
 /// What several runs may spend together; a limit that is absent is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -187,8 +187,8 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::{Allowance, Asked, Ceiling, Scope, Taken};
-    use crate::base::chat::Usage;
-    use crate::policy::budget::Spent;
+    use crate::budget::Spent;
+    use locum_base::chat::Usage;
     use pretty_assertions::assert_eq;
 
     const CEILING: Ceiling = Ceiling { runs: Some(3), tokens: Some(1000), cost_usd: Some(2.0) };

@@ -5,16 +5,16 @@
 
 use serde::Serialize;
 
-use crate::base::path::RepoPath;
-use crate::policy::Policy;
-use crate::policy::command::Script;
-use crate::policy::glob::PathGlob;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::nearest::Nearest;
-use crate::policy::pattern::{PUBLICATIONS, Pattern};
-use crate::policy::rule::{Rule, Written};
-use crate::policy::urls::{Destination, WebUrl};
-use crate::policy::verdict::{Decision, RuleRef, Verdict};
+use crate::Policy;
+use crate::command::Script;
+use crate::glob::PathGlob;
+use crate::intent::{Facts, Intent};
+use crate::nearest::Nearest;
+use crate::pattern::{PUBLICATIONS, Pattern};
+use crate::rule::{Rule, Written};
+use crate::urls::{Destination, WebUrl};
+use crate::verdict::{Decision, RuleRef, Verdict};
+use locum_base::path::RepoPath;
 
 /// A verdict and what would have changed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

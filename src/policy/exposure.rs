@@ -4,16 +4,16 @@
 //! free way out, all three at once. Two of them are fine. It judges what the rules give, for each mode and each way a run may start; it
 //! does not know which tools a mode has.
 
-use crate::base::path::RepoPath;
-use crate::base::shape::{Checked, Told};
-use crate::base::yaml::Place;
-use crate::policy::actors::Tier;
-use crate::policy::intent::TriggerKind;
-use crate::policy::paths::Protection;
-use crate::policy::pattern::Pattern;
-use crate::policy::rule::{Rule, TRIGGERS, Written};
-use crate::policy::schema::{CommandNetwork, PolicySpec, Sandbox, Source};
-use crate::policy::verdict::Decision;
+use crate::actors::Tier;
+use crate::intent::TriggerKind;
+use crate::paths::Protection;
+use crate::pattern::Pattern;
+use crate::rule::{Rule, TRIGGERS, Written};
+use crate::schema::{CommandNetwork, PolicySpec, Sandbox, Source};
+use crate::verdict::Decision;
+use locum_base::path::RepoPath;
+use locum_files::shape::{Checked, Told};
+use locum_files::yaml::Place;
 
 /// Stands for every mode in `modes.accept_risk`.
 pub const EVERY_MODE: &str = "*";
@@ -294,8 +294,8 @@ fn listed(all: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::Policy;
-    use crate::policy::intent::TriggerKind;
+    use crate::Policy;
+    use crate::intent::TriggerKind;
     use pretty_assertions::assert_eq;
 
     const COMMENTS: &str = "triggers: { comment: { tiers: [maintainer] } }\n";
@@ -424,7 +424,7 @@ mod tests {
                     "{COMMENTS}rules:\n  - allow: \"mcp(time/*)\"\n    triggers: [comment]\n  - allow: \"fetch(*)\"\n    triggers: [local]\n"
                 ),
             ),
-            ("the built-in policy", crate::policy::BUILTIN_TEXT.replace("version: 1\n", "")),
+            ("the built-in policy", crate::BUILTIN_TEXT.replace("version: 1\n", "")),
         ] {
             assert_eq!(refused(&text), Vec::<String>::new(), "{name}");
         }

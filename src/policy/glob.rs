@@ -3,7 +3,7 @@
 //! In: a pattern as written in a policy. Out: whether a path matches. Matching takes time in proportion to both lengths,
 //! whatever the pattern. It knows nothing of rules or of the disk.
 
-use crate::base::path::RepoPath;
+use locum_base::path::RepoPath;
 
 /// Whether letters must be written alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -302,7 +302,7 @@ fn wildcard(pattern_len: usize, text_len: usize, is_star: impl Fn(usize) -> bool
 #[cfg(test)]
 mod tests {
     use super::{Case, PathGlob, name_matches};
-    use crate::base::path::RepoPath;
+    use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -2,19 +2,19 @@
 //!
 //! In: a policy, and verdicts of runs. Out: a warning for each such rule. Rules that others cover are `explain`'s.
 
-use crate::base::fields::nearest;
-use crate::base::path::RepoPath;
-use crate::policy::Policy;
-use crate::policy::actors::Tier;
-use crate::policy::command::Script;
-use crate::policy::explain::Warning;
-use crate::policy::exposure::{EVERY_MODE, Exposure, accepted, exposures, starts, with_text};
-use crate::policy::glob::name_matches;
-use crate::policy::intent::{Facts, Intent, TriggerKind};
-use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
-use crate::policy::rule::{Rule, TIERS, TRIGGERS, Written};
-use crate::policy::schema::{Delegation, PolicySpec, Source, Triggers};
-use crate::policy::verdict::{Decision, RuleRef, Verdict};
+use crate::Policy;
+use crate::actors::Tier;
+use crate::command::Script;
+use crate::explain::Warning;
+use crate::exposure::{EVERY_MODE, Exposure, accepted, exposures, starts, with_text};
+use crate::glob::name_matches;
+use crate::intent::{Facts, Intent, TriggerKind};
+use crate::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::rule::{Rule, TIERS, TRIGGERS, Written};
+use crate::schema::{Delegation, PolicySpec, Source, Triggers};
+use crate::verdict::{Decision, RuleRef, Verdict};
+use locum_base::path::RepoPath;
+use locum_files::fields::nearest;
 
 /// A risk that the policy takes, in its maintainer's words.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -258,8 +258,8 @@ fn sample_path(glob: &str) -> Option<RepoPath> {
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::Policy;
-    use crate::policy::verdict::RuleRef;
+    use crate::Policy;
+    use crate::verdict::RuleRef;
     use pretty_assertions::assert_eq;
 
     fn warnings(text: &str) -> Vec<String> {

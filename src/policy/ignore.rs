@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::base::fields::Mistakes;
-use crate::base::path::RepoPath;
-use crate::base::yaml::{Mistake, Place};
-use crate::policy::glob::PathGlob;
-use crate::policy::verdict::RuleRef;
+use crate::glob::PathGlob;
+use crate::verdict::RuleRef;
+use locum_base::path::RepoPath;
+use locum_files::fields::Mistakes;
+use locum_files::yaml::{Mistake, Place};
 
 /// Names of ignore files; they count in the repository's root only.
 pub const IGNORE_FILES: &[&str] = &[".locumignore", ".rooignore", ".kilocodeignore"];
@@ -186,7 +186,7 @@ fn mistake(line: u32, message: String) -> Mistake {
 #[cfg(test)]
 mod tests {
     use super::{IgnoreFiles, LINES_LIMIT};
-    use crate::base::path::RepoPath;
+    use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
 
     fn files(text: &str) -> IgnoreFiles {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use crate::base::path::RepoPath;
-use crate::policy::actors::Tier;
-use crate::policy::command::Script;
-use crate::policy::urls::{Destination, WebUrl};
+use crate::actors::Tier;
+use crate::command::Script;
+use crate::urls::{Destination, WebUrl};
+use locum_base::path::RepoPath;
 
 /// One thing an act would do to the world. Paths are real paths: links are resolved before an intent is made.
 #[derive(Clone, Debug, PartialEq, Eq)]

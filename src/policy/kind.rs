@@ -2,9 +2,9 @@
 //!
 //! In: patterns and intents. Out: the key. It matches nothing.
 
-use crate::policy::glob::PathGlob;
-use crate::policy::intent::Intent;
-use crate::policy::pattern::Pattern;
+use crate::glob::PathGlob;
+use crate::intent::Intent;
+use crate::pattern::Pattern;
 
 /// Kinds of patterns, for the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

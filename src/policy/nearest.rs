@@ -5,19 +5,19 @@
 
 use serde::Serialize;
 
-use crate::base::path::RepoPath;
-use crate::policy::Policy;
-use crate::policy::actors::Tier;
-use crate::policy::command::Script;
-use crate::policy::command::examine::PathUse;
-use crate::policy::command::tree;
-use crate::policy::glob::{Case, PathGlob};
-use crate::policy::intent::{Facts, Intent, TriggerKind};
-use crate::policy::paths::Protection;
-use crate::policy::pattern::{CommandForm, CommandPattern, Pattern};
-use crate::policy::rule::{Narrowing, Rule, TIERS, TRIGGERS, Written};
-use crate::policy::urls::WebUrl;
-use crate::policy::verdict::{Access, Cause, Decision, RuleRef, Verdict};
+use crate::Policy;
+use crate::actors::Tier;
+use crate::command::Script;
+use crate::command::examine::PathUse;
+use crate::command::tree;
+use crate::glob::{Case, PathGlob};
+use crate::intent::{Facts, Intent, TriggerKind};
+use crate::paths::Protection;
+use crate::pattern::{CommandForm, CommandPattern, Pattern};
+use crate::rule::{Narrowing, Rule, TIERS, TRIGGERS, Written};
+use crate::urls::WebUrl;
+use crate::verdict::{Access, Cause, Decision, RuleRef, Verdict};
+use locum_base::path::RepoPath;
 
 /// Letters of two texts that are compared with each other.
 const COMPARED_LETTERS: usize = 64;

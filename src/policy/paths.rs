@@ -3,9 +3,9 @@
 //! In: a path of the repository. Out: why it is protected. The lists are data under `config/`. Names are compared as the most
 //! careless disk would: without case, without invisible characters, without endings that some systems drop.
 
-use crate::base::path::RepoPath;
-use crate::base::secret::view;
-use crate::policy::glob::{Case, PathGlob};
+use crate::glob::{Case, PathGlob};
+use locum_base::path::RepoPath;
+use locum_base::secret::view;
 
 const PROTECTED: &str = include_str!("../../config/protected_paths.txt");
 const SECRET: &str = include_str!("../../config/secret_paths.txt");
@@ -74,7 +74,7 @@ fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
 }
 
 /// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing dots and blanks would see it.
-pub(crate) fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
+pub fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
     let parts: Vec<String> = path.parts().map(plain_name).filter(|part| !part.is_empty() && part != "." && part != "..").collect();
     if parts.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&parts.join("/")).ok() }
 }
@@ -116,7 +116,7 @@ pub fn is_invisible(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Protection, protected};
-    use crate::base::path::RepoPath;
+    use locum_base::path::RepoPath;
 
     #[test]
     fn protects_automation_and_agents_in_every_spelling() {

@@ -3,12 +3,12 @@
 //! In: a pattern as written. Out: whether it matches an intent. Commands are matched by words here; what their options do is
 //! decided in `command`.
 
-use crate::base::fields::nearest;
-use crate::base::secret::view::is_invisible;
-use crate::policy::command::word;
-use crate::policy::glob::{Case, PathGlob, name_matches};
-use crate::policy::intent::{Intent, Publication};
-use crate::policy::urls::pattern::UrlPattern;
+use crate::command::word;
+use crate::glob::{Case, PathGlob, name_matches};
+use crate::intent::{Intent, Publication};
+use crate::urls::pattern::UrlPattern;
+use locum_base::secret::view::is_invisible;
+use locum_files::fields::nearest;
 
 /// Words for what is published, as written in policies.
 pub const PUBLICATIONS: &[(&str, Publication)] = &[
@@ -299,8 +299,8 @@ fn publication(text: &str) -> Result<Option<Publication>, String> {
 #[cfg(test)]
 mod tests {
     use super::Pattern;
-    use crate::policy::glob::Case;
-    use crate::policy::intent::{Intent, Publication};
+    use crate::glob::Case;
+    use crate::intent::{Intent, Publication};
     use pretty_assertions::assert_eq;
     fn check(pattern: &str, intent: &Intent, expected: bool) {
         assert_eq!(Pattern::parse(pattern).unwrap().matches(intent, Case::Exact), expected, "{pattern} {intent:?}");

@@ -5,12 +5,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::chat::ToolCall;
-use crate::base::fields::nearest;
-use crate::policy::actors::Tier;
-use crate::policy::explain::parse_intent;
-use crate::policy::intent::{Intent, TriggerKind};
-use crate::policy::rule::{TIERS, TRIGGERS};
+use crate::actors::Tier;
+use crate::explain::parse_intent;
+use crate::intent::{Intent, TriggerKind};
+use crate::rule::{TIERS, TRIGGERS};
+use locum_base::chat::ToolCall;
+use locum_files::fields::nearest;
 
 /// Keys a question may have.
 const KEYS: &[&str] = &[
@@ -220,8 +220,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Asked, Question};
-    use crate::policy::actors::Tier;
-    use crate::policy::intent::TriggerKind;
+    use crate::actors::Tier;
+    use crate::intent::TriggerKind;
 
     #[test]
     fn a_call_is_the_same_in_every_shape() {

@@ -2,14 +2,14 @@
 //!
 //! In: the `rules` list of a policy file. Out: checked rules; mistakes go to the collector. It decides nothing by itself.
 
-use crate::base::section::Section;
-use crate::base::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Told, Word};
-use crate::base::yaml::Place;
-use crate::policy::actors::Tier;
-use crate::policy::glob::PathGlob;
-use crate::policy::intent::{Facts, TriggerKind};
-use crate::policy::pattern::Pattern;
-use crate::policy::verdict::{Decision, RuleRef};
+use crate::actors::Tier;
+use crate::glob::PathGlob;
+use crate::intent::{Facts, TriggerKind};
+use crate::pattern::Pattern;
+use crate::verdict::{Decision, RuleRef};
+use locum_files::section::Section;
+use locum_files::shape::{At, AtLeastOne, Checked, Flag, Many, Text, Told, Word};
+use locum_files::yaml::Place;
 
 /// Words for tiers, as written in policies.
 pub const TIERS: &[(&str, Tier)] = &[

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::excerpt::Excerpt;
-use crate::base::yaml::Place;
-use crate::policy::actors::Tier;
-use crate::policy::budget::Budget;
-use crate::policy::ceiling::Ceilings;
-use crate::policy::glob::PathGlob;
-use crate::policy::intent::Publication;
-use crate::policy::urls::pattern::UrlPattern;
+use crate::actors::Tier;
+use crate::budget::Budget;
+use crate::ceiling::Ceilings;
+use crate::glob::PathGlob;
+use crate::intent::Publication;
+use crate::urls::pattern::UrlPattern;
+use locum_files::excerpt::Excerpt;
+use locum_files::yaml::Place;
 
 /// A policy file's settings, checked; the rules beside them are private to the policy.
 #[derive(Clone, Debug, Default)]

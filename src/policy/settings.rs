@@ -5,24 +5,24 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::base::fields::Mistakes;
-use crate::base::section::{Group, Section};
-use crate::base::shape::{At, Bytes, Checked, Count, Flag, Many, Number, Shape, SmallCount, Span, Table, Text, Told, Word};
-use crate::base::yaml::Node;
-use crate::policy::actors::Tier;
-use crate::policy::budget::Budget;
-use crate::policy::ceiling::{Ceiling, Ceilings};
-use crate::policy::command::word;
-use crate::policy::exposure::{EVERY_MODE, REASON};
-use crate::policy::glob::PathGlob;
-use crate::policy::pattern::PUBLICATIONS;
-use crate::policy::rule::TIERS;
-use crate::policy::schema::{
+use crate::actors::Tier;
+use crate::budget::Budget;
+use crate::ceiling::{Ceiling, Ceilings};
+use crate::command::word;
+use crate::exposure::{EVERY_MODE, REASON};
+use crate::glob::PathGlob;
+use crate::pattern::PUBLICATIONS;
+use crate::rule::TIERS;
+use crate::schema::{
     AssignTrigger, CommandEdits, CommandLimits, CommandNetwork, CommentTrigger, Delegation, Expansions, Forks, Form, Forms, LabelTrigger,
     Listed, ListedUser, McpRules, ModeRules, NetworkRules, OnHold, OnQuestion, PolicySpec, PublishRules, Sandbox, Sign, Source, Switching,
     Triggers,
 };
-use crate::policy::urls::pattern::UrlPattern;
+use crate::urls::pattern::UrlPattern;
+use locum_files::fields::Mistakes;
+use locum_files::section::{Group, Section};
+use locum_files::shape::{At, Bytes, Checked, Count, Flag, Many, Number, Shape, SmallCount, Span, Table, Text, Told, Word};
+use locum_files::yaml::Node;
 
 const ANY_COUNT: SmallCount = SmallCount { least: 0, most: u32::MAX };
 

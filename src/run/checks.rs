@@ -2,18 +2,18 @@
 //!
 //! They pass the same door as a model's own commands: parsed, judged, permitted, performed. One that is refused counts as failed.
 
-use crate::base::chat::ToolCall;
-use crate::base::path::RepoPath;
-use crate::base::tool::ToolName;
-use crate::modes::{Group, Mode};
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::verdict::Decision;
 use crate::run::prepare::Prepared;
-use crate::session::outcome::CommandReport;
-use crate::tools::{Sight, ToolContext, dispatch};
-use crate::workspace::Workspace;
-use crate::workspace::exec::Exit;
-use crate::workspace::network::Gate;
+use locum_agent::session::outcome::CommandReport;
+use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_modes::{Group, Mode};
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
+use locum_sandbox::exec::Exit;
+use locum_sandbox::network::Gate;
+use locum_workspace::Workspace;
 
 /// What came of the checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use crate::base::clock::Clock;
+use locum_base::clock::Clock;
 
 /// The system's time.
 #[derive(Clone, Copy, Debug)]

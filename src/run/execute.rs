@@ -10,11 +10,6 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use crate::base::clock::Clock;
-use crate::base::secret::Redactor;
-use crate::forge::{Forge, sanitise};
-use crate::report::comment::Progress;
-use crate::report::figures;
 use crate::run::ceilings::{self, Kept};
 use crate::run::fault::Fault;
 use crate::run::models::PreparedModel;
@@ -25,16 +20,21 @@ use crate::run::progress;
 use crate::run::publish::{Published, Publisher};
 use crate::run::servers;
 use crate::run::telemetry;
-use crate::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
-use crate::session::journal::Journal;
-use crate::session::outcome::Outcome;
-use crate::session::painter::Painter;
-use crate::session::state::State;
-use crate::session::{self, SessionParts};
-use crate::tools::Sight;
-use crate::tools::mcp::servers::{Servers, Surroundings};
-use crate::workspace::Workspace;
-use crate::workspace::network::Gate;
+use locum_agent::report::comment::Progress;
+use locum_agent::report::figures;
+use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
+use locum_agent::session::journal::Journal;
+use locum_agent::session::outcome::Outcome;
+use locum_agent::session::painter::Painter;
+use locum_agent::session::state::State;
+use locum_agent::session::{self, SessionParts};
+use locum_agent::tools::Sight;
+use locum_agent::tools::mcp::servers::{Servers, Surroundings};
+use locum_base::clock::Clock;
+use locum_base::secret::Redactor;
+use locum_forge::{Forge, sanitise};
+use locum_sandbox::network::Gate;
+use locum_workspace::Workspace;
 
 /// Wall time that a progress comment still on its way is waited for at the end of a run.
 const LAST_PROGRESS: Duration = Duration::from_secs(5);
@@ -262,6 +262,6 @@ pub fn write_patch(folder: &Path, outcome: &Outcome, redactor: &Redactor) -> Res
 
 /// Returns the folder of a session.
 #[must_use]
-pub fn folder_of(sessions: &Path, session: &crate::base::id::SessionId) -> PathBuf {
+pub fn folder_of(sessions: &Path, session: &locum_agent::session::id::SessionId) -> PathBuf {
     sessions.join(session.as_str())
 }

@@ -5,22 +5,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::fields::nearest;
-use crate::base::secret::Redactor;
-use crate::base::tool::ToolName;
-use crate::modes::access::{self, Offer, Purpose};
-use crate::modes::{Mode, ModeSet};
-use crate::policy::Policy;
-use crate::policy::explain::Explanation;
-use crate::policy::intent::{Act, Facts, Intent};
-use crate::policy::nearest::Nearest;
-use crate::policy::question::{Asked, Question};
-use crate::policy::verdict::{Decision, RuleRef, Verdict};
-use crate::tools::dispatch;
-use crate::tools::{Sight, ToolContext};
-use crate::workspace::Workspace;
-use crate::workspace::network::Gate;
-use crate::workspace::sandbox::Sandbox;
+use locum_agent::tools::dispatch;
+use locum_agent::tools::{Sight, ToolContext};
+use locum_base::secret::Redactor;
+use locum_base::tool::{self, ToolName};
+use locum_files::fields::nearest;
+use locum_modes::access::{self, Offer, Purpose};
+use locum_modes::{Mode, ModeSet};
+use locum_policy::Policy;
+use locum_policy::explain::Explanation;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::nearest::Nearest;
+use locum_policy::question::{Asked, Question};
+use locum_policy::verdict::{Decision, RuleRef, Verdict};
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+use locum_workspace::Workspace;
 
 /// Answers questions about one policy.
 pub struct Explainer {
@@ -171,7 +171,7 @@ impl Explainer {
 
 /// A call that is answered before the policy is asked.
 fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> Explanation {
-    let known = ToolName::find(access::resolve(name.trim())).filter(|tool| offered.contains(tool));
+    let known = ToolName::find(tool::resolve(name.trim())).filter(|tool| offered.contains(tool));
     let intent = known.map_or_else(|| format!("tool({name})"), |tool| format!("tool({tool})"));
     let reason = sentence.strip_suffix('.').unwrap_or(&sentence).to_owned();
     Explanation { verdict: Verdict::denied(intent, reason), nearest: None }

@@ -1,7 +1,7 @@
 //! `Fault`: why a run could not start or be published, with every mistake found and what to do about each.
 
-use crate::base::excerpt::Excerpt;
-use crate::base::yaml::Mistake;
+use locum_files::excerpt::Excerpt;
+use locum_files::yaml::Mistake;
 
 /// Why a run could not start or be published.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

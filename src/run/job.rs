@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
-use crate::base::fields::Mistakes;
-use crate::base::section::{Group, Section};
-use crate::base::shape::{Checked, List, Object, Only, Text, Told, Word};
-use crate::base::tool::ToolName;
-use crate::base::yaml::{Document, Mistake};
+use locum_base::tool::ToolName;
+use locum_files::fields::Mistakes;
+use locum_files::section::{Group, Section};
+use locum_files::shape::{Checked, List, Object, Only, Text, Told, Word};
+use locum_files::yaml::{Document, Mistake};
 
 /// Most steps of one job.
 pub const STEPS_LIMIT: usize = 100;
@@ -144,7 +144,7 @@ impl Job {
             Some(job) if mistakes.0.is_empty() => Ok(job),
             _ => {
                 if mistakes.0.is_empty() {
-                    mistakes.add(crate::base::yaml::Place::default(), "the file is empty");
+                    mistakes.add(locum_files::yaml::Place::default(), "the file is empty");
                 }
                 Err(mistakes.finish(text))
             }

@@ -1,4 +1,4 @@
-//! Floor 8: one run, start to end: request, plan, session, publish.
+//! One run, start to end: request, plan, session, publish.
 
 pub mod action;
 pub mod ceilings;

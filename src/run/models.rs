@@ -8,30 +8,30 @@ use std::sync::Arc;
 
 use url::Url;
 
-use crate::base::chat::Usage;
-use crate::base::secret::{Redactor, Secret};
-use crate::base::tool::ToolName;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::models::build;
-use crate::models::cassette::record::{Recording, Tape};
-use crate::models::cassette::replay::Replay;
-use crate::models::cassette::{Capacities, Capacity, Field};
-use crate::models::chain::{Chain, Link};
-use crate::models::profile::{Price, Profile, Provider, ToolProtocol};
-use crate::models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
-use crate::models::scripted::Scripted;
-use crate::models::scripted::script::Script;
-use crate::models::tokens::Tokenizer;
-use crate::models::{Model, accounting};
-use crate::modes::{Mode, ModelNeed};
-use crate::report::trace::TracedModel;
 use crate::run::fault::Fault;
 use crate::run::job::Work;
 use crate::run::prepare::{NamedFile, Order, ReplayOrder};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::Trusted;
-use crate::session::{Spare, TaskModel};
+use locum_agent::report::trace::TracedModel;
+use locum_agent::session::{Spare, TaskModel};
+use locum_base::chat::Usage;
+use locum_base::secret::{Redactor, Secret};
+use locum_base::tool::ToolName;
+use locum_models::build;
+use locum_models::cassette::record::{Recording, Tape};
+use locum_models::cassette::replay::Replay;
+use locum_models::cassette::{Capacities, Capacity, Field};
+use locum_models::chain::{Chain, Link};
+use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
+use locum_models::resolve::{self, Author, Chosen, ModelFacts, Need, ProfileError, Wish};
+use locum_models::scripted::Scripted;
+use locum_models::scripted::script::Script;
+use locum_models::tokens::Tokenizer;
+use locum_models::{Model, accounting};
+use locum_modes::{Mode, ModelNeed};
 
 /// A model that is ready to be asked.
 pub struct PreparedModel {

@@ -11,32 +11,32 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::base::chat::ToolCall;
-use crate::base::path::RepoPath;
-use crate::base::secret::Redactor;
-use crate::base::text::head;
-use crate::base::tool::ToolName;
-use crate::forge::Forge;
-use crate::modes::agent::rights::Rights;
-use crate::modes::{Group, GroupEntry, Mode, ModeSet, ModeSource};
-use crate::policy::Policy;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::verdict::Decision;
-use crate::prompts::PromptFile;
-use crate::prompts::commands::expand::{self, Part};
-use crate::prompts::commands::{CommandSet, SlashCommand};
-use crate::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
-use crate::prompts::skills::SkillSet;
-use crate::prompts::task::{self, Material};
 use crate::run::fault::Fault;
 use crate::run::tree;
 use crate::run::trusted::Trusted;
-use crate::tools::dispatch;
-use crate::tools::{Observation, Sight, ToolContext};
-use crate::workspace::Workspace;
-use crate::workspace::checkout::EntryKind;
-use crate::workspace::network::Gate;
-use crate::workspace::sandbox::Sandbox;
+use locum_agent::tools::dispatch;
+use locum_agent::tools::{Observation, Sight, ToolContext};
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
+use locum_base::text::head;
+use locum_base::tool::ToolName;
+use locum_forge::Forge;
+use locum_modes::agent::rights::Rights;
+use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::commands::expand::{self, Part};
+use locum_modes::prompts::commands::{CommandSet, SlashCommand};
+use locum_modes::prompts::mentions::{self, MENTIONS_LIMIT, Mention, Target};
+use locum_modes::prompts::skills::SkillSet;
+use locum_modes::prompts::task::{self, Material};
+use locum_modes::{Group, GroupEntry, Mode, ModeSet, ModeSource};
+use locum_policy::Policy;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+use locum_workspace::Workspace;
+use locum_workspace::checkout::EntryKind;
 
 /// Issues looked up for one task.
 const ISSUES_LIMIT: usize = 5;
@@ -388,11 +388,11 @@ fn everything() -> Mode {
 #[cfg(test)]
 mod tests {
     use super::{Opening, Words, failure};
-    use crate::prompts::PromptFile;
-    use crate::prompts::commands::expand::Part;
     use crate::run::trusted::Trusted;
-    use crate::workspace::repo::Repo;
-    use crate::workspace::seed;
+    use locum_modes::prompts::PromptFile;
+    use locum_modes::prompts::commands::expand::Part;
+    use locum_workspace::repo::Repo;
+    use locum_workspace::seed;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::SessionId;
-use crate::policy::budget::Budget;
-use crate::policy::ceiling::Ceilings;
-use crate::policy::intent::Facts;
-use crate::workspace::repo::CommitId;
+use locum_agent::session::id::SessionId;
+use locum_policy::budget::Budget;
+use locum_policy::ceiling::Ceilings;
+use locum_policy::intent::Facts;
+use locum_workspace::repo::CommitId;
 
 /// Everything that is settled before a run begins.
 #[derive(Clone, Debug, PartialEq, Serialize)]

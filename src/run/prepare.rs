@@ -6,24 +6,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::base::id::SessionId;
-use crate::base::secret::Redactor;
 use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
-use crate::models::retry::RetryLimits;
-use crate::modes::WayIn;
-use crate::modes::access::{self, Offer, Purpose};
-use crate::modes::loader::{ModeError, Strictness};
-use crate::modes::merge::{self, ModeText};
-use crate::modes::{Mode, ModeModel, ModeSet, ModelNeed};
-use crate::policy::Policy;
-use crate::policy::budget::Budget;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::verdict::Decision;
-use crate::prompts::{PromptFile, Standing};
 use crate::run::fault::FaultKind;
 use crate::run::fault::{Fault, Note};
 use crate::run::job::Work;
@@ -32,11 +19,24 @@ use crate::run::opening::{Opening, Words};
 use crate::run::plan::{PolicyName, RunPlan, Subject};
 use crate::run::servers::ServerPlan;
 use crate::run::trusted::{CONFIG_FILE, POLICY_FILE, Trusted};
-use crate::session::brief::{self, Known};
-use crate::workspace::Workspace;
-use crate::workspace::env::clean_env;
-use crate::workspace::repo::CommitId;
-use crate::workspace::sandbox::Sandbox;
+use locum_agent::session::brief::{self, Known};
+use locum_agent::session::id::SessionId;
+use locum_base::secret::Redactor;
+use locum_models::retry::RetryLimits;
+use locum_modes::WayIn;
+use locum_modes::access::{self, Offer, Purpose};
+use locum_modes::loader::{ModeError, Strictness};
+use locum_modes::merge::{self, ModeText};
+use locum_modes::prompts::{PromptFile, Standing};
+use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
+use locum_policy::Policy;
+use locum_policy::budget::Budget;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
+use locum_sandbox::Sandbox;
+use locum_sandbox::env::clean_env;
+use locum_workspace::Workspace;
+use locum_workspace::repo::CommitId;
 
 /// How requests to models are tried again.
 pub const RETRY: RetryLimits =
@@ -387,7 +387,7 @@ fn as_the_command_leaves(modes: ModeSet, opening: &Opening, first: &str, setting
 fn find_mode<'a>(modes: &'a ModeSet, slug: &str, opening: &Opening) -> Result<&'a Mode, Fault> {
     modes.find(slug).ok_or_else(|| {
         let known: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
-        let near = crate::base::fields::nearest(slug, &known)
+        let near = locum_files::fields::nearest(slug, &known)
             .map_or_else(|| format!("known: {}", known.join(", ")), |near| format!("did you mean `{near}`?"));
         let of_command = opening.command.as_ref().filter(|command| command.mode.as_deref() == Some(slug));
         Fault::setup(of_command.map_or("--mode", |command| &command.origin), format!("there is no mode `{slug}`")).hint(near)

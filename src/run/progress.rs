@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::base::clock::Clock;
-use crate::report::comment::{self, Progress};
 use crate::run::publish::{Published, Publisher};
+use locum_agent::report::comment::{self, Progress};
+use locum_base::clock::Clock;
 
 /// Shortest time between two edits of the comment.
 const PAUSE: Duration = Duration::from_secs(10);

@@ -4,16 +4,16 @@
 
 use std::path::Path;
 
-use crate::base::secret::Secret;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::modes::{Group, ModeSet};
-use crate::policy::Policy;
-use crate::policy::intent::Facts;
 use crate::run::fault::Fault;
-use crate::tools::mcp::definition::{SERVERS_LIMIT, ServerDefinition, ServerFile, Way};
-use crate::tools::mcp::servers::{PlannedServer, Servers, Standing};
-use crate::workspace::env::holds_a_secret;
+use locum_agent::tools::mcp::definition::{SERVERS_LIMIT, ServerDefinition, ServerFile, Way};
+use locum_agent::tools::mcp::servers::{PlannedServer, Servers, Standing};
+use locum_base::secret::Secret;
+use locum_modes::{Group, ModeSet};
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
+use locum_sandbox::env::holds_a_secret;
 
 /// Servers that may be started, and what they are given that nobody may see.
 #[derive(Clone, Debug, Default)]

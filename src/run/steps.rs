@@ -6,9 +6,9 @@
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 
-use crate::base::chat::{Message, StopReason, Usage};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
 use crate::run::job::Step;
+use locum_base::chat::{Message, StopReason, Usage};
+use locum_models::{Delta, Model, ModelError, ModelRequest};
 
 /// Plays a job's steps.
 pub struct FixedSteps {
@@ -62,7 +62,7 @@ impl Model for FixedSteps {
             (Some(at), None) => {
                 let words = self.steps.get(at).map(step_words).unwrap_or_default();
                 let answer = answers.get(at).map_or("", |(_, text)| *text);
-                let message = format!("step {} ({words}) failed: {}", at + 1, crate::base::text::head(answer.trim(), 600));
+                let message = format!("step {} ({words}) failed: {}", at + 1, locum_base::text::head(answer.trim(), 600));
                 stream::iter([Err(ModelError::Script { model: self.label.clone(), message })]).boxed()
             }
         }
@@ -87,7 +87,7 @@ fn step_words(step: &Step) -> String {
 #[cfg(test)]
 mod tests {
     use super::answers_of;
-    use crate::base::chat::{Message, ToolResult};
+    use locum_base::chat::{Message, ToolResult};
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use crate::base::path::RepoPath;
-use crate::policy::starter::{OwnMode, Survey, is_read};
+use locum_base::path::RepoPath;
+use locum_policy::starter::{OwnMode, Survey, is_read};
 
 /// Most files looked at.
 const FILES_LIMIT: usize = 50_000;

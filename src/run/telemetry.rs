@@ -5,14 +5,14 @@
 
 use std::path::Path;
 
-use crate::base::clock::Clock;
 use crate::config::telemetry::Collector;
-use crate::models::wire;
-use crate::report::trace::span::Parent;
-use crate::report::trace::{self, TraceFacts, otlp};
 use crate::run::models::PreparedModel;
 use crate::run::prepare::Prepared;
-use crate::session::journal::Journal;
+use locum_agent::report::trace::span::Parent;
+use locum_agent::report::trace::{self, TraceFacts, otlp};
+use locum_agent::session::journal::Journal;
+use locum_base::clock::Clock;
+use locum_models::wire;
 
 /// Tells the collector of the session whose journal lies in a folder, where the run has one.
 pub(super) async fn tell(prepared: &Prepared, folder: &Path, clock: &dyn Clock) {

@@ -4,19 +4,19 @@
 //! In: the commit as git holds it, the policy, the modes that worked. Out: objections, none when the commit may be published. It looks
 //! at every path by itself (both ends of a rename), at what became of it (file, link, submodule, executable), at sizes, and for secrets.
 
-use crate::base::path::RepoPath;
-use crate::base::secret::Redactor;
-use crate::base::tool::ToolName;
-use crate::modes::{Group, Mode, access};
-use crate::policy::Policy;
-use crate::policy::approval::Approval;
-use crate::policy::budget::{Budget, Spent};
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::paths::protected;
-use crate::policy::verdict::{Decision, Verdict};
-use crate::session::outcome::ApprovedCall;
-use crate::workspace::committed::{Committed, CommittedPath, Kept, PATHS_LIMIT};
-use crate::workspace::repo::CommitId;
+use locum_agent::session::outcome::ApprovedCall;
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
+use locum_base::tool::ToolName;
+use locum_modes::{Group, Mode, access};
+use locum_policy::Policy;
+use locum_policy::approval::Approval;
+use locum_policy::budget::{Budget, Spent};
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::paths::protected;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_workspace::committed::{Committed, CommittedPath, Kept, PATHS_LIMIT};
+use locum_workspace::repo::CommitId;
 
 /// Largest new or changed file that is published, in bytes.
 pub const FILE_LIMIT_BYTES: u64 = 10 * 1024 * 1024;
@@ -188,13 +188,13 @@ fn has(mode: &Mode, group: Group) -> bool {
 
 /// Git refuses such names in most places; no rule makes them publishable.
 fn is_git_folder(part: &str) -> bool {
-    let plain = RepoPath::parse(part).ok().as_ref().and_then(crate::policy::paths::plain_spelling);
+    let plain = RepoPath::parse(part).ok().as_ref().and_then(locum_policy::paths::plain_spelling);
     plain.is_none_or(|plain| plain.as_str() == ".git")
 }
 
 /// Returns a name as it may stand in a sentence.
 fn shown(name: &str) -> String {
-    crate::base::text::head(&name.escape_debug().to_string(), 200).replace('`', "'")
+    locum_base::text::head(&name.escape_debug().to_string(), 200).replace('`', "'")
 }
 
 /// Returns a verdict in one sentence: what was judged, why, and by which rule.
@@ -206,15 +206,15 @@ pub(super) fn said(verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::{FILE_LIMIT_BYTES, Judge, TOTAL_LIMIT_BYTES};
-    use crate::base::path::RepoPath;
-    use crate::base::secret::{Redactor, Secret};
-    use crate::modes::{Mode, builtin};
-    use crate::policy::Policy;
-    use crate::policy::budget::Budget;
-    use crate::policy::intent::Facts;
-    use crate::workspace::committed::{Committed, CommittedPath, Kept};
-    use crate::workspace::diff::NewLines;
-    use crate::workspace::repo::CommitId;
+    use locum_base::path::RepoPath;
+    use locum_base::secret::{Redactor, Secret};
+    use locum_modes::{Mode, builtin};
+    use locum_policy::Policy;
+    use locum_policy::budget::Budget;
+    use locum_policy::intent::Facts;
+    use locum_workspace::committed::{Committed, CommittedPath, Kept};
+    use locum_workspace::diff::NewLines;
+    use locum_workspace::repo::CommitId;
     use pretty_assertions::assert_eq;
 
     const POLICY: &str = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(**)\"]\n  - deny: edit(src/gen/**)\n";

@@ -3,19 +3,19 @@
 //! In: the repository and a commit. Out: texts, unparsed. The checkout's own copies are never read; where they differ from the
 //! trusted ones, the caller is told, because people wonder why their edit had no effect.
 
-use crate::base::path::RepoPath;
-use crate::modes::ModeSource;
-use crate::modes::merge::ModeText;
-use crate::modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
-use crate::policy::ignore::{IGNORE_FILES, IgnoreFiles};
-use crate::prompts::PromptFile;
-use crate::prompts::commands;
-use crate::prompts::rules::{self, RuleFile};
-use crate::prompts::skills::{self, SkillSet};
 use crate::run::fault::Fault;
 use crate::run::job::Job;
-use crate::tools::mcp::definition::{self, ServerFile};
-use crate::workspace::repo::{CommitId, Repo, TreeFile};
+use locum_agent::tools::mcp::definition::{self, ServerFile};
+use locum_base::path::RepoPath;
+use locum_modes::ModeSource;
+use locum_modes::merge::ModeText;
+use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
+use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::commands;
+use locum_modes::prompts::rules::{self, RuleFile};
+use locum_modes::prompts::skills::{self, SkillSet};
+use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
+use locum_workspace::repo::{CommitId, Repo, TreeFile};
 
 /// Where a repository keeps its policy unless told otherwise.
 pub const POLICY_FILE: &str = ".locum/policy.yml";
@@ -159,9 +159,9 @@ impl Trusted<'_> {
 #[expect(clippy::disallowed_methods, reason = "a test changes the checkout behind the commit")]
 mod tests {
     use super::Trusted;
-    use crate::base::path::RepoPath;
-    use crate::workspace::repo::Repo;
-    use crate::workspace::seed;
+    use locum_base::path::RepoPath;
+    use locum_workspace::repo::Repo;
+    use locum_workspace::seed;
 
     #[test]
     fn ignore_files_are_those_of_the_trusted_commit() {

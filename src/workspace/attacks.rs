@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::base::secret::Redactor;
-use crate::policy::Policy;
-use crate::policy::command::Script;
-use crate::policy::intent::{Act, Facts, Intent};
-use crate::workspace::checkout::FileError;
-use crate::workspace::exec::{self, CommandOutput, CommandRun, Exit};
-use crate::workspace::fixture::{Fixture, path, permit};
-use crate::workspace::sandbox::{Reach, Sandbox, Writes};
-use crate::workspace::write::Executable;
+use crate::checkout::FileError;
+use crate::fixture::{Fixture, path};
+use crate::write::Executable;
+use locum_base::secret::Redactor;
+use locum_policy::Policy;
+use locum_policy::command::Script;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
+use locum_sandbox::{Reach, Sandbox, Writes};
+use locum_testing::permits::permit;
 
 /// Runs a script whose text the policy spells out.
 fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput {

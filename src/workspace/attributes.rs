@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use git2::{Repository, Tree};
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::base::path::RepoPath;
-use crate::workspace::repo::RepoError;
-use crate::workspace::stored::Stored;
-use crate::workspace::trees::stored_in;
+use crate::repo::RepoError;
+use crate::stored::Stored;
+use crate::trees::stored_in;
+use locum_base::path::RepoPath;
 
 /// Largest `.gitattributes` that is read, in bytes; a larger one says nothing.
 const FILE_LIMIT_BYTES: usize = 256 * 1024;
@@ -178,8 +178,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::Attributes;
-    use crate::workspace::fixture::{Fixture, commit_all, path};
-    use crate::workspace::stored::Stored;
+    use crate::fixture::{Fixture, commit_all, path};
+    use crate::stored::Stored;
 
     fn file(content: &[u8]) -> Stored {
         Stored::File { content: content.to_vec(), executable: false }

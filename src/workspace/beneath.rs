@@ -11,7 +11,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use crate::base::path::RepoPath;
+use locum_base::path::RepoPath;
 
 /// Links followed before a path counts as a loop (Linux follows 40).
 const LINKS_LIMIT: usize = 40;
@@ -258,7 +258,7 @@ mod tests {
     use rustix::io::Errno;
 
     use super::{Beneath, Way};
-    use crate::base::path::RepoPath;
+    use locum_base::path::RepoPath;
 
     fn tree() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();

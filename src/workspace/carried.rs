@@ -2,8 +2,8 @@
 
 use git2::{FileMode, Reference, Signature};
 
-use crate::base::path::RepoPath;
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError};
+use locum_base::path::RepoPath;
 
 /// Where carried sessions lie, here and at a remote: below no branch and no tag.
 pub const SESSION_REFS: &str = "refs/locum/sessions/";
@@ -85,7 +85,7 @@ impl Repo {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::workspace::fixture::{Fixture, path, paths};
+    use crate::fixture::{Fixture, path, paths};
 
     #[test]
     fn a_session_is_a_commit_of_its_own_files_on_what_it_needs() {
@@ -94,7 +94,7 @@ mod tests {
         let checkpoint = fixture.repo.checkpoint("s1", &fixture.base, &paths(&["new"]), "x").unwrap();
         let parents = [&checkpoint, &fixture.base, &fixture.base];
         let carried = fixture.repo.carry(&[("journal.jsonl", b"{}\n".as_slice())], &parents, "waits").unwrap();
-        assert_eq!(fixture.repo.list_at(&carried, &crate::base::path::RepoPath::root(), 9).unwrap(), [path("journal.jsonl")]);
+        assert_eq!(fixture.repo.list_at(&carried, &locum_base::path::RepoPath::root(), 9).unwrap(), [path("journal.jsonl")]);
         assert_eq!(fixture.repo.message_of(&carried).unwrap(), ("waits".to_owned(), Some(checkpoint.clone())));
         let remark = fixture.repo.remark(&carried, "taken").unwrap();
         assert_eq!(fixture.repo.message_of(&remark).unwrap(), ("taken".to_owned(), Some(carried.clone())));

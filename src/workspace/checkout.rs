@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::base::path::RepoPath;
-use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent};
-use crate::workspace::beneath::Beneath;
+use crate::beneath::Beneath;
+use locum_base::path::RepoPath;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
 
 /// The files beneath one root. Shared by concurrent readers.
 #[derive(Debug)]
@@ -320,9 +320,10 @@ mod tests {
     use rustix::fs::{CWD, FileType, Mode};
 
     use super::{Checkout, Entry, EntryKind, FileError};
-    use crate::policy::intent::Intent;
-    use crate::workspace::beneath::{Beneath, Way};
-    use crate::workspace::fixture::{path, permit};
+    use crate::beneath::{Beneath, Way};
+    use crate::fixture::path;
+    use locum_policy::intent::Intent;
+    use locum_testing::permits::permit;
 
     fn read(checkout: &Checkout, at: &str, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
         let mut content = Vec::new();

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use git2::{Reference, Signature, Tree};
 
-use crate::base::path::RepoPath;
-use crate::workspace::attributes::Attributes;
-use crate::workspace::repo::{CommitId, Repo, RepoError};
-use crate::workspace::stored::{OnDisk, Stored};
-use crate::workspace::trees::{TreeChanges, stored_in};
+use crate::attributes::Attributes;
+use crate::repo::{CommitId, Repo, RepoError};
+use crate::stored::{OnDisk, Stored};
+use crate::trees::{TreeChanges, stored_in};
+use locum_base::path::RepoPath;
 
 /// Who checkpoints are by; they never leave the machine.
 const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
@@ -112,11 +112,11 @@ fn checkpoint_ref(session: &str) -> Result<String, RepoError> {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::workspace::fixture::{Fixture, paths};
-    use crate::workspace::repo::{CommitId, RepoError};
+    use crate::fixture::{Fixture, paths};
+    use crate::repo::{CommitId, RepoError};
 
     /// Changes of every kind, and the paths they touch.
-    fn change(fixture: &Fixture) -> std::collections::BTreeSet<crate::base::path::RepoPath> {
+    fn change(fixture: &Fixture) -> std::collections::BTreeSet<locum_base::path::RepoPath> {
         fixture.write("src/lib.rs", "one\n2\nthree");
         fixture.write("deep/er/new", b"\xff\x00");
         fixture.write("tool", "x");
@@ -154,9 +154,9 @@ mod tests {
         fixture.write("new", "x");
         let checkpoint = fixture.repo.checkpoint("s1", &fixture.base, &paths(&["src/lib.rs", "new"]), "new").unwrap();
         let listed: Vec<_> =
-            fixture.repo.list_at(&checkpoint, &crate::base::path::RepoPath::root(), 99).unwrap().iter().map(ToString::to_string).collect();
+            fixture.repo.list_at(&checkpoint, &locum_base::path::RepoPath::root(), 99).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(listed, [".gitignore", "latin", "new", "old/only", "run.sh", "src/lib.rs"]);
-        let committed = fixture.repo.file_at(&checkpoint, &crate::workspace::fixture::path("run.sh"), 99).unwrap().unwrap();
+        let committed = fixture.repo.file_at(&checkpoint, &crate::fixture::path("run.sh"), 99).unwrap().unwrap();
         assert_eq!(committed.text, "#!/bin/sh\n");
         fixture.repo.restore(&fixture.base, &paths(&["src/lib.rs", "new"])).unwrap();
         assert_eq!(std::fs::metadata(fixture.root.join("src/lib.rs")).unwrap().modified().unwrap(), same.modified().unwrap());
@@ -210,7 +210,7 @@ mod tests {
         fixture.link(outside.path().to_str().unwrap(), "src");
         let touched = paths(&["src", "src/lib.rs"]);
         let checkpoint = fixture.repo.checkpoint("s1", &fixture.base, &touched, "link").unwrap();
-        assert!(fixture.repo.file_at(&checkpoint, &crate::workspace::fixture::path("src/lib.rs"), 99).unwrap().is_none());
+        assert!(fixture.repo.file_at(&checkpoint, &crate::fixture::path("src/lib.rs"), 99).unwrap().is_none());
         fixture.repo.restore(&fixture.base, &touched).unwrap();
         assert_eq!(fixture.tree(), before);
         assert_eq!(std::fs::read_to_string(outside.path().join("lib.rs")).unwrap(), "theirs");

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use git2::{Branch, Signature, Tree};
 
-use crate::base::path::RepoPath;
-use crate::workspace::attributes::Attributes;
-use crate::workspace::repo::{CommitId, NewCommit, Repo, RepoError};
-use crate::workspace::stored::OnDisk;
-use crate::workspace::trees::stored_in;
+use crate::attributes::Attributes;
+use crate::repo::{CommitId, NewCommit, Repo, RepoError};
+use crate::stored::OnDisk;
+use crate::trees::stored_in;
+use locum_base::path::RepoPath;
 
 impl Repo {
     /// Makes a commit object; no ref moves.
@@ -81,8 +81,8 @@ impl Repo {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::workspace::fixture::{Fixture, commit_all, path, paths};
-    use crate::workspace::repo::{CommitId, NewCommit, RepoError};
+    use crate::fixture::{Fixture, commit_all, path, paths};
+    use crate::repo::{CommitId, NewCommit, RepoError};
 
     fn commit(fixture: &Fixture, parent: &CommitId, content: &str) -> CommitId {
         fixture.write("new", content);
@@ -97,7 +97,7 @@ mod tests {
         fixture.remove("latin");
         fixture.write("src/lib.rs", "dirty, not touched by the run");
         let id = commit(&fixture, &fixture.base, "x");
-        let listed: Vec<_> = fixture.repo.list_at(&id, &crate::base::path::RepoPath::root(), 9).unwrap();
+        let listed: Vec<_> = fixture.repo.list_at(&id, &locum_base::path::RepoPath::root(), 9).unwrap();
         assert_eq!(listed.iter().map(|path| path.as_str()).collect::<Vec<_>>(), [".gitignore", "new", "old/only", "run.sh", "src/lib.rs"]);
         let made = fixture.repo.find(&id).unwrap();
         assert_eq!(made.message(), Ok("subject\n\nbody\n\nKey: value\n"));

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
-use crate::base::path::RepoPath;
-use crate::policy::paths::plain_spelling;
-use crate::workspace::diff::{self, NewLines};
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::diff::{self, NewLines};
+use crate::repo::{CommitId, Repo, RepoError};
+use locum_base::path::RepoPath;
+use locum_policy::paths::plain_spelling;
 
 /// Paths a commit may change before no more are looked at.
 pub const PATHS_LIMIT: usize = 10_000;
@@ -254,8 +254,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Committed, Kept};
-    use crate::workspace::fixture::{Fixture, commit_all, path};
-    use crate::workspace::repo::CommitId;
+    use crate::fixture::{Fixture, commit_all, path};
+    use crate::repo::CommitId;
 
     /// Makes a commit of entries written straight into a tree below `sub`, which no tool would make.
     fn committed(fixture: &Fixture, entries: &[(&[u8], &[u8], FileMode)]) -> Committed {

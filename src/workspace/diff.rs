@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
-use crate::base::path::RepoPath;
-use crate::workspace::stored::Stored;
+use crate::stored::Stored;
+use locum_base::path::RepoPath;
 
 /// Unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 3;
@@ -210,8 +210,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{ChangeKind, FileChange, compare, content_of};
-    use crate::base::path::RepoPath;
-    use crate::workspace::stored::Stored;
+    use crate::stored::Stored;
+    use locum_base::path::RepoPath;
 
     fn file(content: &str) -> Option<Stored> {
         Some(Stored::File { content: content.into(), executable: false })

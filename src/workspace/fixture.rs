@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use git2::{IndexAddOption, Repository, RepositoryInitOptions, Signature};
 use tempfile::TempDir;
 
-use crate::base::path::RepoPath;
-use crate::policy::intent::{Act, Facts, Intent};
-use crate::policy::{Permit, Policy};
-use crate::workspace::repo::{CommitId, Repo};
+use crate::repo::{CommitId, Repo};
+use locum_base::path::RepoPath;
 
 /// A repository with one commit: `src/lib.rs`, `run.sh` (executable), `link` to it, `latin` (no UTF-8), `old/only`.
 pub(super) struct Fixture {
@@ -67,22 +65,6 @@ impl Fixture {
         found.sort();
         found
     }
-}
-
-/// Something that wants to do a list of things.
-#[derive(Debug)]
-pub(super) struct Wants(Vec<Intent>);
-
-impl Act for Wants {
-    fn intents(&self) -> Vec<Intent> {
-        self.0.clone()
-    }
-}
-
-/// Returns a permit for these intents, from a policy that allows every path, `echo` and publishing commits.
-pub(super) fn permit(intents: &[Intent]) -> Permit<Wants> {
-    let policy = "version: 1\nrules:\n  - allow: ['read(**)', 'edit(**)', 'command(echo:*)']\npublish: { allow: [comment, commit] }\n";
-    Policy::parse(policy, "policy.yml").unwrap().admit(Wants(intents.to_vec()), &Facts::default()).unwrap()
 }
 
 pub(super) fn path(text: &str) -> RepoPath {

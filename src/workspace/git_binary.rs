@@ -8,7 +8,7 @@
 #![expect(clippy::disallowed_types, reason = "one of the two owners of child processes")]
 #![expect(clippy::disallowed_methods, reason = "the empty repository that is pushed from is made here")]
 
-use std::collections::BTreeMap;
+pub use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
@@ -22,15 +22,15 @@ use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
-use crate::base::secret::{Redactor, Secret};
-use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent, Publication};
-use crate::workspace::carried::{SESSION_REFS, SPENT_REF};
-use crate::workspace::env::holds_a_secret;
-use crate::workspace::exec::output::BothEnds;
-use crate::workspace::exec::tree::{Mark, Tree};
-use crate::workspace::remote::Remote;
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::carried::{SESSION_REFS, SPENT_REF};
+use crate::remote::Remote;
+use crate::repo::{CommitId, Repo, RepoError};
+use locum_base::secret::{Redactor, Secret};
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent, Publication};
+use locum_sandbox::env::holds_a_secret;
+use locum_sandbox::exec::output::BothEnds;
+use locum_sandbox::exec::tree::{Mark, Tree};
 
 /// Wall time of a look at the checkout.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(120);
@@ -471,11 +471,12 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Depth, GitBinary, refusal};
-    use crate::base::secret::Secret;
-    use crate::policy::intent::{Intent, Publication};
-    use crate::workspace::fixture::{Fixture, paths, permit};
-    use crate::workspace::remote::Remote;
-    use crate::workspace::repo::{CommitId, NewCommit, Repo, RepoError};
+    use crate::fixture::{Fixture, paths};
+    use crate::remote::Remote;
+    use crate::repo::{CommitId, NewCommit, Repo, RepoError};
+    use locum_base::secret::Secret;
+    use locum_policy::intent::{Intent, Publication};
+    use locum_testing::permits::permit;
 
     fn env() -> BTreeMap<String, String> {
         BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())])

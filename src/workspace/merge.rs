@@ -10,10 +10,10 @@ use std::path::Path;
 
 use git2::{FileMode, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid, Signature, Tree};
 
-use crate::base::path::RepoPath;
-use crate::base::text::Clipped;
-use crate::workspace::repo::{CommitId, Repo, RepoError};
-use crate::workspace::trees::TreeChanges;
+use crate::repo::{CommitId, Repo, RepoError};
+use crate::trees::TreeChanges;
+use locum_base::path::RepoPath;
+use locum_base::text::Clipped;
 
 /// Bytes of both sides of one file that are shown.
 const SIDES_LIMIT_BYTES: usize = 6 * 1024;
@@ -210,9 +210,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Conflict, Merged, Sides};
-    use crate::base::path::RepoPath;
-    use crate::workspace::fixture::{Fixture, path, paths};
-    use crate::workspace::repo::CommitId;
+    use crate::fixture::{Fixture, path, paths};
+    use crate::repo::CommitId;
+    use locum_base::path::RepoPath;
 
     const TEN: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 

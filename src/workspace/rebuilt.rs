@@ -4,7 +4,7 @@
 
 use git2::{Delta, DiffOptions, FileMode};
 
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError};
 
 /// Bytes that a commit may bring, all its files together.
 pub const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
@@ -95,8 +95,8 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use crate::workspace::fixture::{Fixture, paths};
-    use crate::workspace::repo::NewCommit;
+    use crate::fixture::{Fixture, paths};
+    use crate::repo::NewCommit;
 
     #[test]
     fn tells_new_changed_gone_executable_and_linked_files() {

@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 
-use crate::base::secret::Secret;
+use locum_base::secret::Secret;
 
 /// A checked place to fetch from and push to.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Remote, RemoteError};
-    use crate::base::secret::Secret;
+    use locum_base::secret::Secret;
 
     #[test]
     fn takes_three_kinds_of_places() {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
 
-use crate::base::path::RepoPath;
-use crate::workspace::attributes::Attributes;
-use crate::workspace::checkout::{Checkout, FileError};
-use crate::workspace::diff::{FileChange, compare};
-use crate::workspace::stored::OnDisk;
-use crate::workspace::trees::stored_in;
+use crate::attributes::Attributes;
+use crate::checkout::{Checkout, FileError};
+use crate::diff::{FileChange, compare};
+use crate::stored::OnDisk;
+use crate::trees::stored_in;
+use locum_base::path::RepoPath;
 
 /// Git objects and refs of the checkout.
 pub struct Repo {
@@ -297,8 +297,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{CommitId, Repo, RepoError};
-    use crate::workspace::checkout::FileError;
-    use crate::workspace::fixture::{Fixture, commit_all, init, path};
+    use crate::checkout::FileError;
+    use crate::fixture::{Fixture, commit_all, init, path};
 
     #[test]
     fn opens_the_repository_that_holds_a_folder() {

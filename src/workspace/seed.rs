@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use crate::base::path::RepoPath;
-use crate::workspace::repo::{CommitId, RepoError};
+use crate::repo::{CommitId, RepoError};
+use locum_base::path::RepoPath;
 
 /// Makes a repository in `folder` with these files in its first commit.
 ///
@@ -46,7 +46,7 @@ pub enum SeedError {
     NotEmpty(String),
     /// A file's name is none.
     #[error(transparent)]
-    Path(#[from] crate::base::path::PathError),
+    Path(#[from] locum_base::path::PathError),
     /// A file could not be written.
     #[error(transparent)]
     Io(#[from] std::io::Error),

@@ -2,9 +2,9 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 
-use crate::base::path::RepoPath;
-use crate::workspace::checkout::{Checkout, EntryKind, FileError};
-use crate::workspace::write::Executable;
+use crate::checkout::{Checkout, EntryKind, FileError};
+use crate::write::Executable;
+use locum_base::path::RepoPath;
 
 /// Largest file that is recorded, compared or brought back, in bytes (GitHub takes no larger one).
 pub(super) const FILE_LIMIT_BYTES: u64 = 100 * 1024 * 1024;

@@ -1,6 +1,6 @@
 //! Brings the checkout to another commit: what a run on a pull request starts from. Before any model speaks, never after.
 
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError};
 
 impl Repo {
     /// Brings the files to a commit and detaches `HEAD` there. Files that differ from `HEAD` and from the commit are a refusal:
@@ -22,8 +22,8 @@ impl Repo {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use crate::workspace::fixture::{Fixture, paths};
-    use crate::workspace::repo::NewCommit;
+    use crate::fixture::{Fixture, paths};
+    use crate::repo::NewCommit;
 
     #[test]
     fn switches_and_loses_nothing_uncommitted() {

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use git2::{Delta, DiffOptions};
 use rustix::fs::Stat;
 
-use crate::base::path::RepoPath;
-use crate::workspace::git_binary::GitBinary;
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::git_binary::GitBinary;
+use crate::repo::{CommitId, Repo, RepoError};
+use locum_base::path::RepoPath;
 
 /// The checkout as git sees it at one moment: the commit, and every changed or untracked file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -143,10 +143,10 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Snapshot, parse_status};
-    use crate::base::path::RepoPath;
-    use crate::workspace::fixture::{Fixture, commit_all, path};
-    use crate::workspace::git_binary::GitBinary;
-    use crate::workspace::repo::CommitId;
+    use crate::fixture::{Fixture, commit_all, path};
+    use crate::git_binary::GitBinary;
+    use crate::repo::CommitId;
+    use locum_base::path::RepoPath;
 
     async fn touched_by(fixture: &Fixture, act: impl FnOnce(&Fixture)) -> Vec<String> {
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);

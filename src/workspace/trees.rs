@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
-use crate::base::path::RepoPath;
-use crate::workspace::repo::RepoError;
-use crate::workspace::stored::{OnDisk, Stored};
+use crate::repo::RepoError;
+use crate::stored::{OnDisk, Stored};
+use locum_base::path::RepoPath;
 
 /// Paths to be changed in a tree, folder by folder.
 #[derive(Debug, Default)]

@@ -11,9 +11,9 @@ use std::path::Path;
 use git2::Repository;
 use git2::build::CheckoutBuilder;
 
-use crate::workspace::Workspace;
-use crate::workspace::checkout::Checkout;
-use crate::workspace::repo::{CommitId, Repo, RepoError};
+use crate::Workspace;
+use crate::checkout::Checkout;
+use crate::repo::{CommitId, Repo, RepoError};
 
 /// Written last: says that the files are all there.
 const READY: &str = "ready";
@@ -87,7 +87,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Making, remove_worktree};
-    use crate::workspace::fixture::{Fixture, path, paths};
+    use crate::fixture::{Fixture, path, paths};
 
     #[test]
     fn a_worktree_is_a_checkout_of_its_own_that_nobody_else_sees() {
@@ -137,7 +137,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         let (made, _) = fixture.repo.worktree(&outside.path().join("1"), &fixture.base).unwrap();
         let env = std::collections::BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
-        let git = crate::workspace::git_binary::GitBinary::new(&made.repo, &env);
+        let git = crate::git_binary::GitBinary::new(&made.repo, &env);
         let before = made.repo.snapshot(&git).await.unwrap();
         assert!(before.is_clean(), "{before:?}");
         std::fs::write(made.checkout.root().join("new"), "x").unwrap();

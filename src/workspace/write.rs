@@ -10,11 +10,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::base::path::RepoPath;
-use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent};
-use crate::workspace::beneath::{name_of, stat_in};
-use crate::workspace::checkout::{Checkout, FileError, fault, refuse_unless_regular};
+use crate::beneath::{name_of, stat_in};
+use crate::checkout::{Checkout, FileError, fault, refuse_unless_regular};
+use locum_base::path::RepoPath;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
 
 impl Checkout {
     /// Replaces or creates a regular file in one step (written beside, renamed over), parents included, permissions and owner
@@ -179,8 +179,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Executable, names_git_folder};
-    use crate::base::path::RepoPath;
-    use crate::workspace::checkout::{Checkout, FileError};
+    use crate::checkout::{Checkout, FileError};
+    use locum_base::path::RepoPath;
 
     fn path(text: &str) -> RepoPath {
         RepoPath::parse(text).unwrap()

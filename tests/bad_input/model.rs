@@ -32,7 +32,7 @@ fn check(answers: Vec<Answer>, requests: usize, reason: &str) {
     assert_eq!(server.asked().len(), requests, "{reason}");
     assert_eq!(stage.checkout_state(), before, "{reason}");
     let journal = stage.journal();
-    assert!(matches!(journal.last().unwrap().event, locum::session::event::Event::Ended(_)), "{reason}");
+    assert!(matches!(journal.last().unwrap().event, locum_agent::session::event::Event::Ended(_)), "{reason}");
 }
 
 fn at_once(answer: Answer) -> Answer {

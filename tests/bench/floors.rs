@@ -16,24 +16,24 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use figures::{Figure, against, heading, median, plain};
-use locum::base::chat::ToolCall;
-use locum::base::id::TaskId;
-use locum::base::path::RepoPath;
-use locum::base::secret::{Redactor, Secret};
-use locum::base::tool::ToolName;
-use locum::modes::{ModeSet, builtin};
-use locum::policy::Policy;
-use locum::policy::command::Script;
-use locum::policy::intent::{Facts, Intent};
-use locum::policy::schema::CommandLimits;
-use locum::policy::verdict::Decision;
-use locum::session::event::{Event, JournalLine};
-use locum::session::journal::Journal;
-use locum::tools::dispatch;
-use locum::tools::{Observation, Sight, ToolContext};
-use locum::workspace::checkout::Checkout;
-use locum::workspace::repo::Repo;
-use locum::workspace::sandbox::Sandbox;
+use locum_agent::session::event::{Event, JournalLine};
+use locum_agent::session::journal::Journal;
+use locum_agent::tools::dispatch;
+use locum_agent::tools::{Observation, Sight, ToolContext};
+use locum_base::chat::ToolCall;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_base::secret::{Redactor, Secret};
+use locum_base::tool::ToolName;
+use locum_modes::{ModeSet, builtin};
+use locum_policy::Policy;
+use locum_policy::command::Script;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::schema::CommandLimits;
+use locum_policy::verdict::Decision;
+use locum_sandbox::Sandbox;
+use locum_workspace::checkout::Checkout;
+use locum_workspace::repo::Repo;
 
 const TARGET_DECISION: Figure = Figure::Time(Duration::from_micros(50));
 
@@ -222,7 +222,7 @@ impl Desk {
             visible: &|path| policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow,
             policy,
             facts,
-            gate: &locum::workspace::network::Gate::default(),
+            gate: &locum_sandbox::network::Gate::default(),
             skills: None,
             servers: None,
             painters: &[],

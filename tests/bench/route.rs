@@ -21,8 +21,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use figures::{Figure, against, heading, median, plain, quantile};
-use locum::session::event::Event;
-use locum::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::event::Event;
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::{Value, json};
 use support::model_server::{Answer, ModelServer, Piece};

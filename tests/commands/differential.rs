@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use locum::policy::Policy;
-use locum::policy::command::loose::UNKNOWN;
-use locum::policy::command::{Execution, Script};
-use locum::policy::intent::{Facts, Intent};
-use locum::policy::verdict::Decision;
+use locum_policy::Policy;
+use locum_policy::command::loose::UNKNOWN;
+use locum_policy::command::{Execution, Script};
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
 
 use crate::generate::{Dice, Taste, script};
 use crate::shells::{Bench, Effects};

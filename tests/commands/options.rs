@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 
-use locum::base::path::RepoPath;
-use locum::policy::command::examine::examine;
-use locum::policy::command::tables::{self, Effect, Table};
+use locum_base::path::RepoPath;
+use locum_policy::command::examine::examine;
+use locum_policy::command::tables::{self, Effect, Table};
 
 /// Programs that every system has on which this is tested.
 const EVERYWHERE: &[&str] =

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use locum::base::path::RepoPath;
-use locum::base::secret::Redactor;
-use locum::policy::Policy;
-use locum::policy::command::Script;
-use locum::policy::ignore::IgnoreFiles;
-use locum::policy::intent::{Act, Facts, Intent};
-use locum::workspace::exec::{self, CommandRun};
-use locum::workspace::sandbox::{Reach, Sandbox, Writes};
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
+use locum_policy::Policy;
+use locum_policy::command::Script;
+use locum_policy::ignore::IgnoreFiles;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_sandbox::exec::{self, CommandRun};
+use locum_sandbox::{Reach, Sandbox, Writes};
 
 /// One command and nothing else.
 struct OneCommand(Script);

@@ -1,7 +1,7 @@
 //! `apply_diff`: search/replace diffs, applied by the function behind the tool.
 
-use locum::tools::files::apply_diff::parse::ParseError;
-use locum::tools::files::apply_diff::{BlockError, DiffError, Tolerance, apply_with};
+use locum_agent::tools::files::apply_diff::parse::ParseError;
+use locum_agent::tools::files::apply_diff::{BlockError, DiffError, Tolerance, apply_with};
 use serde_json::{Value, json};
 
 use crate::Judged;

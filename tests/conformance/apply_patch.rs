@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use locum::tools::files::apply_patch::{apply, parse};
+use locum_agent::tools::files::apply_patch::{apply, parse};
 use serde_json::{Value, json};
 
 use crate::Judged;

@@ -1,10 +1,10 @@
 //! Judges one command under Roo's lists, imported: what nobody allowed is what a person would have been asked about.
 
-use locum::policy::Policy;
-use locum::policy::command::Script;
-use locum::policy::import::{Peer, import};
-use locum::policy::intent::{Facts, Intent};
-use locum::policy::verdict::Decision;
+use locum_policy::Policy;
+use locum_policy::command::Script;
+use locum_policy::import::{Peer, import};
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
 use serde_json::Value;
 
 use crate::Judged;

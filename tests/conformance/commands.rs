@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use locum::policy::Policy;
-use locum::policy::command::{Execution, Script};
-use locum::policy::intent::{Act, Facts, Intent};
-use locum::policy::verdict::Decision;
-use locum::workspace::exec::{self, CommandRun};
-use locum::workspace::sandbox::{Reach, Sandbox, Writes};
+use locum_policy::Policy;
+use locum_policy::command::{Execution, Script};
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::verdict::Decision;
+use locum_sandbox::exec::{self, CommandRun};
+use locum_sandbox::{Reach, Sandbox, Writes};
 use serde_json::Value;
 
 use crate::Judged;
@@ -65,7 +65,7 @@ fn is_killed(case: &Value, policy: &Policy, script: Script) -> bool {
         env: &env,
         timeout: Duration::from_millis(200),
         output_bytes: 1024,
-        redactor: &locum::base::secret::Redactor::default(),
+        redactor: &locum_base::secret::Redactor::default(),
         sandbox: &sandbox,
         reach: Reach { root: folder.path(), git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None },
         proxy: None,

@@ -1,11 +1,11 @@
 //! `events`: who may start what. Each case becomes the payload the forge would send and the answers it would give; both go through
 //! the product's own parser and gate.
 
-use locum::forge::event;
-use locum::forge::{Permission, PullRequest};
-use locum::policy::Policy;
-use locum::policy::schema::Triggers;
 use locum::run::request::{Situation, decide};
+use locum_forge::event;
+use locum_forge::{Permission, PullRequest};
+use locum_policy::Policy;
+use locum_policy::schema::Triggers;
 use serde_json::{Value, json};
 
 use crate::Judged;

@@ -1,7 +1,7 @@
 //! Judges one command under Kode's permission rules, imported.
 
-use locum::policy::command::Script;
-use locum::policy::import::Peer;
+use locum_policy::command::Script;
+use locum_policy::import::Peer;
 use serde_json::Value;
 
 use crate::{Judged, command_approval};

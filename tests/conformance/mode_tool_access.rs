@@ -1,7 +1,7 @@
 //! `mode_tool_access`: which mode may call which tool on which file, decided by `modes::access` on the modes a run would have.
 
-use locum::modes::access::{self, AccessError, ToolChoice};
-use locum::modes::{ModeSet, ModeSource, builtin, loader};
+use locum_modes::access::{self, AccessError, ToolChoice};
+use locum_modes::{ModeSet, ModeSource, builtin, loader};
 use serde_json::{Value, json};
 
 use crate::Judged;

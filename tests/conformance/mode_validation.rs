@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use locum::modes::loader::{self, ModeErrors};
-use locum::modes::schema::ModeView;
-use locum::modes::{Mode, ModeSource};
+use locum_modes::loader::{self, ModeErrors};
+use locum_modes::schema::ModeView;
+use locum_modes::{Mode, ModeSource};
 use serde_json::{Value, json};
 
 use crate::Judged;

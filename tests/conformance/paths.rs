@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use locum::base::chat::ToolCall;
-use locum::base::path::RepoPath;
-use locum::base::secret::Redactor;
-use locum::base::tool::ToolName;
-use locum::modes::{Mode, builtin};
-use locum::policy::Policy;
-use locum::policy::intent::{Act, Facts, Intent};
-use locum::policy::schema::CommandLimits;
-use locum::policy::verdict::Decision;
-use locum::tools::{Sight, ToolContext, dispatch};
-use locum::workspace::checkout::Checkout;
-use locum::workspace::repo::Repo;
-use locum::workspace::sandbox::Sandbox;
-use locum::workspace::seed;
+use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
+use locum_base::tool::ToolName;
+use locum_modes::{Mode, builtin};
+use locum_policy::Policy;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::schema::CommandLimits;
+use locum_policy::verdict::Decision;
+use locum_sandbox::Sandbox;
+use locum_workspace::checkout::Checkout;
+use locum_workspace::repo::Repo;
+use locum_workspace::seed;
 use serde_json::{Value, json};
 
 use crate::Judged;
@@ -170,7 +170,7 @@ impl Operation<'_> {
             visible: &visible,
             policy: &policy,
             facts: &facts,
-            gate: &locum::workspace::network::Gate::default(),
+            gate: &locum_sandbox::network::Gate::default(),
             skills: None,
             sight: Sight::Blind,
             servers: None,
@@ -240,7 +240,7 @@ impl Operation<'_> {
     }
 }
 
-type Effect = fn(&Checkout, &locum::policy::Permit<Edits>, &[RepoPath]) -> Result<(), locum::workspace::checkout::FileError>;
+type Effect = fn(&Checkout, &locum_policy::Permit<Edits>, &[RepoPath]) -> Result<(), locum_workspace::checkout::FileError>;
 
 /// Files that are changed together.
 struct Edits(Vec<RepoPath>);

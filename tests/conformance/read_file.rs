@@ -1,8 +1,8 @@
 //! `read_file`: the part of a file that is shown, and how its lines are numbered.
 
-use locum::tools::files::read::indentation::Around;
-use locum::tools::files::read::view::OutOfRange;
-use locum::tools::files::read::{DEFAULT_LINES, Part};
+use locum_agent::tools::files::read::indentation::Around;
+use locum_agent::tools::files::read::view::OutOfRange;
+use locum_agent::tools::files::read::{DEFAULT_LINES, Part};
 use serde_json::{Value, json};
 
 use crate::Judged;

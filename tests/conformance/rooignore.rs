@@ -4,22 +4,22 @@
 
 use std::collections::BTreeMap;
 
-use locum::base::chat::ToolCall;
-use locum::base::path::RepoPath;
-use locum::base::secret::Redactor;
-use locum::base::tool::ToolName;
-use locum::modes::builtin;
-use locum::policy::Policy;
-use locum::policy::command::Script;
-use locum::policy::ignore::IgnoreFiles;
-use locum::policy::intent::{Act, Facts, Intent};
-use locum::policy::paths::protected;
-use locum::policy::schema::CommandLimits;
-use locum::policy::verdict::{Decision, Verdict};
-use locum::tools::{Sight, ToolContext, dispatch};
-use locum::workspace::checkout::Checkout;
-use locum::workspace::repo::Repo;
-use locum::workspace::seed;
+use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
+use locum_base::tool::ToolName;
+use locum_modes::builtin;
+use locum_policy::Policy;
+use locum_policy::command::Script;
+use locum_policy::ignore::IgnoreFiles;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::paths::protected;
+use locum_policy::schema::CommandLimits;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_workspace::checkout::Checkout;
+use locum_workspace::repo::Repo;
+use locum_workspace::seed;
 use serde_json::{Value, json};
 
 use crate::Judged;
@@ -84,12 +84,12 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         mode: modes.iter().find(|mode| mode.slug == "code").unwrap(),
         commands: &CommandLimits::default(),
         env: &BTreeMap::new(),
-        sandbox: &locum::workspace::sandbox::Sandbox::around_nothing(),
+        sandbox: &locum_sandbox::Sandbox::around_nothing(),
         redactor: &Redactor::default(),
         visible: &|_: &RepoPath| true,
         policy: &Policy::builtin(),
-        facts: &locum::policy::intent::Facts::default(),
-        gate: &locum::workspace::network::Gate::default(),
+        facts: &locum_policy::intent::Facts::default(),
+        gate: &locum_sandbox::network::Gate::default(),
         skills: None,
         sight: Sight::Blind,
         servers: None,

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fancy_regex::Regex;
-use locum::base::secret::{Redactor, Secret};
-use locum::forge::sanitise::{self, TextRules};
-use locum::report::actions;
+use locum_agent::report::actions;
+use locum_base::secret::{Redactor, Secret};
+use locum_forge::sanitise::{self, TextRules};
 use serde_json::Value;
 
 use crate::Judged;

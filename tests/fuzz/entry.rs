@@ -1,17 +1,17 @@
 //! What every fuzz target calls with a text from a stranger, and what has to hold of it: no panic, and what was read means the
 //! same when it is read again.
 
-use locum::base::secret::{Redactor, Secret};
-use locum::forge::sanitise::{self, TextRules};
-use locum::forge::{command as comment, event as forge_event};
-use locum::models::tokens::Tokenizer;
-use locum::modes::{ModeSource, loader};
-use locum::policy::Policy;
-use locum::policy::command::{Execution, Script};
-use locum::policy::intent::{Facts, Intent};
-use locum::policy::urls::WebUrl;
-use locum::policy::verdict::Decision;
-use locum::tools::files::{apply_diff, apply_patch};
+use locum_agent::tools::files::{apply_diff, apply_patch};
+use locum_base::secret::{Redactor, Secret};
+use locum_forge::sanitise::{self, TextRules};
+use locum_forge::{command as comment, event as forge_event};
+use locum_models::tokens::Tokenizer;
+use locum_modes::{ModeSource, loader};
+use locum_policy::Policy;
+use locum_policy::command::{Execution, Script};
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::urls::WebUrl;
+use locum_policy::verdict::Decision;
 
 /// A script: what runs is made of the words that were judged, and nothing is allowed that would not run.
 pub(crate) fn command(text: &str) {

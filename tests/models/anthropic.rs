@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use locum::base::chat::{Kept, Message, ToolResult};
-use locum::models::profile::{Effort, Profile, Provider};
+use locum_base::chat::{Kept, Message, ToolResult};
+use locum_models::profile::{Effort, Profile, Provider};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

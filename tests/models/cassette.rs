@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use locum::workspace::seed;
+use locum_workspace::seed;
 use pretty_assertions::assert_eq;
 
 const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n";

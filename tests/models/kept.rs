@@ -1,7 +1,7 @@
 //! What a provider keeps with a reply: it goes back to its model, also after a way through the journal, and to no other.
 
-use locum::base::chat::{Message, Reply, ToolCall, ToolResult};
-use locum::models::profile::{Profile, Provider};
+use locum_base::chat::{Message, Reply, ToolCall, ToolResult};
+use locum_models::profile::{Profile, Provider};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

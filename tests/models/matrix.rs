@@ -1,8 +1,8 @@
 //! The fault matrix: every fault with every protocol, what comes of it, how many requests were sent, how many tokens were counted.
 
-use locum::base::chat::{Message, StopReason};
-use locum::models::ModelError;
-use locum::models::profile::{Profile, Provider};
+use locum_base::chat::{Message, StopReason};
+use locum_models::ModelError;
+use locum_models::profile::{Profile, Provider};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! How each provider's server answers: what the fault matrix and the shape tests are told in.
 
-use locum::models::profile::{Profile, Provider};
+use locum_models::profile::{Profile, Provider};
 use serde_json::{Value, json};
 
 use crate::support::model_server::{Answer, Asked};

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use locum::base::chat::Message;
-use locum::models::profile::{ModelSettings, Profile};
-use locum::models::resolve::{ModelFacts, resolve};
+use locum_base::chat::Message;
+use locum_models::profile::{ModelSettings, Profile};
+use locum_models::resolve::{ModelFacts, resolve};
 use pretty_assertions::assert_eq;
 use serde::Deserialize;
 

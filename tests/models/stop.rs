@@ -4,9 +4,9 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-use locum::models::profile::Provider;
-use locum::session::event::Event;
-use locum::session::outcome::OutcomeWord;
+use locum_agent::session::event::Event;
+use locum_agent::session::outcome::OutcomeWord;
+use locum_models::profile::Provider;
 use pretty_assertions::assert_eq;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;

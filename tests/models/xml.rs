@@ -1,9 +1,9 @@
 //! Models that call tools in words, with every protocol and through the binary: described, called, answered, recorded, played again.
 
-use locum::base::chat::{Message, StopReason, ToolCall, ToolResult};
-use locum::models::profile::{Profile, Provider, ToolProtocol};
-use locum::models::xml::write;
-use locum::session::event::Event;
+use locum_agent::session::event::Event;
+use locum_base::chat::{Message, StopReason, ToolCall, ToolResult};
+use locum_models::profile::{Profile, Provider, ToolProtocol};
+use locum_models::xml::write;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -44,11 +44,8 @@ fn every_protocol_carries_calls_in_words() {
         assert_eq!(reply.calls, [call], "{provider:?}");
         let body = server.asked()[0].json();
         assert_eq!(body.get("tools").filter(|tools| **tools != json!([])), None, "{provider:?}");
-        let tools = [locum::base::chat::ToolSpec {
-            name: "read_file".into(),
-            description: "reads".into(),
-            parameters: json!({ "type": "object" }),
-        }];
+        let tools =
+            [locum_base::chat::ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
         let system = format!("be brief\n\n{}", write::section(&tools));
         let messages = match provider {
             Provider::Openai | Provider::Scripted => {

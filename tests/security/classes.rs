@@ -1,11 +1,11 @@
 //! The classes of holes that coding agents had, one test a class, each with what is still allowed beside it. The ids are in
 //! `docs/security.md`. The policy of these tests is as wide as a careless maintainer would write it.
 
-use locum::policy::Policy;
-use locum::policy::command::{Execution, Script};
-use locum::policy::explain::parse_intent;
-use locum::policy::intent::Facts;
-use locum::policy::verdict::Decision;
+use locum_policy::Policy;
+use locum_policy::command::{Execution, Script};
+use locum_policy::explain::parse_intent;
+use locum_policy::intent::Facts;
+use locum_policy::verdict::Decision;
 use pretty_assertions::assert_eq;
 
 use crate::support::model_server::{Answer, ModelServer};

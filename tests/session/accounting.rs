@@ -6,15 +6,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum::base::chat::{Message, StopReason, Usage};
-use locum::base::id::TaskId;
-use locum::models::profile::Price;
-use locum::models::{Delta, Model, ModelError, ModelRequest};
-use locum::report::json::Report;
-use locum::session::event::{Event, JournalLine};
-use locum::session::journal::Journal;
-use locum::session::outcome::{Charged, Outcome};
-use locum::session::state::State;
+use locum_agent::report::json::Report;
+use locum_agent::session::event::{Event, JournalLine};
+use locum_agent::session::journal::Journal;
+use locum_agent::session::outcome::{Charged, Outcome};
+use locum_agent::session::state::State;
+use locum_base::chat::{Message, StopReason, Usage};
+use locum_base::id::TaskId;
+use locum_models::profile::Price;
+use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::{Fixture, POLICY, Ran};

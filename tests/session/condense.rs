@@ -1,16 +1,16 @@
 //! Conversations that grow too long: summed up or cut, with what counts kept, in the journal and after a kill.
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum::base::chat::Message;
-use locum::base::id::TaskId;
-use locum::models::scripted::Scripted;
-use locum::models::scripted::script::Script;
-use locum::models::{Delta, Model, ModelError, ModelRequest};
-use locum::report::transcript::transcript;
-use locum::session::event::{Event, JournalLine, Shortening};
-use locum::session::history::context;
-use locum::session::journal::Journal;
-use locum::session::state::State;
+use locum_agent::report::transcript::transcript;
+use locum_agent::session::event::{Event, JournalLine, Shortening};
+use locum_agent::session::history::context;
+use locum_agent::session::journal::Journal;
+use locum_agent::session::state::State;
+use locum_base::chat::Message;
+use locum_base::id::TaskId;
+use locum_models::scripted::Scripted;
+use locum_models::scripted::script::Script;
+use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::{Fixture, Ran};

@@ -1,8 +1,8 @@
 //! How runs end that do not end by themselves: limits, questions, holds, faults, cancellation.
 
 use crate::fixture::{Fixture, POLICY, turns};
-use locum::session::event::Event;
-use locum::session::journal::Journal;
+use locum_agent::session::event::Event;
+use locum_agent::session::journal::Journal;
 use pretty_assertions::assert_eq;
 
 const WRITE_FOREVER: &str = r#"

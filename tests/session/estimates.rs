@@ -1,15 +1,15 @@
 //! What a request and a reply have in tokens while their provider has not counted them: by the model's own tokenizer where it has one.
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum::base::chat::{Message, StopReason, Usage};
-use locum::base::id::TaskId;
-use locum::models::accounting::{estimate_message, estimate_tokens};
-use locum::models::tokens::Tokenizer;
-use locum::models::{Delta, Model, ModelError, ModelRequest};
-use locum::session::event::Event;
-use locum::session::history::context;
-use locum::session::journal::Journal;
-use locum::session::state::State;
+use locum_agent::session::event::Event;
+use locum_agent::session::history::context;
+use locum_agent::session::journal::Journal;
+use locum_agent::session::state::State;
+use locum_base::chat::{Message, StopReason, Usage};
+use locum_base::id::TaskId;
+use locum_models::accounting::{estimate_message, estimate_tokens};
+use locum_models::tokens::Tokenizer;
+use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::{Fixture, POLICY, Ran};

@@ -9,8 +9,8 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use locum::session::event::Event;
-use locum::workspace::network::{Gate, Wire};
+use locum_agent::session::event::Event;
+use locum_sandbox::network::{Gate, Wire};
 use pretty_assertions::assert_eq;
 use tokio::net::TcpStream;
 

@@ -10,30 +10,30 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use locum::base::clock::Clock;
-use locum::base::id::SessionId;
-use locum::base::secret::{Redactor, Secret};
-use locum::models::Model;
-use locum::models::profile::Price;
-use locum::models::retry::RetryLimits;
-use locum::models::scripted::Scripted;
-use locum::models::scripted::script::Script;
-use locum::models::tokens::Tokenizer;
-use locum::modes::{ModeSet, builtin};
-use locum::policy::Policy;
-use locum::policy::ceiling::Allowance;
-use locum::policy::intent::Facts;
-use locum::prompts::Standing;
-use locum::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
-use locum::session::journal::Journal;
-use locum::session::outcome::Outcome;
-use locum::session::state::State;
-use locum::session::{SessionParts, TaskModel, run};
-use locum::workspace::Workspace;
-use locum::workspace::checkout::Checkout;
-use locum::workspace::network::Gate;
-use locum::workspace::repo::Repo;
-use locum::workspace::sandbox::Sandbox;
+use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
+use locum_agent::session::id::SessionId;
+use locum_agent::session::journal::Journal;
+use locum_agent::session::outcome::Outcome;
+use locum_agent::session::state::State;
+use locum_agent::session::{SessionParts, TaskModel, run};
+use locum_base::clock::Clock;
+use locum_base::secret::{Redactor, Secret};
+use locum_models::Model;
+use locum_models::profile::Price;
+use locum_models::retry::RetryLimits;
+use locum_models::scripted::Scripted;
+use locum_models::scripted::script::Script;
+use locum_models::tokens::Tokenizer;
+use locum_modes::prompts::Standing;
+use locum_modes::{ModeSet, builtin};
+use locum_policy::Policy;
+use locum_policy::ceiling::Allowance;
+use locum_policy::intent::Facts;
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+use locum_workspace::Workspace;
+use locum_workspace::checkout::Checkout;
+use locum_workspace::repo::Repo;
 
 pub(crate) const POLICY: &str = r#"
 version: 1
@@ -217,7 +217,7 @@ impl Fixture {
             env: &env,
             sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
             gate: &self.gate,
-            servers: &locum::tools::mcp::servers::Servers::none(),
+            servers: &locum_agent::tools::mcp::servers::Servers::none(),
             redactor: &redactor,
             clock: &clock,
             cancelled: async move {

@@ -1,7 +1,7 @@
 //! What an ignore file hides from every tool of a run.
 
 use crate::fixture::{Fixture, turns};
-use locum::policy::ignore::IgnoreFiles;
+use locum_policy::ignore::IgnoreFiles;
 use pretty_assertions::assert_eq;
 
 const SCRIPT: &str = r#"

@@ -2,8 +2,8 @@
 
 use crate::fixture::{Fixture, POLICY, Ran, turns};
 use jiff::{SignedDuration, Timestamp};
-use locum::session::event::{Decided, Event, PersonsWord};
-use locum::session::hold::{NotDecided, WAIT_LIMIT, decide};
+use locum_agent::session::event::{Decided, Event, PersonsWord};
+use locum_agent::session::hold::{NotDecided, WAIT_LIMIT, decide};
 use pretty_assertions::assert_eq;
 
 const HELD: &str = r#"
@@ -40,8 +40,7 @@ fn shows_what_is_held_and_goes_on_there_once_approved() {
     assert_eq!((ran.word(), ran.changed(), ran.outcome.refusals.len()), ("done", vec!["src/b.txt", "src/held.txt"], 0));
     let approved = &ran.outcome.approved;
     assert_eq!((approved.len(), approved[0].approval.by.as_str(), approved[0].approval.hold.as_str()), (1, "alice", held.id.as_str()));
-    let judged =
-        |line: &locum::session::event::JournalLine| matches!(&line.event, Event::Judged { approval: Some(yes), .. } if yes.by == "alice");
+    let judged = |line: &locum_agent::session::event::JournalLine| matches!(&line.event, Event::Judged { approval: Some(yes), .. } if yes.by == "alice");
     assert_eq!(ran.lines.iter().filter(|line| judged(line)).count(), 1, "the permit names the yes it rests on");
     assert_eq!(ran.outcome.spent.turns, 2, "no turn is taken again");
     assert!(ran.outcome.spent.seconds < 500, "the time it waited does not count: {}", ran.outcome.spent.seconds);

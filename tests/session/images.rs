@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum::base::chat::Message;
-use locum::base::image::Image;
-use locum::models::scripted::Scripted;
-use locum::models::scripted::script::Script;
-use locum::models::{Delta, Model, ModelError, ModelRequest};
-use locum::report::transcript::transcript;
-use locum::session::event::Event;
-use locum::session::journal::Journal;
+use locum_agent::report::transcript::transcript;
+use locum_agent::session::event::Event;
+use locum_agent::session::journal::Journal;
+use locum_base::chat::Message;
+use locum_base::image::Image;
+use locum_models::scripted::Scripted;
+use locum_models::scripted::script::Script;
+use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::{Fixture, Ran, turns};
@@ -101,7 +101,7 @@ fn an_image_is_there_again_after_a_kill_at_any_line() {
 fn an_image_whose_bytes_are_gone_or_changed_is_not_shown() {
     let fixture = Fixture::new(&turns(TWICE));
     put(&fixture, "src/shot.png", &png(9));
-    let answered = |line: &locum::session::event::JournalLine| matches!(line.event, Event::Answered { .. });
+    let answered = |line: &locum_agent::session::event::JournalLine| matches!(line.event, Event::Answered { .. });
     let whole = run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap()).0.unwrap().lines;
     let first = whole.iter().position(answered).unwrap() + 1;
     for other in [None, Some(png(8)), Some(b"text".to_vec())] {

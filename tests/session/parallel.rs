@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::fixture::{Fixture, POLICY, Ran};
-use locum::session::event::Event;
-use locum::session::outcome::Outcome;
+use locum_agent::session::event::Event;
+use locum_agent::session::outcome::Outcome;
 use pretty_assertions::assert_eq;
 
 fn policy() -> String {
@@ -168,7 +168,7 @@ fn no_more_of_them_than_the_policy_lets_run_at_once() {
     let parts: Vec<(String, String)> = ["1", "2", "3", "4", "5"].iter().map(|name| ((*name).to_owned(), part(name))).collect();
     let parts: Vec<(&str, &str)> = parts.iter().map(|(name, turns)| (name.as_str(), turns.as_str())).collect();
     let mut fixture = fixture(&parts, r#""Sub-task 5 completed""#);
-    fixture.policy = locum::policy::Policy::parse(&policy().replace("parallel: 4", "parallel: 2"), "policy.yml").unwrap();
+    fixture.policy = locum_policy::Policy::parse(&policy().replace("parallel: 4", "parallel: 2"), "policy.yml").unwrap();
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed().len()), ("done", 5), "{:?}", ran.answers("new_task"));
     let mut running = BTreeSet::new();
@@ -221,8 +221,9 @@ fn a_hold_in_one_of_them_holds_up_no_other_and_its_worktree_comes_back() {
     assert_eq!(completed, [None, None, Some(true)]);
     nothing_is_left(&fixture);
     let hold = ran.outcome.held.unwrap();
-    let yes = locum::session::event::Decided { id: hold.id, by: "ann".into(), word: locum::session::event::PersonsWord::Approve };
-    locum::session::hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at).unwrap();
+    let yes =
+        locum_agent::session::event::Decided { id: hold.id, by: "ann".into(), word: locum_agent::session::event::PersonsWord::Approve };
+    locum_agent::session::hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at).unwrap();
     let ran = fixture.resume();
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt", "src/held.txt"]), "{}", ran.reason());
     nothing_is_left(&fixture);

@@ -1,8 +1,8 @@
 //! A run killed right after any line of its journal and resumed ends like one that was not killed.
 
 use crate::fixture::{Fixture, Ran};
-use locum::session::event::Event;
-use locum::session::outcome::Outcome;
+use locum_agent::session::event::Event;
+use locum_agent::session::outcome::Outcome;
 use pretty_assertions::assert_eq;
 
 const SCRIPT: &str = r#"
@@ -119,9 +119,9 @@ fn two_kills_are_as_good_as_one() {
     let expected = whole.run();
     let killed = fixture();
     assert!(killed.run_killed_at(8).is_none());
-    let again = locum::session::journal::Journal::resume(&killed.journal).unwrap();
-    let script = locum::models::scripted::script::Script::parse("script.yml", &killed.script).unwrap();
-    let model = locum::models::scripted::Scripted::new(script);
+    let again = locum_agent::session::journal::Journal::resume(&killed.journal).unwrap();
+    let script = locum_models::scripted::script::Script::parse("script.yml", &killed.script).unwrap();
+    let model = locum_models::scripted::Scripted::new(script);
     assert!(killed.run_with(&model, 14, again, None).is_none());
     let resumed = killed.resume();
     assert_eq!(killed.tree(), whole.tree());

@@ -1,7 +1,7 @@
 //! Which mode a task goes on in: what is asked for, what the policy says first, what the coordinator decides.
 
 use crate::fixture::{Fixture, POLICY, Ran, turns};
-use locum::session::event::Event;
+use locum_agent::session::event::Event;
 use pretty_assertions::assert_eq;
 
 const END: &str = r#"- calls: [{ tool: attempt_completion, args: { result: "r" } }]"#;

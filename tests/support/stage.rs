@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use locum::session::event::{Event, JournalLine};
-use locum::session::journal::Journal;
+use locum_agent::session::event::{Event, JournalLine};
+use locum_agent::session::journal::Journal;
 use serde_json::Value;
 
 /// A folder for one test.

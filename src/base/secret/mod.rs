@@ -12,10 +12,10 @@ pub mod view;
 use std::fmt;
 use std::ops::Range;
 
-use crate::base::secret::formats::Formats;
-use crate::base::secret::plain::PlainValues;
-use crate::base::secret::runs::Runs;
-use crate::base::secret::view::View;
+use crate::secret::formats::Formats;
+use crate::secret::plain::PlainValues;
+use crate::secret::runs::Runs;
+use crate::secret::view::View;
 
 /// What stands where a secret stood.
 pub const MASK: &str = "***";

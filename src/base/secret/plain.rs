@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::base::secret::{MASK, SHORTEST_VALUE_BYTES, Secret};
+use crate::secret::{MASK, SHORTEST_VALUE_BYTES, Secret};
 
 /// Takes registered values out of text that is about to be shown.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl PlainValues {
 #[cfg(test)]
 mod tests {
     use super::PlainValues;
-    use crate::base::secret::Secret;
+    use crate::secret::Secret;
     use pretty_assertions::assert_eq;
 
     fn values() -> PlainValues {

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::base::secret::view::View;
+use crate::secret::view::View;
 
 /// A part of a value counts from this length on, or from half the value where that is more.
 const SHORTEST_RUN_BYTES: usize = 12;

@@ -7,10 +7,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::forge::ForgeError;
-use crate::forge::commits::{CommitEntry, ForgeCommit, Onto};
-use crate::forge::github::wire::{Call, NAME, text};
-use crate::forge::github::{GitHub, missing, segment};
+use crate::ForgeError;
+use crate::commits::{CommitEntry, ForgeCommit, Onto};
+use crate::github::wire::{Call, NAME, text};
+use crate::github::{GitHub, missing, segment};
 
 /// Text above this is sent by itself and not within its tree, in bytes.
 const INLINE_LIMIT_BYTES: usize = 1024 * 1024;

@@ -18,16 +18,16 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use crate::base::clock::Clock;
-use crate::base::secret::Secret;
-use crate::forge::commits::ForgeCommit;
-use crate::forge::event::Subject;
-use crate::forge::github::review::review_of;
-use crate::forge::github::wire::{Call, NAME, Wire, number, text};
-use crate::forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
-use crate::forge::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
-use crate::policy::Permit;
-use crate::policy::intent::Publication;
+use crate::commits::ForgeCommit;
+use crate::event::Subject;
+use crate::github::review::review_of;
+use crate::github::wire::{Call, NAME, Wire, number, text};
+use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
+use crate::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
+use locum_base::clock::Clock;
+use locum_base::secret::Secret;
+use locum_policy::Permit;
+use locum_policy::intent::Publication;
 
 /// Items on one page of a list: the most GitHub gives.
 const PAGE: usize = 100;

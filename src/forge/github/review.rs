@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
-use crate::forge::github::wire::{Call, number, text};
-use crate::forge::github::{GitHub, PAGE, PAGES, missing, receipt, starts_with_line};
-use crate::forge::posts::{LineComment, Receipt};
-use crate::forge::{CommentableLines, ForgeError};
-use crate::policy::intent::Publication;
+use crate::github::wire::{Call, number, text};
+use crate::github::{GitHub, PAGE, PAGES, missing, receipt, starts_with_line};
+use crate::posts::{LineComment, Receipt};
+use crate::{CommentableLines, ForgeError};
+use locum_policy::intent::Publication;
 
 impl GitHub {
     /// Reads the lines that a pull request's diff shows of its head.
@@ -75,7 +75,7 @@ fn shown(patch: &str) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::{review_of, shown};
-    use crate::forge::posts::LineComment;
+    use crate::posts::LineComment;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 

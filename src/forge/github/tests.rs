@@ -11,12 +11,12 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::GitHub;
-use crate::base::clock::Clock;
-use crate::base::secret::Secret;
-use crate::forge::posts::{Posting, ReactionTarget};
-use crate::forge::{Forge as _, ForgeError, Permission, Thread};
-use crate::policy::Policy;
-use crate::policy::intent::{Facts, Publication};
+use crate::posts::{Posting, ReactionTarget};
+use crate::{Forge as _, ForgeError, Permission, Thread};
+use locum_base::clock::Clock;
+use locum_base::secret::Secret;
+use locum_policy::Policy;
+use locum_policy::intent::{Facts, Publication};
 
 #[path = "../../../tests/support/github.rs"]
 #[expect(clippy::disallowed_types, dead_code, unreachable_pub, reason = "a server shared by many tests, each using a part of it")]

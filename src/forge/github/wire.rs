@@ -11,10 +11,10 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tracing::debug;
 
-use crate::base::clock::Clock;
-use crate::base::secret::Secret;
-use crate::base::text::head;
-use crate::forge::ForgeError;
+use crate::ForgeError;
+use locum_base::clock::Clock;
+use locum_base::secret::Secret;
+use locum_base::text::head;
 
 /// The forge's name in errors.
 pub(super) const NAME: &str = "github";

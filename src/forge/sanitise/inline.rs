@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::base::secret::view::{entity, is_invisible};
-use crate::forge::sanitise::TextRules;
-use crate::forge::sanitise::links::{REMOVED, address_length, address_may_stay, target, target_may_stay};
-use crate::forge::sanitise::references::{at_sign, is_issue_address, keep_apart, keep_link_apart, starts_reference};
+use crate::sanitise::TextRules;
+use crate::sanitise::links::{REMOVED, address_length, address_may_stay, target, target_may_stay};
+use crate::sanitise::references::{at_sign, is_issue_address, keep_apart, keep_link_apart, starts_reference};
+use locum_base::secret::view::{entity, is_invisible};
 
 /// HTML that may stay, always without attributes.
 const TAGS: &[&str] = &["details", "summary", "b", "i", "em", "strong", "code", "kbd", "sub", "sup", "br", "del", "ins"];

@@ -3,8 +3,8 @@
 //! Only fences that open plainly count as code; their content is kept under their indentation, so that no list can end inside
 //! them; what is left open is closed at the end. Everything else goes through `inline`.
 
-use crate::forge::sanitise::TextRules;
-use crate::forge::sanitise::inline::{Spans, allowed_tag, comment_end, skip_containers, write_line};
+use crate::sanitise::TextRules;
+use crate::sanitise::inline::{Spans, allowed_tag, comment_end, skip_containers, write_line};
 
 /// Returns the text with everything outside code made harmless.
 #[must_use]

@@ -12,7 +12,7 @@ mod visible;
 
 use regex::Regex;
 
-use crate::base::secret::Redactor;
+use locum_base::secret::Redactor;
 
 /// GitHub refuses a comment body of more characters than this.
 pub const BODY_LIMIT_CHARS: usize = 65_536;

@@ -1,7 +1,7 @@
 //! What leaves, before and after: each case also filtered twice.
 
 use super::{BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown, patch, title};
-use crate::base::secret::{Redactor, Secret};
+use locum_base::secret::{Redactor, Secret};
 use pretty_assertions::{assert_eq, assert_ne};
 
 fn rules() -> TextRules {
@@ -145,7 +145,7 @@ fn own_output_never_triggers() {
     check("> - /merge", "> - \\/merge");
     check("@locum fix", "\u{ff20}locum fix");
     keeps("say `/locum fix` to start");
-    assert_eq!(crate::forge::command::parse(&markdown("/locum fix", &rules(), &redactor()), "/locum"), None);
+    assert_eq!(crate::command::parse(&markdown("/locum fix", &rules(), &redactor()), "/locum"), None);
 }
 
 #[test]

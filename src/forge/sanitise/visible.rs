@@ -1,6 +1,6 @@
 //! Text as it is seen: line ends made one, terminal colours, control and invisible characters left out.
 
-use crate::base::secret::view::{escape_length, is_invisible};
+use locum_base::secret::view::{escape_length, is_invisible};
 
 /// Returns the text with nothing in it that a reader cannot see.
 #[must_use]

@@ -5,8 +5,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::base::chat::Usage;
-use crate::models::wire::json::count_at;
+use crate::wire::json::count_at;
+use locum_base::chat::Usage;
 
 /// One event of a stream, or a whole message.
 #[derive(Debug, Default, Deserialize)]

@@ -7,13 +7,13 @@ mod event;
 mod reply;
 mod request;
 
-use crate::base::image::ImageKind;
-use crate::models::anthropic::reply::MessagesReply;
-use crate::models::anthropic::request::{Thinks, Wishes, render_body};
-use crate::models::profile::Effort;
-use crate::models::resolve::Chosen;
-use crate::models::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
-use crate::models::{Model, ModelRequest};
+use crate::anthropic::reply::MessagesReply;
+use crate::anthropic::request::{Thinks, Wishes, render_body};
+use crate::profile::Effort;
+use crate::resolve::Chosen;
+use crate::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::{Model, ModelRequest};
+use locum_base::image::ImageKind;
 
 /// Anthropic's own host, whose extras other servers may not know.
 const OWN_HOST: &str = "api.anthropic.com";
@@ -181,8 +181,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Dialect, Effort, Fields, Messages, always_thinks, thinks_adaptively};
-    use crate::models::anthropic::request::Thinks;
-    use crate::models::wire::Protocol;
+    use crate::anthropic::request::Thinks;
+    use crate::wire::Protocol;
 
     fn messages(model: &str, effort: Option<Effort>) -> Messages {
         Messages { model: model.into(), by: String::new(), temperature: Some(0.5), max_output_tokens: 9, effort, sees_images: true }

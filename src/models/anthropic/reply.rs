@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::base::chat::{KeptPart, StopReason};
-use crate::models::anthropic::event::{Counts, Event};
-use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::models::wire::json::{read_arguments, read_text};
+use crate::anthropic::event::{Counts, Event};
+use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::wire::json::{read_arguments, read_text};
+use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
@@ -224,9 +224,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Broken, MessagesReply};
-    use crate::base::chat::{KeptPart, StopReason, Usage};
-    use crate::models::wire::answer::testing::{self, Told, events};
-    use crate::models::wire::mangled;
+    use crate::wire::answer::testing::{self, Told, events};
+    use crate::wire::mangled;
+    use locum_base::chat::{KeptPart, StopReason, Usage};
 
     fn told(frames: &[&str]) -> Told {
         testing::told::<MessagesReply>(&events(frames)).unwrap()

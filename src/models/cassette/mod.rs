@@ -12,12 +12,12 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::base::chat::{Message, Reply, ToolResult};
-use crate::base::text::head;
-use crate::base::tool::ToolName;
-use crate::models::ModelRequest;
-use crate::models::profile::ToolProtocol;
-use crate::models::tokens::Tokenizer;
+use crate::ModelRequest;
+use crate::profile::ToolProtocol;
+use crate::tokens::Tokenizer;
+use locum_base::chat::{Message, Reply, ToolResult};
+use locum_base::text::head;
+use locum_base::tool::ToolName;
 
 /// The cassette's format; a reader refuses another.
 pub const CASSETTE_VERSION: u32 = 2;

@@ -14,10 +14,10 @@ use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 use serde_json::Value;
 
-use crate::base::secret::Redactor;
-use crate::models::cassette::{CASSETTE_VERSION, Capacities, Exchange, Header, Part, Said, parts};
-use crate::models::retry::assembly::Assembly;
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::cassette::{CASSETTE_VERSION, Capacities, Exchange, Header, Part, Said, parts};
+use crate::retry::assembly::Assembly;
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::secret::Redactor;
 
 /// An open cassette.
 #[derive(Debug)]

@@ -9,10 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 
-use crate::base::chat::Reply;
-use crate::base::text::{counted, head};
-use crate::models::cassette::{CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::cassette::{CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts};
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::chat::Reply;
+use locum_base::text::{counted, head};
 
 /// A model that plays a cassette.
 #[derive(Clone, Debug)]
@@ -161,16 +161,16 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Replay, told};
-    use crate::base::chat::{Message, StopReason, ToolResult};
-    use crate::base::secret::{Redactor, Secret};
-    use crate::base::tool::ToolName;
-    use crate::models::cassette::record::{Recording, Tape};
-    use crate::models::cassette::{Capacities, Capacity, Field, Part};
-    use crate::models::profile::ToolProtocol;
-    use crate::models::scripted::Scripted;
-    use crate::models::scripted::script::Script;
-    use crate::models::tokens::Tokenizer;
-    use crate::models::{Delta, Model, ModelError, ModelRequest};
+    use crate::cassette::record::{Recording, Tape};
+    use crate::cassette::{Capacities, Capacity, Field, Part};
+    use crate::profile::ToolProtocol;
+    use crate::scripted::Scripted;
+    use crate::scripted::script::Script;
+    use crate::tokens::Tokenizer;
+    use crate::{Delta, Model, ModelError, ModelRequest};
+    use locum_base::chat::{Message, StopReason, ToolResult};
+    use locum_base::secret::{Redactor, Secret};
+    use locum_base::tool::ToolName;
 
     const SCRIPT: &str = "version: 1\nname: a play\ntasks: [{ turns: [{ say: the key is hunter2hunter2, calls: [{ tool: read_file, args: { path: a } }] }, { say: done }] }]\n";
 
@@ -184,7 +184,7 @@ mod tests {
 
     /// The conversation of a run whose file held these words.
     fn conversation(words: &str) -> Vec<Message> {
-        let calls = vec![crate::base::chat::ToolCall { id: "s".into(), name: "read_file".into(), arguments: r#"{"path":"a"}"#.into() }];
+        let calls = vec![locum_base::chat::ToolCall { id: "s".into(), name: "read_file".into(), arguments: r#"{"path":"a"}"#.into() }];
         let results = vec![ToolResult { call_id: "s".into(), text: words.into(), ..ToolResult::default() }];
         vec![
             Message::User { text: "go".into() },

@@ -6,13 +6,13 @@ mod chunk;
 mod reply;
 mod request;
 
-use crate::models::catalogue::{HostWays, OutputLimit};
-use crate::models::chat_completions::reply::ChatReply;
-use crate::models::chat_completions::request::{Fields, Wishes, render_body};
-use crate::models::profile::Profile;
-use crate::models::resolve::Chosen;
-use crate::models::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
-use crate::models::{Model, ModelRequest};
+use crate::catalogue::{HostWays, OutputLimit};
+use crate::chat_completions::reply::ChatReply;
+use crate::chat_completions::request::{Fields, Wishes, render_body};
+use crate::profile::Profile;
+use crate::resolve::Chosen;
+use crate::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
+use crate::{Model, ModelRequest};
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]

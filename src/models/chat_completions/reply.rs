@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::chat::{KeptPart, StopReason};
-use crate::models::chat_completions::chunk::{CallPiece, Chunk, Piece};
-use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::chat_completions::chunk::{CallPiece, Chunk, Piece};
+use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
+use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
@@ -171,10 +171,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Broken, ChatReply};
-    use crate::base::chat::{KeptPart, StopReason, Usage};
-    use crate::models::Delta;
-    use crate::models::wire::answer::testing::{self, Told, events};
-    use crate::models::wire::mangled;
+    use crate::Delta;
+    use crate::wire::answer::testing::{self, Told, events};
+    use crate::wire::mangled;
+    use locum_base::chat::{KeptPart, StopReason, Usage};
 
     fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
         testing::read::<ChatReply>(body, cut, broken)

@@ -9,15 +9,15 @@ use std::slice;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::base::chat::{Message, ToolCall, ToolResult, ToolSpec};
-use crate::base::image::ImageKind;
-use crate::models::ModelRequest;
-use crate::models::catalogue::HostWays;
-use crate::models::profile::Effort;
-use crate::models::wire::Dialect;
-use crate::models::wire::images::{DataUri, Shown, shown};
-use crate::models::wire::json::Arguments;
-use crate::models::wire::parts::{Part, in_order};
+use crate::ModelRequest;
+use crate::catalogue::HostWays;
+use crate::profile::Effort;
+use crate::wire::Dialect;
+use crate::wire::images::{DataUri, Shown, shown};
+use crate::wire::json::Arguments;
+use crate::wire::parts::{Part, in_order};
+use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::image::ImageKind;
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -365,11 +365,11 @@ mod tests {
     use serde_json::json;
 
     use super::{Fields, Wishes, render_body};
-    use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use crate::base::image::tests::answer;
-    use crate::models::ModelRequest;
-    use crate::models::catalogue::{HostWays, OutputLimit};
-    use crate::models::profile::Effort;
+    use crate::ModelRequest;
+    use crate::catalogue::{HostWays, OutputLimit};
+    use crate::profile::Effort;
+    use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use locum_testing::images::answer;
 
     const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
         HostWays { key: String::new(), output_limit: OutputLimit::MaxTokens, returns_reasoning, strict_calls }

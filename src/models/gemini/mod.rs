@@ -5,13 +5,13 @@
 mod reply;
 mod request;
 
-use crate::base::image::ImageKind;
-use crate::models::gemini::reply::GeminiReply;
-use crate::models::gemini::request::{Schema, Thinking, Wishes, render_body};
-use crate::models::profile::Effort;
-use crate::models::resolve::Chosen;
-use crate::models::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
-use crate::models::{Model, ModelRequest};
+use crate::gemini::reply::GeminiReply;
+use crate::gemini::request::{Schema, Thinking, Wishes, render_body};
+use crate::profile::Effort;
+use crate::resolve::Chosen;
+use crate::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::{Model, ModelRequest};
+use locum_base::image::ImageKind;
 
 /// The kinds of images it takes (Gemini API, "Image understanding").
 const KINDS: &[ImageKind] = &[ImageKind::Png, ImageKind::Jpeg, ImageKind::Webp];
@@ -151,7 +151,7 @@ fn thinking(effort: Effort, generation: u32) -> Thinking {
 #[cfg(test)]
 mod tests {
     use super::{Effort, Fields, Gemini, ModelRequest, Thinking, generation, thinking};
-    use crate::models::wire::Protocol;
+    use crate::wire::Protocol;
 
     #[test]
     fn each_generation_thinks_in_its_own_measure() {

@@ -6,9 +6,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::base::chat::{KeptPart, StopReason, Usage};
-use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::models::wire::json::{count_at, is_said, read_arguments, read_text};
+use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::wire::json::{count_at, is_said, read_arguments, read_text};
+use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
@@ -140,9 +140,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Broken, GeminiReply};
-    use crate::base::chat::{KeptPart, StopReason, Usage};
-    use crate::models::wire::answer::testing::{self, Told, events};
-    use crate::models::wire::mangled;
+    use crate::wire::answer::testing::{self, Told, events};
+    use crate::wire::mangled;
+    use locum_base::chat::{KeptPart, StopReason, Usage};
 
     fn body(frames: &[Value]) -> String {
         let frames: Vec<String> = frames.iter().map(Value::to_string).collect();

@@ -8,12 +8,12 @@ use std::slice;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
-use crate::base::image::ImageKind;
-use crate::models::ModelRequest;
-use crate::models::wire::images::{Base64, Picture, Shown, shown};
-use crate::models::wire::json::Arguments;
-use crate::models::wire::parts::{Part, in_order};
+use crate::ModelRequest;
+use crate::wire::images::{Base64, Picture, Shown, shown};
+use crate::wire::json::Arguments;
+use crate::wire::parts::{Part, in_order};
+use locum_base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::image::ImageKind;
 
 /// Stands for the signature of a call that this model did not make (Gemini API, "Thought signatures": calls carried over from elsewhere).
 const NOT_SIGNED_HERE: &str = "skip_thought_signature_validator";
@@ -362,10 +362,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Schema, Thinking, Wishes, old_form, render_body};
-    use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use crate::base::image::ImageKind;
-    use crate::base::image::tests::answer;
-    use crate::models::ModelRequest;
+    use crate::ModelRequest;
+    use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use locum_base::image::ImageKind;
+    use locum_testing::images::answer;
 
     const WISHES: Wishes<'static> = Wishes {
         by: "me",

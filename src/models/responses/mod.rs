@@ -6,13 +6,13 @@
 mod reply;
 mod request;
 
-use crate::base::image::ImageKind;
-use crate::models::profile::Effort;
-use crate::models::resolve::Chosen;
-use crate::models::responses::reply::ResponsesReply;
-use crate::models::responses::request::{Wishes, render_body};
-use crate::models::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
-use crate::models::{Model, ModelRequest};
+use crate::profile::Effort;
+use crate::resolve::Chosen;
+use crate::responses::reply::ResponsesReply;
+use crate::responses::request::{Wishes, render_body};
+use crate::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
+use crate::{Model, ModelRequest};
+use locum_base::image::ImageKind;
 
 /// What the server says when fields or items are not to its liking.
 const REFUSED: &[(&[&str], Dialect)] = &[
@@ -109,7 +109,7 @@ impl Protocol for Responses {
 #[cfg(test)]
 mod tests {
     use super::{Fields, Responses};
-    use crate::models::wire::Protocol;
+    use crate::wire::Protocol;
 
     #[test]
     fn learns_from_refusals_what_to_leave_out() {

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::base::chat::{KeptPart, StopReason, Usage};
-use crate::models::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::models::wire::json::{count_at, read_arguments, read_text};
+use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::wire::json::{count_at, read_arguments, read_text};
+use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
@@ -295,9 +295,9 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Broken, ResponsesReply};
-    use crate::base::chat::{KeptPart, StopReason, Usage};
-    use crate::models::wire::answer::testing::{self, Told, events};
-    use crate::models::wire::mangled;
+    use crate::wire::answer::testing::{self, Told, events};
+    use crate::wire::mangled;
+    use locum_base::chat::{KeptPart, StopReason, Usage};
 
     fn told(frames: &[Value]) -> Told {
         let frames: Vec<String> = frames.iter().map(Value::to_string).collect();

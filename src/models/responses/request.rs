@@ -9,13 +9,13 @@ use std::slice;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::base::chat::{Message, ToolResult, ToolSpec};
-use crate::base::image::ImageKind;
-use crate::models::profile::Effort;
-use crate::models::wire::images::{DataUri, Shown, shown};
-use crate::models::wire::json::Arguments;
-use crate::models::wire::parts::{Part, in_order};
-use crate::models::{ModelRequest, PictureWish};
+use crate::profile::Effort;
+use crate::wire::images::{DataUri, Shown, shown};
+use crate::wire::json::Arguments;
+use crate::wire::parts::{Part, in_order};
+use crate::{ModelRequest, PictureWish};
+use locum_base::chat::{Message, ToolResult, ToolSpec};
+use locum_base::image::ImageKind;
 
 /// What a body depends on besides the request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -229,11 +229,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Wishes, render_body};
-    use crate::base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
-    use crate::base::image::ImageKind;
-    use crate::base::image::tests::answer;
-    use crate::models::ModelRequest;
-    use crate::models::profile::Effort;
+    use crate::ModelRequest;
+    use crate::profile::Effort;
+    use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+    use locum_base::image::ImageKind;
+    use locum_testing::images::answer;
 
     const WISHES: Wishes<'static> = Wishes {
         model: "m",

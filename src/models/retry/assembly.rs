@@ -7,20 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
-use crate::base::image::Image;
-use crate::models::accounting::estimate_tokens;
-use crate::models::retry::LostAttempt;
-use crate::models::{Delta, ModelRequest};
+use crate::accounting::estimate_tokens;
+use crate::retry::LostAttempt;
+use crate::{Delta, ModelRequest};
+use locum_base::chat::{Kept, KeptPart, Reply, StopReason, ToolCall, Usage};
+use locum_base::image::Image;
 
 /// Most bytes of text, reasoning and arguments together in one reply.
-pub(in crate::models) const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const REPLY_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 /// Most tool calls in one reply.
-pub(in crate::models) const REPLY_LIMIT_CALLS: usize = 256;
+pub(crate) const REPLY_LIMIT_CALLS: usize = 256;
 
 /// A reply in the making.
 #[derive(Debug, Default)]
-pub(in crate::models) struct Assembly {
+pub(crate) struct Assembly {
     text: String,
     reasoning: String,
     calls: BTreeMap<usize, Draft>,
@@ -34,7 +34,7 @@ pub(in crate::models) struct Assembly {
 
 /// Why deltas do not make a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::models) enum Incomplete {
+pub(crate) enum Incomplete {
     /// The stream ended before the reply did.
     Cut,
     /// The reply says nothing and calls nothing.
@@ -52,7 +52,7 @@ struct Draft {
 
 impl Assembly {
     /// Takes the next delta.
-    pub(in crate::models) fn add(&mut self, delta: Delta) -> Result<(), Incomplete> {
+    pub(crate) fn add(&mut self, delta: Delta) -> Result<(), Incomplete> {
         match delta {
             Delta::Text(text) => {
                 self.count(text.len())?;
@@ -91,7 +91,7 @@ impl Assembly {
     }
 
     /// Returns what came so far as an attempt that broke; `None` when nothing did.
-    pub(in crate::models) fn lost(&self) -> Option<LostAttempt> {
+    pub(crate) fn lost(&self) -> Option<LostAttempt> {
         let has_any = self.bytes > 0 || self.usage.is_some();
         has_any.then(|| {
             let mut text = format!("{}{}", self.text, self.reasoning);
@@ -106,12 +106,12 @@ impl Assembly {
     }
 
     /// Returns true once the reply has ended.
-    pub(in crate::models) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.stop.is_some()
     }
 
     /// Returns the reply when it is whole, and leaves nothing behind.
-    pub(in crate::models) fn finish(&mut self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
+    pub(crate) fn finish(&mut self, request: &ModelRequest<'_>) -> Result<Reply, Incomplete> {
         let stop = match (self.stop.ok_or(Incomplete::Cut)?, self.calls.is_empty()) {
             (StopReason::End, false) => StopReason::ToolUse,
             (StopReason::ToolUse, true) => StopReason::End,
@@ -173,9 +173,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Assembly, Incomplete, REPLY_LIMIT_BYTES, tidy_arguments};
-    use crate::base::chat::{Reply, StopReason, ToolCall, Usage};
-    use crate::base::id::TaskId;
-    use crate::models::{Delta, ModelRequest};
+    use crate::{Delta, ModelRequest};
+    use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
+    use locum_base::id::TaskId;
 
     fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, Incomplete> {
         let request = ModelRequest {

@@ -3,7 +3,7 @@
 //! In: a model, a request, limits, a clock. Out: a whole reply or the last error, and what broken attempts used up. A reply exists only when
 //! it is whole, so nothing of a broken attempt is ever executed. It does not know any provider's protocol and keeps nothing between requests.
 
-pub(in crate::models) mod assembly;
+pub(crate) mod assembly;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use futures::stream::StreamExt;
 use tracing::{debug, warn};
 
-use crate::base::chat::{Reply, Usage};
-use crate::base::clock::Clock;
-use crate::models::retry::assembly::{Assembly, Incomplete};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::retry::assembly::{Assembly, Incomplete};
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::chat::{Reply, Usage};
+use locum_base::clock::Clock;
 
 /// Answers that are no reply are asked for again at most this often; a model that keeps giving them will not stop.
 const GARBLED_RETRIES: u32 = 2;
@@ -216,9 +216,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Hearing, LostAttempt, RetryLimits, complete, pause_after};
-    use crate::base::chat::{Reply, StopReason, Usage};
-    use crate::base::clock::Clock;
-    use crate::models::{Delta, Model, ModelError, ModelRequest};
+    use crate::{Delta, Model, ModelError, ModelRequest};
+    use locum_base::chat::{Reply, StopReason, Usage};
+    use locum_base::clock::Clock;
 
     type Attempt = Vec<Result<Delta, ModelError>>;
 

@@ -3,10 +3,10 @@
 //! In: the expectation and the request. Out: nothing, or a sentence a person can act on. Only the messages since the last reply are
 //! looked at: what a script asserts is the effect of the turn before.
 
-use crate::base::chat::Message;
-use crate::base::text::Clipped;
-use crate::models::ModelRequest;
-use crate::models::scripted::script::Expectation;
+use crate::ModelRequest;
+use crate::scripted::script::Expectation;
+use locum_base::chat::Message;
+use locum_base::text::Clipped;
 
 /// Most bytes of the last messages shown in a difference.
 const SHOWN_LIMIT_BYTES: usize = 2000;
@@ -65,9 +65,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::check_expectation;
-    use crate::base::chat::{Message, ToolSpec};
-    use crate::models::ModelRequest;
-    use crate::models::scripted::script::Expectation;
+    use crate::ModelRequest;
+    use crate::scripted::script::Expectation;
+    use locum_base::chat::{Message, ToolSpec};
 
     fn check(expected: Expectation) -> Result<(), String> {
         let messages = [

@@ -9,14 +9,14 @@ pub mod script;
 
 use futures::stream::{self, BoxStream, StreamExt};
 
-use crate::base::chat::{Message, StopReason, Usage};
-use crate::base::image::Image;
-use crate::models::accounting::{estimate_request, estimate_tokens};
-use crate::models::conversation::check_conversation;
-use crate::models::scripted::expect::check_expectation;
-use crate::models::scripted::script::{Fault, Script, ScriptTask, ScriptTurn};
-use crate::models::tokens::Tokenizer;
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::accounting::{estimate_request, estimate_tokens};
+use crate::conversation::check_conversation;
+use crate::scripted::expect::check_expectation;
+use crate::scripted::script::{Fault, Script, ScriptTask, ScriptTurn};
+use crate::tokens::Tokenizer;
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::chat::{Message, StopReason, Usage};
+use locum_base::image::Image;
 
 /// A model that replies from a script.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Scripted {
         let (at, task) = found.ok_or_else(|| {
             let known: Vec<String> =
                 self.script.tasks.iter().enumerate().map(|(at, task)| format!("task {}{}", at + 1, described(task))).collect();
-            let opening = crate::base::text::head(first, 200);
+            let opening = locum_base::text::head(first, 200);
             self.fault(format!("no task fits mode `{}` and the message `{opening}`; the script has {}", request.mode, known.join(", ")))
         })?;
         Ok((at + 1, task))
@@ -130,10 +130,10 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::Scripted;
-    use crate::base::chat::{Message, StopReason, ToolCall, ToolResult, ToolSpec, Usage};
-    use crate::base::id::TaskId;
-    use crate::models::scripted::script::Script;
-    use crate::models::{Delta, Model, ModelError, ModelRequest};
+    use crate::scripted::script::Script;
+    use crate::{Delta, Model, ModelError, ModelRequest};
+    use locum_base::chat::{Message, StopReason, ToolCall, ToolResult, ToolSpec, Usage};
+    use locum_base::id::TaskId;
 
     const SCRIPT: &str = r#"
 version: 1

@@ -6,12 +6,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::base::chat::{StopReason, Usage};
-use crate::base::fields::Mistakes;
-use crate::base::image::Image;
-use crate::base::section::{Group, Section};
-use crate::base::shape::{Checked, Count, List, Many, Object, Only, Text, Told, Word};
-use crate::base::yaml::{Document, Mistake, Place};
+use locum_base::chat::{StopReason, Usage};
+use locum_base::image::Image;
+use locum_files::fields::Mistakes;
+use locum_files::section::{Group, Section};
+use locum_files::shape::{Checked, Count, List, Many, Object, Only, Text, Told, Word};
+use locum_files::yaml::{Document, Mistake, Place};
 
 /// Most tasks of a script.
 const TASKS_LIMIT: usize = 1000;
@@ -251,7 +251,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Fault, Script, ScriptCall};
-    use crate::base::chat::{StopReason, Usage};
+    use locum_base::chat::{StopReason, Usage};
 
     #[test]
     fn reads_every_key() {

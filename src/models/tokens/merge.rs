@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::models::tokens::table;
+use crate::tokens::table;
 
 /// Most bytes that are put together at once: a multiple of the bytes of any one letter. Longer pieces may count a token more for each such part.
 const PIECE_LIMIT_BYTES: usize = 12 * 1024;

@@ -10,9 +10,9 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::text::weighed_bytes;
-use crate::models::accounting::estimate_tokens;
-use crate::models::tokens::merge::Merge;
+use crate::accounting::estimate_tokens;
+use crate::tokens::merge::Merge;
+use locum_base::text::weighed_bytes;
 
 /// How the tokens of a text are estimated for a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! finds (<https://github.com/openai/tiktoken>, `openai_public.py`), told by one look at each kind of character instead of by an engine that
 //! goes back. Linear: no character is looked at more than a few times.
 
-use crate::models::tokens::class::Class;
+use crate::tokens::class::Class;
 
 /// What an English word may end with after its apostrophe, whatever the case.
 const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "m", "ll", "d"];

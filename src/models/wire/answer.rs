@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::base::chat::{Kept, KeptPart, StopReason, Usage};
-use crate::base::image::Image;
-use crate::base::text::head;
-use crate::models::Delta;
-use crate::models::wire::halves::Halves;
-use crate::models::wire::sse::SseReader;
+use crate::Delta;
+use crate::wire::halves::Halves;
+use crate::wire::sse::SseReader;
+use locum_base::chat::{Kept, KeptPart, StopReason, Usage};
+use locum_base::image::Image;
+use locum_base::text::head;
 
 /// Most bytes of a whole answer, framing included.
 const BODY_LIMIT_BYTES: usize = 256 * 1024 * 1024;
@@ -329,8 +329,8 @@ pub(crate) mod testing {
     //! Reads answers for the tests of every protocol.
 
     use super::{AnswerReader, Broken, Reading};
-    use crate::base::chat::{KeptPart, StopReason, Usage};
-    use crate::models::Delta;
+    use crate::Delta;
+    use locum_base::chat::{KeptPart, StopReason, Usage};
 
     /// Reads an answer whose bytes come in parts of `cut`.
     pub(crate) fn read<R: Reading>(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {

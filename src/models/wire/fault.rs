@@ -10,8 +10,8 @@ use jiff::fmt::rfc2822;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use crate::base::text::head;
-use crate::models::ModelError;
+use crate::ModelError;
+use locum_base::text::head;
 
 /// Most bytes of a provider's words that are passed on.
 const WORDS_LIMIT_BYTES: usize = 600;
@@ -241,7 +241,7 @@ mod tests {
     use serde_json::json;
 
     use super::{read_reported, read_status, read_wait, read_words};
-    use crate::models::ModelError;
+    use crate::ModelError;
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
         pairs.iter().map(|(name, value)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap())).collect()

@@ -6,7 +6,7 @@ use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Serialize, Serializer};
 
-use crate::base::image::{Image, ImageKind};
+use locum_base::image::{Image, ImageKind};
 
 /// An image as it is sent, or what stands for it.
 #[derive(Clone, Copy)]

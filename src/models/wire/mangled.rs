@@ -6,11 +6,11 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::base::chat::Reply;
-use crate::models::ModelRequest;
-use crate::models::retry::assembly::Assembly;
-use crate::models::wire::answer::Reading;
-use crate::models::wire::answer::testing::{events, read};
+use crate::ModelRequest;
+use crate::retry::assembly::Assembly;
+use crate::wire::answer::Reading;
+use crate::wire::answer::testing::{events, read};
+use locum_base::chat::Reply;
 
 /// Reads an answer as a reply that would be acted on; what was counted does not matter.
 fn reply<R: Reading>(body: &[u8], cut: usize, broken: Option<&str>) -> Option<Reply> {

@@ -29,12 +29,12 @@ use tokio::time::timeout;
 use tracing::{debug, trace, warn};
 use url::Url;
 
-use crate::base::secret::{Redactor, Secret};
-use crate::models::address::is_loopback;
-use crate::models::proxy::Proxy;
-use crate::models::resolve::Chosen;
-use crate::models::wire::answer::{AnswerReader, Broken, Reading};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::address::is_loopback;
+use crate::proxy::Proxy;
+use crate::resolve::Chosen;
+use crate::wire::answer::{AnswerReader, Broken, Reading};
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::secret::{Redactor, Secret};
 
 /// Longest wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -310,7 +310,7 @@ impl<P: Protocol> Exchange<'_, P> {
 ///
 /// # Errors
 /// When a header cannot be used, or nobody answered in time.
-pub(crate) async fn post(url: &Url, headers: &[(String, Secret)], body: String, patience: Duration) -> Result<u16, String> {
+pub async fn post(url: &Url, headers: &[(String, Secret)], body: String, patience: Duration) -> Result<u16, String> {
     let mut request =
         client(url, Way::OfTheSystem)?.post(url.clone()).timeout(patience).header(CONTENT_TYPE, "application/json").body(body);
     for (name, value) in headers {

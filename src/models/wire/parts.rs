@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::base::chat::{Kept, KeptPart, ToolCall};
+use locum_base::chat::{Kept, KeptPart, ToolCall};
 
 /// A part of a reply.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +47,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Part, in_order};
-    use crate::base::chat::{Kept, KeptPart, ToolCall};
+    use locum_base::chat::{Kept, KeptPart, ToolCall};
 
     fn call(id: &str) -> ToolCall {
         ToolCall { id: id.into(), name: "f".into(), arguments: "{}".into() }

@@ -16,10 +16,10 @@ use futures::channel::mpsc;
 use futures::future::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
 
-use crate::base::chat::{StopReason, ToolSpec};
-use crate::models::retry::assembly::REPLY_LIMIT_BYTES;
-use crate::models::xml::reply::{End, Piece};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::retry::assembly::REPLY_LIMIT_BYTES;
+use crate::xml::reply::{End, Piece};
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::chat::{StopReason, ToolSpec};
 
 /// A model that calls tools in words.
 pub struct CallsInWords {

@@ -6,10 +6,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::chat::ToolSpec;
-use crate::models::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
-use crate::models::xml::value;
-use crate::modes::access;
+use crate::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
+use crate::xml::value;
+use locum_base::chat::ToolSpec;
 
 /// How the results of calls begin that a model is shown; one that it writes itself is imagined, like everything after it.
 pub(super) const RESULT_TAG: &str = "tool_result";
@@ -190,7 +189,7 @@ impl ReplyReader<'_> {
     }
 
     fn tool(&self, name: &str) -> Option<&ToolSpec> {
-        let plain = access::resolve(name);
+        let plain = locum_base::tool::resolve(name);
         self.tools.iter().find(|tool| tool.name == name).or_else(|| self.tools.iter().find(|tool| tool.name == plain))
     }
 

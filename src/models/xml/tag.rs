@@ -121,7 +121,7 @@ fn split_attribute(text: &str) -> Option<(&str, String, &str)> {
     let rest = rest.trim_start_matches(BLANKS).strip_prefix('=')?.trim_start_matches(BLANKS);
     let quote = rest.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
     let rest = rest.strip_prefix(quote)?;
-    let length = crate::base::text::head(rest, ATTRIBUTE_LIMIT_BYTES).find(quote)?;
+    let length = locum_base::text::head(rest, ATTRIBUTE_LIMIT_BYTES).find(quote)?;
     let (value, rest) = rest.split_at_checked(length)?;
     Some((key, unescaped(value).into_owned(), rest.strip_prefix(quote)?))
 }

@@ -5,10 +5,10 @@ use futures::stream::{self, BoxStream, StreamExt};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::base::chat::{Kept, Message, StopReason, ToolCall, ToolResult, ToolSpec};
-use crate::base::id::TaskId;
-use crate::models::xml::{CallsInWords, Listener, write};
-use crate::models::{Delta, Model, ModelError, ModelRequest};
+use crate::xml::{CallsInWords, Listener, write};
+use crate::{Delta, Model, ModelError, ModelRequest};
+use locum_base::chat::{Kept, Message, StopReason, ToolCall, ToolResult, ToolSpec};
+use locum_base::id::TaskId;
 
 fn tool(name: &str, properties: Value, required: &[&str]) -> ToolSpec {
     let parameters = json!({ "type": "object", "properties": properties, "required": required });

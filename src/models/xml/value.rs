@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::models::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
+use crate::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
 
 /// The parameter that holds a whole file: its last line break belongs to it.
 const FILE_PARAMETER: &str = "content";

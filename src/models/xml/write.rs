@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::base::chat::{Message, ToolCall, ToolResult, ToolSpec};
-use crate::models::xml::reply::RESULT_TAG;
-use crate::models::xml::value;
+use crate::xml::reply::RESULT_TAG;
+use crate::xml::value;
+use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 
 /// Returns the section of the system prompt that describes the tools.
 #[must_use]

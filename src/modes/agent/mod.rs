@@ -8,12 +8,12 @@ pub mod rights;
 mod sections;
 pub mod tools;
 
-use crate::base::front_matter;
-use crate::base::yaml::{Mistake, Node, Place, Value};
-use crate::modes::agent::rights::Rights;
-use crate::modes::loader::{ModeError, ModeErrors};
-use crate::modes::places::AGENTS_FILE;
-use crate::modes::{Mode, ModeModel, ModeSource, ModelNeed, Temperature, WayIn};
+use crate::agent::rights::Rights;
+use crate::loader::{ModeError, ModeErrors};
+use crate::places::AGENTS_FILE;
+use crate::{Mode, ModeModel, ModeSource, ModelNeed, Temperature, WayIn};
+use locum_files::front_matter;
+use locum_files::yaml::{Mistake, Node, Place, Value};
 
 /// What an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

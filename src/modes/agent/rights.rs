@@ -1,12 +1,12 @@
 //! What an agent may do, from its `tools`, `disallowedTools` and `permission`. In: the head of its file; out: [`Rights`], put into the
 //! mode's groups, its limits on tools and its permission map.
 
-use crate::base::tool::ToolName;
-use crate::base::yaml::{Node, Place, Value};
-use crate::modes::agent::AgentReader;
-use crate::modes::agent::tools::{self, Granted};
-use crate::modes::permissions::{Action, Permission, PermissionRule, Permissions, RULES_LIMIT};
-use crate::modes::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
+use crate::agent::AgentReader;
+use crate::agent::tools::{self, Granted};
+use crate::permissions::{Action, Permission, PermissionRule, Permissions, RULES_LIMIT};
+use crate::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
+use locum_base::tool::ToolName;
+use locum_files::yaml::{Node, Place, Value};
 
 /// Groups of an agent that limits nothing.
 const ALL: &[Group] = &[Group::Read, Group::Edit, Group::Command, Group::Mcp];

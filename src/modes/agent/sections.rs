@@ -1,7 +1,7 @@
 //! Agents described by sections of a Markdown file: a title, and below it `Instructions`, `Tools` and `Context`. In: the file's text; out:
 //! what stands in those sections, and where. Headings inside code blocks are none.
 
-use crate::base::yaml::Place;
+use locum_files::yaml::Place;
 
 /// An agent as its sections describe it.
 #[derive(Debug, PartialEq, Eq)]

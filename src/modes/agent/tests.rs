@@ -1,10 +1,10 @@
 //! What agent files of every kind come to.
 
 use super::{parse, parse_agents_file};
-use crate::base::path::RepoPath;
-use crate::base::tool::ToolName;
-use crate::modes::permissions::Permission;
-use crate::modes::{Group, Mode, ModeSource, access};
+use crate::permissions::Permission;
+use crate::{Group, Mode, ModeSource, access};
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
 use pretty_assertions::assert_eq;
 
 fn source() -> ModeSource {
@@ -57,7 +57,7 @@ fn parentheses_narrow_a_tool() {
     let mode = agent("tools: Read, Bash(git diff:*), Bash(ls), Edit(docs/**), mcp__time__now");
     assert_eq!(groups(&mode), [Group::Read, Group::Edit, Group::Command, Group::Mcp]);
     assert!(may_edit(&mode, "docs/a/b.md") && !may_edit(&mode, "src/a.rs"));
-    let denied = |text: &str| mode.permissions.denying_script(&crate::policy::command::Script::parse(text)).is_some();
+    let denied = |text: &str| mode.permissions.denying_script(&locum_policy::command::Script::parse(text)).is_some();
     assert!(!denied("git diff --stat") && !denied("ls") && denied("rm x"));
     assert!(
         mode.permissions.denying(Permission::Mcp, "time/now").is_none() && mode.permissions.denying(Permission::Mcp, "time/set").is_some()

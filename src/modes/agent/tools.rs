@@ -1,7 +1,7 @@
 //! The names other programs have for tools. In: a word from an agent file or a mode's `tools`; out: what it gives here.
 
-use crate::base::tool::ToolName;
-use crate::modes::{Group, access};
+use crate::{Group, access};
+use locum_base::tool::{self, ToolName};
 
 /// What a word gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn granted(word: &str) -> Granted {
     }
     match WORDS.iter().find(|(words, _)| words.contains(&plain.as_str())) {
         Some((_, names)) => of_tools(&names.iter().filter_map(|name| ToolName::find(name)).collect::<Vec<_>>()),
-        None => ToolName::find(access::resolve(word)).map_or(Granted::Unknown, |tool| of_tools(&[tool])),
+        None => ToolName::find(tool::resolve(word)).map_or(Granted::Unknown, |tool| of_tools(&[tool])),
     }
 }
 
@@ -82,8 +82,8 @@ fn of_tools(tools: &[ToolName]) -> Granted {
 #[cfg(test)]
 mod tests {
     use super::{Granted, granted};
-    use crate::base::tool::ToolName;
-    use crate::modes::Group;
+    use crate::Group;
+    use locum_base::tool::ToolName;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::base::yaml::{self, Document};
+use locum_files::yaml::{self, Document};
 
 /// Returns `key: value` at an indentation, with a line end.
 pub(super) fn entry(key: &str, value: &Value, indent: usize) -> String {
@@ -91,7 +91,7 @@ fn block(text: &str, indent: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{entry, item};
-    use crate::base::yaml::Document;
+    use locum_files::yaml::Document;
     use pretty_assertions::assert_eq;
     use serde_json::json;
 

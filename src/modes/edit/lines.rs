@@ -1,8 +1,8 @@
 //! The lines of a mode file and what stands on which of them. In: the text; out: line ranges of modes and of their keys. Only block YAML,
 //! one key a line, is understood; anything else is `None`. Lines count from 1, ranges exclude their end.
 
-use crate::base::yaml::{Document, Node};
-use crate::modes::schema::TOP_KEY;
+use crate::schema::TOP_KEY;
+use locum_files::yaml::{Document, Node};
 
 /// A text cut into lines, each with its end.
 pub(super) struct Lines(Vec<String>);

@@ -9,9 +9,9 @@ mod lines;
 
 use serde_json::{Map, Value};
 
-use crate::base::yaml::{Document, Node};
-use crate::modes::edit::lines::Lines;
-use crate::modes::schema::TOP_KEY;
+use crate::edit::lines::Lines;
+use crate::schema::TOP_KEY;
+use locum_files::yaml::{Document, Node};
 
 /// One change of a mode file.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The capturing groups of a JavaScript pattern, counted before it is translated: whether `\2` is a reference depends on what follows it.
 
-use crate::modes::js_regex::JsRegexError;
+use crate::js_regex::JsRegexError;
 
 /// Counts the capturing groups and finds their names.
 pub(super) fn count_groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)>), JsRegexError> {

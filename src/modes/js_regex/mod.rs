@@ -8,8 +8,8 @@
 mod charset;
 mod groups;
 
-use crate::modes::js_regex::charset::{ClassAtom, LINE_END, Range, complement};
-use crate::modes::js_regex::groups::count_groups;
+use crate::js_regex::charset::{ClassAtom, LINE_END, Range, complement};
+use crate::js_regex::groups::count_groups;
 
 /// Groups may nest this deep.
 const DEPTH_LIMIT: usize = 50;

@@ -1,7 +1,7 @@
 //! Texts as the peers' programs read them. In: a file's text; out: the same text with plain characters, or strict JSON as a tree that
 //! knows its places where YAML does.
 
-use crate::base::yaml::{Document, Entry, Node, Place, TEXT_LIMIT_BYTES, Value};
+use locum_files::yaml::{Document, Entry, Node, Place, TEXT_LIMIT_BYTES, Value};
 
 /// Replaces the characters that editors and chat windows put in place of plain ones.
 pub(super) fn clean(text: &str) -> String {

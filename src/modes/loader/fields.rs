@@ -1,12 +1,12 @@
 //! One mode of a mode file, key by key. In: a mapping; out: a mode, or mistakes in the reader's list. Knows the vocabulary most mode files
 //! have; the rest of the keys are `more`'s.
 
-use crate::base::fields::nearest;
-use crate::base::yaml::{Entry, Node, Place, Value};
-use crate::modes::file_regex::FileRegex;
-use crate::modes::loader::{DEPRECATED_GROUP, Dialect, Reader};
-use crate::modes::schema::{MODE_KEYS, OPTION_KEYS};
-use crate::modes::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
+use crate::file_regex::FileRegex;
+use crate::loader::{DEPRECATED_GROUP, Dialect, Reader};
+use crate::schema::{MODE_KEYS, OPTION_KEYS};
+use crate::{Group, GroupEntry, Mode, ModeSource, ToolLimits};
+use locum_files::fields::nearest;
+use locum_files::yaml::{Entry, Node, Place, Value};
 
 impl Reader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list it stands in.

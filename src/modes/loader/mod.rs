@@ -9,11 +9,11 @@ mod clean;
 mod fields;
 mod more;
 
-use crate::base::excerpt::Excerpt;
-use crate::base::yaml::{Document, MISTAKE_LIMIT, Mistake, Node, Place, Value};
-use crate::modes::loader::clean::{clean, json};
-use crate::modes::schema::TOP_KEY;
-use crate::modes::{Mode, ModeSource};
+use crate::loader::clean::{clean, json};
+use crate::schema::TOP_KEY;
+use crate::{Mode, ModeSource};
+use locum_files::excerpt::Excerpt;
+use locum_files::yaml::{Document, MISTAKE_LIMIT, Mistake, Node, Place, Value};
 
 /// A group that mode files may still name and that gives nothing any more.
 const DEPRECATED_GROUP: &str = "browser";
@@ -276,8 +276,8 @@ fn is_nothing(node: &Node) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{ModeErrors, Strictness, parse, parse_file};
-    use crate::base::tool::ToolName;
-    use crate::modes::{Group, Looks, ModeSource};
+    use crate::{Group, Looks, ModeSource};
+    use locum_base::tool::ToolName;
     use pretty_assertions::assert_eq;
 
     fn source(file: &str) -> ModeSource {

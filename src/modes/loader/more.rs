@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::tool::ToolName;
-use crate::base::yaml::{Node, Value};
-use crate::modes::agent::tools::{self, Granted};
-use crate::modes::file_regex::FileRegex;
-use crate::modes::loader::fields::{listed, shown};
-use crate::modes::loader::{Dialect, Reader};
-use crate::modes::{FileLimits, Group, GroupEntry, Looks, ModeModel, ModelNeed, ToolLimits};
+use crate::agent::tools::{self, Granted};
+use crate::file_regex::FileRegex;
+use crate::loader::fields::{listed, shown};
+use crate::loader::{Dialect, Reader};
+use crate::{FileLimits, Group, GroupEntry, Looks, ModeModel, ModelNeed, ToolLimits};
+use locum_base::tool::ToolName;
+use locum_files::yaml::{Node, Value};
 
 /// What the further keys of a mode say.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! In: the text. Out: nothing, or why it is refused. It is a scan in one pass; it decides nothing that the tree does not decide
 //! again, except that it refuses early what the tree would refuse late.
 
-use crate::policy::paths::is_invisible;
+use crate::paths::is_invisible;
 
 /// Longest script, in bytes.
 pub const SCRIPT_LIMIT_BYTES: usize = 64 * 1024;

@@ -16,12 +16,12 @@ pub mod word;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::base::path::RepoPath;
-use crate::policy::command::examine::{Examination, PathUse, examine, path_use};
-use crate::policy::command::loose::{Loose, LooseCommand, Shape, examine_loose};
-use crate::policy::command::neutral::Neutral;
-use crate::policy::command::tree::{List, Redirect, Simple};
-use crate::policy::glob::PathGlob;
+use crate::command::examine::{Examination, PathUse, examine, path_use};
+use crate::command::loose::{Loose, LooseCommand, Shape, examine_loose};
+use crate::command::neutral::Neutral;
+use crate::command::tree::{List, Redirect, Simple};
+use crate::glob::PathGlob;
+use locum_base::path::RepoPath;
 
 /// A script as the model wrote it together with its parsed tree.
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use crate::policy::command::loose::UNKNOWN;
-use crate::policy::command::tables;
-use crate::policy::glob::PathGlob;
+use crate::command::loose::UNKNOWN;
+use crate::command::tables;
+use crate::glob::PathGlob;
 
 /// Settings that take away from a repository's configuration whatever starts programs.
 const SETTINGS: &[(&str, &str)] = &[

@@ -8,9 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brush_parser::{Parser, ParserOptions, ast};
 
-use crate::policy::command::limits;
-use crate::policy::command::tree::{AndOr, Command, Joint, List, Pipeline, Redirect, Simple};
-use crate::policy::command::{variables, word};
+use crate::command::limits;
+use crate::command::tree::{AndOr, Command, Joint, List, Pipeline, Redirect, Simple};
+use crate::command::{variables, word};
 
 /// Most simple commands in a script.
 pub const COMMANDS_LIMIT: usize = 500;

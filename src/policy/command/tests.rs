@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::{Execution, Script};
-use crate::base::path::RepoPath;
+use locum_base::path::RepoPath;
 
 fn words(list: &[&str]) -> Execution {
     Execution::Words(list.iter().map(|word| (*word).to_owned()).collect())

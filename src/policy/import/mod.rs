@@ -10,10 +10,10 @@ mod roo;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::base::fields::Mistakes;
-use crate::base::yaml::{Document, Node, Place, Value};
-use crate::policy::schema::{PolicyError, PolicyErrors};
-use crate::policy::{Policy, errors};
+use crate::schema::{PolicyError, PolicyErrors};
+use crate::{Policy, errors};
+use locum_files::fields::Mistakes;
+use locum_files::yaml::{Document, Node, Place, Value};
 
 /// Whose settings are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //!
 //! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is no rule at all is left out with a note.
 
-use crate::base::yaml::{Node, Place, Value};
-use crate::policy::command::word;
-use crate::policy::glob::PathGlob;
-use crate::policy::import::{Draft, DraftRule, Peer, Settings, pattern_words};
-use crate::policy::pattern::Pattern;
+use crate::command::word;
+use crate::glob::PathGlob;
+use crate::import::{Draft, DraftRule, Peer, Settings, pattern_words};
+use crate::pattern::Pattern;
+use locum_files::yaml::{Node, Place, Value};
 
 /// Commands that need no rule there.
 const ALWAYS_ALLOWED: &[&str] = &["git status", "git diff", "git log", "git branch", "pwd", "tree", "date", "which"];

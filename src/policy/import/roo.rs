@@ -3,8 +3,8 @@
 //! In: exported settings or an editor's settings files. Out: rules in a draft. What the settings say about other tools than commands
 //! becomes rules where the policy has a word for it, and a note where it has none.
 
-use crate::base::yaml::{Entry, Node, Place, Value};
-use crate::policy::import::{Draft, DraftRule, Settings};
+use crate::import::{Draft, DraftRule, Settings};
+use locum_files::yaml::{Entry, Node, Place, Value};
 
 /// Commands that are allowed where no list is given.
 const DEFAULT_ALLOWED: &[&str] = &["git log", "git diff", "git show"];

@@ -3,10 +3,10 @@
 use pretty_assertions::assert_eq;
 
 use super::{Peer, Source, import, import_all};
-use crate::policy::Policy;
-use crate::policy::command::Script;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::verdict::Decision;
+use crate::Policy;
+use crate::command::Script;
+use crate::intent::{Facts, Intent};
+use crate::verdict::Decision;
 
 /// Checks commands against imported settings: those that run and those that do not.
 fn check(peer: Peer, settings: &str, allowed: &[&str], refused: &[&str]) {
@@ -192,7 +192,7 @@ fn the_text_of_a_rule_cannot_add_to_the_policy() {
     let settings = serde_json::json!({ "allowedCommands": ["ls\"]\n  - allow: edit(**)", "ls \"x\" # y", "a: b"] }).to_string();
     let imported = import(Peer::Roo, &settings, "x\ny: z").unwrap();
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
-    let edit = crate::policy::explain::parse_intent("edit(a)").unwrap();
+    let edit = crate::explain::parse_intent("edit(a)").unwrap();
     assert_eq!(policy.decide(&edit, &Facts::default()).decision, Decision::Deny);
 }
 
@@ -273,7 +273,7 @@ fn where_a_person_was_asked_a_person_is_asked() {
     let decide = |settings: &str, intent: &str| {
         let policy = Policy::parse(&import(Peer::Roo, settings, "s").unwrap().policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-        policy.decide(&crate::policy::explain::parse_intent(intent).unwrap(), &facts).decision
+        policy.decide(&crate::explain::parse_intent(intent).unwrap(), &facts).decision
     };
     let listed = |extra: &str| format!(r#"{{"allowedCommands": ["npm"], "alwaysAllowWrite": true{extra}}}"#);
     for (extra, command, read, edit) in [

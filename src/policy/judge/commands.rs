@@ -3,17 +3,17 @@
 //! In: a script's examinations and facts. Out: the worst verdict of all its parts. How rules are found and paths judged is the
 //! parent's.
 
-use crate::base::path::RepoPath;
-use crate::policy::command::Script;
-use crate::policy::command::examine::{Examination, Finding, PathUse};
-use crate::policy::command::tree::Simple;
-use crate::policy::glob::{Case, PathGlob};
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::judge::{Judge, Match, Ruling, opposite};
-use crate::policy::kind::Kind;
-use crate::policy::pattern::{CommandForm, Pattern};
-use crate::policy::schema::{CommandEdits, Expansions, PolicySpec, Sandbox};
-use crate::policy::verdict::{Access, Cause, Decision};
+use crate::command::Script;
+use crate::command::examine::{Examination, Finding, PathUse};
+use crate::command::tree::Simple;
+use crate::glob::{Case, PathGlob};
+use crate::intent::{Facts, Intent};
+use crate::judge::{Judge, Match, Ruling, opposite};
+use crate::kind::Kind;
+use crate::pattern::{CommandForm, Pattern};
+use crate::schema::{CommandEdits, Expansions, PolicySpec, Sandbox};
+use crate::verdict::{Access, Cause, Decision};
+use locum_base::path::RepoPath;
 
 impl Judge {
     pub(super) fn script(&self, script: &Script, facts: &Facts, spec: &PolicySpec) -> Ruling {

@@ -9,16 +9,16 @@ mod servers;
 
 use std::collections::HashMap;
 
-use crate::base::path::RepoPath;
-use crate::policy::glob::{Case, PathGlob};
-use crate::policy::ignore::IgnoreFiles;
-use crate::policy::intent::{Facts, Intent, Publication, Restriction};
-use crate::policy::kind::{Kind, kind_of, kind_of_intent, start_of};
-use crate::policy::paths::{Protection, plain_spelling};
-use crate::policy::pattern::{CommandForm, Pattern};
-use crate::policy::rule::{Rule, Written};
-use crate::policy::schema::PolicySpec;
-use crate::policy::verdict::{Cause, Decision, RuleRef, Verdict};
+use crate::glob::{Case, PathGlob};
+use crate::ignore::IgnoreFiles;
+use crate::intent::{Facts, Intent, Publication, Restriction};
+use crate::kind::{Kind, kind_of, kind_of_intent, start_of};
+use crate::paths::{Protection, plain_spelling};
+use crate::pattern::{CommandForm, Pattern};
+use crate::rule::{Rule, Written};
+use crate::schema::PolicySpec;
+use crate::verdict::{Cause, Decision, RuleRef, Verdict};
+use locum_base::path::RepoPath;
 
 /// Rules made quick to search, with the settings that count as rules.
 #[derive(Clone, Debug, Default)]
@@ -112,7 +112,7 @@ impl Judge {
     }
 
     /// Returns what no wildcard opens.
-    pub(in crate::policy) fn protection(&self) -> &Protection {
+    pub(crate) fn protection(&self) -> &Protection {
         &self.protection
     }
 

@@ -2,14 +2,14 @@
 //!
 //! In: an intent about one of them. Out: a verdict. Nothing is resolved: what a name stands for is checked when it is connected to.
 
-use crate::policy::glob::Case;
-use crate::policy::intent::{Facts, Intent};
-use crate::policy::judge::{Judge, Ruling};
-use crate::policy::kind::Kind;
-use crate::policy::pattern::Pattern;
-use crate::policy::schema::PolicySpec;
-use crate::policy::urls::{Destination, WebUrl};
-use crate::policy::verdict::{Cause, Decision, RuleRef};
+use crate::glob::Case;
+use crate::intent::{Facts, Intent};
+use crate::judge::{Judge, Ruling};
+use crate::kind::Kind;
+use crate::pattern::Pattern;
+use crate::schema::PolicySpec;
+use crate::urls::{Destination, WebUrl};
+use crate::verdict::{Cause, Decision, RuleRef};
 
 impl Judge {
     /// Rules decide, but no rule makes an odd spelling plain or opens this machine and its network.

@@ -2,12 +2,12 @@
 //!
 //! In: the server's name. Out: a verdict. Which of its tools are called is judged call by call.
 
-use crate::policy::glob::name_matches;
-use crate::policy::intent::Facts;
-use crate::policy::judge::{Judge, Ruling};
-use crate::policy::kind::Kind;
-use crate::policy::pattern::Pattern;
-use crate::policy::verdict::{Cause, Decision};
+use crate::glob::name_matches;
+use crate::intent::Facts;
+use crate::judge::{Judge, Ruling};
+use crate::kind::Kind;
+use crate::pattern::Pattern;
+use crate::verdict::{Cause, Decision};
 
 impl Judge {
     /// A rule that allows or holds any of its tools lets a server start, unless another one refuses them all.

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use crate::base::path::RepoPath;
-use crate::policy::command::word;
-use crate::policy::starter::{Line, Survey, split};
+use crate::command::word;
+use crate::starter::{Line, Survey, split};
+use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
 pub(super) const MANIFESTS: &[&str] = &[

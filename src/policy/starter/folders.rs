@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::path::RepoPath;
-use crate::policy::glob::Case;
-use crate::policy::intent::Intent;
-use crate::policy::paths::Protection;
-use crate::policy::pattern::Pattern;
-use crate::policy::starter::commands::MANIFESTS;
-use crate::policy::starter::{Line, split};
+use crate::glob::Case;
+use crate::intent::Intent;
+use crate::paths::Protection;
+use crate::pattern::Pattern;
+use crate::starter::commands::MANIFESTS;
+use crate::starter::{Line, split};
+use locum_base::path::RepoPath;
 
 /// Folders nobody edits by hand.
 const CLOSED: &[&str] = &[

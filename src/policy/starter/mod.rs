@@ -11,13 +11,13 @@ mod workflows;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::base::path::RepoPath;
-use crate::policy::Policy;
-use crate::policy::import::quoted;
-use crate::policy::pattern::Pattern;
-use crate::policy::schema::PolicyErrors;
-use crate::policy::starter::commands::Tool;
-use crate::policy::starter::folders::Folders;
+use crate::Policy;
+use crate::import::quoted;
+use crate::pattern::Pattern;
+use crate::schema::PolicyErrors;
+use crate::starter::commands::Tool;
+use crate::starter::folders::Folders;
+use locum_base::path::RepoPath;
 
 /// Modes that write and run.
 const WRITERS: &[&str] = &["code", "debug"];

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use pretty_assertions::assert_eq;
 
 use super::{OwnMode, Survey, is_read, starter};
-use crate::base::path::RepoPath;
-use crate::policy::Policy;
-use crate::policy::explain::parse_intent;
-use crate::policy::intent::Facts;
-use crate::policy::verdict::Decision;
+use crate::Policy;
+use crate::explain::parse_intent;
+use crate::intent::Facts;
+use crate::verdict::Decision;
+use locum_base::path::RepoPath;
 
 fn survey(files: &[(&str, &str)]) -> Survey {
     let path = |text: &str| RepoPath::parse(text).unwrap();

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::yaml::{Document, Node, Value};
-use crate::policy::command::Script;
-use crate::policy::command::word;
-use crate::policy::glob::Case;
-use crate::policy::pattern::Pattern;
-use crate::policy::starter::Survey;
-use crate::policy::starter::commands::{Open, Tool};
+use crate::command::Script;
+use crate::command::word;
+use crate::glob::Case;
+use crate::pattern::Pattern;
+use crate::starter::Survey;
+use crate::starter::commands::{Open, Tool};
+use locum_files::yaml::{Document, Node, Value};
 
 /// Programs that build and test.
 const PROGRAMS: &[&str] = &[

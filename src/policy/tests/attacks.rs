@@ -1,10 +1,10 @@
 //! Attacks on decisions, each beside the harmless act it resembles: the one is denied, the other allowed.
 
-use crate::policy::Policy;
-use crate::policy::explain::parse_intent;
-use crate::policy::ignore::IgnoreFiles;
-use crate::policy::intent::{Act, Facts, Intent, Restriction};
-use crate::policy::verdict::Decision;
+use crate::Policy;
+use crate::explain::parse_intent;
+use crate::ignore::IgnoreFiles;
+use crate::intent::{Act, Facts, Intent, Restriction};
+use crate::verdict::Decision;
 
 /// Everything a careless maintainer might write.
 const WIDE: &str = "version: 1

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::{facts, policy};
-use crate::policy::explain::parse_intent;
+use crate::explain::parse_intent;
 
 const RULES: &str = "rules:
   - allow: ['read(**)', 'edit(src/**)', 'edit(guide/*.md)', 'edit(Cargo.lock)']

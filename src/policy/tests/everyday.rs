@@ -2,10 +2,10 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::policy::explain::parse_intent;
-use crate::policy::intent::Facts;
-use crate::policy::tests::{facts, policy};
-use crate::policy::verdict::Decision::{Allow, Deny};
+use crate::explain::parse_intent;
+use crate::intent::Facts;
+use crate::tests::{facts, policy};
+use crate::verdict::Decision::{Allow, Deny};
 
 #[test]
 fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {

@@ -2,10 +2,10 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::policy::explain::parse_intent;
-use crate::policy::ignore::IgnoreFiles;
-use crate::policy::tests::{check, facts, policy};
-use crate::policy::verdict::Decision::{Allow, Deny};
+use crate::explain::parse_intent;
+use crate::ignore::IgnoreFiles;
+use crate::tests::{check, facts, policy};
+use crate::verdict::Decision::{Allow, Deny};
 
 const RULES: &str = "
 rules:

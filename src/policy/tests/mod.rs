@@ -7,11 +7,11 @@ mod hidden;
 
 use pretty_assertions::assert_eq;
 
-use crate::policy::Policy;
-use crate::policy::explain::{UseKind, parse_intent};
-use crate::policy::intent::{Facts, Restriction, TriggerKind};
-use crate::policy::verdict::Decision::{self, Allow, Deny, Hold};
-use crate::policy::verdict::Verdict;
+use crate::Policy;
+use crate::explain::{UseKind, parse_intent};
+use crate::intent::{Facts, Restriction, TriggerKind};
+use crate::verdict::Decision::{self, Allow, Deny, Hold};
+use crate::verdict::Verdict;
 
 fn policy(rules: &str) -> Policy {
     Policy::parse(&format!("version: 1\n{rules}"), "policy.yml").unwrap_or_else(|error| panic!("{error}"))
@@ -30,7 +30,7 @@ fn check(policy: &Policy, facts: &Facts, cases: &[(&str, Decision)]) {
 
 #[test]
 fn the_builtin_policy_is_one() {
-    let builtin = Policy::parse(crate::policy::BUILTIN_TEXT, crate::policy::BUILTIN_ORIGIN).unwrap_or_else(|error| panic!("{error}"));
+    let builtin = Policy::parse(crate::BUILTIN_TEXT, crate::BUILTIN_ORIGIN).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(builtin.hash().len(), 64);
     assert_eq!(builtin.warnings(), Vec::new());
     check(
@@ -100,12 +100,7 @@ fn rules_count_only_where_they_are_narrowed_to() {
     );
     check(&policy, &facts("code"), &[("edit(src/a)", Allow), ("edit(docs/a)", Deny), ("edit(top.md)", Allow)]);
     check(&policy, &facts("ask"), &[("edit(src/a)", Deny)]);
-    let job = Facts {
-        trigger: TriggerKind::Schedule,
-        job: Some("docs".to_owned()),
-        tier: crate::policy::actors::Tier::Schedule,
-        ..facts("code")
-    };
+    let job = Facts { trigger: TriggerKind::Schedule, job: Some("docs".to_owned()), tier: crate::actors::Tier::Schedule, ..facts("code") };
     check(&policy, &job, &[("edit(docs/a)", Allow), ("edit(top.md)", Deny)]);
     check(&policy, &Facts { job: Some("other".to_owned()), ..job }, &[("edit(docs/a)", Deny)]);
 }

@@ -6,8 +6,8 @@
 use core::net::IpAddr;
 use std::fmt;
 
-use crate::base::secret::view::is_invisible;
-use crate::policy::urls::address::special;
+use crate::urls::address::special;
+use locum_base::secret::view::is_invisible;
 
 /// Longest name, in bytes, and longest label of one (RFC 1035).
 const NAME_LIMIT_BYTES: usize = 253;

@@ -11,7 +11,7 @@ use std::fmt;
 
 use url::Url;
 
-use crate::policy::urls::host::Host;
+use crate::urls::host::Host;
 
 /// Longest address, in bytes: enough for documentation, little for carrying anything away.
 pub const URL_LIMIT_BYTES: usize = 1024;

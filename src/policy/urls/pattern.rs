@@ -5,9 +5,9 @@
 
 use url::Url;
 
-use crate::policy::glob::Case;
-use crate::policy::urls::host::{Host, is_at_or_below};
-use crate::policy::urls::{Destination, Scheme, WebUrl, split_port};
+use crate::glob::Case;
+use crate::urls::host::{Host, is_at_or_below};
+use crate::urls::{Destination, Scheme, WebUrl, split_port};
 
 /// Addresses a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

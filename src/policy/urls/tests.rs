@@ -5,7 +5,7 @@ use core::net::{IpAddr, Ipv4Addr};
 use super::host::Host;
 use super::pattern::UrlPattern;
 use super::{Destination, WebUrl};
-use crate::policy::glob::Case;
+use crate::glob::Case;
 use pretty_assertions::assert_eq;
 
 fn read(text: &str) -> Result<String, String> {

@@ -2,16 +2,16 @@
 
 use jiff::SignedDuration;
 
-use crate::base::secret::Redactor;
-use crate::forge::posts::Posting;
-use crate::forge::sanitise::{self, TextRules};
-use crate::policy::Policy;
-use crate::policy::intent::Facts;
-use crate::report::markdown::{code, inline, marker};
 use crate::run::action::gate::{self, Admitted};
 use crate::run::action::{ActionEnd, Arrival, Found, reply_to};
 use crate::run::fault::Fault;
 use crate::run::request::{Refused, Wish};
+use locum_agent::report::markdown::{code, inline, marker};
+use locum_base::secret::Redactor;
+use locum_forge::posts::Posting;
+use locum_forge::sanitise::{self, TextRules};
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
 
 /// Answers a question about locum itself.
 ///

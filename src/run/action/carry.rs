@@ -7,21 +7,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::id::SessionId;
-use crate::forge::OwnComment;
-use crate::forge::posts::{OwnReaction, ReactionTarget};
-use crate::policy::intent::{Act, Facts, Intent, Publication};
-use crate::policy::{Permit, Policy};
-use crate::report::markdown;
 use crate::run::action::gate::{PROGRESS, thread_of};
 use crate::run::action::{Arrival, Found, refs};
 use crate::run::fault::Fault;
 use crate::run::prepare::{Order, Prepared};
-use crate::session::hold;
-use crate::session::journal::{JOURNAL_FILE, Journal};
-use crate::session::outcome::Outcome;
-use crate::workspace::carried::SESSION_REFS;
-use crate::workspace::repo::CommitId;
+use locum_agent::report::markdown;
+use locum_agent::session::hold;
+use locum_agent::session::id::SessionId;
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::outcome::Outcome;
+use locum_forge::OwnComment;
+use locum_forge::posts::{OwnReaction, ReactionTarget};
+use locum_policy::intent::{Act, Facts, Intent, Publication};
+use locum_policy::{Permit, Policy};
+use locum_workspace::carried::SESSION_REFS;
+use locum_workspace::repo::CommitId;
 
 /// A session with a larger journal is not carried.
 pub(super) const CARRIED_LIMIT_BYTES: u64 = 20 * 1024 * 1024;
@@ -232,9 +232,9 @@ fn permit(policy: &Policy, facts: &Facts) -> Result<Permit<Keeping>, String> {
 #[cfg(test)]
 mod tests {
     use super::Waits;
-    use crate::base::id::SessionId;
-    use crate::forge::OwnComment;
-    use crate::workspace::repo::CommitId;
+    use locum_agent::session::id::SessionId;
+    use locum_forge::OwnComment;
+    use locum_workspace::repo::CommitId;
     use pretty_assertions::assert_eq;
 
     #[test]

@@ -5,7 +5,6 @@
 
 use futures::future::BoxFuture;
 
-use crate::base::path::RepoPath;
 use crate::run::action::carry::{self, CARRIED_LIMIT_BYTES, Carried, Waits};
 use crate::run::action::gate::Admitted;
 use crate::run::action::{ActionEnd, Arrival, Course, Found, answer, carry_out, reaction_target};
@@ -13,11 +12,12 @@ use crate::run::execute::{self, Beginning};
 use crate::run::fault::Fault;
 use crate::run::prepare::{self, Prepared, UserFiles};
 use crate::run::request::{Answer, Refused, Said};
-use crate::session::event::{Decided, JournalLine};
-use crate::session::hold;
-use crate::session::journal::{JOURNAL_FILE, Journal};
-use crate::session::state::State;
-use crate::workspace::repo::CommitId;
+use locum_agent::session::event::{Decided, JournalLine};
+use locum_agent::session::hold;
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::state::State;
+use locum_base::path::RepoPath;
+use locum_workspace::repo::CommitId;
 
 /// Goes on with the session that a comment decides on.
 ///
@@ -128,8 +128,8 @@ fn checked(found: &Found, admitted: &Admitted, waits: &Waits, journal: &str) -> 
     if start.policy_hash != admitted.policy.hash() {
         return Err(format!(
             "the policy, or an ignore file, is another one since ({} then, {} now); ask for the task again",
-            crate::base::text::head(&start.policy_hash, 12),
-            crate::base::text::head(admitted.policy.hash(), 12)
+            locum_base::text::head(&start.policy_hash, 12),
+            locum_base::text::head(admitted.policy.hash(), 12)
         ));
     }
     match &found.pull_request {

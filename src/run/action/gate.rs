@@ -3,16 +3,16 @@
 use jiff::SignedDuration;
 
 use crate::config::settings::Settings;
-use crate::forge::Thread;
-use crate::forge::event::{EventKind, Subject, Trigger};
-use crate::modes::ModeSet;
-use crate::policy::Policy;
-use crate::policy::schema::Triggers;
 use crate::run::action::{Arrival, Found, refs};
 use crate::run::fault::Fault;
 use crate::run::prepare;
 use crate::run::request::{self, Answer, Refused, Request, Situation};
 use crate::run::trusted::Trusted;
+use locum_forge::Thread;
+use locum_forge::event::{EventKind, Subject, Trigger};
+use locum_modes::ModeSet;
+use locum_policy::Policy;
+use locum_policy::schema::Triggers;
 
 /// How our progress comments begin, whoever they were for.
 pub(super) const PROGRESS: &str = "<!-- locum:v1 kind=progress";
@@ -138,7 +138,7 @@ fn read(arrival: &Arrival<'_>, trusted: Trusted<'_>) -> Result<Option<(Policy, S
     Ok(Some((policy, settings)))
 }
 
-fn situation<'a>(arrival: &'a Arrival<'_>, default_branch: &'a str, permission: Result<crate::forge::Permission, String>) -> Situation<'a> {
+fn situation<'a>(arrival: &'a Arrival<'_>, default_branch: &'a str, permission: Result<locum_forge::Permission, String>) -> Situation<'a> {
     Situation {
         now: arrival.clock.now(),
         repository: &arrival.job.repository,
@@ -155,14 +155,14 @@ fn situation<'a>(arrival: &'a Arrival<'_>, default_branch: &'a str, permission: 
 }
 
 /// The clock has no permission and needs none.
-async fn permission(arrival: &Arrival<'_>, trigger: &Trigger, login: &str) -> Result<crate::forge::Permission, String> {
+async fn permission(arrival: &Arrival<'_>, trigger: &Trigger, login: &str) -> Result<locum_forge::Permission, String> {
     if trigger.kind == EventKind::Schedule {
         return Err("the clock is nobody".to_owned());
     }
     arrival.forge.permission(login).await.map_err(|error| error.to_string())
 }
 
-async fn restarted_by<'a>(arrival: &'a Arrival<'_>, trigger: &Trigger) -> Option<(&'a str, Result<crate::forge::Permission, String>)> {
+async fn restarted_by<'a>(arrival: &'a Arrival<'_>, trigger: &Trigger) -> Option<(&'a str, Result<locum_forge::Permission, String>)> {
     let login = arrival.job.triggering_actor.as_str();
     if login.is_empty() || login.eq_ignore_ascii_case(&arrival.job.actor) {
         return None;

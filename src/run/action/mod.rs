@@ -14,16 +14,9 @@ use std::path::PathBuf;
 
 use futures::future::BoxFuture;
 
-use crate::base::clock::Clock;
-use crate::base::id::SessionId;
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
-use crate::forge::event::{self, EventError, EventKind, Trigger};
-use crate::forge::posts::{OwnReaction, ReactionTarget};
-use crate::forge::{Forge, PullRequest};
-use crate::report::comment::Decide;
-use crate::report::markdown;
 use crate::run::action::carry::Carried;
 use crate::run::action::gate::Admitted;
 use crate::run::ceilings::Kept;
@@ -33,13 +26,20 @@ use crate::run::plan::RunPlan;
 use crate::run::prepare::{self, Order, Prepared, UserFiles};
 use crate::run::publish::{Destination, Published, Publisher};
 use crate::run::request::{Answer, Refused, Wish};
-use crate::session::event::JournalLine;
-use crate::session::outcome::{Outcome, OutcomeWord};
-use crate::session::state::State;
-use crate::workspace::Workspace;
-use crate::workspace::git_binary::GitBinary;
-use crate::workspace::remote::Remote;
-use crate::workspace::repo::CommitId;
+use locum_agent::report::comment::Decide;
+use locum_agent::report::markdown;
+use locum_agent::session::event::JournalLine;
+use locum_agent::session::id::SessionId;
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_agent::session::state::State;
+use locum_base::clock::Clock;
+use locum_forge::event::{self, EventError, EventKind, Trigger};
+use locum_forge::posts::{OwnReaction, ReactionTarget};
+use locum_forge::{Forge, PullRequest};
+use locum_workspace::Workspace;
+use locum_workspace::git_binary::GitBinary;
+use locum_workspace::remote::Remote;
+use locum_workspace::repo::CommitId;
 
 /// What the Action's step has to work with.
 pub struct Arrival<'a> {
@@ -147,7 +147,7 @@ pub async fn run(
     Ok(ends)
 }
 
-async fn refuse(arrival: &Arrival<'_>, found: &Found, refused: Refused, policy: Option<&crate::policy::Policy>) -> ActionEnd {
+async fn refuse(arrival: &Arrival<'_>, found: &Found, refused: Refused, policy: Option<&locum_policy::Policy>) -> ActionEnd {
     match (refused.answer, policy) {
         (Answer::Told, Some(policy)) => {
             answer::refusal(arrival, found, policy, &refused).await;

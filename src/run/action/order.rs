@@ -1,11 +1,6 @@
 //! From an admitted request to orders: one for a task, one for each job that is due.
 
-use crate::base::id::SessionId;
 use crate::config::load::FlagValue;
-use crate::forge::event::{EventKind, Subject as EventSubject};
-use crate::policy::intent::{Facts, Restriction};
-use crate::policy::schema::Form;
-use crate::prompts::task::seen_of_markdown;
 use crate::run::action::gate::Admitted;
 use crate::run::action::{Arrival, Found};
 use crate::run::fault::{Fault, FaultKind};
@@ -15,7 +10,12 @@ use crate::run::plan::Subject;
 use crate::run::prepare::{Cassettes, Order};
 use crate::run::request::{Answer, Refused};
 use crate::run::trusted::Trusted;
-use crate::workspace::repo::CommitId;
+use locum_agent::session::id::SessionId;
+use locum_forge::event::{EventKind, Subject as EventSubject};
+use locum_modes::prompts::task::seen_of_markdown;
+use locum_policy::intent::{Facts, Restriction};
+use locum_policy::schema::Form;
+use locum_workspace::repo::CommitId;
 
 /// One thing to run.
 pub(super) struct Asked {

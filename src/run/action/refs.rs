@@ -1,10 +1,10 @@
 //! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the checkout does not have.
 
-use crate::forge::PullRequest;
 use crate::run::action::{Arrival, Found};
 use crate::run::fault::Fault;
-use crate::workspace::git_binary::Depth;
-use crate::workspace::repo::CommitId;
+use locum_forge::PullRequest;
+use locum_workspace::git_binary::Depth;
+use locum_workspace::repo::CommitId;
 
 /// Returns the tip of the default branch.
 ///
@@ -80,14 +80,14 @@ mod tests {
     use std::process::Command;
 
     use super::trusted_sha;
-    use crate::forge::PullRequest;
-    use crate::policy::Policy;
-    use crate::policy::command::Script;
-    use crate::policy::intent::{Facts, Intent};
-    use crate::policy::verdict::Decision;
     use crate::run::trusted::{POLICY_FILE, Trusted};
-    use crate::workspace::repo::Repo;
-    use crate::workspace::seed;
+    use locum_forge::PullRequest;
+    use locum_policy::Policy;
+    use locum_policy::command::Script;
+    use locum_policy::intent::{Facts, Intent};
+    use locum_policy::verdict::Decision;
+    use locum_workspace::repo::Repo;
+    use locum_workspace::seed;
 
     #[test]
     fn a_pull_request_is_not_judged_by_the_policy_it_brings() {

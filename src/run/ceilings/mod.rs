@@ -9,20 +9,20 @@ mod record;
 
 use std::path::{Path, PathBuf};
 
-use crate::base::clock::Clock;
-use crate::base::id::SessionId;
-use crate::policy::ceiling::{Allowance, Asked, Ceilings, Scope, Taken};
 use crate::run::ceilings::place::{Ledger, place_of};
 use crate::run::ceilings::record::{Amount, Leg, Record};
 use crate::run::fault::Fault;
 use crate::run::prepare::Prepared;
-use crate::session::event::JournalLine;
-use crate::session::journal::Journal;
-use crate::session::outcome::Outcome;
-use crate::session::state::State;
-use crate::workspace::Workspace;
-use crate::workspace::git_binary::GitBinary;
-use crate::workspace::remote::Remote;
+use locum_agent::session::event::JournalLine;
+use locum_agent::session::id::SessionId;
+use locum_agent::session::journal::Journal;
+use locum_agent::session::outcome::Outcome;
+use locum_agent::session::state::State;
+use locum_base::clock::Clock;
+use locum_policy::ceiling::{Allowance, Asked, Ceilings, Scope, Taken};
+use locum_workspace::Workspace;
+use locum_workspace::git_binary::GitBinary;
+use locum_workspace::remote::Remote;
 
 /// Where the record is kept.
 #[derive(Clone, Copy)]
@@ -120,7 +120,7 @@ fn admit(record: &mut Record, ceilings: &Ceilings, asked: &Asked, leg: &Leg) -> 
         left = lower(left, allowance.bind(Scope::Thread, &ceilings.per_thread, &record.of_thread(thread), asked));
     }
     // What has no room for a first request takes none.
-    if allowance.ask(&crate::policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
+    if allowance.ask(&locum_policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
         record.begin(Leg { amount: Amount { tokens: left.tokens, cost_usd: left.cost_usd }, ..leg.clone() })?;
     }
     Ok(allowance)
@@ -163,9 +163,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::admit;
-    use crate::policy::budget::Spent;
-    use crate::policy::ceiling::{Asked, Ceiling, Ceilings, Taken};
     use crate::run::ceilings::record::{Amount, Leg, Record};
+    use locum_policy::budget::Spent;
+    use locum_policy::ceiling::{Asked, Ceiling, Ceilings, Taken};
 
     const TODAY: Date = date(2026, 3, 2);
 

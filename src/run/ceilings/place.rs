@@ -10,17 +10,17 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::base::clock::Clock;
-use crate::base::path::RepoPath;
-use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent, Publication};
 use crate::run::ceilings::record::Record;
 use crate::run::ceilings::{Kept, Run, file_name};
 use crate::run::fault::Fault;
-use crate::workspace::carried::SPENT_REF;
-use crate::workspace::git_binary::{Depth, GitBinary};
-use crate::workspace::remote::Remote;
-use crate::workspace::repo::{Repo, RepoError};
+use locum_base::clock::Clock;
+use locum_base::path::RepoPath;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent, Publication};
+use locum_workspace::carried::SPENT_REF;
+use locum_workspace::git_binary::{Depth, GitBinary};
+use locum_workspace::remote::Remote;
+use locum_workspace::repo::{Repo, RepoError};
 
 /// The record's name in the commit that holds it.
 const RECORD_FILE: &str = "spent.json";

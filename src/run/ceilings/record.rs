@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::ceiling::Taken;
+use locum_policy::ceiling::Taken;
 
 /// The version this program reads and writes.
 const VERSION: u32 = 1;

@@ -1,20 +1,20 @@
 //! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be opened.
 
-use crate::forge::ForgeError;
-use crate::forge::commits::{CommitEntry, ForgeCommit, Onto};
-use crate::forge::posts::Posting;
-use crate::forge::sanitise::{self, TextRules};
-use crate::policy::Permit;
-use crate::policy::intent::{Act, Intent, Publication};
-use crate::policy::schema::Sign;
-use crate::report::{branch, pull_request};
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
 use crate::run::publish::{Landed, Published, Publisher};
-use crate::session::outcome::Outcome;
-use crate::workspace::rebuilt::{Rebuilt, RebuiltEntry};
-use crate::workspace::remote::Remote;
-use crate::workspace::repo::{CommitId, RepoError};
+use locum_agent::report::{branch, pull_request};
+use locum_agent::session::outcome::Outcome;
+use locum_forge::ForgeError;
+use locum_forge::commits::{CommitEntry, ForgeCommit, Onto};
+use locum_forge::posts::Posting;
+use locum_forge::sanitise::{self, TextRules};
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent, Publication};
+use locum_policy::schema::Sign;
+use locum_workspace::rebuilt::{Rebuilt, RebuiltEntry};
+use locum_workspace::remote::Remote;
+use locum_workspace::repo::{CommitId, RepoError};
 
 impl Publisher<'_> {
     /// Puts the changes onto the branch of a pull request of this repository.
@@ -54,7 +54,7 @@ impl Publisher<'_> {
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
         let draft = rules.draft || checks.failure().is_some();
-        let marker = crate::report::markdown::marker("pull-request", &[("session", plan.session.as_str())]);
+        let marker = locum_agent::report::markdown::marker("pull-request", &[("session", plan.session.as_str())]);
         let notes: Vec<String> = checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
         let issue = if let Subject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = pull_request::PullRequestFacts {

@@ -7,23 +7,23 @@
 mod branch;
 mod review;
 
-use crate::base::path::RepoPath;
-use crate::forge::Forge;
-use crate::forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
-use crate::forge::sanitise::{self, TextRules};
-use crate::policy::schema::Form;
-use crate::report::comment::{self, CommentFacts, Decide, Landing};
-use crate::report::{commit, markdown};
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
 use crate::run::prepare::Prepared;
 use crate::run::tree::Judge;
-use crate::session::outcome::{Outcome, OutcomeWord};
-use crate::workspace::Workspace;
-use crate::workspace::diff::FileChange;
-use crate::workspace::git_binary::GitBinary;
-use crate::workspace::remote::Remote;
-use crate::workspace::repo::{CommitId, NewCommit};
+use locum_agent::report::comment::{self, CommentFacts, Decide, Landing};
+use locum_agent::report::{commit, markdown};
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
+use locum_base::path::RepoPath;
+use locum_forge::Forge;
+use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
+use locum_forge::sanitise::{self, TextRules};
+use locum_policy::schema::Form;
+use locum_workspace::Workspace;
+use locum_workspace::diff::FileChange;
+use locum_workspace::git_binary::GitBinary;
+use locum_workspace::remote::Remote;
+use locum_workspace::repo::{CommitId, NewCommit};
 
 /// The reaction that says that something was seen: it is worked on, or waits for a person.
 const SEEN: &str = "eyes";

@@ -2,15 +2,15 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::forge::CommentableLines;
-use crate::forge::posts::{LineComment, Posting};
-use crate::forge::sanitise;
-use crate::report::markdown;
-use crate::report::review::{self, ReviewFacts, Suggested};
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
 use crate::run::publish::{Landed, Published, Publisher};
-use crate::session::outcome::{CommandReport, Outcome, OutcomeWord};
+use locum_agent::report::markdown;
+use locum_agent::report::review::{self, ReviewFacts, Suggested};
+use locum_agent::session::outcome::{CommandReport, Outcome, OutcomeWord};
+use locum_forge::CommentableLines;
+use locum_forge::posts::{LineComment, Posting};
+use locum_forge::sanitise;
 
 impl Publisher<'_> {
     /// Reviews the pull request: the changes and what was found.

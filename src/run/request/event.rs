@@ -2,12 +2,12 @@
 //!
 //! In: the trigger, the policy's settings and the situation. Out: nothing, or the rule that refuses. Who asked is decided in `who`.
 
-use crate::forge::command::{self, CommentCommand};
-use crate::forge::event::{EventKind, Trigger};
-use crate::forge::sanitise::BODY_LIMIT_CHARS;
-use crate::policy::schema::{Forks, Triggers};
 use crate::run::request::who::is;
 use crate::run::request::{EVENT_AGE_LIMIT, RUNS_PER_HOUR, Refused, Situation, silent, told};
+use locum_forge::command::{self, CommentCommand};
+use locum_forge::event::{EventKind, Trigger};
+use locum_forge::sanitise::BODY_LIMIT_CHARS;
+use locum_policy::schema::{Forks, Triggers};
 
 /// The login that comments with a workflow's own token have: possibly ours, so never a person to obey.
 const WORKFLOW_LOGIN: &str = "github-actions[bot]";

@@ -10,15 +10,15 @@ mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::forge::command::CommentCommand;
-use crate::forge::event::{Comment, EventKind, Subject, Trigger};
-use crate::forge::{Permission, PullRequest};
-use crate::policy::actors::Tier;
-use crate::policy::intent::{Facts, TriggerKind};
-use crate::policy::schema::Triggers;
 use crate::run::request::event::{find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository, screen_thread};
 use crate::run::request::who::{Purpose, admit_tier, is_listed, screen_restart, tier_of};
-use crate::session::event::PersonsWord;
+use locum_agent::session::event::PersonsWord;
+use locum_forge::command::CommentCommand;
+use locum_forge::event::{Comment, EventKind, Subject, Trigger};
+use locum_forge::{Permission, PullRequest};
+use locum_policy::actors::Tier;
+use locum_policy::intent::{Facts, TriggerKind};
+use locum_policy::schema::Triggers;
 
 /// An event older than this starts nothing: what it asked for may long be done otherwise.
 pub const EVENT_AGE_LIMIT: SignedDuration = SignedDuration::from_hours(24);

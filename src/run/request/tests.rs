@@ -1,12 +1,12 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
 use super::{Answer, Flags, Refused, Said, Situation, Wish, examine};
-use crate::forge::event::{Actor, Comment, EventKind, Subject, Trigger};
-use crate::forge::{Permission, PullRequest};
-use crate::policy::actors::Tier;
-use crate::policy::intent::TriggerKind;
-use crate::policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
-use crate::session::event::PersonsWord;
+use locum_agent::session::event::PersonsWord;
+use locum_forge::event::{Actor, Comment, EventKind, Subject, Trigger};
+use locum_forge::{Permission, PullRequest};
+use locum_policy::actors::Tier;
+use locum_policy::intent::TriggerKind;
+use locum_policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
 use pretty_assertions::assert_eq;
 
 struct Scene {

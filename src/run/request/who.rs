@@ -2,12 +2,12 @@
 //!
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule that refuses.
 
-use crate::forge::Permission;
-use crate::forge::command::CommentCommand;
-use crate::forge::event::{Actor, EventKind, Trigger};
-use crate::policy::actors::{Standing, Tier};
-use crate::policy::schema::{ListedUser, Triggers};
 use crate::run::request::{Answer, Refused, Situation, silent};
+use locum_forge::Permission;
+use locum_forge::command::CommentCommand;
+use locum_forge::event::{Actor, EventKind, Trigger};
+use locum_policy::actors::{Standing, Tier};
+use locum_policy::schema::{ListedUser, Triggers};
 
 /// What a command is for, as far as it matters who may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The words of a command: verb or mode, flags, what is decided. Mistakes of somebody who may ask are told.
 
-use crate::forge::command::{self, CommentCommand};
 use crate::run::request::{Refused, Request, Said, Situation, Wish, told};
-use crate::session::event::PersonsWord;
+use locum_agent::session::event::PersonsWord;
+use locum_forge::command::{self, CommentCommand};
 
 /// Verbs that will be served one day; until then they are answered, not taken for the start of a sentence.
 const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];

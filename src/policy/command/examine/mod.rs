@@ -6,12 +6,12 @@
 mod operands;
 mod options;
 
-use crate::base::path::RepoPath;
-use crate::policy::command::examine::options::short_cluster_has;
-use crate::policy::command::sed;
-use crate::policy::command::tables::index::{self, Known};
-use crate::policy::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, WITH_VERBS, WRAPPERS};
-use crate::policy::glob::PathGlob;
+use crate::command::examine::options::short_cluster_has;
+use crate::command::sed;
+use crate::command::tables::index::{self, Known};
+use crate::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, WITH_VERBS, WRAPPERS};
+use crate::glob::PathGlob;
+use locum_base::path::RepoPath;
 
 /// What one simple command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

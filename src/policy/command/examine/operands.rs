@@ -2,10 +2,10 @@
 //!
 //! In: the words, and what the table says they are. Out: paths that are read or written, and findings.
 
-use crate::base::path::RepoPath;
-use crate::policy::command::examine::{Looking, PathUse, path_use};
-use crate::policy::command::neutral;
-use crate::policy::command::tables::{Operands, Table};
+use crate::command::examine::{Looking, PathUse, path_use};
+use crate::command::neutral;
+use crate::command::tables::{Operands, Table};
+use locum_base::path::RepoPath;
 
 /// Programs that read more of their words from a file named after `@`.
 const ARGUMENT_FILES: &[&str] = &[

@@ -2,8 +2,8 @@
 //!
 //! In: an option word and the words after it. Out: files that are read or written, and findings.
 
-use crate::policy::command::examine::{Looking, path_use};
-use crate::policy::command::tables::index::{Known, Takes};
+use crate::command::examine::{Looking, path_use};
+use crate::command::tables::index::{Known, Takes};
 
 /// Options that take the next word whatever it looks like, where it is often a pattern that starts with `-`.
 const PATTERN_GIVERS: &[(&str, &str)] = &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];

@@ -7,15 +7,15 @@
 mod reading;
 mod word;
 
-use crate::base::path::RepoPath;
-use crate::policy::command::examine::{Examination, Finding, examine};
-use crate::policy::command::limits;
-use crate::policy::command::loose::reading::Reading;
-use crate::policy::command::neutral::Neutral;
-use crate::policy::command::tables::index;
-use crate::policy::command::tables::{ANY_WORD, RUN_OTHERS};
-use crate::policy::command::tree::{Redirect, Simple};
-use crate::policy::glob::PathGlob;
+use crate::command::examine::{Examination, Finding, examine};
+use crate::command::limits;
+use crate::command::loose::reading::Reading;
+use crate::command::neutral::Neutral;
+use crate::command::tables::index;
+use crate::command::tables::{ANY_WORD, RUN_OTHERS};
+use crate::command::tree::{Redirect, Simple};
+use crate::glob::PathGlob;
+use locum_base::path::RepoPath;
 
 /// Stands for a word that is not known; no pattern can hold it.
 pub const UNKNOWN: &str = "\0";

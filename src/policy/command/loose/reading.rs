@@ -9,11 +9,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, ast};
 
-use crate::policy::command::loose::word::{self, check_arithmetic, check_parameter, escaped, has_expansion};
-use crate::policy::command::loose::{LooseCommand, Shape, UNKNOWN, Unknown, files_like};
-use crate::policy::command::neutral;
-use crate::policy::command::tree::{Rendering, quoted};
-use crate::policy::command::{parse, word as plain_word};
+use crate::command::loose::word::{self, check_arithmetic, check_parameter, escaped, has_expansion};
+use crate::command::loose::{LooseCommand, Shape, UNKNOWN, Unknown, files_like};
+use crate::command::neutral;
+use crate::command::tree::{Rendering, quoted};
+use crate::command::{parse, word as plain_word};
 
 /// Deepest nesting of substitutions.
 const DEPTH_LIMIT: usize = 3;

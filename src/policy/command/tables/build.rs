@@ -2,7 +2,7 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::policy::command::tables::{Effect, Operands, Table, reads, runs};
+use crate::command::tables::{Effect, Operands, Table, reads, runs};
 
 const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --exclude= --lib --bin= --bins --test= --tests --example= --examples --bench= --benches \
     --all-targets --all-features --no-default-features -F= --features= -j= --jobs= --keep-going --release -r --profile= --locked --offline --frozen --color= \

@@ -2,7 +2,7 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::policy::command::tables::{Effect, Operands, Table, reads};
+use crate::command::tables::{Effect, Operands, Table, reads};
 
 const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only --name-status --raw --cached --staged \
     --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U=? --unified=? -w -b -R -z -a --text \

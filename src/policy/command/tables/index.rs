@@ -5,11 +5,11 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
-use crate::policy::command::tables::{self, Table};
+use crate::command::tables::{self, Table};
 
 /// What an option of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::policy::command) enum Takes {
+pub(crate) enum Takes {
     Nothing,
     Optional,
     Value,
@@ -20,21 +20,21 @@ pub(in crate::policy::command) enum Takes {
 }
 
 /// A table and its options by name.
-pub(in crate::policy::command) struct Known {
+pub(crate) struct Known {
     /// The table.
-    pub(in crate::policy::command) table: &'static Table,
+    pub(crate) table: &'static Table,
     options: OnceLock<HashMap<&'static str, Takes>>,
 }
 
 impl Known {
     /// Returns what an option takes; `None` when the table does not have it.
-    pub(in crate::policy::command) fn takes(&self, option: &str) -> Option<Takes> {
+    pub(crate) fn takes(&self, option: &str) -> Option<Takes> {
         self.options.get_or_init(|| read(self.table.options)).get(option).copied()
     }
 }
 
 /// Returns the tables of a program, in the order they are written in.
-pub(in crate::policy::command) fn of(program: &str) -> &'static [Known] {
+pub(crate) fn of(program: &str) -> &'static [Known] {
     static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<Known>>> = LazyLock::new(|| {
         let mut found: HashMap<&'static str, Vec<Known>> = HashMap::new();
         for table in tables::all() {
@@ -71,7 +71,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Takes, of, read};
-    use crate::policy::command::tables;
+    use crate::command::tables;
 
     #[test]
     fn options_take_what_their_notation_says() {

@@ -2,7 +2,7 @@
 //!
 //! In and out: nothing but data, in the notation of `tables`.
 
-use crate::policy::command::tables::{Effect, Operands, Table, reads};
+use crate::command::tables::{Effect, Operands, Table, reads};
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
 

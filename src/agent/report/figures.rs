@@ -1,0 +1,291 @@
+//! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
+
+use crate::session::outcome::{Charged, CommandReport, Outcome, OutcomeWord, RefusedCall};
+use locum_base::chat::Usage;
+use locum_policy::budget::Spent;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_sandbox::exec::Exit;
+use locum_workspace::diff::{ChangeKind, FileChange};
+use locum_workspace::repo::CommitId;
+
+/// Returns a number of things: `1 file`, `3 files`.
+#[must_use]
+pub fn count(number: usize, thing: &str) -> String {
+    match (number, thing) {
+        (1, _) => format!("1 {thing}"),
+        (number, "reply") => format!("{number} replies"),
+        (number, _) => format!("{number} {thing}s"),
+    }
+}
+
+/// Returns US dollars: `$0.31`; small amounts with more digits, estimates as such.
+#[must_use]
+pub fn money(usd: f64, is_estimate: bool) -> String {
+    let about = if is_estimate { "about " } else { "" };
+    if usd > 0.0 && usd < 0.01 { format!("{about}${usd:.4}") } else { format!("{about}${usd:.2}") }
+}
+
+/// Returns tokens in two or three digits: `950`, `12.3k`, `1.20M`.
+#[must_use]
+pub fn tokens(number: u64) -> String {
+    match number {
+        0..=999 => number.to_string(),
+        1_000..=99_999 => format!("{}.{}k", number / 1000, number % 1000 / 100),
+        100_000..=999_999 => format!("{}k", number / 1000),
+        1_000_000.. => format!("{}.{:02}M", number / 1_000_000, number % 1_000_000 / 10_000),
+    }
+}
+
+/// Returns tokens: `12.3k tokens in (8.0k cached, 1.0k written to the cache), 1.2k out (300 reasoning)`.
+#[must_use]
+pub fn usage(usage: Usage) -> String {
+    let part = |number: u64, what: &str| (number > 0).then(|| format!("{} {what}", tokens(number)));
+    let of = |parts: [Option<String>; 2]| {
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    };
+    let input = of([part(usage.cached_read, "cached"), part(usage.cached_write, "written to the cache")]);
+    let output = of([part(usage.reasoning, "reasoning"), None]);
+    format!("{} tokens in{input}, {} out{output}", tokens(usage.input), tokens(usage.output))
+}
+
+/// Returns what requests used up: `12.3k tokens in, 1.2k out · $0.31`.
+#[must_use]
+pub fn charged(charged: &Charged) -> String {
+    format!("{} · {}", usage(charged.usage), money(charged.cost_usd, charged.is_estimate))
+}
+
+/// Returns a wall time: `8s`, `1m 32s`, `2h 05m`.
+#[must_use]
+pub fn duration(seconds: u64) -> String {
+    match seconds {
+        0..=59 => format!("{seconds}s"),
+        60..=3599 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        3600.. => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Returns what was spent in one line.
+#[must_use]
+pub fn spent(spent: &Spent, is_estimate: bool) -> String {
+    format!(
+        "{} · {} · {} · {} · {}",
+        count(spent.turns as usize, "reply"),
+        count(spent.tool_calls as usize, "tool call"),
+        usage(spent.usage),
+        money(spent.cost_usd, is_estimate),
+        duration(spent.seconds)
+    )
+}
+
+/// Returns how a command ended.
+#[must_use]
+pub fn exit(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(signal) => format!("killed by signal {signal}"),
+        Exit::TimedOut => "timed out".to_owned(),
+        Exit::TooManyProcesses => "killed for its many processes".to_owned(),
+    }
+}
+
+/// Returns true when a command ended well.
+#[must_use]
+pub fn succeeded(command: &CommandReport) -> bool {
+    matches!(command.exit, Exit::Code(0))
+}
+
+/// Returns an outcome's word for people.
+#[must_use]
+pub fn word(word: OutcomeWord) -> &'static str {
+    match word {
+        OutcomeWord::Done => "done",
+        OutcomeWord::NothingToDo => "nothing to do",
+        OutcomeWord::NeedsInput => "needs an answer",
+        OutcomeWord::OnHold => "waits for a person's approval",
+        OutcomeWord::Refused => "refused by the policy",
+        OutcomeWord::BudgetExhausted => "stopped, the budget is used up",
+        OutcomeWord::TimedOut => "stopped, out of time",
+        OutcomeWord::Failed => "failed",
+        OutcomeWord::Cancelled => "cancelled",
+    }
+}
+
+/// Returns a decision as the past participle people read in lists.
+#[must_use]
+pub fn decision(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allowed",
+        Decision::Hold => "held",
+        Decision::Deny => "denied",
+    }
+}
+
+/// Returns the rule that decided, and where it stands; `None` when it was no rule of a file.
+#[must_use]
+pub fn rule(verdict: &Verdict) -> Option<String> {
+    let rule = verdict.rule()?;
+    Some(format!("{} at {}:{}", rule.pattern, rule.origin, rule.line))
+}
+
+/// Returns files and lines of a change: `2 files, +10 −3`.
+#[must_use]
+pub fn changes(changes: &[FileChange]) -> String {
+    let (added, removed) = changes
+        .iter()
+        .fold((0_u64, 0_u64), |(added, removed), change| (added + u64::from(change.added), removed + u64::from(change.removed)));
+    format!("{}, +{added} −{removed}", count(changes.len(), "file"))
+}
+
+/// Returns how much of one file changed: `+10 −3`, or `binary, 29 bytes`.
+#[must_use]
+pub fn amount(change: &FileChange) -> String {
+    match change.binary_bytes {
+        Some(bytes) => format!("binary, {bytes} bytes"),
+        None => format!("+{} −{}", change.added, change.removed),
+    }
+}
+
+/// Returns the letter git uses for a kind of change.
+#[must_use]
+pub fn change_letter(kind: ChangeKind) -> char {
+    match kind {
+        ChangeKind::Added => 'A',
+        ChangeKind::Modified => 'M',
+        ChangeKind::Deleted => 'D',
+    }
+}
+
+/// Returns the first 12 digits of a commit's name.
+#[must_use]
+pub fn short(commit: &CommitId) -> &str {
+    locum_base::text::head(&commit.0, 12)
+}
+
+/// Returns every patch of a change as one text.
+#[must_use]
+pub fn diff(changes: &[FileChange]) -> String {
+    let mut text = String::new();
+    for change in changes {
+        text.push_str(&change.patch);
+        if !change.patch.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Returns how many calls were denied and how many wait for a person.
+#[must_use]
+pub fn refusals(refusals: &[RefusedCall]) -> String {
+    let held = refusals.iter().filter(|call| call.refusal.decision == Decision::Hold).count();
+    let denied = refusals.len() - held;
+    match (denied, held) {
+        (denied, 0) => format!("{denied} denied"),
+        (0, held) => format!("{held} held"),
+        (denied, held) => format!("{denied} denied, {held} held"),
+    }
+}
+
+/// How often one rule, or one guard, refused or held something in a run.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RefusedRule<'a> {
+    /// `hold` or `deny`.
+    pub decision: Decision,
+    /// The pattern; `null` when no rule spoke.
+    pub rule: Option<&'a str>,
+    /// The file of the rule.
+    pub file: Option<&'a str>,
+    /// The line of the rule.
+    pub line: Option<u32>,
+    /// The reason given the first time.
+    pub reason: String,
+    /// How often.
+    pub count: usize,
+}
+
+impl RefusedRule<'_> {
+    /// Returns `file:line`; empty when no rule spoke.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match (self.file, self.line) {
+            (Some(file), Some(line)) if line > 0 => format!("{file}:{line}"),
+            (Some(file), _) => file.to_owned(),
+            (None, _) => String::new(),
+        }
+    }
+}
+
+/// Counts what refused and held calls of a run, the one that waits included: by rule; where no rule spoke, by reason. In order of the first time.
+#[must_use]
+pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
+    let refused = outcome.refusals.iter().flat_map(|call| &call.refusal.verdicts);
+    let mut rows: Vec<RefusedRule<'_>> = Vec::new();
+    for verdict in refused.chain(outcome.held.iter().flat_map(|held| &held.verdicts)) {
+        let rule = verdict.rule();
+        let row = RefusedRule {
+            decision: verdict.decision,
+            rule: rule.map(|rule| rule.pattern.as_str()),
+            file: rule.map(|rule| rule.origin.as_str()),
+            line: rule.map(|rule| rule.line),
+            reason: verdict.reason(),
+            count: 1,
+        };
+        let same = |known: &&mut RefusedRule<'_>| {
+            let by_rule = (known.decision, known.rule, known.file, known.line) == (row.decision, row.rule, row.file, row.line);
+            by_rule && (row.rule.is_some() || known.reason == row.reason)
+        };
+        match rows.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => rows.push(row),
+        }
+    }
+    rows
+}
+
+/// Returns a text's length as the forge counts it: in UTF-16 units.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+/// Returns at most `limit_chars` characters, an ellipsis in place of the rest.
+#[must_use]
+pub fn clip(text: &str, limit_chars: usize) -> String {
+    match text.char_indices().nth(limit_chars) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(limit_chars.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clip, count, duration, money, tokens, usage};
+    use locum_base::chat::Usage;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn figures_are_short_and_never_wrong() {
+        for (number, expected) in [(0, "0"), (999, "999"), (12_345, "12.3k"), (99_999, "99.9k"), (450_000, "450k"), (1_234_567, "1.23M")] {
+            assert_eq!(tokens(number), expected);
+        }
+        for (seconds, expected) in [(8, "8s"), (92, "1m 32s"), (7500, "2h 05m")] {
+            assert_eq!(duration(seconds), expected);
+        }
+        for (usd, is_estimate, expected) in
+            [(0.0, false, "$0.00"), (0.0042, false, "$0.0042"), (0.314, false, "$0.31"), (12.0, true, "about $12.00")]
+        {
+            assert_eq!(money(usd, is_estimate), expected);
+        }
+        for (input, cached_read, cached_write, reasoning, expected) in [
+            (10, 0, 0, 0, "10 tokens in, 5 out"),
+            (10, 4, 0, 2, "10 tokens in (4 cached), 5 out (2 reasoning)"),
+            (10, 4, 3, 0, "10 tokens in (4 cached, 3 written to the cache), 5 out"),
+            (10, 0, 3, 0, "10 tokens in (3 written to the cache), 5 out"),
+        ] {
+            assert_eq!(usage(Usage { input, output: 5, cached_read, cached_write, reasoning }), expected);
+        }
+        assert_eq!((count(1, "file"), count(0, "reply")), ("1 file".to_owned(), "0 replies".to_owned()));
+        assert_eq!((clip("äöü", 3), clip("äöü", 2)), ("äöü".to_owned(), "ä…".to_owned()));
+    }
+}

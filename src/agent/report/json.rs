@@ -1,0 +1,332 @@
+//! The outcome for programs: a JSON object whose keys are only ever added to.
+//!
+//! In: an outcome, the exit code, what was published. Out: [`Report`], ready to be serialised. Texts are as the session has them.
+
+use serde::Serialize;
+
+use crate::report::figures::{self, RefusedRule};
+use crate::session::outcome::{ApprovedCall, Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::tools::Todo;
+use locum_forge::posts::Receipt;
+use locum_policy::budget::Spent;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_sandbox::exec::Exit;
+use locum_workspace::diff::{ChangeKind, FileChange};
+
+/// Version of the shape; raised only when a key changes its meaning or goes.
+pub const VERSION: u32 = 1;
+
+/// An outcome for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report<'a> {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The outcome in one word.
+    pub outcome: OutcomeWord,
+    /// What the program ends with.
+    pub exit_code: u8,
+    /// Name of the session.
+    pub session: &'a str,
+    /// The result in the model's words.
+    pub summary: &'a str,
+    /// Why it ended so, when it is not `done`.
+    pub reason: Option<&'a str>,
+    /// The question, for `needs-input`.
+    pub question: Option<&'a Question>,
+    /// The call that waits for a person, for `on-hold`.
+    pub held: Option<&'a HeldCall>,
+    /// Held calls that people approved.
+    pub approved: &'a [ApprovedCall],
+    /// SHA-256 of the policy that judged it, ignore files included.
+    pub policy_hash: &'a str,
+    /// Every task, in order of creation.
+    pub tasks: Vec<TaskEntry<'a>>,
+    /// The root task's checklist.
+    pub todos: &'a [Todo],
+    /// Every refusal.
+    pub refusals: Vec<RefusalReport<'a>>,
+    /// How often each rule or guard refused or held something.
+    pub refused_rules: Vec<RefusedRule<'a>>,
+    /// Every command.
+    pub commands: Vec<CommandEnd<'a>>,
+    /// Changed files.
+    pub changes: Vec<ChangeReport<'a>>,
+    /// What was spent.
+    pub spent: SpentReport,
+    /// The commit the run started from.
+    pub base: &'a str,
+    /// The last checkpoint.
+    pub checkpoint: Option<&'a str>,
+    /// What was published.
+    pub published: &'a [Receipt],
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TaskEntry<'a> {
+    /// Its number.
+    pub task: u32,
+    /// Who asked for it.
+    pub parent: Option<u32>,
+    /// Its last mode.
+    pub mode: &'a str,
+    /// The first line of what it was to do.
+    pub title: &'a str,
+    /// True once it ended by its own account, `null` while it runs or when it was cut off.
+    pub completed: Option<bool>,
+    /// Model replies it took.
+    pub turns: u32,
+    /// The ref its changes are kept on, where they were not taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<&'a str>,
+    /// What its own requests used up.
+    pub own: ChargedReport,
+    /// The same with those of its sub-tasks.
+    pub with_sub_tasks: ChargedReport,
+}
+
+/// A refused call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RefusalReport<'a> {
+    /// Number of the task.
+    pub task: u32,
+    /// Mode of the task.
+    pub mode: &'a str,
+    /// The call in one line.
+    pub call: &'a str,
+    /// `hold` or `deny`.
+    pub decision: Decision,
+    /// Why.
+    pub verdicts: Vec<VerdictReport<'a>>,
+    /// What would be allowed instead.
+    pub hint: Option<&'a str>,
+}
+
+/// A verdict that is not `allow`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VerdictReport<'a> {
+    /// The decision.
+    pub decision: Decision,
+    /// The intent in the policy's words.
+    pub intent: &'a str,
+    /// The pattern that decided; `null` when no rule matched.
+    pub rule: Option<&'a str>,
+    /// The file of the rule.
+    pub file: Option<&'a str>,
+    /// The line of the rule.
+    pub line: Option<u32>,
+    /// The reason.
+    pub reason: String,
+}
+
+/// A command and how it ended: one of `exit_code`, `signal`, `timed_out` is set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CommandEnd<'a> {
+    /// The command.
+    pub command: &'a str,
+    /// Its exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// True when it took too long.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
+}
+
+/// A changed file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangeReport<'a> {
+    /// The file.
+    pub path: &'a str,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+    /// Bytes of the file now, where it is binary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binary_bytes: Option<u64>,
+    /// The unified diff.
+    pub patch: &'a str,
+}
+
+/// What was spent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpentReport {
+    /// What requests to models used up.
+    #[serde(flatten)]
+    pub charged: ChargedReport,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Wall time in seconds.
+    pub seconds: u64,
+}
+
+/// What requests to models used up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ChargedReport {
+    /// Replies of models, answers of experts among them.
+    pub turns: u32,
+    /// Tokens read by the models, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens written by the models.
+    pub output_tokens: u64,
+    /// Of the input, those read from a cache.
+    pub cache_read_tokens: u64,
+    /// Of the input, those written to a cache.
+    pub cache_write_tokens: u64,
+    /// Of the output, those of reasoning.
+    pub reasoning_tokens: u64,
+    /// US dollars.
+    pub cost_usd: f64,
+    /// True when some of it is an estimate.
+    pub is_estimate: bool,
+}
+
+impl<'a> Report<'a> {
+    /// Views an outcome for programs.
+    #[must_use]
+    pub fn new(outcome: &'a Outcome, exit_code: u8, published: &'a [Receipt]) -> Self {
+        Self {
+            version: VERSION,
+            outcome: outcome.word,
+            exit_code,
+            session: outcome.session.as_str(),
+            summary: &outcome.summary,
+            reason: outcome.reason.as_deref(),
+            question: outcome.question.as_ref(),
+            held: outcome.held.as_deref(),
+            approved: &outcome.approved,
+            policy_hash: &outcome.policy_hash,
+            tasks: outcome.tasks.iter().map(TaskEntry::new).collect(),
+            todos: &outcome.todos,
+            refusals: outcome.refusals.iter().map(RefusalReport::new).collect(),
+            refused_rules: figures::refused_rules(outcome),
+            commands: outcome.commands.iter().map(CommandEnd::new).collect(),
+            changes: outcome.changes.iter().map(ChangeReport::new).collect(),
+            spent: SpentReport::new(&outcome.spent, outcome.spent_is_estimate),
+            base: &outcome.base.0,
+            checkpoint: outcome.checkpoint.as_ref().map(|commit| commit.0.as_str()),
+            published,
+        }
+    }
+}
+
+impl<'a> TaskEntry<'a> {
+    /// Views a task for programs.
+    #[must_use]
+    pub fn new(task: &'a TaskReport) -> Self {
+        Self {
+            task: task.task.0,
+            parent: task.parent.map(|parent| parent.0),
+            mode: &task.mode,
+            title: &task.title,
+            completed: task.completed,
+            turns: task.turns,
+            kept: task.kept.as_deref(),
+            own: ChargedReport::new(&task.own),
+            with_sub_tasks: ChargedReport::new(&task.with_sub_tasks),
+        }
+    }
+}
+
+impl<'a> RefusalReport<'a> {
+    fn new(call: &'a RefusedCall) -> Self {
+        Self {
+            task: call.task.0,
+            mode: &call.mode,
+            call: &call.headline,
+            decision: call.refusal.decision,
+            verdicts: call.refusal.verdicts.iter().map(VerdictReport::new).collect(),
+            hint: call.refusal.hint.as_deref(),
+        }
+    }
+}
+
+impl<'a> VerdictReport<'a> {
+    /// Views a verdict for programs.
+    #[must_use]
+    pub fn new(verdict: &'a Verdict) -> Self {
+        let rule = verdict.rule();
+        Self {
+            decision: verdict.decision,
+            intent: &verdict.intent,
+            rule: rule.map(|rule| rule.pattern.as_str()),
+            file: rule.map(|rule| rule.origin.as_str()),
+            line: rule.map(|rule| rule.line),
+            reason: verdict.reason(),
+        }
+    }
+}
+
+impl<'a> CommandEnd<'a> {
+    fn new(report: &'a CommandReport) -> Self {
+        let nothing = Self { command: &report.command, exit_code: None, signal: None, timed_out: false };
+        match report.exit {
+            Exit::Code(code) => Self { exit_code: Some(code), ..nothing },
+            Exit::Signal(signal) => Self { signal: Some(signal), ..nothing },
+            Exit::TimedOut => Self { timed_out: true, ..nothing },
+            Exit::TooManyProcesses => Self { signal: Some(9), ..nothing },
+        }
+    }
+}
+
+impl<'a> ChangeReport<'a> {
+    fn new(change: &'a FileChange) -> Self {
+        Self {
+            path: change.path.as_str(),
+            kind: change.kind,
+            added: change.added,
+            removed: change.removed,
+            binary_bytes: change.binary_bytes,
+            patch: &change.patch,
+        }
+    }
+}
+
+impl SpentReport {
+    /// Views what was spent for programs.
+    #[must_use]
+    pub fn new(spent: &Spent, is_estimate: bool) -> Self {
+        let Spent { turns, tool_calls, usage, cost_usd, seconds, .. } = *spent;
+        Self { charged: ChargedReport::new(&Charged { turns, usage, cost_usd, is_estimate }), tool_calls, seconds }
+    }
+}
+
+impl ChargedReport {
+    fn new(charged: &Charged) -> Self {
+        let Charged { turns, usage, cost_usd, is_estimate } = *charged;
+        Self {
+            turns,
+            input_tokens: usage.input,
+            output_tokens: usage.output,
+            cache_read_tokens: usage.cached_read,
+            cache_write_tokens: usage.cached_write,
+            reasoning_tokens: usage.reasoning,
+            cost_usd,
+            is_estimate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+    use crate::report::sample;
+    use locum_forge::posts::Receipt;
+    use locum_policy::intent::Publication;
+
+    #[test]
+    fn holds_the_whole_outcome() {
+        let published = [Receipt {
+            publication: Publication::PullRequest,
+            id: 12,
+            url: "https://github.com/octo/repo/pull/12".to_owned(),
+            updated: false,
+        }];
+        insta::assert_json_snapshot!(Report::new(&sample::outcome(), 0, &published));
+    }
+}

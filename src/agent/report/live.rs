@@ -1,0 +1,179 @@
+//! A run as it happens, one line an event: tasks, decisions with rule and line, results of commands.
+//!
+//! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours, no control characters.
+
+use crate::report::figures;
+use crate::report::markdown::visible;
+use crate::report::transcript;
+use crate::session::event::{Event, Shortening};
+use crate::session::state::State;
+use locum_base::id::TaskId;
+use locum_base::text::counted;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_sandbox::exec::Exit;
+
+/// Bytes of the word at the beginning of a line about what a task does.
+const WORD_BYTES: usize = 10;
+
+/// Longest line shown, in characters.
+const LINE_LIMIT_CHARS: usize = 160;
+
+/// Returns the lines for an event, without line ends, given the state it led to. What happens in a task that works beside others says in which.
+#[must_use]
+pub fn lines(event: &Event, state: &State) -> Vec<String> {
+    let apart = event.task().filter(|task| state.tree_owner(*task).is_some());
+    let lines = lines_of(event);
+    match apart {
+        Some(task) => lines.into_iter().map(|line| of_task(task, line)).collect(),
+        None => lines,
+    }
+}
+
+/// Puts the task into a line that does not begin with one.
+fn of_task(task: TaskId, line: String) -> String {
+    match line.split_at_checked(WORD_BYTES).filter(|(word, _)| word.starts_with("  ")) {
+        Some((word, rest)) => figures::clip(&format!("{word}[task {task}] {rest}"), LINE_LIMIT_CHARS),
+        None => line,
+    }
+}
+
+fn lines_of(event: &Event) -> Vec<String> {
+    match event {
+        Event::Started(start) => {
+            vec![format!("session {} · base {} · policy {}", start.id, short(&start.base.0), short(&start.policy_hash))]
+        }
+        Event::Resumed => vec!["resumed".to_owned()],
+        Event::TaskStarted { task, mode, message, .. } => vec![format!("task {task} · {mode} · {}", one_line(message))],
+        Event::Replied { reply, .. } if !reply.text.trim().is_empty() => vec![format!("  says    {}", one_line(&reply.text))],
+        Event::Judged { approval: Some(yes), verdicts, .. } => {
+            verdicts.iter().map(verdict_line).chain([one_line(&format!("  yes     {} approved hold {}", yes.by, yes.hold))]).collect()
+        }
+        Event::Decided { decision, .. } => vec![one_line(&transcript::decided(decision))],
+        Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect(),
+        Event::Answered { observation, refusal, .. } => {
+            let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
+            refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
+        }
+        Event::Consulted { expert, answer, .. } => vec![one_line(&format!("  expert  {expert} · {answer}"))],
+        Event::Painted { painting, .. } => vec![one_line(&format!("  picture {} · {}", painting.by, transcript::painted(painting)))],
+        Event::ReplyLost { task, usage, .. } => {
+            vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
+        }
+        Event::Shortened { task, how, left_out, .. } => {
+            let how = if *how == Shortening::Condensed { "condensed" } else { "left out" };
+            vec![format!("task {task} · the first {left_out} messages {how}")]
+        }
+        Event::Forked { task, calls, .. } => vec![format!("task {task} · {} sub-tasks beside each other", calls.len())],
+        Event::Brought { task, taken, conflicts, kept } => vec![match kept {
+            None => format!("task {task} · {} taken over", counted(taken.len(), "file")),
+            Some(kept) => one_line(&format!("task {task} · not taken over, {} · kept on {kept}", counted(conflicts.len(), "conflict"))),
+        }],
+        Event::ModeSwitched { task, from, to, reason, .. } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
+        Event::TaskEnded { task, result, completed } => {
+            let word = if *completed { "completed" } else { "ended" };
+            vec![format!("task {task} {word} · {}", one_line(result))]
+        }
+        Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
+        Event::Ended(outcome) => vec![format!("outcome {}", outcome.word.as_str())],
+        Event::Replied { .. }
+        | Event::Reminded { .. }
+        | Event::ServersListed { .. }
+        | Event::Performing { .. }
+        | Event::TodosChanged { .. }
+        | Event::Checkpointed { .. } => Vec::new(),
+    }
+}
+
+/// What stays within the session is always allowed, and a refusal is shown with its answer.
+fn is_news(verdict: &Verdict) -> bool {
+    verdict.decision == Decision::Allow && verdict.intent != Intent::Session.to_string()
+}
+
+/// Returns a verdict as one line: decision, intent, and the rule with its place, or the guard's reason.
+#[must_use]
+pub fn verdict_line(verdict: &Verdict) -> String {
+    let decision = match verdict.decision {
+        Decision::Allow => "allow",
+        Decision::Hold => "hold",
+        Decision::Deny => "deny",
+    };
+    let why = match verdict.rule() {
+        Some(rule) if rule.line == 0 => format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason()),
+        Some(rule) => format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason()),
+        None => verdict.reason(),
+    };
+    one_line(&format!("  {decision:<5}   {:<38} {why}", verdict.intent))
+}
+
+fn exit_words(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => code.to_string(),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "timed out".to_owned(),
+        Exit::TooManyProcesses => "too many processes".to_owned(),
+    }
+}
+
+/// Returns the first line of a text, without control characters, cut to one screen line.
+fn one_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    figures::clip(&visible(line), LINE_LIMIT_CHARS)
+}
+
+fn short(hash: &str) -> &str {
+    locum_base::text::head(hash, 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lines, one_line, verdict_line};
+    use crate::session::event::Event;
+    use crate::session::state::State;
+    use locum_base::id::TaskId;
+    use locum_policy::verdict::{Cause, Decision, RuleRef, Verdict};
+    use pretty_assertions::assert_eq;
+
+    fn verdict(decision: Decision) -> Verdict {
+        let rule = RuleRef { pattern: "command(cargo add:*)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 21 };
+        Verdict {
+            decision,
+            intent: "command(cargo add regex)".to_owned(),
+            cause: Cause::Rule { rule, said: "new dependencies need a person".to_owned() },
+        }
+    }
+
+    #[test]
+    fn shows_rule_line_and_reason() {
+        assert_eq!(
+            verdict_line(&verdict(Decision::Deny)),
+            "  deny    command(cargo add regex)               .locum/policy.yml:21 command(cargo add:*) · new dependencies need a person"
+        );
+    }
+
+    #[test]
+    fn a_guard_without_a_rule_shows_its_reason() {
+        let guard = Verdict::denied("command(x)".to_owned(), "`.git` is protected".to_owned());
+        assert!(verdict_line(&guard).ends_with("`.git` is protected"));
+    }
+
+    #[test]
+    fn shows_an_allowed_call_once_and_leaves_refusals_to_their_answer() {
+        let judged = |decision| Event::Judged {
+            task: TaskId(1),
+            call: "c".into(),
+            headline: "run x".into(),
+            command: None,
+            verdicts: vec![verdict(decision)],
+            approval: None,
+        };
+        assert_eq!(lines(&judged(Decision::Allow), &State::default()).len(), 1);
+        assert_eq!(lines(&judged(Decision::Deny), &State::default()).len(), 0);
+    }
+
+    #[test]
+    fn a_line_is_one_line_in_which_nothing_hides() {
+        assert_eq!(one_line("\n a\u{1b}[31m\nb"), " a(U+001B)[31m");
+        assert_eq!(one_line(&"x".repeat(500)).chars().count(), 160);
+    }
+}

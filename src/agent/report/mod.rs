@@ -1,0 +1,21 @@
+//! Outcome to text. Pure: no clock, no environment, no effect.
+//!
+//! Texts may hold a model's words raw; they keep their structure whatever those words are, and pass `forge::sanitise` before they
+//! leave.
+
+pub mod actions;
+pub mod branch;
+pub mod comment;
+pub mod commit;
+pub mod figures;
+pub mod json;
+pub mod live;
+pub mod markdown;
+pub mod pull_request;
+pub mod review;
+#[cfg(test)]
+mod sample;
+pub mod sections;
+pub mod summary;
+pub mod trace;
+pub mod transcript;

@@ -1,0 +1,198 @@
+//! Outcomes for this floor's tests.
+
+use crate::session::id::SessionId;
+use crate::session::outcome::{Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::tools::{Todo, TodoState};
+use locum_base::chat::Usage;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_policy::budget::Spent;
+use locum_policy::verdict::{Cause, Decision, Refusal, RuleRef, Verdict};
+use locum_sandbox::exec::Exit;
+use locum_workspace::diff::{ChangeKind, FileChange};
+use locum_workspace::repo::CommitId;
+
+/// A run with a bit of everything.
+pub(crate) fn outcome() -> Outcome {
+    Outcome {
+        session: SessionId::parse("0199aabb").unwrap(),
+        word: OutcomeWord::Done,
+        summary: "Fixed the rounding in `total<T>`.\n\n- tests pass".to_owned(),
+        reason: None,
+        question: None,
+        held: None,
+        approved: Vec::new(),
+        policy_hash: "5".repeat(64),
+        tasks: vec![
+            TaskReport {
+                own: charged(3, (2_345, 2_000), 100, 0.1),
+                with_sub_tasks: charged(7, (12_345, 8_000), 2_100, 0.314),
+                ..task(0, None, "orchestrator", "Fix the failing test", Some(true))
+            },
+            TaskReport {
+                own: charged(4, (10_000, 6_000), 2_000, 0.214),
+                with_sub_tasks: charged(4, (10_000, 6_000), 2_000, 0.214),
+                ..task(1, Some(0), "code", "Fix rounding", Some(true))
+            },
+        ],
+        refusals: vec![refusal("edit .github/workflows/ci.yml", "edit(.github/workflows/ci.yml)")],
+        commands: vec![
+            CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(101) },
+            CommandReport { command: "cargo test".to_owned(), exit: Exit::Code(0) },
+        ],
+        todos: vec![
+            Todo { text: "plan".to_owned(), state: TodoState::Done },
+            Todo { text: "fix".to_owned(), state: TodoState::Started },
+            Todo { text: "verify".to_owned(), state: TodoState::Pending },
+        ],
+        spent: Spent {
+            turns: 7,
+            tool_calls: 9,
+            usage: Usage { input: 12_345, output: 2_100, cached_read: 8_000, cached_write: 0, reasoning: 0 },
+            cost_usd: 0.314,
+            seconds: 92,
+            files: 1,
+            diff_lines: 2,
+        },
+        spent_is_estimate: false,
+        changes: vec![change("src/total.rs", "-    a / b\n+    (a + b / 2) / b\n", 1, 1)],
+        base: CommitId("0123456789abcdef0123456789abcdef01234567".to_owned()),
+        apart: Vec::new(),
+        checkpoint: Some(CommitId("89abcdef0123456789abcdef0123456789abcdef".to_owned())),
+    }
+}
+
+/// A run that stopped with a question.
+pub(crate) fn question() -> Outcome {
+    let question = Question {
+        id: "0123456789abcdef".to_owned(),
+        text: "Which rounding?".to_owned(),
+        suggestions: vec!["half up".to_owned(), "half even".to_owned()],
+        ..Question::default()
+    };
+    Outcome {
+        word: OutcomeWord::NeedsInput,
+        summary: String::new(),
+        reason: Some("the model asked a question and the policy lets people answer".to_owned()),
+        question: Some(question),
+        tasks: vec![task(0, None, "ask", "How does total round?", None)],
+        refusals: Vec::new(),
+        commands: Vec::new(),
+        todos: Vec::new(),
+        changes: Vec::new(),
+        ..outcome()
+    }
+}
+
+/// A run whose every text is the same filler, in lists far beyond their limits.
+pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
+    let text: String = filler.chars().cycle().take(length).collect();
+    let many = |number: usize| 0..number;
+    Outcome {
+        summary: text.clone(),
+        reason: Some(text.clone()),
+        question: Some(Question { text: text.clone(), suggestions: many(20).map(|_| text.clone()).collect(), ..Question::default() }),
+        tasks: many(60).map(|index| task(index as u32, (index > 0).then_some(0), &text, &text, None)).collect(),
+        refusals: many(60).map(|_| refusal(&text, &text)).collect(),
+        commands: many(60).map(|_| CommandReport { command: text.clone(), exit: Exit::TimedOut }).collect(),
+        todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),
+        changes: vec![change("a", &text, 1, 0)],
+        ..outcome()
+    }
+}
+
+/// The same for a run that stopped at a call a person has to decide on.
+pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
+    let outcome = filled_with(filler, length);
+    let held = HeldCall {
+        verdicts: outcome.refusals.iter().flat_map(|call| call.refusal.verdicts.clone()).collect(),
+        ..held_with(&outcome.summary)
+    };
+    Outcome { word: OutcomeWord::OnHold, question: None, held: Some(Box::new(held)), ..outcome }
+}
+
+/// A run that stopped at a call a person has to decide on.
+pub(crate) fn held() -> Outcome {
+    let rule = RuleRef { pattern: "command(cargo add:*)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 21 };
+    let verdict = Verdict {
+        decision: Decision::Hold,
+        intent: "command(cargo add regex)".to_owned(),
+        cause: Cause::Rule { rule, said: "new dependencies need a person".to_owned() },
+    };
+    let held = HeldCall {
+        headline: "run cargo add regex".to_owned(),
+        arguments: r#"{"command":"cargo add regex"}"#.to_owned(),
+        verdicts: vec![verdict],
+        ..held_with("execute_command")
+    };
+    Outcome {
+        word: OutcomeWord::OnHold,
+        reason: Some("`run cargo add regex` needs a person".to_owned()),
+        held: Some(Box::new(held)),
+        ..question()
+    }
+}
+
+fn held_with(text: &str) -> HeldCall {
+    HeldCall {
+        id: "0123456789abcdef".to_owned(),
+        task: TaskId(0),
+        call: "c-1".to_owned(),
+        mode: "code".to_owned(),
+        tool: text.to_owned(),
+        headline: text.to_owned(),
+        arguments: text.to_owned(),
+        verdicts: Vec::new(),
+        diff: Some(text.to_owned()).filter(|text| text.len() > 100),
+    }
+}
+
+/// A run with a change of so many lines.
+pub(crate) fn with_diff_lines(number: u32) -> Outcome {
+    let patch: String = (0..number).map(|line| format!("+line {line}\n")).collect();
+    Outcome { changes: vec![change("big.txt", &patch, number, 0)], ..outcome() }
+}
+
+fn task(id: u32, parent: Option<u32>, mode: &str, title: &str, completed: Option<bool>) -> TaskReport {
+    TaskReport {
+        task: TaskId(id),
+        parent: parent.map(TaskId),
+        mode: mode.to_owned(),
+        title: title.to_owned(),
+        completed,
+        turns: 3,
+        own: Charged::default(),
+        with_sub_tasks: Charged::default(),
+        kept: None,
+    }
+}
+
+fn charged(turns: u32, (input, cached_read): (u64, u64), output: u64, cost_usd: f64) -> Charged {
+    let usage = Usage { input, output, cached_read, ..Usage::default() };
+    Charged { turns, usage, cost_usd, is_estimate: false }
+}
+
+fn refusal(headline: &str, intent: &str) -> RefusedCall {
+    let rule = RuleRef { pattern: "edit(.github/**)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 14 };
+    let verdict = Verdict {
+        decision: Decision::Deny,
+        intent: intent.to_owned(),
+        cause: Cause::Rule { rule, said: "workflows are for people".to_owned() },
+    };
+    let refusal =
+        Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: Some("say in the result what should change there".to_owned()) };
+    RefusedCall { task: TaskId(1), mode: "code".to_owned(), headline: headline.to_owned(), refusal }
+}
+
+fn change(path: &str, lines: &str, added: u32, removed: u32) -> FileChange {
+    let patch = format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n{lines}");
+    FileChange {
+        path: RepoPath::parse(path).unwrap(),
+        kind: ChangeKind::Modified,
+        added,
+        removed,
+        patch,
+        binary_bytes: None,
+        withheld: false,
+    }
+}

@@ -1,0 +1,199 @@
+//! The outcome for a terminal, and for the job summary of Actions.
+//!
+//! In: an outcome. Out: plain text without control characters, or Markdown of at most a mebibyte.
+
+use crate::report::comment::Progress;
+use crate::report::markdown::visible;
+use crate::report::{figures, sections};
+use crate::session::outcome::{HeldCall, Outcome, RefusedCall, TaskReport};
+use crate::tools::TodoState;
+use locum_policy::budget::Budget;
+use locum_policy::verdict::Verdict;
+
+/// GitHub drops a job summary of more bytes than this ("Job summary isolation and limits",
+/// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands>).
+pub const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
+
+/// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was spent. The diff follows the
+/// list of changed files when `diff` asks for it.
+#[must_use]
+pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
+    let mut blocks = vec![format!("outcome: {}", outcome.word.as_str())];
+    blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
+    blocks.extend(outcome.question.as_ref().map(|question| {
+        let suggestions: String = question.suggestions.iter().map(|suggestion| format!("\n  - {}", line(suggestion))).collect();
+        format!(
+            "question: {}{suggestions}\nanswer it: locum session answer {} {} TEXT",
+            visible(&question.text),
+            outcome.session,
+            question.id
+        )
+    }));
+    blocks.extend(outcome.held.as_deref().map(|held| waits(outcome, held)));
+    blocks.push(block("tasks", &tasks(&outcome.tasks)));
+    blocks.push(block(
+        "checklist",
+        &outcome.todos.iter().map(|todo| format!("[{}] {}", tick(todo.state), line(&todo.text))).collect::<Vec<_>>(),
+    ));
+    if !outcome.summary.trim().is_empty() {
+        blocks.push(block("result", &visible(outcome.summary.trim()).lines().map(str::to_owned).collect::<Vec<_>>()));
+    }
+    let approved = outcome.approved.iter();
+    let approved =
+        approved.map(|call| format!("{}: approved by {} (hold {})", line(&call.headline), line(&call.approval.by), call.approval.hold));
+    blocks.push(block("approved", &approved.collect::<Vec<_>>()));
+    blocks.push(block("refused by the policy", &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>()));
+    let commands = outcome.commands.iter().map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
+    blocks.push(block("commands", &commands.collect::<Vec<_>>()));
+    let changes = outcome.changes.iter();
+    let changes = changes.map(|change| format!("{} {} {}", figures::change_letter(change.kind), change.path, figures::amount(change)));
+    blocks.push(block("changes", &changes.collect::<Vec<_>>()));
+    match diff {
+        Diff::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),
+        Diff::LeftOut => {}
+    }
+    blocks.push(format!("spent: {}", figures::spent(&outcome.spent, outcome.spent_is_estimate)));
+    blocks.push(format!("session: {}", outcome.session));
+    sections::join(&blocks)
+}
+
+/// Returns how far a session came that has no outcome, for a terminal: tasks and what was spent.
+#[must_use]
+pub fn so_far(progress: &Progress) -> String {
+    let spent = format!("spent so far: {}", figures::spent(&progress.spent, progress.spent_is_estimate));
+    sections::join(&[block("tasks", &tasks(&progress.tasks)), spent])
+}
+
+/// Whether a summary holds the diff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diff {
+    /// It does.
+    Shown,
+    /// It does not.
+    LeftOut,
+}
+
+/// Returns the job summary. `landing` says in Markdown of our own where the changes went; empty when there is nothing to say.
+#[must_use]
+pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
+    let state = sections::state(figures::word(outcome.word), mode, &outcome.spent, budget, outcome.spent_is_estimate, None);
+    let mut paragraphs = vec![state, sections::reason(outcome), sections::held(outcome)];
+    paragraphs.extend([sections::tasks(&outcome.tasks), sections::todos(&outcome.todos)]);
+    paragraphs.push(sections::result(&outcome.summary));
+    paragraphs.push(landing.to_owned());
+    paragraphs.push(sections::refusal_table(outcome));
+    paragraphs.extend(sections::folds(outcome));
+    let used_bytes: usize = paragraphs.iter().map(|text| text.len() + 2).sum();
+    // A character has at most four bytes.
+    paragraphs.extend(sections::diff(&outcome.changes, SUMMARY_LIMIT_BYTES.saturating_sub(used_bytes) / 4));
+    let mut text = sections::join(&paragraphs);
+    text.push('\n');
+    text
+}
+
+fn tasks(tasks: &[TaskReport]) -> Vec<String> {
+    let entry = |task: &TaskReport| {
+        let state = match task.completed {
+            Some(true) => "completed",
+            Some(false) => "not completed",
+            None => "unfinished",
+        };
+        let indent = "  ".repeat(sections::depth(task, tasks));
+        // What a run of one task spent stands below.
+        let own = if tasks.len() > 1 { format!(" · {}", figures::charged(&task.own)) } else { String::new() };
+        let all = if task.own == task.with_sub_tasks {
+            String::new()
+        } else {
+            format!("; with sub-tasks {}", figures::charged(&task.with_sub_tasks))
+        };
+        let turns = figures::count(task.turns as usize, "turn");
+        format!("{indent}{}: {} ({state}, {turns}{own}{all})", line(&task.mode), line(&task.title))
+    };
+    tasks.iter().map(entry).collect()
+}
+
+/// What a person has to decide, and how.
+fn waits(outcome: &Outcome, held: &HeldCall) -> String {
+    let mut lines = vec![format!("{} (mode {})", line(&held.headline), line(&held.mode))];
+    lines.extend(held.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
+    lines.push(format!("arguments: {}", line(&held.arguments)));
+    lines.extend(held.diff.iter().flat_map(|diff| visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()));
+    lines.push(format!("decide: locum session approve {0} {1}, or locum session deny {0} {1}", outcome.session, held.id));
+    lines.push(format!("then:   locum session resume {}", outcome.session));
+    block("waits for a person", &lines)
+}
+
+fn said(verdict: &Verdict) -> String {
+    let rule = figures::rule(verdict).map(|rule| format!(" (rule {})", line(&rule))).unwrap_or_default();
+    format!("{} {}: {}{rule}", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason()))
+}
+
+fn refusal(call: &RefusedCall) -> Vec<String> {
+    let mut lines = vec![format!("{} (mode {})", line(&call.headline), line(&call.mode))];
+    lines.extend(call.refusal.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
+    lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  instead: {}", line(hint))));
+    lines
+}
+
+fn block(title: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("{title}:\n{}", lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+fn line(text: &str) -> String {
+    figures::clip(&visible(text).split_whitespace().collect::<Vec<_>>().join(" "), 300)
+}
+
+fn tick(state: TodoState) -> char {
+    match state {
+        TodoState::Pending => ' ',
+        TodoState::Started => '-',
+        TodoState::Done => 'x',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Diff, SUMMARY_LIMIT_BYTES, job_summary, said, terminal};
+    use crate::report::sample;
+    use locum_policy::budget::Budget;
+    use locum_policy::verdict::Verdict;
+
+    #[test]
+    fn shows_everything_on_a_terminal() {
+        insta::assert_snapshot!("terminal", terminal(&sample::outcome(), Diff::Shown));
+        insta::assert_snapshot!("terminal_question", terminal(&sample::question(), Diff::LeftOut));
+        insta::assert_snapshot!("terminal_held", terminal(&sample::held(), Diff::LeftOut));
+    }
+
+    #[test]
+    fn shows_everything_in_the_job_summary() {
+        insta::assert_snapshot!(
+            "job_summary",
+            job_summary(&sample::outcome(), &Budget::default(), "orchestrator", "Published as pull request #12.")
+        );
+        insta::assert_snapshot!("job_summary_held", job_summary(&sample::held(), &Budget::default(), "code", ""));
+    }
+
+    #[test]
+    fn what_a_mode_refuses_is_not_laid_to_the_rules() {
+        let verdict = Verdict::denied("edit(a.rs)".to_owned(), "mode 'Docs' can only edit Markdown".to_owned());
+        assert_eq!(said(&verdict), "denied edit(a.rs): mode 'Docs' can only edit Markdown");
+    }
+
+    #[test]
+    fn no_text_reaches_the_terminal_as_a_control_sequence() {
+        let text = terminal(&sample::filled_with("\u{1b}[2J\u{7}\u{9b}", 100), Diff::Shown);
+        assert!(text.chars().all(|letter| !letter.is_control() || letter == '\n'), "{text:?}");
+    }
+
+    #[test]
+    fn the_job_summary_stays_below_its_limit() {
+        let outcome = sample::with_diff_lines(200_000);
+        let text = job_summary(&outcome, &Budget::default(), "code", "");
+        assert!(text.len() <= SUMMARY_LIMIT_BYTES && text.contains("Shortened: "), "{}", text.len());
+    }
+}

@@ -1,0 +1,413 @@
+//! A session as a trace: one span for the run, each task, each reply of a model, each call, in OpenTelemetry's words for agents.
+//!
+//! In: the lines of a journal, what is known of the models. Out: spans, in the order they ended. Everything is read off the journal, names
+//! of spans too, so that a resumed session tells the same spans again. Texts of people, models and tools are left out unless they are asked
+//! for. It sends nothing.
+
+mod attribute;
+pub mod otlp;
+pub mod span;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::report::trace::attribute::Attributes;
+use crate::report::trace::span::{Kind, Names, Parent, Span};
+use crate::session::event::{Event, JournalLine, SessionStart, Shortening};
+use crate::session::outcome::{Charged, Outcome, OutcomeWord};
+use crate::tools::Observation;
+use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
+use locum_base::id::TaskId;
+use locum_policy::verdict::Verdict;
+
+/// What a task's own requests took.
+const OWN: [&str; 6] = [
+    "locum.own.input_tokens",
+    "locum.own.output_tokens",
+    "locum.own.cache_read_tokens",
+    "locum.own.cache_write_tokens",
+    "locum.own.reasoning_tokens",
+    "locum.own.cost_usd",
+];
+/// What all requests of a run took.
+const TOTAL: [&str; 6] = [
+    "locum.total.input_tokens",
+    "locum.total.output_tokens",
+    "locum.total.cache_read_tokens",
+    "locum.total.cache_write_tokens",
+    "locum.total.reasoning_tokens",
+    "locum.total.cost_usd",
+];
+
+/// A model as a trace names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TracedModel {
+    /// Its provider, as OpenTelemetry calls it.
+    pub provider: &'static str,
+    /// Its name at the provider.
+    pub name: String,
+}
+
+/// What a trace depends on besides the journal.
+#[derive(Clone, Debug)]
+pub struct TraceFacts {
+    /// The root task's model.
+    pub main: TracedModel,
+    /// The sub-tasks' model.
+    pub task: TracedModel,
+    /// The model that sums conversations up; each task's own when absent.
+    pub condense: Option<TracedModel>,
+    /// The models of modes that have one of their own, by slug.
+    pub own: BTreeMap<String, TracedModel>,
+    /// Whether texts of people, models and tools are told.
+    pub content: bool,
+    /// What the run is part of.
+    pub parent: Option<Parent>,
+}
+
+/// Returns the spans of a session, the run's last; none for a journal that does not begin.
+#[must_use]
+pub fn spans(lines: &[JournalLine], facts: &TraceFacts) -> Vec<Span> {
+    let mut tracer: Option<Tracer<'_>> = None;
+    for line in lines {
+        match (&mut tracer, &line.event) {
+            (None, Event::Started(start)) => tracer = Some(Tracer::new(facts, start, line.at)),
+            (None, _) => {}
+            (Some(tracer), event) => tracer.take(line.at, event),
+        }
+    }
+    tracer.map(Tracer::finish).unwrap_or_default()
+}
+
+/// What has been read so far.
+struct Tracer<'a> {
+    facts: &'a TraceFacts,
+    names: Names,
+    run: Span,
+    last: Timestamp,
+    open: BTreeMap<TaskId, OpenTask>,
+    ended: Vec<Span>,
+}
+
+/// A task that has not ended.
+struct OpenTask {
+    span: Span,
+    mode: String,
+    is_root: bool,
+    turns: u32,
+    shortened: u32,
+    /// Replies that broke off.
+    lost: u32,
+    /// What its own requests used up.
+    own: Charged,
+    /// Since when its model has been asked.
+    since: Timestamp,
+    calls: BTreeMap<String, Span>,
+}
+
+impl<'a> Tracer<'a> {
+    fn new(facts: &'a TraceFacts, start: &SessionStart, at: Timestamp) -> Self {
+        let names = Names::new(&start.id, facts.parent.as_ref());
+        let mut run = names.span("run", facts.parent.as_ref().map(|parent| parent.span_id.clone()), "locum run".to_owned(), at);
+        run.attributes.text("gen_ai.conversation.id", start.id.as_str());
+        run.attributes.text("locum.mode", &start.mode);
+        run.attributes.text("locum.policy.hash", &start.policy_hash);
+        run.attributes.text("vcs.ref.base.revision", &start.base.0);
+        if let Some(job) = &start.facts.job {
+            run.attributes.text("locum.job", job);
+        }
+        if facts.content {
+            run.attributes.text("locum.task", &start.task);
+        }
+        Self { facts, names, run, last: at, open: BTreeMap::new(), ended: Vec::new() }
+    }
+
+    fn take(&mut self, at: Timestamp, event: &Event) {
+        self.last = at;
+        let charged = event.task().zip(event.charged());
+        if let Some((open, charged)) = charged.and_then(|(task, charged)| Some((self.open.get_mut(&task)?, charged))) {
+            open.own.add(charged);
+        }
+        match event {
+            Event::TaskStarted { task, parent, parent_call, mode, message, .. } => {
+                self.begin(*task, parent.zip(parent_call.as_deref()), mode, message, at);
+            }
+            Event::Replied { task, reply, usage, estimated, cost_usd, .. } => {
+                self.replied(*task, at, reply, (*usage, *estimated, *cost_usd))
+            }
+            Event::Shortened { task, how: Shortening::Condensed, text, usage, estimated, cost_usd, .. } => {
+                self.summed_up(*task, at, text, (*usage, *estimated, *cost_usd));
+            }
+            Event::Consulted { task, call, usage, estimated, cost_usd, .. }
+            | Event::Painted { task, call, usage, estimated, cost_usd, .. } => {
+                if let Some(span) = self.call(*task, call) {
+                    spent_on(&mut span.attributes, (*usage, *estimated, *cost_usd));
+                }
+            }
+            Event::Judged { task, call, headline, verdicts, .. } => self.judged(*task, at, call, headline, verdicts),
+            Event::Performing { task, call, .. } => {
+                if let Some(span) = self.call(*task, call) {
+                    span.start = at;
+                }
+            }
+            Event::Answered { task, call, observation, refusal, mistake, .. } => {
+                let failure = match (refusal, mistake, observation.is_error) {
+                    (Some(_), _, _) => Some("refused"),
+                    (None, true, _) => Some("mistake"),
+                    (None, false, true) => Some("failed"),
+                    (None, false, false) => None,
+                };
+                self.answered(*task, at, call, observation, failure);
+            }
+            Event::TaskEnded { task, result, completed } => self.end(*task, at, result, *completed),
+            Event::Ended(outcome) => self.outcome(at, outcome),
+            Event::ModeSwitched { task, to, .. } => {
+                if let Some(open) = self.open.get_mut(task) {
+                    open.mode.clone_from(to);
+                    open.since = at;
+                }
+            }
+            Event::Shortened { task, .. } | Event::Reminded { task, .. } | Event::TodosChanged { task, .. } => {
+                if let Some(open) = self.open.get_mut(task) {
+                    open.since = at;
+                }
+            }
+            Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
+            Event::ReplyLost { task, usage, estimated, cost_usd } => self.lost(*task, at, (*usage, *estimated, *cost_usd)),
+            Event::Started(_)
+            | Event::Forked { .. }
+            | Event::Brought { .. }
+            | Event::Decided { .. }
+            | Event::ServersListed { .. }
+            | Event::ServerNoted { .. }
+            | Event::Checkpointed { .. } => {}
+        }
+    }
+
+    fn begin(&mut self, task: TaskId, asked: Option<(TaskId, &str)>, mode: &str, message: &str, at: Timestamp) {
+        let by_call = asked.and_then(|(parent, call)| self.call(parent, call).map(|span| span.id.clone()));
+        let parent = by_call.unwrap_or_else(|| self.run.id.clone());
+        let mut span = self.names.span(&format!("task {task}"), Some(parent), format!("invoke_agent {mode}"), at);
+        span.attributes.text("gen_ai.operation.name", "invoke_agent");
+        span.attributes.text("gen_ai.provider.name", "locum");
+        span.attributes.text("gen_ai.agent.name", mode);
+        span.attributes.text("gen_ai.agent.id", &task.to_string());
+        span.attributes.text("gen_ai.conversation.id", &self.names.session);
+        if self.facts.content {
+            span.attributes.messages("gen_ai.input.messages", "user", message, &[]);
+        }
+        let open = OpenTask {
+            span,
+            mode: mode.to_owned(),
+            is_root: asked.is_none(),
+            turns: 0,
+            shortened: 0,
+            lost: 0,
+            own: Charged::default(),
+            since: at,
+            calls: BTreeMap::new(),
+        };
+        self.open.insert(task, open);
+    }
+
+    fn replied(&mut self, task: TaskId, at: Timestamp, reply: &Reply, spent: (Usage, bool, f64)) {
+        let facts = self.facts;
+        let Some(open) = self.open.get_mut(&task) else { return };
+        let model = open.model(facts);
+        let mut span = self.names.chat(&format!("chat {task} {}", open.turns), &open.span.id, model, (open.since, at));
+        spent_on(&mut span.attributes, spent);
+        span.attributes.text("gen_ai.response.model", reply.by.as_deref().unwrap_or(&model.name));
+        let finish = match reply.stop {
+            StopReason::End => "stop",
+            StopReason::ToolUse => "tool_calls",
+            StopReason::Length => "length",
+            StopReason::Filtered => "content_filter",
+        };
+        span.attributes.texts("gen_ai.response.finish_reasons", &[finish]);
+        if facts.content {
+            span.attributes.messages("gen_ai.output.messages", "assistant", &reply.text, &reply.calls);
+        }
+        self.ended.push(span);
+        let names = &self.names;
+        let called = |call: &ToolCall| {
+            let seed = format!("call {task} {} {}", open.turns, call.id);
+            let mut span = names.span(&seed, Some(open.span.id.clone()), format!("execute_tool {}", call.name), at);
+            span.attributes.text("gen_ai.operation.name", "execute_tool");
+            span.attributes.text("gen_ai.tool.name", &call.name);
+            span.attributes.text("gen_ai.tool.type", "function");
+            span.attributes.text("gen_ai.tool.call.id", &call.id);
+            if facts.content {
+                span.attributes.text("gen_ai.tool.call.arguments", &call.arguments);
+            }
+            (call.id.clone(), span)
+        };
+        open.calls = reply.calls.iter().map(called).collect();
+        open.turns += 1;
+        open.since = at;
+    }
+
+    /// Takes a reply in that broke off: the journal does not say whose it was, so it stands under the task's own model.
+    fn lost(&mut self, task: TaskId, at: Timestamp, spent: (Usage, bool, f64)) {
+        let facts = self.facts;
+        let Some(open) = self.open.get_mut(&task) else { return };
+        let mut span = self.names.chat(&format!("lost {task} {}", open.lost), &open.span.id, open.model(facts), (open.since, at));
+        spent_on(&mut span.attributes, spent);
+        span.fail("reply_lost");
+        self.ended.push(span);
+        open.lost += 1;
+        open.since = at;
+    }
+
+    fn summed_up(&mut self, task: TaskId, at: Timestamp, text: &str, spent: (Usage, bool, f64)) {
+        let facts = self.facts;
+        let Some(open) = self.open.get_mut(&task) else { return };
+        let model = facts.condense.as_ref().unwrap_or(open.model(facts));
+        let mut span = self.names.chat(&format!("condense {task} {}", open.shortened), &open.span.id, model, (open.since, at));
+        spent_on(&mut span.attributes, spent);
+        span.attributes.text("locum.purpose", "condense");
+        if facts.content {
+            span.attributes.messages("gen_ai.output.messages", "assistant", text, &[]);
+        }
+        self.ended.push(span);
+        open.shortened += 1;
+        open.since = at;
+    }
+
+    fn judged(&mut self, task: TaskId, at: Timestamp, call: &str, headline: &str, verdicts: &[Verdict]) {
+        let content = self.facts.content;
+        let Some(span) = self.call(task, call) else { return };
+        span.start = at;
+        if let Some(worst) = verdicts.iter().max_by_key(|verdict| verdict.decision) {
+            span.attributes.text("locum.policy.decision", &format!("{:?}", worst.decision).to_lowercase());
+            if let Some(rule) = worst.rule() {
+                span.attributes.text("locum.policy.rule", &rule.pattern);
+            }
+        }
+        if content {
+            span.attributes.text("locum.call", headline);
+        }
+    }
+
+    fn answered(&mut self, task: TaskId, at: Timestamp, call: &str, observation: &Observation, failure: Option<&str>) {
+        let content = self.facts.content;
+        let Some(open) = self.open.get_mut(&task) else { return };
+        open.since = at;
+        let Some(mut span) = open.calls.remove(call) else { return };
+        span.end = at;
+        if let Some(failure) = failure {
+            span.fail(failure);
+        }
+        if content {
+            span.attributes.text("gen_ai.tool.call.result", &observation.text);
+        }
+        self.ended.push(span);
+    }
+
+    fn end(&mut self, task: TaskId, at: Timestamp, result: &str, completed: bool) {
+        let Some(mut open) = self.open.remove(&task) else { return };
+        open.span.end = at;
+        if !completed {
+            open.span.fail("not_completed");
+        }
+        if self.facts.content {
+            open.span.attributes.messages("gen_ai.output.messages", "assistant", result, &[]);
+        }
+        self.close(open, at);
+    }
+
+    /// Takes a task in that is over, and its calls that nobody answered.
+    fn close(&mut self, mut open: OpenTask, at: Timestamp) {
+        open.span.attributes.number("locum.turns", u64::from(open.turns));
+        total(&mut open.span.attributes, OWN, open.own.usage, open.own.cost_usd);
+        for mut span in open.calls.into_values() {
+            span.end = at;
+            span.fail("not_answered");
+            self.ended.push(span);
+        }
+        self.ended.push(open.span);
+    }
+
+    fn outcome(&mut self, at: Timestamp, outcome: &Outcome) {
+        let word = outcome.word;
+        self.run.end = at;
+        self.run.attributes.text("locum.outcome", word.as_str());
+        self.run.attributes.number("locum.refusals", u64::try_from(outcome.refusals.len()).unwrap_or(u64::MAX));
+        self.run.attributes.number("locum.changes", u64::try_from(outcome.changes.len()).unwrap_or(u64::MAX));
+        self.run.attributes.number("locum.turns", u64::from(outcome.spent.turns));
+        self.run.attributes.number("locum.tool_calls", u64::from(outcome.spent.tool_calls));
+        // Under names of its own: whoever adds up what requests took should not count it twice.
+        total(&mut self.run.attributes, TOTAL, outcome.spent.usage, outcome.spent.cost_usd);
+        let failed = match word {
+            OutcomeWord::Done | OutcomeWord::NothingToDo | OutcomeWord::NeedsInput | OutcomeWord::OnHold => false,
+            OutcomeWord::Refused | OutcomeWord::BudgetExhausted | OutcomeWord::TimedOut | OutcomeWord::Failed | OutcomeWord::Cancelled => {
+                true
+            }
+        };
+        if failed {
+            self.run.fail(word.as_str());
+        }
+    }
+
+    fn call(&mut self, task: TaskId, call: &str) -> Option<&mut Span> {
+        self.open.get_mut(&task)?.calls.get_mut(call)
+    }
+
+    /// Ends what is still open when the journal ends.
+    fn finish(mut self) -> Vec<Span> {
+        for (_, mut open) in std::mem::take(&mut self.open).into_iter().rev() {
+            open.span.end = self.last;
+            self.close(open, self.last);
+        }
+        self.run.end = self.last;
+        self.ended.push(self.run);
+        self.ended
+    }
+}
+
+impl OpenTask {
+    /// Returns the model that replies in it.
+    fn model<'f>(&self, facts: &'f TraceFacts) -> &'f TracedModel {
+        facts.own.get(&self.mode).unwrap_or(if self.is_root { &facts.main } else { &facts.task })
+    }
+}
+
+/// Says what several requests took together.
+fn total(attributes: &mut Attributes, names: [&'static str; 6], usage: Usage, cost_usd: f64) {
+    let [input, output, cached_read, cached_write, reasoning, cost] = names;
+    attributes.number(input, usage.input);
+    attributes.number(output, usage.output);
+    attributes.number(cached_read, usage.cached_read);
+    attributes.number(cached_write, usage.cached_write);
+    attributes.number(reasoning, usage.reasoning);
+    attributes.amount(cost, cost_usd);
+}
+
+fn spent_on(attributes: &mut Attributes, (usage, is_estimate, cost_usd): (Usage, bool, f64)) {
+    attributes.number("gen_ai.usage.input_tokens", usage.input);
+    attributes.number("gen_ai.usage.output_tokens", usage.output);
+    for (key, tokens) in [
+        ("gen_ai.usage.cache_read.input_tokens", usage.cached_read),
+        ("gen_ai.usage.cache_creation.input_tokens", usage.cached_write),
+        ("gen_ai.usage.reasoning.output_tokens", usage.reasoning),
+    ] {
+        if tokens > 0 {
+            attributes.number(key, tokens);
+        }
+    }
+    attributes.amount("locum.cost_usd", cost_usd);
+    attributes.flag("locum.usage.estimated", is_estimate);
+}
+
+impl Names {
+    /// Returns the span of one request to a model.
+    fn chat(&self, seed: &str, task: &str, model: &TracedModel, (start, end): (Timestamp, Timestamp)) -> Span {
+        let mut span = self.span(seed, Some(task.to_owned()), format!("chat {}", model.name), start);
+        (span.end, span.kind) = (end, Kind::Client);
+        span.attributes.text("gen_ai.operation.name", "chat");
+        span.attributes.text("gen_ai.provider.name", model.provider);
+        span.attributes.text("gen_ai.request.model", &model.name);
+        span.attributes.text("gen_ai.conversation.id", &self.session);
+        span
+    }
+}

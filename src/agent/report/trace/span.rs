@@ -1,0 +1,124 @@
+//! `Span`: something that took time in a session, and the names that tie spans together.
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::report::trace::attribute::Attributes;
+use crate::session::id::SessionId;
+
+/// Something that took time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// The trace it belongs to: 32 hexadecimal digits.
+    pub trace_id: String,
+    /// Its name in the trace: 16 hexadecimal digits, the same ones for the same session.
+    pub id: String,
+    /// The span it is part of.
+    pub parent: Option<String>,
+    /// What it is, for people.
+    pub name: String,
+    /// Whether it waited for somebody else.
+    pub(super) kind: Kind,
+    /// When it began.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// What is said of it.
+    pub(super) attributes: Attributes,
+    /// True when it did not do what it was there for.
+    pub failed: bool,
+}
+
+impl Span {
+    /// Notes that it did not do what it was there for, and in one word why.
+    pub(super) fn fail(&mut self, why: &str) {
+        self.failed = true;
+        self.attributes.text("error.type", why);
+    }
+}
+
+/// Whether a span waited for somebody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It did not.
+    Internal,
+    /// It asked a server.
+    Client,
+}
+
+/// What a run is part of: W3C's `traceparent`, as a workflow hands it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parent {
+    /// The trace.
+    pub trace_id: String,
+    /// The span in it.
+    pub span_id: String,
+}
+
+impl Parent {
+    /// Reads `00-TRACE-SPAN-FLAGS`; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.trim().split('-');
+        let (version, trace_id, span_id) = (parts.next()?, parts.next()?, parts.next()?);
+        let is_hex = |text: &str, length: usize| {
+            text.len() == length
+                && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+                && text.bytes().any(|byte| byte != b'0')
+        };
+        let fits = version.len() == 2 && version != "ff" && is_hex(trace_id, 32) && is_hex(span_id, 16) && parts.next().is_some();
+        fits.then(|| Self { trace_id: trace_id.to_owned(), span_id: span_id.to_owned() })
+    }
+}
+
+/// The names of the spans of one session.
+pub(super) struct Names {
+    /// The session's name.
+    pub(super) session: String,
+    trace_id: String,
+}
+
+impl Names {
+    pub(super) fn new(session: &SessionId, parent: Option<&Parent>) -> Self {
+        let session = session.as_str().to_owned();
+        let own = if session.len() == 32 && session.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            session.to_ascii_lowercase()
+        } else {
+            hex(session.as_bytes(), 16)
+        };
+        Self { trace_id: parent.map_or(own, |parent| parent.trace_id.clone()), session }
+    }
+
+    /// Begins a span; `seed` tells it from every other of the session.
+    pub(super) fn span(&self, seed: &str, parent: Option<String>, name: String, start: Timestamp) -> Span {
+        let id = hex(format!("{} {seed}", self.session).as_bytes(), 8);
+        let attributes = Attributes::default();
+        Span { trace_id: self.trace_id.clone(), id, parent, name, kind: Kind::Internal, start, end: start, attributes, failed: false }
+    }
+}
+
+fn hex(text: &[u8], bytes: usize) -> String {
+    Sha256::digest(text).iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parent;
+
+    #[test]
+    fn reads_what_a_workflow_hands_on_and_nothing_else() {
+        let parent = Parent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").unwrap();
+        assert_eq!((parent.trace_id.as_str(), parent.span_id.as_str()), ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"));
+        for text in [
+            "",
+            "00",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+            "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+            "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b716920333-01",
+        ] {
+            assert_eq!(Parent::parse(text), None, "{text}");
+        }
+    }
+}

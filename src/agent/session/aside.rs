@@ -1,0 +1,88 @@
+//! What a task is told beside the answers to its calls, each thing once: the rules files of folders it works in, and that its budget runs low.
+//!
+//! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are those of the trusted commit, whatever the
+//! checkout holds; those of the root are in the system prompt.
+
+use crate::session::Session;
+use crate::session::event::Event;
+use crate::session::stop::Stop;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_base::text::head;
+use locum_modes::prompts::reminders;
+use locum_policy::intent::Intent;
+
+/// Names of rules files below the root; of one folder only the first that is there.
+const NAMES: &[&str] = &["AGENTS.md", "CLAUDE.md"];
+/// Most bytes of one that a task is told.
+const SHOWN_LIMIT_BYTES: usize = 16 * 1024;
+/// Largest one that is read.
+const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
+/// Most of them that one task is told.
+const FILES_LIMIT: usize = 16;
+/// How a task is marked that was told of its budget.
+const BUDGET: &str = "budget";
+
+impl Session<'_> {
+    /// Notes which paths a permitted call is about.
+    pub(crate) fn note_paths(&mut self, id: TaskId, intents: &[Intent]) {
+        let paths = intents.iter().filter_map(|intent| match intent {
+            Intent::Read(path) | Intent::Edit(path) => Some((id, path.clone())),
+            Intent::Command(_)
+            | Intent::Fetch(_)
+            | Intent::Browse(_)
+            | Intent::Connect(_)
+            | Intent::Server(_)
+            | Intent::Mcp { .. }
+            | Intent::Publish(_)
+            | Intent::Delegate(_)
+            | Intent::Expert(_)
+            | Intent::Mode(_)
+            | Intent::Session => None,
+        });
+        self.in_play.extend(paths);
+    }
+
+    /// Tells a task what it has to know before its next turn.
+    pub(crate) fn tell_asides(&mut self, id: TaskId) -> Result<(), Stop> {
+        let (own, others) = std::mem::take(&mut self.in_play).into_iter().partition(|(task, _)| *task == id);
+        self.in_play = others;
+        let own: Vec<(TaskId, RepoPath)> = own;
+        for (_, path) in own {
+            for folder in folders_above(&path) {
+                self.tell_rules(id, &folder)?;
+            }
+        }
+        let task = self.task(id)?;
+        match task.budget.low(&task.spent) {
+            Some(left) if !task.told.contains(BUDGET) => self.tell(id, BUDGET, reminders::budget_low(&left)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn tell_rules(&mut self, id: TaskId, folder: &RepoPath) -> Result<(), Stop> {
+        let task = self.task(id)?;
+        if task.told.contains(folder.as_str()) || task.told.len() > FILES_LIMIT {
+            return Ok(());
+        }
+        let file = NAMES.iter().find_map(|name| {
+            let path = folder.join(name).ok()?;
+            // One that cannot be read is as good as none: it only adds to what the task knows.
+            let file = self.parts.workspace.repo.file_at(self.parts.trusted, &path, FILE_LIMIT_BYTES).ok()??;
+            (!file.text.trim().is_empty()).then_some((path, file.text))
+        });
+        let Some((path, text)) = file else { return Ok(()) };
+        self.tell(id, folder.as_str(), reminders::rules_nearby(path.as_str(), folder.as_str(), head(text.trim(), SHOWN_LIMIT_BYTES)))
+    }
+
+    fn tell(&mut self, id: TaskId, about: &str, text: String) -> Result<(), Stop> {
+        let text = self.parts.redactor.redact(&text);
+        self.emit(Event::Reminded { task: id, text, mistake: false, about: Some(about.to_owned()) })
+    }
+}
+
+/// Returns a path and the folders above it, the uppermost first, without the root. A file's own path names no folder and finds nothing.
+fn folders_above(path: &RepoPath) -> Vec<RepoPath> {
+    let parts: Vec<&str> = path.parts().collect();
+    (1..=parts.len()).filter_map(|count| RepoPath::parse(&parts.get(..count)?.join("/")).ok()).collect()
+}

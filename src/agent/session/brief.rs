@@ -1,0 +1,248 @@
+//! `Brief`: what a model in one mode is told beside the conversation: the system prompt and the tools. Made once a mode, so that
+//! it stays the same bytes from turn to turn.
+
+use std::rc::Rc;
+
+use crate::session::outcome::OutcomeWord;
+use crate::session::stop::Stop;
+use crate::session::task::TaskState;
+use crate::session::{Session, TaskModel};
+use crate::tools::dispatch;
+use crate::tools::mcp::catalogue;
+use locum_base::chat::ToolSpec;
+use locum_base::id::TaskId;
+use locum_base::tool::ToolName;
+use locum_models::accounting;
+use locum_models::profile::ToolProtocol;
+use locum_models::xml;
+use locum_modes::access::{self, Offer, Purpose};
+use locum_modes::prompts::servers::OfferedServer;
+use locum_modes::prompts::skills::Skill;
+use locum_modes::prompts::{self, PromptFacts, Standing};
+use locum_modes::{Group, Mode, ModeSet, WayIn};
+use locum_policy::Policy;
+use locum_policy::explain::UseKind;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::pattern::RESOURCE;
+use locum_policy::verdict::Decision;
+
+/// What a model in one mode is told beside the conversation.
+pub(crate) struct Brief {
+    /// The system prompt.
+    pub(crate) system: String,
+    /// The tools it is offered, as the model sees them.
+    pub(crate) tools: Vec<ToolSpec>,
+    /// Their names.
+    pub(crate) offered: Vec<ToolName>,
+    /// About how many tokens all of it has: an estimate.
+    pub(crate) size_tokens: u64,
+}
+
+impl<'a> Session<'a> {
+    /// Returns the brief for a task as it is now.
+    pub(crate) fn brief(&mut self, id: TaskId) -> Result<Rc<Brief>, Stop> {
+        let task = self.task(id)?;
+        let may_delegate = self.may_delegate(task);
+        let key = (task.mode.clone(), may_delegate, task.parent.is_none(), task.purpose);
+        if let Some(brief) = self.briefs.get(&key) {
+            return Ok(Rc::clone(brief));
+        }
+        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, self.model_of(task)));
+        self.briefs.insert(key, Rc::clone(&brief));
+        Ok(brief)
+    }
+
+    /// Returns a mode by slug.
+    pub(crate) fn mode(&self, slug: &str) -> Result<&'a Mode, Stop> {
+        let modes: &'a ModeSet = self.parts.modes;
+        modes.find(slug).ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("there is no mode `{slug}`")))
+    }
+
+    /// Returns the model a task speaks with: its mode's own, else the one for its place.
+    pub(crate) fn model_of(&self, task: &TaskState) -> TaskModel<'a> {
+        let own = self.parts.own.get(&task.mode).copied();
+        own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
+    }
+
+    fn make_brief(&self, mode: &Mode, may_delegate: bool, purpose: Purpose, model: TaskModel<'_>) -> Brief {
+        let told = Told::of(&Telling {
+            mode,
+            modes: self.parts.modes,
+            policy: self.parts.policy,
+            facts: &self.facts(&mode.slug),
+            may_delegate,
+            purpose,
+            included: model.included_tools,
+            standing: self.parts.standing,
+            servers: &self.parts.servers.offered(),
+        });
+        let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
+        let size_tokens = estimate(&system, &told.tools, model);
+        Brief { system, tools: told.tools, offered: told.offered, size_tokens }
+    }
+}
+
+fn estimate(system: &str, tools: &[ToolSpec], model: TaskModel<'_>) -> u64 {
+    let described = match model.tool_protocol {
+        ToolProtocol::Native => accounting::estimate_tools(model.tokenizer, tools),
+        ToolProtocol::Xml => model.tokenizer.tokens(&xml::write::section(tools)),
+    };
+    accounting::estimate_text(model.tokenizer, system).saturating_add(described)
+}
+
+/// What decides what a model in one mode is told.
+#[derive(Clone, Copy)]
+pub struct Telling<'t> {
+    /// The mode.
+    pub mode: &'t Mode,
+    /// Every mode.
+    pub modes: &'t ModeSet,
+    /// Decides.
+    pub policy: &'t Policy,
+    /// Who asked and how, in this mode.
+    pub facts: &'t Facts,
+    /// Whether the task may start sub-tasks.
+    pub may_delegate: bool,
+    /// What the task is there for.
+    pub purpose: Purpose,
+    /// Opt-in tools that the model's profile includes.
+    pub included: &'t [ToolName],
+    /// What the trusted ref adds to prompts, all modes together.
+    pub standing: &'t Standing,
+    /// The MCP servers that answer, with what they have.
+    pub servers: &'t [OfferedServer],
+}
+
+/// What a model in one mode is told beside the conversation, by section.
+pub struct Told {
+    /// The sections of the system prompt by name.
+    pub sections: Vec<(&'static str, String)>,
+    /// The tools the model sees: those of the mode that some rule of the policy could let it use.
+    pub tools: Vec<ToolSpec>,
+    /// The tools of the mode. A call of one that is not shown is judged like any other, so that its refusal says why.
+    pub offered: Vec<ToolName>,
+}
+
+impl Told {
+    /// Puts everything together.
+    #[must_use]
+    pub fn of(telling: &Telling<'_>) -> Self {
+        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, standing, servers } = *telling;
+        let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included });
+        let skills = standing.skills.of_mode(&mode.slug);
+        let experts = askable(&standing.experts, policy, facts);
+        let servers = if offered.contains(&ToolName::UseMcpTool) { usable(servers, mode, policy, facts) } else { Vec::new() };
+        // A tool of a server is shown under a name of its own.
+        let resources = servers.iter().any(|server| server.has_resources);
+        let draws = may_draw(&standing.painters, policy, facts);
+        let known = Known { skills: &skills, experts: &experts, draws, servers: false, resources };
+        let mut tools = dispatch::specs(&shown(&offered, policy, facts, known));
+        tools.extend(catalogue::specs(&servers));
+        let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
+        let delegates = modes
+            .iter()
+            .filter(|other| may_delegate && other.way_in != WayIn::NotDelegated && may(&Intent::Delegate(other.slug.clone())))
+            .collect();
+        let allowed = ModeSet::merge([modes
+            .iter()
+            .filter(|other| other.way_in != WayIn::Delegated && may(&Intent::Mode(other.slug.clone())))
+            .cloned()
+            .collect()]);
+        let of_mode = standing.rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
+        let sections = prompts::sections_of(&PromptFacts {
+            mode,
+            delegates,
+            modes: &allowed,
+            tools: &tools,
+            rules: &prompts::rules::order(of_mode, &mode.slug),
+            replacement: prompts::rules::replacement(&standing.rules, &mode.slug),
+            skills: &skills,
+            experts: &experts,
+            servers: &servers,
+            language: standing.language.as_deref(),
+            policy_lines: &policy.summary_lines(&mode.slug, |kind| offered.iter().any(|tool| use_of(*tool) == Some(kind))),
+            system: std::env::consts::OS,
+        });
+        Self { sections, tools, offered }
+    }
+}
+
+/// What there is for tools that need something to be there.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'k> {
+    /// The skills of the mode.
+    pub skills: &'k [&'k Skill],
+    /// The models it may ask.
+    pub experts: &'k [&'k str],
+    /// Whether a model may be asked for pictures.
+    pub draws: bool,
+    /// Whether there are MCP servers whose tools have no names of their own yet.
+    pub servers: bool,
+    /// Whether there are resources of MCP servers.
+    pub resources: bool,
+}
+
+/// Returns the models that the policy lets be asked under these facts, or holds.
+#[must_use]
+pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec<&'e str> {
+    let may = |name: &&str| policy.decide(&Intent::Expert((*name).to_owned()), facts).decision != Decision::Deny;
+    experts.iter().map(String::as_str).filter(may).collect()
+}
+
+/// Returns whether the policy lets those who draw pictures be asked under these facts, or holds it; no when there is nobody.
+#[must_use]
+pub fn may_draw(painters: &[String], policy: &Policy, facts: &Facts) -> bool {
+    !painters.is_empty() && askable(painters, policy, facts).len() == painters.len()
+}
+
+/// Returns the tools that some rule of the policy could let a task use under these facts, of those that there is something for.
+#[must_use]
+pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<'_>) -> Vec<ToolName> {
+    let may_be_used = |tool: &ToolName| {
+        match use_of(*tool) {
+            Some(UseKind::Mcp) if *tool == ToolName::AccessMcpResource && !known.resources => false,
+            Some(UseKind::Mcp) if *tool == ToolName::UseMcpTool && !known.servers => false,
+            Some(UseKind::Edit) if *tool == ToolName::GenerateImage && !known.draws => false,
+            Some(UseKind::Expert) => !known.experts.is_empty(),
+            Some(kind) => policy.may_use(kind, facts),
+            // With no other mode there is nothing to ask for.
+            None if *tool == ToolName::RequestModeSwitch => policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
+            None if *tool == ToolName::Skill => !known.skills.is_empty(),
+            None => true,
+        }
+    };
+    offered.iter().copied().filter(may_be_used).collect()
+}
+
+/// Returns what kind of rule a tool needs, if any.
+fn use_of(tool: ToolName) -> Option<UseKind> {
+    if tool == ToolName::AskExpertModel {
+        return Some(UseKind::Expert);
+    }
+    match access::group_of(tool)? {
+        Group::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
+        Group::Read => Some(UseKind::Read),
+        Group::Edit => Some(UseKind::Edit),
+        Group::Command => Some(UseKind::Command),
+        Group::Mcp => Some(UseKind::Mcp),
+        Group::Modes => None,
+    }
+}
+
+/// Returns what of the servers a task may use: the tools that neither its mode nor the policy denies.
+fn usable(servers: &[OfferedServer], mode: &Mode, policy: &Policy, facts: &Facts) -> Vec<OfferedServer> {
+    let may = |server: &str, tool: &str| {
+        let intent = Intent::Mcp { server: server.to_owned(), tool: tool.to_owned() };
+        access::check_intent(mode, ToolName::UseMcpTool, &intent).is_ok() && policy.decide(&intent, facts).decision != Decision::Deny
+    };
+    let part = |server: &OfferedServer| {
+        let tools = server.tools.iter().filter(|tool| may(&server.name, &tool.name)).cloned().collect();
+        let resources: Vec<String> =
+            server.resources.iter().filter(|uri| may(&server.name, &format!("{RESOURCE}{uri}"))).cloned().collect();
+        // Others than those it listed may be asked for as well.
+        let has_resources = server.has_resources && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
+        let usable = OfferedServer { name: server.name.clone(), tools, has_resources, resources };
+        (!usable.tools.is_empty() || usable.has_resources).then_some(usable)
+    };
+    servers.iter().filter_map(part).collect()
+}

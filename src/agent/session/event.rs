@@ -1,0 +1,509 @@
+//! `Event`: one line of the journal. Everything a session knows can be computed from its events.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::session::id::SessionId;
+use crate::session::outcome::{Charged, Outcome};
+use crate::tools::{Observation, Todo};
+use locum_base::chat::{Reply, Usage};
+use locum_base::id::TaskId;
+use locum_base::image::Image;
+use locum_base::path::RepoPath;
+use locum_policy::approval::Approval;
+use locum_policy::budget::Budget;
+use locum_policy::intent::Facts;
+use locum_policy::verdict::{Refusal, RuleRef, Verdict};
+use locum_workspace::merge::Conflict;
+use locum_workspace::repo::CommitId;
+
+/// The journal's format; a reader refuses a later one.
+pub const JOURNAL_VERSION: u32 = 2;
+
+/// What a session is to do: complete, so that it can be resumed from its journal alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionStart {
+    /// Format of the journal.
+    pub version: u32,
+    /// Its name.
+    pub id: SessionId,
+    /// The task in the words of who asked.
+    pub task: String,
+    /// What the root task is told first: the task together with its material.
+    pub message: String,
+    /// The mode of the root task.
+    pub mode: String,
+    /// Who asked and how; `mode` in it is the root task's.
+    pub facts: Facts,
+    /// What may be spent: the policy's budget, tightened by flags and inputs.
+    pub budget: Budget,
+    /// The commit the run started from.
+    pub base: CommitId,
+    /// Hash of the policy that judges it.
+    pub policy_hash: String,
+    /// Labels of the models for root task and sub-tasks.
+    pub models: (String, String),
+    /// Anything else a resume needs, by the caller's own keys (flags, event, profile names).
+    pub caller: serde_json::Value,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The session began.
+    Started(Box<SessionStart>),
+    /// It was taken up again after it had been killed.
+    Resumed,
+    /// A task began.
+    TaskStarted {
+        /// Its name.
+        task: TaskId,
+        /// The task that asked for it; `None` for the root task.
+        parent: Option<TaskId>,
+        /// The call of the parent that asked for it.
+        parent_call: Option<String>,
+        /// Its mode.
+        mode: String,
+        /// What it is to do.
+        message: String,
+        /// Its first checklist.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        todos: Vec<Todo>,
+        /// What it may spend.
+        budget: Budget,
+        /// The commit its own worktree begins with; `None` where it works in its parent's checkout.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<CommitId>,
+    },
+    /// Sub-tasks are about to be started that work beside each other, each in a worktree of its own.
+    Forked {
+        /// Who starts them.
+        task: TaskId,
+        /// The calls that ask for them, in order.
+        calls: Vec<ForkedCall>,
+        /// What each of them begins with.
+        from: CommitId,
+    },
+    /// The changes of a sub-task in its own worktree came to its parent, or stay where they are kept.
+    Brought {
+        /// The sub-task.
+        task: TaskId,
+        /// Files that changed where its parent works.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        taken: Vec<RepoPath>,
+        /// What stood in the way; nothing was taken over then.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        conflicts: Vec<Conflict>,
+        /// The ref the changes are kept on when they were not taken over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
+    },
+    /// The model replied.
+    Replied {
+        /// In which task.
+        task: TaskId,
+        /// The reply.
+        reply: Reply,
+        /// Tokens as counted, or estimated.
+        usage: Usage,
+        /// True when the provider did not count.
+        estimated: bool,
+        /// US dollars by the price table; 0 for models without a price.
+        cost_usd: f64,
+        /// True when the model has a price.
+        priced: bool,
+        /// Calls whose arguments held a secret, which was taken out of them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        withheld: Vec<String>,
+    },
+    /// Another model answered a question that a call put to it.
+    Consulted {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// The name of the profile that was asked.
+        expert: String,
+        /// Its answer.
+        answer: String,
+        /// Tokens as counted, or estimated.
+        usage: Usage,
+        /// True when the provider did not count them, or they have no price.
+        estimated: bool,
+        /// US dollars by the price table.
+        cost_usd: f64,
+    },
+    /// Another model drew a picture for a call, or said why not; its bytes are kept apart.
+    Painted {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// What came of it.
+        #[serde(flatten)]
+        painting: Painting,
+        /// Tokens as counted, or estimated.
+        usage: Usage,
+        /// True when the provider did not count them, or they have no price.
+        estimated: bool,
+        /// US dollars by the price table.
+        cost_usd: f64,
+    },
+    /// An attempt to get a reply broke after something of it had come: nothing of it was used, and the provider counts it.
+    ReplyLost {
+        /// In which task.
+        task: TaskId,
+        /// Tokens as the provider said, as far as it did, and as estimated.
+        usage: Usage,
+        /// True: what came last was not counted.
+        estimated: bool,
+        /// US dollars by the price table.
+        cost_usd: f64,
+    },
+    /// The context of a task was shortened; the journal keeps what was left out.
+    Shortened {
+        /// Which task.
+        task: TaskId,
+        /// How.
+        how: Shortening,
+        /// Messages at its beginning that are left out.
+        left_out: usize,
+        /// What stands for them.
+        text: String,
+        /// Tokens of the summary.
+        usage: Usage,
+        /// True when the provider did not count them, or they have no price.
+        estimated: bool,
+        /// US dollars of the summary.
+        cost_usd: f64,
+    },
+    /// The session said something to the model: a reminder, a correction, an answer.
+    Reminded {
+        /// In which task.
+        task: TaskId,
+        /// What it said.
+        text: String,
+        /// True when the model had made a mistake (no tool called, unknown tool, bad arguments).
+        mistake: bool,
+        /// What it was about, where a task is told of it once only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<String>,
+    },
+    /// A call was judged.
+    Judged {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// One line for people.
+        headline: String,
+        /// The script it would run, if it would run one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        command: Option<String>,
+        /// Every verdict.
+        verdicts: Vec<Verdict>,
+        /// The person's yes that let held intents pass.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval: Option<Approval>,
+    },
+    /// A person said something to what the session had stopped for; it goes on there.
+    Decided {
+        /// In which task.
+        task: TaskId,
+        /// The call that waited.
+        call: String,
+        /// What they said.
+        decision: Decided,
+    },
+    /// A permitted call with effects is about to be performed. Flushed before the effect.
+    Performing {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// What the files it would edit held before, so that an effect cut off midway can be undone and done again.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        before: Vec<FileBefore>,
+        /// For commands: the checkout before it, kept beside the journal under this hash.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        snapshot: Option<String>,
+    },
+    /// A call has its answer.
+    Answered {
+        /// In which task.
+        task: TaskId,
+        /// The call.
+        call: String,
+        /// The tool's name as the model wrote it.
+        tool: String,
+        /// The answer.
+        observation: Observation,
+        /// Why it was refused, if it was, or why a part of what it did was undone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        refusal: Option<Box<Refusal>>,
+        /// True when the model made a mistake: unknown tool, bad arguments, the same call again and again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        mistake: bool,
+    },
+    /// The checklist of a task changed.
+    TodosChanged {
+        /// In which task.
+        task: TaskId,
+        /// The new checklist.
+        todos: Vec<Todo>,
+    },
+    /// A task goes on in another mode.
+    ModeSwitched {
+        /// Which task.
+        task: TaskId,
+        /// The mode before.
+        from: String,
+        /// The mode after.
+        to: String,
+        /// Why: the model's reason, or the coordinator's.
+        reason: String,
+        /// What in the policy lets it be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleRef>,
+    },
+    /// The files written so far are safe on the session's private ref.
+    Checkpointed {
+        /// The task whose own worktree it is of; `None` for the run's checkout.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tree: Option<TaskId>,
+        /// The snapshot.
+        commit: CommitId,
+        /// The paths touched since the checkpoint before.
+        touched: Vec<TouchedPath>,
+    },
+    /// A task ended and its result went to its parent.
+    TaskEnded {
+        /// Which task.
+        task: TaskId,
+        /// Its result in the model's words, or why it failed.
+        result: String,
+        /// True when it reached its goal by its own account.
+        completed: bool,
+    },
+    /// MCP servers said what tools they have: a hash of each, by server and tool. No others are offered in this session.
+    ServersListed {
+        /// The servers.
+        servers: BTreeMap<String, BTreeMap<String, String>>,
+    },
+    /// An MCP server did something nobody asked for: it ended, or has other tools.
+    ServerNoted {
+        /// Its name.
+        server: String,
+        /// What.
+        what: String,
+    },
+    /// The session ended.
+    Ended(Box<Outcome>),
+}
+
+impl Event {
+    /// Returns the images it holds: their bytes are kept apart.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        if let Self::Answered { observation, .. } = self {
+            &observation.images
+        } else if let Self::Replied { reply, .. } = self {
+            &reply.images
+        } else if let Self::Painted { painting, .. } = self {
+            painting.image.as_slice()
+        } else {
+            &[]
+        }
+    }
+
+    /// As [`Event::images`].
+    pub(crate) fn images_mut(&mut self) -> &mut [Image] {
+        if let Self::Answered { observation, .. } = self {
+            &mut observation.images
+        } else if let Self::Replied { reply, .. } = self {
+            &mut reply.images
+        } else if let Self::Painted { painting, .. } = self {
+            painting.image.as_mut_slice()
+        } else {
+            &mut []
+        }
+    }
+}
+
+impl Event {
+    /// Returns what it charges to its task; `None` for what no model was asked for.
+    #[must_use]
+    pub fn charged(&self) -> Option<Charged> {
+        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| Charged { turns, usage: *usage, cost_usd: *cost_usd, is_estimate };
+        match self {
+            Self::Replied { usage, estimated, cost_usd, priced, .. } => Some(charge(1, usage, *estimated || !*priced, cost_usd)),
+            Self::Consulted { usage, estimated, cost_usd, .. } => Some(charge(1, usage, *estimated, cost_usd)),
+            Self::Painted { painting, usage, estimated, cost_usd, .. } => (!painting.again).then(|| charge(1, usage, *estimated, cost_usd)),
+            Self::ReplyLost { usage, estimated, cost_usd, .. } | Self::Shortened { usage, estimated, cost_usd, .. } => {
+                Some(charge(0, usage, *estimated, cost_usd))
+            }
+            Self::Started(_)
+            | Self::Resumed
+            | Self::TaskStarted { .. }
+            | Self::Forked { .. }
+            | Self::Brought { .. }
+            | Self::Reminded { .. }
+            | Self::Judged { .. }
+            | Self::Decided { .. }
+            | Self::Performing { .. }
+            | Self::Answered { .. }
+            | Self::TodosChanged { .. }
+            | Self::ModeSwitched { .. }
+            | Self::Checkpointed { .. }
+            | Self::TaskEnded { .. }
+            | Self::ServersListed { .. }
+            | Self::ServerNoted { .. }
+            | Self::Ended(_) => None,
+        }
+    }
+
+    /// Returns the task it happened in; `None` for what happens to the session.
+    #[must_use]
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Started(_) | Self::Resumed | Self::ServersListed { .. } | Self::ServerNoted { .. } | Self::Ended(_) => None,
+            Self::Checkpointed { tree, .. } => *tree,
+            Self::TaskStarted { task, .. }
+            | Self::Forked { task, .. }
+            | Self::Brought { task, .. }
+            | Self::Replied { task, .. }
+            | Self::Consulted { task, .. }
+            | Self::Painted { task, .. }
+            | Self::Shortened { task, .. }
+            | Self::Reminded { task, .. }
+            | Self::Judged { task, .. }
+            | Self::Decided { task, .. }
+            | Self::Performing { task, .. }
+            | Self::Answered { task, .. }
+            | Self::TodosChanged { task, .. }
+            | Self::ModeSwitched { task, .. }
+            | Self::ReplyLost { task, .. }
+            | Self::TaskEnded { task, .. } => Some(*task),
+        }
+    }
+}
+
+/// A sub-task that is about to be started beside others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForkedCall {
+    /// The call that asks for it.
+    pub call: String,
+    /// What it may spend.
+    pub budget: Budget,
+}
+
+/// What another model gave for a picture it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Painting {
+    /// The name of the profile that was asked.
+    pub by: String,
+    /// Tells what was wished for from anything else: a hash of the prompt and of the picture it starts from.
+    pub wish: String,
+    /// The picture; `None` where it gave words alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
+    /// What it said beside it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    /// True when it was drawn for an earlier call that could not write it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+}
+
+/// How a context was shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shortening {
+    /// A model summed up what was left out.
+    Condensed,
+    /// What was left out is gone from the context.
+    Truncated,
+}
+
+/// What a person said to a hold or a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The hold or question it is about.
+    pub id: String,
+    /// Who: a login, or the person at the command line.
+    pub by: String,
+    /// Yes, no, or words.
+    pub word: PersonsWord,
+}
+
+impl Decided {
+    /// Returns the reason of a no; empty for anything else.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match &self.word {
+            PersonsWord::Deny { reason } => reason,
+            PersonsWord::Approve | PersonsWord::Answer { .. } => "",
+        }
+    }
+}
+
+/// Yes, no, or words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonsWord {
+    /// The held call may be performed, once.
+    Approve,
+    /// It may not.
+    Deny {
+        /// Why, in their words; may be empty.
+        reason: String,
+    },
+    /// The answer to a question.
+    Answer {
+        /// In their words.
+        text: String,
+    },
+}
+
+/// A path at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TouchedPath {
+    /// The path.
+    pub path: RepoPath,
+    /// Lines added and removed since the run's base; `None` when the file is as it was there.
+    pub diff_lines: Option<u32>,
+}
+
+/// A file as it was before a call that edits it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileBefore {
+    /// The file.
+    pub path: RepoPath,
+    /// What it held.
+    pub content: ContentBefore,
+}
+
+/// What a file held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentBefore {
+    /// There was no such file.
+    Absent,
+    /// This, kept beside the journal under its hash.
+    Kept(String),
+    /// Something too large or too odd to keep.
+    NotKept,
+}
+
+/// A journal line: an event and when it happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalLine {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}

@@ -1,0 +1,161 @@
+//! The end of a session: its outcome, computed from its state and the checkout, written down as the last event.
+
+use std::collections::BTreeSet;
+
+use crate::session::Session;
+use crate::session::event::Event;
+use crate::session::hold::Waiting;
+use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+use crate::session::state::Tree;
+use crate::session::stop::Stop;
+use crate::session::task::{TaskState, WaitingCall};
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_modes::Group;
+use locum_policy::budget::Spent;
+use locum_workspace::diff::FileChange;
+
+impl Session<'_> {
+    /// Returns how a session whose root task ended stops.
+    pub(crate) fn result(&self) -> Stop {
+        let completed = self.state.root().and_then(|root| root.ended.as_ref()).is_some_and(|end| end.completed);
+        if completed { Stop::session(OutcomeWord::Done, "") } else { Stop::session(OutcomeWord::Failed, "the root task failed") }
+    }
+
+    /// Makes what was written safe, computes the outcome and writes it down.
+    pub(crate) async fn finish(&mut self, stop: Stop) -> Outcome {
+        let mut stop = stop;
+        if !self.journal_broken
+            && let Err(failed) = self.charge_unheard()
+        {
+            stop = worse(stop, failed);
+        }
+        if !self.journal_broken
+            && let Err(failed) = self.close_cut_off().await
+        {
+            stop = worse(stop, failed);
+        }
+        if !self.journal_broken
+            && let Err(failed) = self.save_all()
+        {
+            stop = worse(stop, failed);
+        }
+        if let Err(failed) = self.leave_worktrees() {
+            stop = worse(stop, failed);
+        }
+        let changes = match self.changes() {
+            Ok(changes) => changes,
+            Err(failed) => {
+                stop = worse(stop, failed);
+                Vec::new()
+            }
+        };
+        let outcome = self.outcome(stop, changes);
+        if !self.journal_broken
+            && let Err(failed) = self.emit(Event::Ended(Box::new(outcome.clone())))
+        {
+            return Outcome { word: OutcomeWord::Failed, reason: Some(failed.reason), ..outcome };
+        }
+        outcome
+    }
+
+    /// Answers the calls that were under way when the session was stopped, so that what they changed is known.
+    async fn close_cut_off(&mut self) -> Result<(), Stop> {
+        let cut_off = |task: &TaskState| {
+            let open = task.waiting.iter().filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none());
+            open.map(|waiting| (task.id, waiting.clone())).collect::<Vec<_>>()
+        };
+        let cut_off: Vec<(TaskId, WaitingCall)> = self.state.at_work().flat_map(cut_off).collect();
+        for (id, waiting) in cut_off {
+            if let Some(look) = self.answer_interrupted(id, &waiting)? {
+                let (id, done) = look.await;
+                self.complete(id, done)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes everything safe that was written, wherever it lies.
+    fn save_all(&mut self) -> Result<(), Stop> {
+        let unsaved = |(owner, tree): (&TaskId, &Tree)| (!tree.unsaved.is_empty()).then_some(Some(*owner));
+        let mut owners: Vec<Option<TaskId>> = self.state.apart.iter().filter_map(unsaved).collect();
+        owners.extend((!self.state.tree.unsaved.is_empty()).then_some(None));
+        owners.into_iter().try_for_each(|owner| self.save(owner))
+    }
+
+    fn changes(&self) -> Result<Vec<FileChange>, Stop> {
+        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.tree.touched.is_empty()) else { return Ok(Vec::new()) };
+        let touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
+        let changes = self.parts.workspace.repo.changes(&start.base, &touched)?.into_iter();
+        let shown = |change: FileChange| if self.parts.redactor.finds_secret(&change.patch) { change.without_patch() } else { change };
+        Ok(changes.map(shown).collect())
+    }
+
+    fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
+        let start = self.state.start.as_deref().unwrap_or(&self.parts.start);
+        let root = self.state.root();
+        let (question, held) = match stop.waiting.map(|waiting| *waiting) {
+            Some(Waiting::Question(question)) => (Some(question), None),
+            Some(Waiting::Hold(held)) => (None, Some(held)),
+            None => (None, None),
+        };
+        let idle = stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
+        Outcome {
+            session: start.id.clone(),
+            word: if idle { OutcomeWord::NothingToDo } else { stop.word },
+            summary: root.and_then(|root| root.ended.as_ref()).map(|end| end.result.clone()).unwrap_or_default(),
+            reason: Some(self.parts.redactor.redact(&stop.reason)).filter(|reason| !reason.is_empty()),
+            question,
+            held,
+            approved: self.state.approved.clone(),
+            policy_hash: start.policy_hash.clone(),
+            tasks: self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect(),
+            refusals: self.state.refusals.clone(),
+            commands: self.state.commands.clone(),
+            todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
+            spent: Spent {
+                seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),
+                ..root.map(|root| root.spent).unwrap_or_default()
+            },
+            spent_is_estimate: self.state.spent_is_estimate(),
+            changes,
+            base: start.base.clone(),
+            checkpoint: self.state.tree.checkpoint.clone(),
+            apart: self.apart_commits(),
+        }
+    }
+
+    /// Returns true when some task was in a mode that edits files.
+    fn could_have_written(&self) -> bool {
+        let edits = |task: &TaskState| {
+            let mode = self.parts.modes.find(&task.mode);
+            mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == Group::Edit))
+        };
+        self.state.tasks.iter().any(edits)
+    }
+}
+
+impl TaskReport {
+    /// Views a task for a report; `asked` is the session's own task, the words of who asked.
+    #[must_use]
+    pub fn of(task: &TaskState, asked: &str) -> Self {
+        let message = if task.parent.is_none() { asked } else { &task.message };
+        Self {
+            task: task.id,
+            parent: task.parent,
+            mode: task.mode.clone(),
+            title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
+            completed: task.ended.as_ref().map(|end| end.completed),
+            turns: task.turns,
+            own: task.own,
+            with_sub_tasks: task.charged(),
+            kept: task.brought.as_ref().and_then(|brought| brought.kept.clone()),
+        }
+    }
+}
+
+/// Returns a failure at the end together with why the session had stopped before it.
+fn worse(stop: Stop, failed: Stop) -> Stop {
+    let reason = if stop.reason.is_empty() { failed.reason } else { format!("{}; {}", stop.reason, failed.reason) };
+    Stop { word: OutcomeWord::Failed, reason, ..stop }
+}

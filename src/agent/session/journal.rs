@@ -1,0 +1,415 @@
+//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces; and the blobs beside it, images among them.
+//!
+//! In: events and their times. Out: whole lines, each handed to the operating system in one write, so that a killed process
+//! loses at most the line it was writing; reading drops such a cut last line. A line costs the same however long the journal is.
+//! `fdatasync` happens for the first and the last event only: what lies between is lost together with the checkout when
+//! the machine loses power, and waiting for the disk at every line would cost more than the rest of a turn. One process at a
+//! time holds a journal (a lock of the operating system, gone with the process). It does not interpret events.
+#![expect(clippy::disallowed_methods, reason = "the journal and its blobs are the session's own files, outside the checkout")]
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
+use locum_base::secret::plain::PlainValues;
+
+/// The journal's name in the folder of its session.
+pub const JOURNAL_FILE: &str = "journal.jsonl";
+
+/// Largest journal that is read back.
+pub const JOURNAL_LIMIT_BYTES: u64 = 1 << 30;
+
+const BLOB_FOLDER: &str = "blobs";
+
+/// The record of a session, open for appending.
+#[derive(Debug)]
+pub struct Journal {
+    folder: PathBuf,
+    file: File,
+    length_bytes: u64,
+    lines: Vec<JournalLine>,
+    hidden: PlainValues,
+}
+
+/// Why a journal could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The operating system said no.
+    #[error("journal `{file}`: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// A line is no event. The last line may be cut short by a kill and is then dropped; any other is an error.
+    #[error("journal `{file}`:{line}: {message}")]
+    Malformed {
+        /// The file.
+        file: String,
+        /// Its line, counted from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// Another process has it open for writing.
+    #[error("journal `{file}` is in use by another process")]
+    InUse {
+        /// The file.
+        file: String,
+    },
+    /// It is larger than what is read.
+    #[error("journal `{file}` has {size_bytes} bytes, more than the {limit_bytes} that are read")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// Its size.
+        size_bytes: u64,
+        /// What is read.
+        limit_bytes: u64,
+    },
+}
+
+impl Journal {
+    /// Starts a new journal in `folder` (made if missing).
+    ///
+    /// # Errors
+    /// When it exists already or cannot be written.
+    pub fn create(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
+        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(|source| failed(&path, source))?;
+        lock(&file, &path)?;
+        Ok(Self { folder: folder.to_owned(), file, length_bytes: 0, lines: Vec::new(), hidden: PlainValues::default() })
+    }
+
+    /// Opens the journal in `folder` to continue it; a cut last line is dropped.
+    ///
+    /// # Errors
+    /// When it is not there, malformed, in use, or of a later version.
+    pub fn resume(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(|source| failed(&path, source))?;
+        lock(&file, &path)?;
+        let (lines, length_bytes) = parse_lines(&mut file, &path)?;
+        file.set_len(length_bytes).map_err(|source| failed(&path, source))?;
+        let mut journal = Self { folder: folder.to_owned(), file, length_bytes, lines, hidden: PlainValues::default() };
+        journal.load_images();
+        Ok(journal)
+    }
+
+    /// Puts the bytes of images back into the lines read; an image whose bytes are not there stays described.
+    fn load_images(&mut self) {
+        let mut lines = std::mem::take(&mut self.lines);
+        for image in lines.iter_mut().flat_map(|line| line.event.images_mut()) {
+            if let Ok(bytes) = self.kept(&image.hash) {
+                *image = image.clone().with_content(&bytes);
+            }
+        }
+        self.lines = lines;
+    }
+
+    /// Reads a journal without opening it for writing.
+    ///
+    /// # Errors
+    /// As [`Journal::resume`], except that it may be in use.
+    pub fn read(folder: &Path) -> Result<Vec<JournalLine>, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let mut file = File::open(&path).map_err(|source| failed(&path, source))?;
+        Ok(parse_lines(&mut file, &path)?.0)
+    }
+
+    /// Takes away a journal that was just made and holds nothing; one with lines stays.
+    pub fn discard(&self) {
+        if self.length_bytes == 0 && std::fs::remove_file(self.folder.join(JOURNAL_FILE)).is_ok() {
+            // It holds more than the journal only where something else put it there.
+            let _ = std::fs::remove_dir(&self.folder);
+        }
+    }
+
+    /// Returns true while a process holds the journal in `folder`, and where that cannot be told.
+    #[must_use]
+    pub fn is_held(folder: &Path) -> bool {
+        match File::open(folder.join(JOURNAL_FILE)) {
+            Ok(file) => file.try_lock_shared().is_err(),
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Takes these values out of every line that is written from now on.
+    pub fn hide(&mut self, hidden: PlainValues) {
+        self.hidden = hidden;
+    }
+
+    /// Returns the journal in `folder` as it is on the disk, to be carried elsewhere.
+    ///
+    /// # Errors
+    /// When it is not there or larger than `limit_bytes`.
+    pub fn bytes(folder: &Path, limit_bytes: u64) -> Result<Vec<u8>, JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        let size_bytes = std::fs::metadata(&path).map_err(|source| failed(&path, source))?.len();
+        if size_bytes > limit_bytes {
+            return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes, limit_bytes });
+        }
+        std::fs::read(&path).map_err(|source| failed(&path, source))
+    }
+
+    /// Puts a journal that was carried here into `folder`, in place of any that is there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(folder: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+        let path = folder.join(JOURNAL_FILE);
+        std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
+        std::fs::write(&path, bytes).map_err(|source| failed(&path, source))
+    }
+
+    /// Reads the first line of a journal's text: what the session was to do.
+    ///
+    /// # Errors
+    /// When it is no such line, or of a later version.
+    pub fn start_in(text: &str) -> Result<Box<SessionStart>, String> {
+        let first = parse_line(text.lines().next().unwrap_or_default().as_bytes())?;
+        if let Event::Started(start) = first.event { Ok(start) } else { Err("the first line does not begin a session".to_owned()) }
+    }
+
+    /// Returns the folder it lies in, which is the session's own.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the lines that were there when it was opened.
+    #[must_use]
+    pub fn past(&self) -> &[JournalLine] {
+        &self.lines
+    }
+
+    /// Appends an event; it is with the operating system when this returns, and on the disk for the first and the last event.
+    ///
+    /// # Errors
+    /// When the disk is full or gone; the file then ends with a whole line.
+    pub fn append(&mut self, line: &JournalLine) -> Result<(), JournalError> {
+        for image in line.event.images() {
+            if let Some(bytes) = image.content.bytes() {
+                self.keep(bytes)?;
+            }
+        }
+        let text = serde_json::to_string(line).map_err(|error| self.failed(error.into()))?;
+        let mut bytes = self.hidden.hide(&text).into_owned().into_bytes();
+        bytes.push(b'\n');
+        if let Err(source) = self.file.write_all(&bytes) {
+            // Shortening needs no room on a full disk; should it fail as well, reading drops the cut line.
+            let _ = self.file.set_len(self.length_bytes);
+            return Err(self.failed(source));
+        }
+        self.length_bytes = self.length_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        if matches!(line.event, Event::Started(_) | Event::Ended(_)) {
+            self.file.sync_data().map_err(|source| self.failed(source))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps content beside the journal and returns the hash it is found by.
+    ///
+    /// # Errors
+    /// When the disk is full or gone.
+    pub fn keep(&self, content: &[u8]) -> Result<String, JournalError> {
+        let hash: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let folder = self.folder.join(BLOB_FOLDER);
+        let path = folder.join(&hash);
+        let kept = std::fs::metadata(&path).is_ok_and(|found| u64::try_from(content.len()).is_ok_and(|length| found.len() == length));
+        if !kept {
+            std::fs::create_dir_all(&folder).map_err(|source| failed(&path, source))?;
+            std::fs::write(&path, content).map_err(|source| failed(&path, source))?;
+        }
+        Ok(hash)
+    }
+
+    /// Returns content kept by [`Journal::keep`].
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub fn kept(&self, hash: &str) -> Result<Vec<u8>, JournalError> {
+        let path = self.folder.join(BLOB_FOLDER).join(hash);
+        let named = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let found = if named { std::fs::read(&path) } else { Err(std::io::ErrorKind::InvalidInput.into()) };
+        found.map_err(|source| failed(&path, source))
+    }
+
+    fn failed(&self, source: std::io::Error) -> JournalError {
+        failed(&self.folder.join(JOURNAL_FILE), source)
+    }
+}
+
+/// Returns the events of a journal and the bytes they take; what comes after the last newline is not counted.
+fn parse_lines(file: &mut File, path: &Path) -> Result<(Vec<JournalLine>, u64), JournalError> {
+    let size_bytes = file.metadata().map_err(|source| failed(path, source))?.len();
+    if size_bytes > JOURNAL_LIMIT_BYTES {
+        return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes, limit_bytes: JOURNAL_LIMIT_BYTES });
+    }
+    let mut bytes = Vec::new();
+    file.take(JOURNAL_LIMIT_BYTES).read_to_end(&mut bytes).map_err(|source| failed(path, source))?;
+    let mut lines = Vec::new();
+    let mut length_bytes = 0;
+    for (index, text) in bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n")).enumerate() {
+        let line = parse_line(text).map_err(|message| malformed(path, index, message))?;
+        lines.push(line);
+        length_bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
+    }
+    Ok((lines, length_bytes))
+}
+
+fn parse_line(text: &[u8]) -> Result<JournalLine, String> {
+    let line: JournalLine = serde_json::from_slice(text).map_err(|error| format!("not an event: {error}"))?;
+    if let Event::Started(start) = &line.event
+        && start.version > JOURNAL_VERSION
+    {
+        return Err(format!("format {} is later than {JOURNAL_VERSION}, the latest this program reads", start.version));
+    }
+    Ok(line)
+}
+
+/// Gives the lock back by name: closing the file alone leaves it to a child process that was being started at that moment and still
+/// holds a copy of it.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        // NOTE: fails only where the lock is gone already.
+        let _ = self.file.unlock();
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => JournalError::InUse { file: path.display().to_string() },
+        TryLockError::Error(source) => failed(path, source),
+    })
+}
+
+fn failed(path: &Path, source: std::io::Error) -> JournalError {
+    JournalError::Io { file: path.display().to_string(), source }
+}
+
+fn malformed(path: &Path, index: usize, message: String) -> JournalError {
+    JournalError::Malformed { file: path.display().to_string(), line: index + 1, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JOURNAL_FILE, Journal, JournalError};
+    use crate::session::event::{Event, JournalLine};
+    use locum_base::chat::{Reply, Usage};
+    use locum_base::id::TaskId;
+    use pretty_assertions::assert_eq;
+    use std::io::Write;
+
+    fn line(second: i64, event: Event) -> JournalLine {
+        JournalLine { at: jiff::Timestamp::from_second(1_700_000_000 + second).unwrap(), event }
+    }
+
+    fn three_lines() -> Vec<JournalLine> {
+        let reply = Reply { text: "two\nlines \u{2028} and \"quotes\"".into(), ..Reply::default() };
+        let replied = Event::Replied {
+            task: TaskId(0),
+            reply,
+            usage: Usage::default(),
+            estimated: true,
+            cost_usd: 0.25,
+            priced: false,
+            withheld: vec![],
+        };
+        let reminded = Event::Reminded { task: TaskId(0), text: "call a tool".into(), mistake: true, about: None };
+        vec![line(0, Event::Resumed), line(1, replied), line(2, reminded)]
+    }
+
+    fn written(folder: &std::path::Path) -> Vec<u8> {
+        std::fs::read(folder.join(JOURNAL_FILE)).unwrap()
+    }
+
+    fn journal_of_three(folder: &std::path::Path) {
+        let mut journal = Journal::create(folder).unwrap();
+        three_lines().iter().for_each(|line| journal.append(line).unwrap());
+    }
+
+    #[test]
+    fn reads_back_what_it_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        journal_of_three(folder.path());
+        assert_eq!(Journal::read(folder.path()).unwrap(), three_lines());
+        assert_eq!(written(folder.path()).iter().filter(|byte| **byte == b'\n').count(), 3);
+    }
+
+    #[test]
+    fn drops_a_last_line_cut_at_any_byte_and_goes_on_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        journal_of_three(folder.path());
+        let whole = written(folder.path());
+        let second_ends = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
+        for cut in second_ends..whole.len() {
+            std::fs::write(folder.path().join(JOURNAL_FILE), &whole[..cut]).unwrap();
+            let mut journal = Journal::resume(folder.path()).unwrap();
+            assert_eq!(journal.past(), &three_lines()[..2], "cut at {cut}");
+            journal.append(&three_lines()[2]).unwrap();
+            assert_eq!(written(folder.path()), whole, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn refuses_a_broken_line_in_the_middle_and_a_later_format() {
+        let folder = tempfile::tempdir().unwrap();
+        journal_of_three(folder.path());
+        let mut bytes = written(folder.path());
+        bytes[3] = b'#';
+        std::fs::write(folder.path().join(JOURNAL_FILE), &bytes).unwrap();
+        assert!(matches!(Journal::resume(folder.path()), Err(JournalError::Malformed { line: 1, .. })));
+        let later = r#"{"at":"2023-11-14T22:13:20Z","event":"started","version":99,"id":"x","task":"","message":"","mode":"","facts":{"mode":"","trigger":"local","tier":"maintainer","job":null},"budget":{},"base":"","policy_hash":"","models":["",""],"caller":null}"#;
+        std::fs::write(folder.path().join(JOURNAL_FILE), format!("{later}\n")).unwrap();
+        let error = Journal::resume(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("format 99 is later than 2"), "{error}");
+    }
+
+    #[test]
+    fn is_held_by_one_process_at_a_time_and_read_by_any() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = Journal::create(folder.path()).unwrap();
+        assert!(matches!(Journal::resume(folder.path()), Err(JournalError::InUse { .. })));
+        assert_eq!(Journal::read(folder.path()).unwrap(), vec![]);
+        drop(held);
+        Journal::resume(folder.path()).unwrap();
+        assert!(matches!(Journal::create(folder.path()), Err(JournalError::Io { .. })), "an old journal is never overwritten");
+    }
+
+    #[test]
+    fn a_failing_disk_is_an_error_and_leaves_whole_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        journal_of_three(folder.path());
+        let whole = written(folder.path());
+        let mut journal = Journal::resume(folder.path()).unwrap();
+        let full = std::fs::OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let real = std::mem::replace(&mut journal.file, full);
+        let error = journal.append(&three_lines()[0]).unwrap_err().to_string();
+        assert!(error.contains("No space left"), "{error}");
+        // As if the disk had taken half a line before it was full.
+        (&real).write_all(b"{\"at\":").unwrap();
+        journal.file = std::fs::OpenOptions::new().read(true).open(folder.path().join(JOURNAL_FILE)).unwrap();
+        assert!(journal.append(&three_lines()[0]).is_err());
+        drop((journal, real));
+        assert_eq!(Journal::read(folder.path()).unwrap(), three_lines());
+        Journal::resume(folder.path()).unwrap();
+        assert_eq!(written(folder.path()), whole);
+    }
+
+    #[test]
+    fn keeps_content_by_its_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::create(folder.path()).unwrap();
+        let hash = journal.keep(b"content \0 of any kind").unwrap();
+        assert_eq!(journal.keep(b"content \0 of any kind").unwrap(), hash);
+        assert_eq!(journal.kept(&hash).unwrap(), b"content \0 of any kind");
+        assert!(journal.kept("../journal.jsonl").is_err());
+        assert!(journal.kept("00").is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! `Outcome`: how a session ended, in one word and with everything a report needs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::id::SessionId;
+use crate::tools::Todo;
+use locum_base::chat::Usage;
+use locum_base::id::TaskId;
+use locum_policy::approval::Approval;
+use locum_policy::budget::Spent;
+use locum_policy::verdict::{Refusal, Verdict};
+use locum_sandbox::exec::Exit;
+use locum_workspace::diff::FileChange;
+use locum_workspace::repo::CommitId;
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Its name.
+    pub session: SessionId,
+    /// In one word.
+    pub word: OutcomeWord,
+    /// The root task's result in the model's words; empty when it has none.
+    pub summary: String,
+    /// Why it ended so, when it is not `done`: one sentence for people.
+    pub reason: Option<String>,
+    /// The question, for `needs-input`.
+    pub question: Option<Question>,
+    /// The call that waits for a person, for `on-hold`.
+    #[serde(default)]
+    pub held: Option<Box<HeldCall>>,
+    /// Held calls that a person approved and that were performed, in order.
+    #[serde(default)]
+    pub approved: Vec<ApprovedCall>,
+    /// Hash of the policy that judged it.
+    #[serde(default)]
+    pub policy_hash: String,
+    /// Every task, in order of creation.
+    pub tasks: Vec<TaskReport>,
+    /// Every refusal, in order.
+    pub refusals: Vec<RefusedCall>,
+    /// Commands that were run and how they ended, in order.
+    pub commands: Vec<CommandReport>,
+    /// The root task's checklist.
+    pub todos: Vec<Todo>,
+    /// What was spent.
+    pub spent: Spent,
+    /// True when some tokens were estimated or had no price.
+    pub spent_is_estimate: bool,
+    /// Changed files, from base to now.
+    pub changes: Vec<FileChange>,
+    /// The commit the run started from.
+    pub base: CommitId,
+    /// The last checkpoint, if anything was written.
+    pub checkpoint: Option<CommitId>,
+    /// Commits that sub-tasks in worktrees of their own need to go on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<CommitId>,
+}
+
+/// One word for how a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutcomeWord {
+    /// The task is done by the model's account.
+    Done,
+    /// It completed and no file changed although it could have.
+    NothingToDo,
+    /// A question must be answered first.
+    NeedsInput,
+    /// A rule says hold.
+    OnHold,
+    /// The policy refused the run itself.
+    Refused,
+    /// A limit of the budget is reached.
+    BudgetExhausted,
+    /// The wall time is over.
+    TimedOut,
+    /// It could not be done.
+    Failed,
+    /// It was stopped from outside.
+    Cancelled,
+}
+
+/// A question to people.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What an answer names: a hash of the call that asks.
+    #[serde(default)]
+    pub id: String,
+    /// The task that asks.
+    #[serde(default)]
+    pub task: TaskId,
+    /// The call that waits for the answer.
+    #[serde(default)]
+    pub call: String,
+    /// The question.
+    pub text: String,
+    /// Suggested answers.
+    pub suggestions: Vec<String>,
+}
+
+/// A call that waits for a person's yes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldCall {
+    /// What an approval names: a hash of the call, its arguments and what was held of it.
+    pub id: String,
+    /// The task that wants it.
+    pub task: TaskId,
+    /// The call.
+    pub call: String,
+    /// Mode of the task.
+    pub mode: String,
+    /// The tool as the model wrote it.
+    pub tool: String,
+    /// One line for people.
+    pub headline: String,
+    /// The arguments as the model wrote them, clipped.
+    pub arguments: String,
+    /// What was held, each with its rule.
+    pub verdicts: Vec<Verdict>,
+    /// What an edit would change, clipped; `None` for other calls and where it cannot be told.
+    pub diff: Option<String>,
+}
+
+/// A held call that a person approved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovedCall {
+    /// The task that wanted it.
+    pub task: TaskId,
+    /// One line for people.
+    pub headline: String,
+    /// The yes.
+    pub approval: Approval,
+}
+
+/// What requests to models used up: those of a task, of a task with its sub-tasks, of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Charged {
+    /// Replies of models, answers of experts among them.
+    pub turns: u32,
+    /// Tokens, with those of replies that broke off and of summaries.
+    pub usage: Usage,
+    /// US dollars by the price table.
+    pub cost_usd: f64,
+    /// True when some tokens were estimated or had no price.
+    pub is_estimate: bool,
+}
+
+/// A task in a report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TaskReport {
+    /// Its name.
+    pub task: TaskId,
+    /// Who asked for it.
+    pub parent: Option<TaskId>,
+    /// Its last mode.
+    pub mode: String,
+    /// The first line of what it was to do.
+    pub title: String,
+    /// True once it ended by its own account, `None` while it runs or when it was cut off.
+    pub completed: Option<bool>,
+    /// Model replies it took.
+    pub turns: u32,
+    /// What its own requests used up.
+    #[serde(default)]
+    pub own: Charged,
+    /// The same with those of its sub-tasks.
+    #[serde(default)]
+    pub with_sub_tasks: Charged,
+    /// The ref its changes are kept on, where they were not taken over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<String>,
+}
+
+/// A refused call in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCall {
+    /// In which task.
+    pub task: TaskId,
+    /// In which mode.
+    pub mode: String,
+    /// One line for people.
+    pub headline: String,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+/// A command in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandReport {
+    /// The command as written.
+    pub command: String,
+    /// How it ended.
+    pub exit: Exit,
+}
+
+impl Charged {
+    /// Adds another charge to this one.
+    pub fn add(&mut self, other: Self) {
+        self.turns = self.turns.saturating_add(other.turns);
+        self.usage.add(other.usage);
+        self.cost_usd += other.cost_usd;
+        self.is_estimate |= other.is_estimate;
+    }
+}
+
+impl OutcomeWord {
+    /// Returns the word itself.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::NothingToDo => "nothing-to-do",
+            Self::NeedsInput => "needs-input",
+            Self::OnHold => "on-hold",
+            Self::Refused => "refused",
+            Self::BudgetExhausted => "budget-exhausted",
+            Self::TimedOut => "timed-out",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

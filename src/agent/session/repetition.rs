@@ -1,0 +1,120 @@
+//! Notices a model that repeats itself: one call over and over, or a short cycle of calls.
+//!
+//! In: every answered call of a task, in order. Out: whether the next one would be one repetition too many. Calls are compared
+//! by name and arguments, whatever the order of the arguments' keys. There is no time window and results do not count.
+
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use locum_base::chat::ToolCall;
+
+/// How often the same call (or cycle of calls) may happen in a row; the next one is refused.
+pub const REPEAT_LIMIT: usize = 3;
+
+/// Longest cycle that is noticed, in calls.
+pub const CYCLE_LIMIT: usize = 4;
+
+/// The last calls of a task.
+#[derive(Clone, Debug, Default)]
+pub struct Recent(VecDeque<u64>);
+
+impl Recent {
+    /// Takes a call in; the oldest ones are forgotten.
+    pub fn push(&mut self, call: &ToolCall) {
+        self.0.push_back(signature(call));
+        if self.0.len() > REPEAT_LIMIT * CYCLE_LIMIT {
+            self.0.pop_front();
+        }
+    }
+
+    /// Returns the length of the cycle this call would go on with after [`REPEAT_LIMIT`] rounds of it; `None` when it is fine.
+    #[must_use]
+    pub fn repeats(&self, call: &ToolCall) -> Option<usize> {
+        let next = signature(call);
+        (1..=CYCLE_LIMIT).find(|cycle| self.went_round(*cycle, next))
+    }
+
+    /// Returns true when the last calls are [`REPEAT_LIMIT`] rounds of one cycle and `next` is the first call of that cycle.
+    fn went_round(&self, cycle: usize, next: u64) -> bool {
+        let rounds = cycle * REPEAT_LIMIT;
+        let newest_first = || self.0.iter().rev().take(rounds);
+        newest_first().count() == rounds
+            && newest_first().zip(newest_first().skip(cycle)).all(|(newer, older)| newer == older)
+            && newest_first().nth(cycle - 1) == Some(&next)
+    }
+}
+
+fn signature(call: &ToolCall) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.name.hash(&mut hasher);
+    match serde_json::from_str::<serde_json::Value>(&call.arguments) {
+        Ok(arguments) => hash_value(&arguments, &mut hasher),
+        Err(_) => call.arguments.hash(&mut hasher),
+    }
+    hasher.finish()
+}
+
+fn hash_value(value: &serde_json::Value, hasher: &mut DefaultHasher) {
+    match value {
+        serde_json::Value::Object(members) => {
+            let mut names: Vec<_> = members.iter().collect();
+            names.sort_by_key(|(name, _)| *name);
+            names.len().hash(hasher);
+            for (name, member) in names {
+                name.hash(hasher);
+                hash_value(member, hasher);
+            }
+        }
+        serde_json::Value::Array(items) => {
+            items.len().hash(hasher);
+            items.iter().for_each(|item| hash_value(item, hasher));
+        }
+        plain => plain.to_string().hash(hasher),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Recent;
+    use locum_base::chat::ToolCall;
+    use pretty_assertions::assert_eq;
+
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall { id: "any".into(), name: name.into(), arguments: arguments.into() }
+    }
+
+    fn check(past: &[&str], next: &str, expected: Option<usize>) {
+        let mut recent = Recent::default();
+        for name in past {
+            recent.push(&call(name, "{}"));
+        }
+        assert_eq!(recent.repeats(&call(next, "{}")), expected, "{past:?} then {next}");
+    }
+
+    #[test]
+    fn notices_the_fourth_same_call_and_the_fourth_round_of_a_cycle() {
+        check(&[], "a", None);
+        check(&["a", "a"], "a", None);
+        check(&["a", "a", "a"], "a", Some(1));
+        check(&["b", "a", "a", "a"], "a", Some(1));
+        check(&["a", "a", "a"], "b", None);
+        check(&["a", "b", "a", "a"], "a", None);
+        check(&["a", "b", "a", "b", "a", "b"], "a", Some(2));
+        check(&["a", "b", "a", "b", "a", "b"], "c", None);
+        check(&["a", "b", "a", "b"], "a", None);
+        check(&["a", "b", "c", "d", "a", "b", "c", "d", "a", "b", "c", "d"], "a", Some(4));
+        check(&["a", "b", "c", "d", "a", "b", "c", "d", "a", "b", "c", "x"], "a", None);
+    }
+
+    #[test]
+    fn compares_arguments_whatever_their_order() {
+        let mut recent = Recent::default();
+        for arguments in [r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#, r#"{"b":[1,{"d":3,"c":2}],"a":1}"#, r#"{ "b": [1, {"d":3,"c":2}], "a": 1 }"#]
+        {
+            recent.push(&call("x", arguments));
+        }
+        assert_eq!(recent.repeats(&call("x", r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#)), Some(1));
+        assert_eq!(recent.repeats(&call("x", r#"{"a":1,"b":[1,{"c":3,"d":2}]}"#)), None);
+        assert_eq!(recent.repeats(&call("y", r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#)), None);
+    }
+}

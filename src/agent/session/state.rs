@@ -1,0 +1,520 @@
+//! `State`: everything a session knows, computed from its events and from nothing else.
+//!
+//! In: journal lines in order, the live ones and those read back alike. Out: the tasks, what was spent, refused, run, touched.
+//! A resumed session therefore stands exactly where the killed one stood after its last whole line.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
+use crate::session::outcome::{ApprovedCall, Charged, CommandReport, Outcome, RefusedCall};
+use crate::session::task::{Brought, Fork, Measured, Performing, TaskEnd, TaskState, WaitingCall};
+use crate::tools::{Observation, Todo};
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_base::tool::{self, ToolName};
+use locum_modes::access::{self, Purpose};
+use locum_policy::intent::Intent;
+use locum_policy::verdict::{Refusal, Verdict};
+use locum_workspace::repo::CommitId;
+
+/// Everything a session knows.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// What it is to do; `None` before its first event.
+    pub start: Option<Box<SessionStart>>,
+    /// Every task, by its number.
+    pub tasks: Vec<TaskState>,
+    /// The tasks that run, in the order they began: a task stands after the one that asked for it.
+    pub running: Vec<TaskId>,
+    /// Every refusal, in order.
+    pub refusals: Vec<RefusedCall>,
+    /// Held calls that a person approved, in order.
+    pub approved: Vec<ApprovedCall>,
+    /// Commands that were run, in order.
+    pub commands: Vec<CommandReport>,
+    /// What was changed in the run's checkout.
+    pub tree: Tree,
+    /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
+    pub apart: BTreeMap<TaskId, Tree>,
+    /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
+    pub servers: BTreeMap<String, BTreeMap<String, String>>,
+    /// How it ended, once it did.
+    pub outcome: Option<Box<Outcome>>,
+    last_at: Option<Timestamp>,
+}
+
+/// What was changed in a checkout.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// What it began with; `None` for the run's own, which began with the run's base.
+    pub start: Option<CommitId>,
+    /// Every path touched in it, with its lines changed since the start; `None` for those that are as they were there.
+    pub touched: BTreeMap<RepoPath, Option<u32>>,
+    /// Paths touched since the last checkpoint.
+    pub unsaved: BTreeSet<RepoPath>,
+    /// The last checkpoint.
+    pub checkpoint: Option<CommitId>,
+}
+
+impl State {
+    /// Computes the state a journal leads to.
+    #[must_use]
+    pub fn of(lines: &[JournalLine]) -> Self {
+        let mut state = Self::default();
+        for line in lines {
+            state.apply(line);
+        }
+        state
+    }
+
+    /// Returns a task.
+    #[must_use]
+    pub fn task(&self, id: TaskId) -> Option<&TaskState> {
+        self.tasks.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// Returns the tasks that run and wait for no sub-task, in the order they began.
+    pub fn at_work(&self) -> impl Iterator<Item = &TaskState> {
+        let runs = |waiting: &WaitingCall| waiting.child.is_some_and(|child| self.running.contains(&child));
+        let running = self.running.iter().filter_map(|id| self.task(*id));
+        running.filter(move |task| task.to_be_forked().is_some() || !task.waiting.iter().any(runs))
+    }
+
+    /// Returns the task whose worktree a task works in; `None` for the run's own checkout.
+    #[must_use]
+    pub fn tree_owner(&self, id: TaskId) -> Option<TaskId> {
+        let mut task = self.task(id);
+        while let Some(found) = task {
+            if found.apart {
+                return Some(found.id);
+            }
+            task = found.parent.and_then(|parent| self.task(parent));
+        }
+        None
+    }
+
+    /// Returns what was changed in a worktree, or in the run's own checkout.
+    #[must_use]
+    pub fn tree(&self, owner: Option<TaskId>) -> &Tree {
+        owner.and_then(|owner| self.apart.get(&owner)).unwrap_or(&self.tree)
+    }
+
+    fn tree_mut(&mut self, owner: Option<TaskId>) -> &mut Tree {
+        owner.and_then(|owner| self.apart.get_mut(&owner)).unwrap_or(&mut self.tree)
+    }
+
+    /// Returns the root task.
+    #[must_use]
+    pub fn root(&self) -> Option<&TaskState> {
+        self.tasks.first()
+    }
+
+    /// Returns the wall time the session took until `now`, without the time it lay dead.
+    #[must_use]
+    pub fn wall_until(&self, now: Timestamp) -> Duration {
+        let wall = self.root().map_or(Duration::ZERO, |root| root.wall);
+        wall.saturating_add(self.last_at.map_or(Duration::ZERO, |since| passed(since, now)))
+    }
+
+    /// Returns true when some tokens were estimated or had no price.
+    #[must_use]
+    pub fn spent_is_estimate(&self) -> bool {
+        self.root().is_some_and(|root| root.spent_is_estimate)
+    }
+
+    /// Returns when the last thing happened.
+    #[must_use]
+    pub fn last_at(&self) -> Option<Timestamp> {
+        self.last_at
+    }
+
+    /// Returns true for a call that a person's yes let pass.
+    #[must_use]
+    pub fn is_approved(&self, waiting: &WaitingCall) -> bool {
+        waiting.decided.as_ref().is_some_and(|decided| self.approved.iter().any(|call| call.approval.hold == decided.id))
+    }
+
+    /// Takes one more line in.
+    pub fn apply(&mut self, line: &JournalLine) {
+        self.pass_time(line);
+        if let Some((task, charged)) = line.event.task().zip(line.event.charged()) {
+            self.charge(task, charged);
+        }
+        match &line.event {
+            Event::Started(start) => self.start = Some(start.clone()),
+            Event::Resumed | Event::ServerNoted { .. } | Event::ReplyLost { .. } => {}
+            Event::ServersListed { servers } => self.servers.clone_from(servers),
+            Event::TaskStarted { task, parent, parent_call, mode, message, todos, budget, tree } => {
+                let parent = parent.zip(parent_call.clone());
+                if let Some(start) = tree {
+                    self.apart.insert(*task, Tree { start: Some(start.clone()), ..Tree::default() });
+                }
+                let mut state = TaskState::new(*task, parent, mode.clone(), message.clone(), *budget);
+                state.apart = tree.is_some();
+                self.start_task(state, todos);
+            }
+            Event::Forked { task, calls, from } => {
+                let fork = Fork { calls: calls.clone(), from: from.clone() };
+                self.with_task(*task, |task| task.fork = Some(fork));
+            }
+            Event::Brought { task, taken, conflicts, kept } => {
+                let brought = Brought { taken: taken.clone(), conflicts: conflicts.clone(), kept: kept.clone() };
+                self.with_task(*task, |task| task.brought = Some(brought));
+                if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
+                    self.touch(parent, taken);
+                }
+            }
+            Event::Replied { task, reply, usage, estimated, withheld, .. } => self.with_task(*task, |task| {
+                task.replied(reply.clone(), withheld);
+                let (bytes, messages) = (task.context_bytes, task.messages.len());
+                task.measured = (!estimated).then_some(Measured { tokens: usage.total(), bytes, messages });
+            }),
+            Event::Consulted { task, call, answer, .. } => self.with_task(*task, |task| {
+                task.consulted = task.consulted.saturating_add(1);
+                if let Some(waiting) = task.waiting_call_mut(call) {
+                    waiting.consulted = Some(answer.clone());
+                }
+            }),
+            Event::Painted { task, call, painting, .. } => self.with_task(*task, |task| task.painted(call, painting)),
+            Event::Shortened { task, left_out, text, .. } => self.with_task(*task, |task| task.shorten(*left_out, text.clone())),
+            Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
+                task.told.extend(about.clone());
+                task.reminded(text.clone(), *mistake);
+            }),
+            Event::Judged { task, call, headline, command, verdicts: _, approval } => {
+                if let Some(approval) = approval.as_ref().filter(|yes| self.approved.iter().all(|known| known.approval.hold != yes.hold)) {
+                    self.approved.push(ApprovedCall { task: *task, headline: headline.clone(), approval: approval.clone() });
+                }
+                self.with_task(*task, |task| {
+                    if let Some(waiting) = task.waiting_call_mut(call) {
+                        waiting.headline = Some(headline.clone());
+                        waiting.command.clone_from(command);
+                    }
+                });
+            }
+            Event::Decided { task, call, decision } => {
+                self.outcome = None;
+                self.with_task(*task, |task| {
+                    if let Some(waiting) = task.waiting_call_mut(call) {
+                        waiting.decided = Some(decision.clone());
+                    }
+                });
+            }
+            Event::Performing { task, call, before, snapshot } => self.with_task(*task, |task| {
+                if let Some(waiting) = task.waiting_call_mut(call) {
+                    waiting.performing = Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
+                }
+            }),
+            Event::Answered { task, call, tool, observation, refusal, mistake } => {
+                self.answer(*task, call, observation, refusal.as_deref());
+                self.with_task(*task, |task| {
+                    if let Some(barred) = refusal.as_deref().filter(|_| *mistake).and_then(|refusal| barred(tool, refusal)) {
+                        task.barred = Some(barred);
+                    }
+                    task.answered(call, observation, *mistake);
+                });
+            }
+            Event::TodosChanged { task, todos } => self.with_task(*task, |task| {
+                task.todos.clone_from(todos);
+                task.owed.pop_front();
+            }),
+            Event::ModeSwitched { task, from: _, to, reason: _, rule: _ } => self.with_task(*task, |task| {
+                task.mode.clone_from(to);
+                task.barred = None;
+                task.owed.pop_front();
+            }),
+            Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
+            Event::TaskEnded { task, result, completed } => {
+                let end = TaskEnd { result: result.clone(), completed: *completed };
+                self.with_task(*task, |task| task.ended = Some(end));
+                self.running.retain(|running| running != task);
+            }
+            Event::Ended(outcome) => self.outcome = Some(outcome.clone()),
+        }
+    }
+
+    fn with_task(&mut self, id: TaskId, change: impl FnOnce(&mut TaskState)) {
+        if let Some(task) = usize::try_from(id.0).ok().and_then(|index| self.tasks.get_mut(index)) {
+            change(task);
+        }
+    }
+
+    /// Changes a task and every task above it.
+    fn with_line(&mut self, id: TaskId, mut change: impl FnMut(&mut TaskState)) {
+        let mut next = Some(id);
+        while let Some(id) = next {
+            next = self.task(id).and_then(|task| task.parent);
+            self.with_task(id, &mut change);
+        }
+    }
+
+    fn with_running(&mut self, mut change: impl FnMut(&mut TaskState)) {
+        for id in &self.running {
+            if let Some(task) = usize::try_from(id.0).ok().and_then(|index| self.tasks.get_mut(index)) {
+                change(task);
+            }
+        }
+    }
+
+    /// Counts the wall time between two lines; the time a session lay dead does not count.
+    fn pass_time(&mut self, line: &JournalLine) {
+        let since = self.last_at.replace(line.at);
+        if matches!(line.event, Event::Resumed | Event::Decided { .. }) {
+            return;
+        }
+        let passed = since.map_or(Duration::ZERO, |since| passed(since, line.at));
+        self.with_running(|task| {
+            task.wall = task.wall.saturating_add(passed);
+            task.spent.seconds = task.wall.as_secs();
+        });
+    }
+
+    fn start_task(&mut self, mut task: TaskState, todos: &[Todo]) {
+        task.todos = todos.to_vec();
+        if let (Some(parent), Some(call)) = (task.parent, task.parent_call.clone()) {
+            task.depth = self.task(parent).map_or(0, |parent| parent.depth.saturating_add(1));
+            let child = task.id;
+            let mut asked = None;
+            self.with_task(parent, |parent| {
+                if let Some(waiting) = parent.waiting_call_mut(&call) {
+                    waiting.child = Some(child);
+                    asked = ToolName::find(tool::resolve(waiting.call.name.trim()));
+                }
+            });
+            task.purpose = if asked == Some(ToolName::RequestModeSwitch) { Purpose::Decide } else { Purpose::Work };
+        }
+        self.running.push(task.id);
+        self.tasks.push(task);
+    }
+
+    /// Charges what a request used up, to a task and those above it.
+    fn charge(&mut self, id: TaskId, charged: Charged) {
+        self.with_task(id, |task| task.own.add(charged));
+        self.with_line(id, |task| task.charge(charged));
+    }
+
+    /// Counts files as changed where a task works, for it and the tasks above it that work there.
+    fn touch(&mut self, id: TaskId, paths: &[RepoPath]) {
+        let owner = self.tree_owner(id);
+        let tree = self.tree_mut(owner);
+        for path in paths {
+            tree.touched.entry(path.clone()).or_default();
+            tree.unsaved.insert(path.clone());
+        }
+        let mut next = Some(id);
+        while let Some(id) = next.filter(|id| self.tree_owner(*id) == owner) {
+            next = self.task(id).and_then(|task| task.parent);
+            self.with_task(id, |task| task.touched.extend(paths.iter().cloned()));
+        }
+    }
+
+    fn answer(&mut self, id: TaskId, call: &str, observation: &Observation, refusal: Option<&Refusal>) {
+        let Some(task) = self.task(id) else { return };
+        let Some(waiting) = task.waiting_call(call) else { return };
+        let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
+        let mode = task.mode.clone();
+        let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
+        let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
+        if let Some(exit) = observation.exit {
+            self.commands.push(CommandReport { command, exit });
+        }
+        if let Some(refusal) = refusal {
+            self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });
+        }
+        // What an approved call changed was held, or allowed anyway: anything else was undone.
+        if let Some(call) = self.approved.iter_mut().find(|call| hold.as_ref() == Some(&call.approval.hold)) {
+            call.approval.intents.extend(observation.touched.iter().map(|path| Intent::Edit(path.clone()).to_string()));
+        }
+        self.touch(id, &observation.touched);
+        self.with_line(id, |task| task.spent.tool_calls = task.spent.tool_calls.saturating_add(1));
+    }
+
+    fn save(&mut self, owner: Option<TaskId>, commit: &CommitId, touched: &[TouchedPath]) {
+        let there: Vec<TaskId> = self.running.iter().copied().filter(|id| self.tree_owner(*id) == owner).collect();
+        let tree = self.tree_mut(owner);
+        tree.checkpoint = Some(commit.clone());
+        tree.unsaved.clear();
+        for TouchedPath { path, diff_lines } in touched {
+            let before = self.tree_mut(owner).touched.insert(path.clone(), *diff_lines).flatten();
+            for id in &there {
+                self.with_task(*id, |task| {
+                    task.spent.files = step(task.spent.files, before.is_some().into(), diff_lines.is_some().into());
+                    task.spent.diff_lines = step(task.spent.diff_lines, before.unwrap_or(0), diff_lines.unwrap_or(0));
+                });
+            }
+        }
+    }
+}
+
+/// Returns the edit that a mode's own restriction kept a call from.
+fn barred(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
+    let tool = ToolName::find(tool::resolve(tool.trim()))?;
+    let edit = |verdict: &Verdict| RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok();
+    Some((tool, refusal.verdicts.iter().find_map(edit)?))
+}
+
+fn passed(since: Timestamp, until: Timestamp) -> Duration {
+    Duration::try_from(until.duration_since(since)).unwrap_or_default()
+}
+
+/// Returns a count in which one part changed from `before` to `after`.
+fn step(count: u32, before: u32, after: u32) -> u32 {
+    count.saturating_add(after).saturating_sub(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::State;
+    use crate::session::event::{Event, JournalLine, TouchedPath};
+    use crate::session::history::context;
+    use crate::tools::{Control, Observation};
+    use locum_base::chat::{Message, Reply, StopReason, ToolCall, Usage};
+    use locum_base::id::TaskId;
+    use locum_base::path::RepoPath;
+    use locum_policy::budget::Budget;
+    use locum_workspace::repo::CommitId;
+    use pretty_assertions::assert_eq;
+
+    const ROOT: TaskId = TaskId(0);
+    const CHILD: TaskId = TaskId(1);
+
+    #[derive(Default)]
+    struct Lines(Vec<JournalLine>);
+
+    impl Lines {
+        /// One more event, a second after the one before.
+        fn then(mut self, event: Event) -> Self {
+            let at = jiff::Timestamp::from_second(1_700_000_000 + i64::try_from(self.0.len()).unwrap()).unwrap();
+            self.0.push(JournalLine { at, event });
+            self
+        }
+
+        fn started(self, task: TaskId, parent: Option<(TaskId, &str)>) -> Self {
+            let (parent, parent_call) = parent.map(|(parent, call)| (parent, call.to_owned())).unzip();
+            let (mode, message) = ("code".to_owned(), format!("task {task}"));
+            self.then(Event::TaskStarted { task, parent, parent_call, mode, message, todos: vec![], budget: Budget::default(), tree: None })
+        }
+
+        fn replied(self, task: TaskId, calls: &[&str]) -> Self {
+            let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "read_file".into(), arguments: format!("{{\"path\":\"{id}\"}}") };
+            let calls: Vec<ToolCall> = calls.iter().map(call).collect();
+            let reply = Reply { text: "words".into(), calls, stop: StopReason::ToolUse, ..Reply::default() };
+            let usage = Usage { input: 10, output: 1, ..Usage::default() };
+            self.then(Event::Replied { task, reply, usage, estimated: false, cost_usd: 0.5, priced: true, withheld: vec![] })
+        }
+
+        fn answered(self, task: TaskId, call: &str, mistake: bool) -> Self {
+            let observation = Observation { text: format!("answer {call}"), is_error: mistake, ..Observation::default() };
+            self.observed(task, call, observation, mistake)
+        }
+
+        fn observed(self, task: TaskId, call: &str, observation: Observation, mistake: bool) -> Self {
+            self.then(Event::Answered { task, call: call.into(), tool: "read_file".into(), observation, refusal: None, mistake })
+        }
+
+        fn reminded(self, task: TaskId, mistake: bool) -> Self {
+            self.then(Event::Reminded { task, text: "go on".into(), mistake, about: None })
+        }
+
+        fn state(&self) -> State {
+            State::of(&self.0)
+        }
+    }
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn answers_stand_in_call_order_whatever_order_they_came_in() {
+        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a", "b", "c"]);
+        let lines = lines.answered(ROOT, "c", false).answered(ROOT, "a", false);
+        assert_eq!(context(&lines.state(), ROOT).len(), 2, "no tool message before every call is answered");
+        assert_eq!(lines.state().task(ROOT).unwrap().first_unanswered().unwrap().1.call.id, "b");
+        let state = lines.answered(ROOT, "b", false).state();
+        let Some(Message::Tool { results }) = context(&state, ROOT).last() else { panic!("{state:?}") };
+        assert_eq!(results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn each_context_begins_with_the_one_before() {
+        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).answered(ROOT, "a", false).replied(ROOT, &[]);
+        let lines = lines.reminded(ROOT, false).replied(ROOT, &["b", "c"]).answered(ROOT, "b", true).reminded(ROOT, false);
+        let lines = lines.answered(ROOT, "c", false);
+        let mut before: Vec<Message> = Vec::new();
+        for count in 0..=lines.0.len() {
+            let now = context(&State::of(&lines.0[..count]), ROOT).to_vec();
+            assert_eq!(now.get(..before.len()), Some(before.as_slice()), "after {count} lines");
+            before = now;
+        }
+        assert!(
+            matches!(before.as_slice(), [.., Message::Tool { .. }, Message::User { .. }]),
+            "what was said midway comes after: {before:?}"
+        );
+    }
+
+    #[test]
+    fn a_turn_of_mistakes_counts_once_and_a_success_forgets_them() {
+        let mistakes = |lines: &Lines| lines.state().task(ROOT).unwrap().mistakes_in_a_row;
+        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a", "b"]).answered(ROOT, "a", true).answered(ROOT, "b", true);
+        assert_eq!(mistakes(&lines), 1);
+        let lines = lines.replied(ROOT, &[]).reminded(ROOT, true);
+        assert_eq!(mistakes(&lines), 2);
+        let lines = lines.replied(ROOT, &["c", "d"]).answered(ROOT, "c", true).answered(ROOT, "d", false);
+        assert_eq!(mistakes(&lines), 0);
+    }
+
+    #[test]
+    fn what_a_sub_task_spends_its_parents_have_spent() {
+        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["new"]).started(CHILD, Some((ROOT, "new")));
+        let lines = lines.replied(CHILD, &["x"]).answered(CHILD, "x", false).replied(CHILD, &["y"]);
+        let state = lines.state();
+        let (root, child) = (&state.tasks[0], &state.tasks[1]);
+        assert_eq!((root.spent.turns, root.spent.tool_calls, root.spent.usage.total(), root.spent.cost_usd), (3, 1, 33, 1.5));
+        assert_eq!((child.spent.turns, child.spent.tool_calls, child.spent.usage.total(), child.spent.cost_usd), (2, 1, 22, 1.0));
+        assert_eq!((root.turns, child.turns, child.depth, child.parent), (1, 2, 1, Some(ROOT)));
+        assert_eq!((root.spent.seconds, child.spent.seconds), (5, 3));
+        assert_eq!(root.waiting[0].child, Some(CHILD));
+        let ended = lines.then(Event::TaskEnded { task: CHILD, result: "done".into(), completed: true }).replied(ROOT, &[]);
+        assert_eq!(ended.state().running, [ROOT]);
+        assert_eq!(ended.state().tasks[1].spent.turns, 2, "an ended task spends no more");
+    }
+
+    #[test]
+    fn the_time_a_session_lay_dead_does_not_count() {
+        let mut lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).then(Event::Resumed).answered(ROOT, "a", false);
+        for line in &mut lines.0[2..] {
+            line.at = line.at.saturating_add(jiff::SignedDuration::from_hours(5)).unwrap();
+        }
+        assert_eq!(lines.state().tasks[0].spent.seconds, 2);
+    }
+
+    #[test]
+    fn counts_changed_files_and_lines_at_checkpoints() {
+        let touched = |paths: &[&str]| Observation { touched: paths.iter().map(|text| path(text)).collect(), ..Observation::default() };
+        let saved = |sizes: &[(&str, Option<u32>)]| {
+            let touched = sizes.iter().map(|(text, diff_lines)| TouchedPath { path: path(text), diff_lines: *diff_lines }).collect();
+            Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
+        };
+        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(ROOT, "a", touched(&["x", "y"]), false);
+        assert_eq!(lines.state().tree.unsaved.len(), 2);
+        let lines = lines.then(saved(&[("x", Some(5)), ("y", Some(2))]));
+        let counts = |lines: &Lines| (lines.state().tasks[0].spent.files, lines.state().tasks[0].spent.diff_lines);
+        assert_eq!(counts(&lines), (2, 7));
+        assert!(lines.state().tree.unsaved.is_empty());
+        let lines = lines.replied(ROOT, &["b"]).observed(ROOT, "b", touched(&["x"]), false).then(saved(&[("x", None)]));
+        assert_eq!(counts(&lines), (1, 2), "a file that is as it was before is no change");
+    }
+
+    #[test]
+    fn a_control_is_owed_until_its_event_unless_the_call_failed() {
+        let complete =
+            |is_error| Observation { is_error, control: Some(Control::Complete { result: "r".into() }), ..Observation::default() };
+        let lines = || Lines::default().started(ROOT, None).replied(ROOT, &["a"]);
+        assert_eq!(lines().observed(ROOT, "a", complete(false), false).state().tasks[0].owed.len(), 1);
+        assert_eq!(lines().observed(ROOT, "a", complete(true), false).state().tasks[0].owed.len(), 0);
+    }
+}

@@ -1,0 +1,95 @@
+//! `Stop`: why a task or a whole session cannot go on, in an outcome word and one sentence for people.
+
+use crate::session::hold::Waiting;
+use crate::session::journal::JournalError;
+use crate::session::outcome::OutcomeWord;
+use locum_models::ModelError;
+use locum_policy::budget::Exhausted;
+use locum_policy::ceiling::Reached;
+use locum_workspace::repo::RepoError;
+
+/// Why it stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// How far it reaches.
+    pub reach: Reach,
+    /// The outcome when it ends the session.
+    pub word: OutcomeWord,
+    /// Why, as a sentence without a full stop; empty for `done`.
+    pub reason: String,
+    /// What a person has to decide first.
+    pub waiting: Option<Box<Waiting>>,
+}
+
+/// How far a stop reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Only the task at work: a sub-task's parent is told and goes on; for the root task it is the session.
+    Task,
+    /// The whole session.
+    Session,
+}
+
+impl Stop {
+    /// Ends the task at work.
+    #[must_use]
+    pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
+        Self { reach: Reach::Task, word, reason: reason.into(), waiting: None }
+    }
+
+    /// Ends the session.
+    #[must_use]
+    pub fn session(word: OutcomeWord, reason: impl Into<String>) -> Self {
+        Self { reach: Reach::Session, word, reason: reason.into(), waiting: None }
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Self {
+        let word = if exhausted.unit == "minutes" { OutcomeWord::TimedOut } else { OutcomeWord::BudgetExhausted };
+        Self::task(word, exhausted.to_string())
+    }
+}
+
+impl From<Reached> for Stop {
+    fn from(reached: Reached) -> Self {
+        Self::session(OutcomeWord::BudgetExhausted, reached.to_string())
+    }
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        Self::session(OutcomeWord::Failed, format!("the journal cannot be written, so nothing more was done: {error}"))
+    }
+}
+
+impl From<RepoError> for Stop {
+    fn from(error: RepoError) -> Self {
+        Self::session(OutcomeWord::Failed, format!("the checkout could not be recorded: {error}"))
+    }
+}
+
+impl From<ModelError> for Stop {
+    fn from(error: ModelError) -> Self {
+        let advice = match &error {
+            ModelError::Unauthorized { .. } => "; check the variable that holds the key and what the key may use",
+            ModelError::TooLong { .. } => "; use a model with a larger window, or give it a smaller task",
+            ModelError::Rejected { .. }
+            | ModelError::Unavailable { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::Garbled { .. }
+            | ModelError::Script { .. } => "",
+        };
+        let reason = format!("{error}{advice}");
+        match error {
+            // A run that is played is over at the first request nobody foresaw: a parent that heard of it would only differ too.
+            ModelError::Script { .. } => Self::session(OutcomeWord::Failed, reason),
+            ModelError::Unauthorized { .. }
+            | ModelError::TooLong { .. }
+            | ModelError::Rejected { .. }
+            | ModelError::Unavailable { .. }
+            | ModelError::Unreachable { .. }
+            | ModelError::Garbled { .. } => Self::task(OutcomeWord::Failed, reason),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Which mode a task goes on in: `switch_mode`, `request_mode_switch`, and the coordinator's decision.
+//!
+//! The policy speaks first: which modes there may be, which may follow which, and whether the mode may do what the task was just kept
+//! from. Where a request names a mode, or only one is left, that is the decision. Where several are left, a task of its own in coordinator
+//! mode decides, with `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error for whoever asked.
+
+use crate::session::Session;
+use crate::session::brief::{self, Known};
+use crate::session::event::Event;
+use crate::session::stop::Stop;
+use crate::session::task::{TaskState, WaitingCall};
+use crate::tools::{Control, Observation};
+use locum_base::id::TaskId;
+use locum_base::tool::ToolName;
+use locum_modes::access::{self, COORDINATOR, Purpose};
+use locum_modes::prompts::task::{Choice, choice_message};
+use locum_modes::{Mode, WayIn};
+use locum_policy::budget::Budget;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::schema::Switching;
+use locum_policy::verdict::{Decision, RuleRef};
+
+/// Model replies a decision on a mode may take.
+const CHOICE_TURNS: u32 = 8;
+
+/// What a call wanted that its mode keeps it from.
+#[derive(Clone, Copy)]
+pub(crate) struct Barred<'b> {
+    /// The tool it called.
+    pub(crate) tool: ToolName,
+    /// What it wanted to do, where that much is known.
+    pub(crate) intent: Option<&'b Intent>,
+}
+
+impl Session<'_> {
+    /// Answers `request_mode_switch`: with a switch, with why not, or once the coordinator decided.
+    pub(crate) fn request_switch(&mut self, id: TaskId, waiting: &WaitingCall, slug: Option<String>, reason: &str) -> Result<(), Stop> {
+        if let Some(slug) = slug {
+            return self.switch_or_refuse(id, waiting, &slug, reason);
+        }
+        let task = self.task(id)?;
+        let slugs: Vec<String> = self.parts.modes.iter().map(|mode| mode.slug.clone()).filter(|slug| slug != COORDINATOR).collect();
+        let fit: Vec<String> = slugs.into_iter().filter(|slug| self.switch_refused(task, slug).is_none()).collect();
+        match fit.as_slice() {
+            [] => self.refuse_steering(id, waiting, format!("The policy lets no other mode follow `{}` here.", task.mode)),
+            [slug] => self.switch_or_refuse(id, waiting, slug, reason),
+            several if self.mode_refused(COORDINATOR).is_some() => {
+                let text = format!("Several modes may follow: {}. Name one of them in `mode_slug`.", several.join(", "));
+                self.refuse_steering(id, waiting, text)
+            }
+            several => self.start_choice(id, waiting, several, reason),
+        }
+    }
+
+    /// Answers a call for a named mode.
+    pub(crate) fn switch_or_refuse(&mut self, id: TaskId, waiting: &WaitingCall, slug: &str, reason: &str) -> Result<(), Stop> {
+        if let Some(text) = self.switch_refused(self.task(id)?, slug) {
+            return self.refuse_steering(id, waiting, text);
+        }
+        let control = Control::SwitchMode { slug: slug.to_owned(), reason: reason.to_owned() };
+        let said = Observation::said(format!("From the next turn on in {slug} mode, with that mode's tools."));
+        self.answered(id, waiting, Observation { control: Some(control), ..said }, None, false)
+    }
+
+    /// Answers `request_mode_switch` with what the coordinator decided.
+    pub(crate) fn answer_from_choice(&mut self, id: TaskId, waiting: &WaitingCall, choice: TaskId) -> Result<(), Stop> {
+        let choice = self.task(choice)?;
+        let ended = choice.ended.as_ref().map(|end| end.result.clone()).unwrap_or_default();
+        match choice.chosen.clone() {
+            Some((Some(slug), reason)) => self.switch_or_refuse(id, waiting, &slug, &reason),
+            Some((None, reason)) => self.refuse_steering(id, waiting, format!("The coordinator refused another mode: {reason}")),
+            None => self.refuse_steering(id, waiting, format!("The coordinator decided nothing: {ended}")),
+        }
+    }
+
+    /// Writes down a switch that was approved, with the rule that lets it be.
+    pub(crate) fn switch(&mut self, id: TaskId, slug: String, reason: String) -> Result<(), Stop> {
+        let from = self.task(id)?.mode.clone();
+        let policy = self.parts.policy;
+        let rule = if policy.settings().modes.transitions.contains_key(&from) {
+            Some(RuleRef { pattern: "modes.transitions".to_owned(), origin: policy.origin().to_owned(), line: 0 })
+        } else {
+            policy.decide(&Intent::Mode(slug.clone()), &self.facts(&slug)).rule().cloned()
+        };
+        self.emit(Event::ModeSwitched { task: id, from, to: slug, reason, rule })
+    }
+
+    fn start_choice(&mut self, id: TaskId, waiting: &WaitingCall, several: &[String], reason: &str) -> Result<(), Stop> {
+        let task = self.task(id)?;
+        let modes: Vec<&Mode> = several.iter().filter_map(|slug| self.parts.modes.find(slug)).collect();
+        let message = choice_message(&Choice { from: &task.mode, task: &task.message, reason, modes: &modes });
+        let rest = task.budget.carve(&task.spent, None);
+        let budget = Budget { minutes: rest.minutes.max(1), turns: rest.turns.min(CHOICE_TURNS), ..rest };
+        self.emit(Event::TaskStarted {
+            task: self.next_task(),
+            parent: Some(id),
+            parent_call: Some(waiting.call.id.clone()),
+            mode: COORDINATOR.to_owned(),
+            message: self.parts.redactor.redact(&message),
+            todos: Vec::new(),
+            budget,
+            tree: None,
+        })
+    }
+
+    /// Returns why a task may not go on in a mode, as a sentence for the model.
+    fn switch_refused(&self, task: &TaskState, slug: &str) -> Option<String> {
+        if let Some(text) = self.mode_refused(slug) {
+            return Some(text);
+        }
+        if task.mode == slug {
+            return Some(format!("Already in {slug} mode."));
+        }
+        if task.owed.iter().any(|control| matches!(control, Control::SwitchMode { .. })) {
+            return Some("A switch to another mode is under way already.".to_owned());
+        }
+        let transitions = self.parts.policy.settings().modes.transitions.get(&task.mode);
+        if let Some(follow) = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug)) {
+            return Some(format!("The policy lets mode `{}` be followed only by: {}.", task.mode, follow.join(", ")));
+        }
+        let mode = self.parts.modes.find(slug)?;
+        if mode.way_in == WayIn::Delegated {
+            return Some(format!("Mode `{slug}` is for sub-tasks only; no task goes on in it."));
+        }
+        let (tool, path) = task.barred.as_ref()?;
+        access::check_intent(mode, *tool, &Intent::Edit(path.clone())).err().map(|error| error.to_string())
+    }
+
+    /// Returns why no task may be in a mode, as a sentence for the model.
+    pub(crate) fn mode_refused(&self, slug: &str) -> Option<String> {
+        let allowed = |slug: &str| self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision == Decision::Allow;
+        let usable = || self.parts.modes.iter().map(|mode| mode.slug.as_str()).filter(|slug| allowed(slug)).collect::<Vec<_>>().join(", ");
+        if self.parts.modes.find(slug).is_none() {
+            Some(format!("Invalid mode: {slug}. There are: {}.", usable()))
+        } else if !allowed(slug) {
+            Some(format!("The policy does not allow mode `{slug}`. It allows: {}.", usable()))
+        } else {
+            None
+        }
+    }
+
+    /// Says which modes could do what a task's mode keeps it from, and how to get there; empty where none can be had.
+    pub(crate) fn other_modes(&self, id: TaskId, barred: Barred<'_>) -> Result<String, Stop> {
+        let task = self.task(id)?;
+        let how = match self.parts.policy.settings().modes.switching {
+            Switching::Off => return Ok(String::new()),
+            _ if task.purpose == Purpose::Decide => return Ok(String::new()),
+            Switching::Coordinator if task.mode != COORDINATOR => ToolName::RequestModeSwitch,
+            Switching::Coordinator | Switching::Direct => ToolName::SwitchMode,
+        };
+        let could = |mode: &&Mode| self.switch_refused(task, &mode.slug).is_none() && self.could_do(mode, barred);
+        let slugs: Vec<String> = self.parts.modes.iter().filter(could).map(|mode| format!("`{}`", mode.slug)).collect();
+        if slugs.is_empty() {
+            return Ok(String::new());
+        }
+        Ok(format!(" Modes that may: {}; {how} leads there.", slugs.join(", ")))
+    }
+
+    fn could_do(&self, mode: &Mode, barred: Barred<'_>) -> bool {
+        let facts: Facts = self.facts(&mode.slug);
+        let policy = self.parts.policy;
+        let standing = self.parts.standing;
+        let servers = self.parts.servers.is_any();
+        let known = Known {
+            skills: &standing.skills.of_mode(&mode.slug),
+            experts: &brief::askable(&standing.experts, policy, &facts),
+            draws: brief::may_draw(&standing.painters, policy, &facts),
+            servers,
+            resources: servers,
+        };
+        let has = mode.tools().contains(&barred.tool) && !brief::shown(&[barred.tool], policy, &facts, known).is_empty();
+        has && barred.intent.is_none_or(|intent| {
+            access::check_intent(mode, barred.tool, intent).is_ok() && policy.decide(intent, &facts).decision != Decision::Deny
+        })
+    }
+}

@@ -1,0 +1,311 @@
+//! A call's arguments, taken one by one: each parameter is checked where it is used, and what is left over is a mistake.
+//!
+//! In: the text a model wrote. Out: checked values, or one sentence that says what is expected. Tolerated, because models write
+//! them and they can mean only one thing: JSON encoded twice, numbers and booleans as strings, `null` for "not given".
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::tools::{CallError, ToolContext};
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_modes::access;
+
+/// The arguments of one call that are not taken yet.
+#[derive(Debug)]
+pub struct Arguments {
+    /// What the arguments belong to, for messages: `read_file`, `indentation`.
+    owner: String,
+    fields: Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+/// A place in the checkout: what was asked for and where it really lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// As the model wrote it, in its plain form.
+    pub asked: RepoPath,
+    /// With every link followed.
+    pub real: RepoPath,
+}
+
+impl Arguments {
+    /// Reads the arguments of a call: a JSON object, or nothing.
+    ///
+    /// # Errors
+    /// When the text is no JSON object.
+    pub fn parse(tool: ToolName, text: &str) -> Result<Self, CallError> {
+        let refused = |what: &str| CallError(format!("The arguments of `{tool}` must be one JSON object, {what}."));
+        let mut value = if text.trim().is_empty() {
+            Value::Object(Map::new())
+        } else {
+            serde_json::from_str(text).map_err(|error| refused(&format!("but they are not valid JSON: {error}")))?
+        };
+        if let Value::String(inner) = &value {
+            value = serde_json::from_str(inner).map_err(|_| refused("but they are a text"))?;
+        }
+        match value {
+            Value::Object(fields) => Ok(Self::of(tool.to_string(), fields)),
+            Value::Null => Ok(Self::of(tool.to_string(), Map::new())),
+            other @ (Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                Err(refused(&format!("but they are {}", kind_of(&other))))
+            }
+        }
+    }
+
+    fn of(owner: String, fields: Map<String, Value>) -> Self {
+        Self { owner, fields, known: Vec::new() }
+    }
+
+    /// Takes a text that must be there.
+    ///
+    /// # Errors
+    /// When it is missing or something else.
+    pub fn text(&mut self, name: &'static str, meaning: &str) -> Result<String, CallError> {
+        self.optional_text(name, meaning)?.ok_or_else(|| CallError(format!("`{}` needs `{name}`: {meaning}.", self.owner)))
+    }
+
+    /// Takes a text that must be there and not be blank.
+    ///
+    /// # Errors
+    /// When it is missing, blank or something else.
+    pub fn words(&mut self, name: &'static str, meaning: &str) -> Result<String, CallError> {
+        let text = self.text(name, meaning)?;
+        if text.trim().is_empty() { Err(CallError(format!("`{name}` of `{}` is empty: {meaning}.", self.owner))) } else { Ok(text) }
+    }
+
+    /// Takes a text that may be left out.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn optional_text(&mut self, name: &'static str, meaning: &str) -> Result<Option<String>, CallError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(other) => Err(self.wrong(name, "a text", meaning, &other)),
+        }
+    }
+
+    /// Takes a whole number of at least `least` that may be left out.
+    ///
+    /// # Errors
+    /// When it is smaller or something else.
+    pub fn optional_number(&mut self, name: &'static str, least: usize, meaning: &str) -> Result<Option<usize>, CallError> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = match &value {
+            Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        let number = number.and_then(|number| usize::try_from(number).ok()).filter(|number| *number >= least);
+        number.map(Some).ok_or_else(|| self.wrong(name, &format!("a whole number of at least {least}"), meaning, &value))
+    }
+
+    /// Takes a yes or no; `default` when left out.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn flag(&mut self, name: &'static str, default: bool, meaning: &str) -> Result<bool, CallError> {
+        match self.take(name) {
+            None => Ok(default),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(other) => Err(self.wrong(name, "true or false", meaning, &other)),
+        }
+    }
+
+    /// Takes an object that may be left out.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn optional_object(&mut self, name: &'static str, meaning: &str) -> Result<Option<Self>, CallError> {
+        let Some(value) = self.take(name).map(unwrap_text) else { return Ok(None) };
+        match value {
+            Value::Object(fields) => Ok(Some(Self::of(name.to_owned(), fields))),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                Err(self.wrong(name, "an object", meaning, &other))
+            }
+        }
+    }
+
+    /// Takes a list that must be there.
+    ///
+    /// # Errors
+    /// When it is missing or something else.
+    pub fn list(&mut self, name: &'static str, meaning: &str) -> Result<Vec<Value>, CallError> {
+        match self.take(name).map(unwrap_text) {
+            Some(Value::Array(items)) => Ok(items),
+            Some(other) => Err(self.wrong(name, "a list", meaning, &other)),
+            None => Err(CallError(format!("`{}` needs `{name}`: {meaning}.", self.owner))),
+        }
+    }
+
+    /// Takes a path and follows its links; the root where it may be left out and is.
+    ///
+    /// # Errors
+    /// When it is missing, is no path inside the repository or leads out of it.
+    pub fn place(&mut self, name: &'static str, meaning: &str, context: ToolContext<'_>) -> Result<Place, CallError> {
+        let text = self.text(name, meaning)?;
+        Place::find(&text, context)
+    }
+
+    /// As [`Arguments::place`], for a path that may be left out.
+    ///
+    /// # Errors
+    /// As [`Arguments::place`].
+    pub fn optional_place(&mut self, name: &'static str, meaning: &str, context: ToolContext<'_>) -> Result<Place, CallError> {
+        let text = self.optional_text(name, meaning)?;
+        text.map_or_else(|| Ok(Place { asked: RepoPath::root(), real: RepoPath::root() }), |text| Place::find(&text, context))
+    }
+
+    /// Returns everything that was not taken, where somebody else says what there may be.
+    #[must_use]
+    pub fn into_fields(self) -> Map<String, Value> {
+        self.fields
+    }
+
+    /// Refuses what was not taken.
+    ///
+    /// # Errors
+    /// Names the first parameter that does not exist and those that do.
+    pub fn finish(self) -> Result<(), CallError> {
+        let Some(unknown) = self.fields.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name) else { return Ok(()) };
+        Err(CallError(format!("`{}` has no parameter `{unknown}`; it takes {}.", self.owner, quoted(&self.known))))
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.known.push(name);
+        self.fields.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn wrong(&self, name: &str, expected: &str, meaning: &str, got: &Value) -> CallError {
+        CallError(format!("`{name}` of `{}` must be {expected} ({meaning}), not {}.", self.owner, kind_of(got)))
+    }
+}
+
+impl Place {
+    /// Finds the place a text names.
+    ///
+    /// # Errors
+    /// When it is no path inside the repository or leads out of it.
+    pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let asked = RepoPath::parse(below_root(text, context.checkout.root())).map_err(|error| sentence(&error))?;
+        let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
+        Ok(Self { asked, real })
+    }
+
+    /// Asks the mode whether the tool may edit here, under the name asked for and the real one.
+    ///
+    /// # Errors
+    /// The mode's own words.
+    pub fn check_edit(&self, tool: ToolName, context: ToolContext<'_>) -> Result<(), CallError> {
+        for path in [&self.asked, &self.real] {
+            access::check_edit(context.mode, tool, path).map_err(|error| CallError(error.to_string()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Joins names as `a`, `b`, `c`.
+#[must_use]
+pub fn quoted<T: std::fmt::Display>(names: &[T]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Takes the checkout's own absolute path off the front: models that saw it write it.
+fn below_root<'a>(text: &'a str, root: &Path) -> &'a str {
+    match root.to_str().and_then(|root| text.strip_prefix(root)) {
+        Some("") => ".",
+        Some(rest) => rest.strip_prefix('/').map_or(text, |rest| if rest.is_empty() { "." } else { rest }),
+        None => text,
+    }
+}
+
+fn sentence(error: &dyn std::error::Error) -> CallError {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+    CallError(format!("{first}{}.", letters.as_str()))
+}
+
+fn unwrap_text(value: Value) -> Value {
+    match &value {
+        Value::String(text) => {
+            serde_json::from_str(text).ok().filter(|inner: &Value| inner.is_array() || inner.is_object()).unwrap_or(value)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value,
+    }
+}
+
+fn whole(number: f64) -> Option<u64> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bounds are checked in the same line")]
+    (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "this number",
+        Value::String(_) => "this text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Arguments, below_root};
+    use locum_base::tool::ToolName;
+    use pretty_assertions::assert_eq;
+
+    fn arguments(text: &str) -> Arguments {
+        Arguments::parse(ToolName::ReadFile, text).unwrap()
+    }
+
+    #[test]
+    fn accepts_what_can_mean_only_one_thing() {
+        for text in [r#"{"n": 3}"#, r#"{"n": "3"}"#, r#"{"n": 3.0}"#, r#""{\"n\": 3}""#, r#"{"n": 3, "other": null}"#] {
+            let mut arguments = arguments(text);
+            assert_eq!(arguments.optional_number("n", 1, "count"), Ok(Some(3)), "{text}");
+            assert_eq!(arguments.finish(), Ok(()), "{text}");
+        }
+        assert_eq!(arguments("").optional_text("path", "file"), Ok(None));
+        assert_eq!(arguments(r#"{"r": "True"}"#).flag("r", false, "deep"), Ok(true));
+        assert_eq!(arguments(r#"{"l": "[1]"}"#).list("l", "list").map(|list| list.len()), Ok(1));
+    }
+
+    #[test]
+    fn says_what_is_wrong_in_one_sentence() {
+        let broken = |text: &str| Arguments::parse(ToolName::ReadFile, text).unwrap_err().to_string();
+        assert_eq!(broken("[1]"), "The arguments of `read_file` must be one JSON object, but they are a list.");
+        assert_eq!(
+            broken(r#"{"a": "#),
+            "The arguments of `read_file` must be one JSON object, but they are not valid JSON: EOF while parsing a value at line 1 column 6."
+        );
+        let error = |result: Result<usize, super::CallError>| result.unwrap_err().to_string();
+        assert_eq!(
+            error(arguments(r#"{"n": 0}"#).optional_number("n", 1, "first line").map(|_| 0)),
+            "`n` of `read_file` must be a whole number of at least 1 (first line), not this number."
+        );
+        assert_eq!(error(arguments("{}").text("path", "the file to read").map(|_| 0)), "`read_file` needs `path`: the file to read.");
+        let mut with_unknown = arguments(r#"{"path": "a", "line_range": "1-2"}"#);
+        with_unknown.text("path", "the file").unwrap();
+        with_unknown.optional_number("limit", 1, "lines").unwrap();
+        assert_eq!(with_unknown.finish().unwrap_err().0, "`read_file` has no parameter `line_range`; it takes `path`, `limit`.");
+    }
+
+    #[test]
+    fn takes_the_checkouts_own_path_off() {
+        for (text, expected) in
+            [("/w/repo/src/a", "src/a"), ("/w/repo", "."), ("/w/repo/", "."), ("/w/repository/a", "/w/repository/a"), ("a", "a")]
+        {
+            assert_eq!(below_root(text, Path::new("/w/repo")), expected, "{text}");
+        }
+    }
+}

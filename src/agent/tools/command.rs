@@ -1,0 +1,338 @@
+//! `execute_command`: runs a command in the checkout.
+//!
+//! A command that ran is an answer, whatever its exit code: only one that did not start is an error. What a command touched that
+//! may write is found by comparing the checkout before and after.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::tools::arguments::{Arguments, Place};
+use crate::tools::reach;
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::chat::ToolSpec;
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::command::examine::PathUse;
+use locum_policy::command::{Script, change_of_folder};
+use locum_policy::intent::{Act, Intent};
+use locum_policy::schema::Expansions;
+use locum_policy::verdict::Decision;
+use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
+use locum_workspace::checkout::{EntryKind, FileError};
+use locum_workspace::git_binary::GitBinary;
+use locum_workspace::touched::Snapshot;
+
+/// Changed files named to the model.
+const TOUCHED_SHOWN: usize = 20;
+
+/// A command about to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecuteCommand {
+    script: Script,
+    folder: Place,
+    timeout: Duration,
+    /// What it reads or edits behind links, by real paths; what it names is the script's own.
+    behind_links: Vec<Intent>,
+}
+
+impl ExecuteCommand {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::ExecuteCommand.to_string(),
+            description:
+                "Run a command in the repository and wait for it; returns exit code and output. There is no terminal and no input. \
+                          Simple commands without variables or substitutions are the most likely to be allowed; `cd` only as `cd FOLDER && ...`."
+                    .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "command": { "type": "string" },
+                    "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
+                    "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
+                },
+                "required": ["command"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments; the timeout is at most the policy's.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let command = arguments.words("command", "the command to run")?;
+        let mut folder = arguments.optional_place("cwd", "the folder to run in, relative to the repository root", context)?;
+        let timeout_s = arguments.optional_number("timeout", 1, "seconds")?;
+        arguments.finish()?;
+        let mut command = command.as_str();
+        if let Some((inner, rest)) = change_of_folder(command) {
+            folder = if inner.starts_with('/') {
+                Place::find(inner, context)?
+            } else {
+                Place::find(&format!("{}/{inner}", folder.asked), context)?
+            };
+            command = rest;
+        }
+        match context.checkout.entry(&folder.real) {
+            Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
+            Ok(_) | Err(_) => return Err(CallError(format!("The command cannot run in `{}`: it is not a folder.", folder.asked))),
+        }
+        let longest = context.commands.timeout;
+        let asked = timeout_s.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
+        // A root that is no text cannot be told to git in words; it then finds the repository by itself.
+        let root = context.checkout.root().to_str().unwrap_or_default();
+        let script = Script::parse_in(command, &folder.real).below(root).leaving_out(context.commands.unseen.clone());
+        let behind_links = behind_links(&script, context)?;
+        Ok(Self { script, folder, timeout: asked.map_or(longest, |asked| asked.min(longest)), behind_links })
+    }
+
+    /// Returns what it runs.
+    #[must_use]
+    pub fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// Returns everything it would do: the script, reading the folder it runs in, and what its links lead to.
+    #[must_use]
+    pub fn intents(&self) -> Vec<Intent> {
+        let mut intents = vec![Intent::Command(self.script.clone()), Intent::Read(self.folder.real.clone())];
+        intents.extend(self.behind_links.iter().cloned());
+        intents
+    }
+
+    /// Runs the command to its end, or until its time is over, and finds what it touched since `before`, or since now.
+    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>, before: Option<&Snapshot>) -> Observation {
+        if self.script.only_reads() {
+            return self.run(permit, context).await;
+        }
+        let git = GitBinary::new(context.repo, context.env);
+        let before = match before {
+            Some(before) => Ok(before.clone()),
+            None => context.repo.snapshot(&git).await,
+        };
+        let before = match before {
+            Ok(before) => before,
+            Err(error) => return Observation::failed(format!("The command was not run, because its changes could not be found: {error}.")),
+        };
+        let observation = self.run(permit, context).await;
+        match context.repo.snapshot(&git).await.and_then(|after| context.repo.touched(&before, &after)) {
+            Ok(touched) => {
+                let text = format!("{}{}", observation.text, render_touched(&touched));
+                Observation { text, touched: touched.into_iter().collect(), ..observation }
+            }
+            Err(error) => {
+                let text = format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);
+                Observation { text, is_error: true, ..observation }
+            }
+        }
+    }
+
+    async fn run(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let git = context.repo.git_folders();
+        let reach = reach::of(&self.script, context, &git);
+        let run = CommandRun {
+            script: &self.script,
+            folder: context.checkout.absolute(&self.folder.real),
+            env: context.env,
+            timeout: self.timeout,
+            output_bytes: context.commands.output_bytes,
+            redactor: context.redactor,
+            sandbox: context.sandbox,
+            proxy: context.sandbox.proxy(&context.mode.slug),
+            reach,
+        };
+        match exec::run(permit, run).await {
+            Ok(output) => Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) },
+            Err(error) => Observation::failed(format!("The command did not start: {error}.")),
+        }
+    }
+
+    fn render(&self, output: &CommandOutput) -> String {
+        let end = match output.exit {
+            Exit::Code(0) => "Exit code: 0".to_owned(),
+            Exit::Code(code) => format!("Exit code: {code} (the command was not successful; its output should say why)"),
+            Exit::Signal(signal) => format!("Ended by {}", signal_name(signal)),
+            Exit::TooManyProcesses => "Killed, because it started too many processes; do not run it again as it is".to_owned(),
+            Exit::TimedOut => format!("Killed after {} s, the longest it may run; do not run it again as it is", self.timeout.as_secs()),
+        };
+        let text = &output.output.text;
+        let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
+        let removed: Vec<String> = output.removed.iter().map(|path| format!("`{path}`")).collect();
+        let removed = if removed.is_empty() {
+            String::new()
+        } else {
+            format!("\nMade and removed again, for it is protected: {}", removed.join(", "))
+        };
+        format!("{end}\nWorking directory: {}{removed}{}\nOutput:\n{body}", self.folder.asked, refused_hosts(output))
+    }
+}
+
+/// Follows the links in the paths a script names.
+fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
+    let loose = if context.commands.expansions == Expansions::Allow { script.loose_examinations().unwrap_or_default() } else { Vec::new() };
+    let (mut reads, mut edits) = script.redirected();
+    for (_, examined) in script.examinations().into_iter().chain(loose) {
+        reads.extend(examined.reads);
+        edits.extend(examined.edits);
+    }
+    let mut intents = Vec::new();
+    for (uses, intent) in [(reads, Intent::Read as fn(RepoPath) -> Intent), (edits, Intent::Edit)] {
+        for used in uses {
+            let (PathUse::Inside(path) | PathUse::Perhaps(path)) = used else { continue };
+            match context.checkout.resolve(&path) {
+                Ok(real) if real == path => {}
+                Ok(real) => intents.push(intent(real)),
+                Err(FileError::Outside(_)) => {
+                    return Err(CallError(format!("The command names `{path}`, a link that leads out of the repository.")));
+                }
+                // Nothing is there that could be read or written: the command will say so itself.
+                Err(_) => {}
+            }
+        }
+    }
+    Ok(intents)
+}
+
+fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
+    let shown: Vec<&str> = touched.iter().take(TOUCHED_SHOWN).map(RepoPath::as_str).collect();
+    match touched.len() - shown.len() {
+        _ if shown.is_empty() => String::new(),
+        0 => format!("\n\nFiles changed: {}", shown.join(", ")),
+        more => format!("\n\nFiles changed: {} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Tells what the proxy refused.
+fn refused_hosts(output: &CommandOutput) -> String {
+    let verdicts = output.traffic.iter().flat_map(|traffic| &traffic.verdicts);
+    let refused = verdicts.filter(|(verdict, _)| verdict.decision != Decision::Allow).take(TOUCHED_SHOWN);
+    refused.fold(String::new(), |text, (verdict, count)| {
+        format!("{text}\nRefused by the policy, {count} times: {} ({})", verdict.intent, verdict.reason())
+    })
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        other => return format!("signal {other}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{CommandOutput, ExecuteCommand, Exit};
+    use crate::tools::arguments::Place;
+    use crate::tools::fixture::Fixture;
+    use locum_base::path::RepoPath;
+    use locum_base::text::Clipped;
+    use locum_base::tool::ToolName;
+    use locum_policy::command::Script;
+    use locum_policy::intent::{Act, Intent};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn says_how_a_command_ended() {
+        let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
+        let command = ExecuteCommand { script: Script::parse("true"), folder, timeout: Duration::from_secs(9), behind_links: Vec::new() };
+        for (exit, text, expected) in [
+            (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
+            (
+                Exit::Code(2),
+                "",
+                "Exit code: 2 (the command was not successful; its output should say why)\nWorking directory: .\nOutput:\n(no output)",
+            ),
+            (Exit::Signal(9), "x", "Ended by signal 9 (SIGKILL)\nWorking directory: .\nOutput:\nx"),
+            (
+                Exit::TimedOut,
+                "x",
+                "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking directory: .\nOutput:\nx",
+            ),
+        ] {
+            let output = CommandOutput {
+                exit,
+                output: Clipped { text: text.into(), omitted_bytes: 0 },
+                removed: Vec::new(),
+                traffic: None,
+                elapsed: Duration::ZERO,
+            };
+            assert_eq!(command.render(&output), expected);
+        }
+    }
+
+    #[test]
+    fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
+        let fixture = Fixture::new(&[("src/deep/b", "x"), ("src/a", "x"), ("a", "x")]);
+        std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
+        let parse = |command: &str, cwd: &str| {
+            let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
+            fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand]).map(|call| call.intents())
+        };
+        let same = |command: &str, cwd: &str, plain: &str, folder: &str| {
+            assert_eq!(parse(command, cwd).unwrap(), parse(plain, folder).unwrap(), "{command}");
+        };
+        same("cd src && cat a", ".", "cat a", "src");
+        same("  cd  src/deep/ &&\n cat b | wc -l; ls", ".", "cat b | wc -l; ls", "src/deep");
+        same("cd deep && cat b", "src", "cat b", "src/deep");
+        same("cd . && echo x > a", "src", "echo x > a", "src");
+        same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
+        for refused in ["cd .. && cat secret", "cd /etc && cat passwd", "cd out && cat passwd", "cd src/a && ls", "cd none && ls"] {
+            assert!(parse(refused, ".").is_err(), "{refused}");
+        }
+        // What is not exactly that stays a change of folder, which the policy refuses.
+        for kept in [
+            "cd - && ls",
+            "cd $X && ls",
+            "cd 'src' && ls",
+            "cd src; ls",
+            "cd src || ls",
+            "cd src &&",
+            "cd src && cd deep && ls",
+            "cd s* && ls",
+            "cd a b && ls",
+        ] {
+            let Ok(intents) = parse(kept, ".") else { panic!("{kept}") };
+            let Some(Intent::Command(script)) = intents.first() else { panic!("{kept}") };
+            assert!(script.text().contains("cd "), "{kept}: {script:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_names_is_judged_where_it_really_lies() {
+        let fixture = Fixture::new(&[("real/a", "x"), ("sub/b", "x")]);
+        for (target, link) in [("real/a", "link"), ("/etc/hosts", "out"), ("../real", "sub/up")] {
+            std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
+        }
+        let parse = |command: &str, cwd: &str| {
+            let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
+            fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
+        };
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let behind = |command: &str, cwd: &str| parse(command, cwd).unwrap().intents().split_off(2);
+        assert_eq!(behind("cat real/a", "."), []);
+        assert_eq!(behind("cat link", "."), [Intent::Read(path("real/a"))]);
+        assert_eq!(behind("cat up/a", "sub"), [Intent::Read(path("real/a"))]);
+        assert_eq!(behind("echo x > link", "."), [Intent::Edit(path("real/a"))]);
+        assert!(parse("cat out", ".").unwrap_err().0.contains("leads out of the repository"));
+    }
+}

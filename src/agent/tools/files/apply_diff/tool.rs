@@ -1,0 +1,161 @@
+//! The tool around [`crate::tools::files::apply_diff::apply`]: arguments in, file read and written, a short notice out.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use crate::tools::arguments::{Arguments, Place};
+use crate::tools::files::apply_diff::{self, Applied};
+use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::chat::ToolSpec;
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::intent::Act;
+use locum_workspace::checkout::FileError;
+
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// A diff about to be applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApplyDiff {
+    place: Place,
+    diff: String,
+}
+
+impl ApplyDiff {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::ApplyDiff.to_string(),
+            description: "Change an existing file by one or more blocks, each:\n<<<<<<< SEARCH\n:start_line:12\n-------\n\
+                          the lines to replace, exactly as they are now\n=======\nthe new lines\n>>>>>>> REPLACE\n\
+                          Markers stand alone on their lines. Write \\ before a line of the file that looks like a marker."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Relative to the repository root" },
+                    "diff": { "type": "string", "description": "The blocks" }
+                },
+                "required": ["path", "diff"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments and the mode's restriction.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let place = arguments.place("path", "the file, relative to the repository root", context)?;
+        let diff = arguments.text("diff", "the SEARCH/REPLACE blocks")?;
+        arguments.finish()?;
+        place.check_edit(ToolName::ApplyDiff, context)?;
+        Ok(Self { place, diff })
+    }
+
+    /// Returns where it writes.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns what a file of this content would hold afterwards; `None` where the diff does not fit or the file is no text.
+    #[must_use]
+    pub fn content_after(&self, before: &[u8]) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(before).ok()?;
+        let (mark, text) = text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
+        apply_diff::apply(text, &self.diff).ok().map(|applied| format!("{mark}{}", applied.content).into_bytes())
+    }
+
+    /// Applies the blocks that fit and writes the file when there is one.
+    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let Place { asked, real } = &self.place;
+        let original = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
+            Ok(content) if is_binary(&content) => return Observation::failed(format!("`{asked}` is a binary file; nothing was changed.")),
+            Ok(content) => content,
+            Err(FileError::Missing(_)) => {
+                return Observation::failed(format!("`{asked}` does not exist; write_to_file creates files."));
+            }
+            Err(error) => return Observation::failed(format!("Cannot read `{asked}`: {error}.")),
+        };
+        let Ok(original) = String::from_utf8(original) else {
+            return Observation::failed(format!("`{asked}` is not UTF-8; nothing was changed."));
+        };
+        let (mark, text) = original.strip_prefix(BYTE_ORDER_MARK).map_or(("", original.as_str()), |rest| (BYTE_ORDER_MARK, rest));
+        let applied = match apply_diff::apply(text, &self.diff) {
+            Ok(applied) => applied,
+            Err(_) if !(context.visible)(real) => {
+                return Observation::failed(format!(
+                    "Nothing was changed in `{asked}`: the diff does not fit, and the file may not be read."
+                ));
+            }
+            Err(error) => return Observation::failed(format!("Nothing was changed in `{asked}`: {error}")),
+        };
+        match context.checkout.write(permit, real, format!("{mark}{}", applied.content).as_bytes()) {
+            Ok(()) => {
+                Observation { touched: vec![real.clone()], ..Observation::said(notice(&self.place, &applied, (context.visible)(real))) }
+            }
+            Err(error) => Observation::failed(format!("Cannot write `{asked}`: {error}.")),
+        }
+    }
+}
+
+/// Says what changed, so that the model need not read the file again.
+fn notice(place: &Place, applied: &Applied, may_be_read: bool) -> String {
+    let mut text = format!("Changed `{}`:", place.asked);
+    for change in &applied.changed {
+        let end = change.line + change.added.max(1) - 1;
+        let _ = match change.added {
+            0 => write!(text, " {} lines removed at line {};", change.removed, change.line),
+            _ => write!(text, " lines {}-{end} (+{} -{});", change.line, change.added, change.removed),
+        };
+    }
+    let text = text.trim_end_matches(';');
+    if applied.failed.is_empty() {
+        return format!("{text}. No need to read it again.");
+    }
+    let mut text = format!("{text}.\n{} of the blocks did not fit; send only these again:", applied.failed.len());
+    if may_be_read {
+        for failure in &applied.failed {
+            let _ = write!(text, "\n\n{failure}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::notice;
+    use crate::tools::arguments::Place;
+    use crate::tools::files::apply_diff::{Applied, BlockError, Changed};
+    use crate::tools::fixture::Fixture;
+    use locum_base::path::RepoPath;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_miss_shows_nothing_of_a_file_that_may_not_be_read() {
+        let mut fixture = Fixture::new(&[("a", "kept to itself\n")]);
+        let arguments = serde_json::json!({ "path": "a", "diff": "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE" }).to_string();
+        assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
+        fixture.hidden.push("a");
+        assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
+    }
+
+    #[test]
+    fn the_notice_names_lines_and_failures() {
+        let path = RepoPath::parse("a/b.rs").unwrap();
+        let place = Place { asked: path.clone(), real: path };
+        let changed = vec![Changed { line: 3, removed: 1, added: 2 }, Changed { line: 9, removed: 4, added: 0 }];
+        let applied = Applied { content: String::new(), changed, failed: vec![] };
+        assert_eq!(
+            notice(&place, &applied, true),
+            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it again."
+        );
+        let text = notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied }, true);
+        assert!(text.contains("1 of the blocks did not fit") && text.ends_with("give the lines to replace"), "{text}");
+    }
+}

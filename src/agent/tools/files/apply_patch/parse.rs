@@ -1,0 +1,341 @@
+//! The text of a patch to its hunks: which files are added, deleted, changed or moved, and the chunks of each change.
+//!
+//! The grammar is the one models were taught for the tool of this name: `*** Begin Patch`, file headers, `@@` chunks, `*** End Patch`.
+//! Tolerated, because models write them: a here-document around the patch, a first chunk without `@@`, empty lines as context.
+
+/// Most files one patch may name.
+pub const FILES_LIMIT: usize = 200;
+
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+const ADD: &str = "*** Add File: ";
+const DELETE: &str = "*** Delete File: ";
+const UPDATE: &str = "*** Update File: ";
+const MOVE: &str = "*** Move to: ";
+const END_OF_FILE: &str = "*** End of File";
+
+/// What a patch does to one file. Paths are as the model wrote them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hunk {
+    /// Creates a file or replaces it whole.
+    Add {
+        /// The file.
+        path: String,
+        /// Its whole content; ends with a line end unless it is empty.
+        content: String,
+    },
+    /// Removes a file.
+    Delete {
+        /// The file.
+        path: String,
+    },
+    /// Changes a file, and moves it where `to` says so.
+    Update {
+        /// The file.
+        path: String,
+        /// Where it goes.
+        to: Option<String>,
+        /// The changes, from top to bottom; at least one.
+        chunks: Vec<Chunk>,
+    },
+}
+
+impl Hunk {
+    /// Returns the files it changes: the one named, and the one moved to.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let (path, to) = match self {
+            Self::Add { path, .. } | Self::Delete { path } => (path, None),
+            Self::Update { path, to, .. } => (path, to.as_deref()),
+        };
+        std::iter::once(path.as_str()).chain(to)
+    }
+}
+
+/// One run of lines to be replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chunk {
+    /// A line above the place, which narrows where to look.
+    pub context: Option<String>,
+    /// The lines as they are now; empty to add lines at the end.
+    pub old: Vec<String>,
+    /// The lines as they will be.
+    pub new: Vec<String>,
+    /// Whether `old` are the file's last lines.
+    pub at_end: bool,
+}
+
+/// Why a text is no patch. Lines count from 1, in the patch without what is around it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseError {
+    /// The first line is something else.
+    #[error("the first line of the patch must be `{BEGIN}`")]
+    NoBegin,
+    /// The last line is something else.
+    #[error("the last line of the patch must be `{END}`")]
+    NoEnd,
+    /// There is nothing between the two.
+    #[error("the patch names no file; start with `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH`")]
+    Empty,
+    /// A line that is no header stands where one is needed.
+    #[error("line {line} is `{text}`, where `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH` is needed")]
+    NoHeader {
+        /// The line.
+        line: usize,
+        /// What it says, cut.
+        text: String,
+    },
+    /// A header names no file.
+    #[error("line {line} names no file")]
+    NoPath {
+        /// The line.
+        line: usize,
+    },
+    /// A change has no chunk, or a chunk no lines.
+    #[error("the change of `{path}` ends at line {line} without a line that starts with `-`, `+` or a blank")]
+    NoLines {
+        /// The file.
+        path: String,
+        /// Where a line was needed.
+        line: usize,
+    },
+    /// A line of a change starts with something else.
+    #[error("line {line} of the change of `{path}` is `{text}`; lines of a file start with a blank (kept), `-` (removed) or `+` (added)")]
+    NoMark {
+        /// The file.
+        path: String,
+        /// The line.
+        line: usize,
+        /// What it says, cut.
+        text: String,
+    },
+    /// It names too many files.
+    #[error("the patch names more than {FILES_LIMIT} files; split it")]
+    TooMany,
+}
+
+/// Reads a patch.
+///
+/// # Errors
+/// The first thing that is not as the grammar has it.
+pub fn parse(patch: &str) -> Result<Vec<Hunk>, ParseError> {
+    let lines = between_markers(patch)?;
+    let mut reader = Reader { lines: &lines, at: 0 };
+    let mut hunks = Vec::new();
+    while let Some(line) = reader.next() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        hunks.push(reader.hunk(line)?);
+        if hunks.iter().flat_map(Hunk::paths).count() > FILES_LIMIT {
+            return Err(ParseError::TooMany);
+        }
+    }
+    if hunks.is_empty() { Err(ParseError::Empty) } else { Ok(hunks) }
+}
+
+/// Returns the lines after the first and before the last, without a here-document around them.
+fn between_markers(patch: &str) -> Result<Vec<&str>, ParseError> {
+    let mut lines: Vec<&str> = patch.trim().lines().collect();
+    let is_heredoc = |line: &str| ["<<EOF", "<<'EOF'", "<<\"EOF\""].iter().any(|start| line.trim_end().ends_with(start));
+    if lines.len() >= 4 && lines.first().copied().is_some_and(is_heredoc) && lines.last().is_some_and(|last| last.trim() == "EOF") {
+        lines.pop();
+        lines.remove(0);
+    }
+    if lines.first().is_none_or(|first| first.trim() != BEGIN) {
+        return Err(ParseError::NoBegin);
+    }
+    if lines.len() < 2 || lines.pop().is_none_or(|last| last.trim() != END) {
+        return Err(ParseError::NoEnd);
+    }
+    lines.remove(0);
+    Ok(lines)
+}
+
+/// The lines of a patch that are not read yet.
+struct Reader<'a> {
+    lines: &'a [&'a str],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        let line = self.peek()?;
+        self.at += 1;
+        Some(line)
+    }
+
+    fn peek(&self) -> Option<&'a str> {
+        self.lines.get(self.at).copied()
+    }
+
+    /// Returns the number of the line read last; the first one follows the begin marker.
+    fn line(&self) -> usize {
+        self.at + 1
+    }
+
+    fn hunk(&mut self, header: &str) -> Result<Hunk, ParseError> {
+        if let Some(path) = named(header, ADD) {
+            let path = self.path(path)?;
+            let mut content = String::new();
+            while let Some(line) = self.peek().and_then(|line| line.strip_prefix('+')) {
+                content.push_str(line);
+                content.push('\n');
+                self.at += 1;
+            }
+            return Ok(Hunk::Add { path, content });
+        }
+        if let Some(path) = named(header, DELETE) {
+            return Ok(Hunk::Delete { path: self.path(path)? });
+        }
+        let path = named(header, UPDATE).ok_or_else(|| ParseError::NoHeader { line: self.line(), text: cut(header) })?;
+        let path = self.path(path)?;
+        let to = match self.peek().and_then(|line| named(line, MOVE)) {
+            Some(to) => {
+                self.at += 1;
+                Some(self.path(to)?)
+            }
+            None => None,
+        };
+        let mut chunks = Vec::new();
+        while let Some(line) = self.peek() {
+            if line.starts_with("*** ") && line.trim_end() != END_OF_FILE {
+                break;
+            }
+            if line.trim().is_empty() && self.only_blank_before_header() {
+                self.at += 1;
+                continue;
+            }
+            chunks.push(self.chunk(&path, chunks.is_empty())?);
+        }
+        if chunks.is_empty() { Err(ParseError::NoLines { path, line: self.line() }) } else { Ok(Hunk::Update { path, to, chunks }) }
+    }
+
+    fn path(&self, text: &str) -> Result<String, ParseError> {
+        let path = text.trim();
+        if path.is_empty() { Err(ParseError::NoPath { line: self.line() }) } else { Ok(path.to_owned()) }
+    }
+
+    /// Whether nothing but blank lines stands before the next header or the end.
+    fn only_blank_before_header(&self) -> bool {
+        let rest = self.lines.get(self.at..).unwrap_or_default();
+        rest.iter().find(|line| !line.trim().is_empty()).is_none_or(|line| line.starts_with("*** "))
+    }
+
+    fn chunk(&mut self, path: &str, first: bool) -> Result<Chunk, ParseError> {
+        let mut chunk = Chunk::default();
+        match self.peek().map(str::trim_end) {
+            Some("@@") => self.at += 1,
+            Some(line) if line.starts_with("@@ ") => {
+                chunk.context = line.strip_prefix("@@ ").map(ToOwned::to_owned);
+                self.at += 1;
+            }
+            Some(line) if !first && !line.starts_with("***") => {
+                return Err(ParseError::NoMark { path: path.to_owned(), line: self.line() + 1, text: cut(line) });
+            }
+            Some(_) | None => {}
+        }
+        let mut count = 0;
+        while let Some(line) = self.peek() {
+            if line.trim_end() == END_OF_FILE {
+                if count == 0 {
+                    break;
+                }
+                self.at += 1;
+                chunk.at_end = true;
+                return Ok(chunk);
+            }
+            let Some((old, new)) = marked(line) else { break };
+            chunk.old.extend(old.map(ToOwned::to_owned));
+            chunk.new.extend(new.map(ToOwned::to_owned));
+            count += 1;
+            self.at += 1;
+        }
+        let next_is_structure = self.peek().is_none_or(|line| line.starts_with("@@") || line.starts_with("***"));
+        match (count, next_is_structure) {
+            (0, true) => Err(ParseError::NoLines { path: path.to_owned(), line: self.line() }),
+            (_, false) => {
+                let text = self.peek().map(cut).unwrap_or_default();
+                Err(ParseError::NoMark { path: path.to_owned(), line: self.line() + 1, text })
+            }
+            (_, true) => Ok(chunk),
+        }
+    }
+}
+
+/// Returns what a line of a chunk stands for before and after the change; `None` when it is no such line.
+fn marked(line: &str) -> Option<(Option<&str>, Option<&str>)> {
+    match line.chars().next() {
+        None => Some((Some(""), Some(""))),
+        Some(' ') => line.get(1..).map(|text| (Some(text), Some(text))),
+        Some('-') => line.get(1..).map(|text| (Some(text), None)),
+        Some('+') => line.get(1..).map(|text| (None, Some(text))),
+        Some(_) => None,
+    }
+}
+
+fn named<'a>(line: &'a str, header: &str) -> Option<&'a str> {
+    let line = line.trim();
+    line.strip_prefix(header).or_else(|| (line == header.trim_end()).then_some(""))
+}
+
+fn cut(line: &str) -> String {
+    locum_base::text::head(line.trim_end(), 80).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Chunk, Hunk, ParseError, parse};
+    use pretty_assertions::assert_eq;
+
+    fn patch(body: &str) -> String {
+        format!("*** Begin Patch\n{body}\n*** End Patch\n")
+    }
+
+    fn lines(text: &[&str]) -> Vec<String> {
+        text.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn reads_every_kind_of_hunk() {
+        let text = patch(
+            "*** Add File: a/new.txt\n+one\n+\n*** Delete File: old.txt\n*** Update File: b.txt\n*** Move to: c.txt\n@@ fn b()\n x\n\n-y\n+z\n*** End of File",
+        );
+        let chunk = Chunk { context: Some("fn b()".into()), old: lines(&["x", "", "y"]), new: lines(&["x", "", "z"]), at_end: true };
+        let expected = vec![
+            Hunk::Add { path: "a/new.txt".into(), content: "one\n\n".into() },
+            Hunk::Delete { path: "old.txt".into() },
+            Hunk::Update { path: "b.txt".into(), to: Some("c.txt".into()), chunks: vec![chunk] },
+        ];
+        assert_eq!(parse(&text), Ok(expected.clone()));
+        assert_eq!(parse(&format!("<<'EOF'\n{text}EOF")), Ok(expected));
+    }
+
+    #[test]
+    fn a_first_chunk_needs_no_mark_and_blank_lines_may_part_files() {
+        let hunks = parse(&patch("*** Update File: a\n-x\n+y\n@@\n-v\n+w\n\n*** Delete File: b")).unwrap();
+        assert_eq!(hunks.len(), 2);
+        let Some(Hunk::Update { chunks, .. }) = hunks.first() else { panic!("{hunks:?}") };
+        assert_eq!(chunks.len(), 2);
+    }
+
+    #[test]
+    fn says_which_line_is_wrong() {
+        let no_mark = |line, text: &str| ParseError::NoMark { path: "a".into(), line, text: text.into() };
+        for (text, expected) in [
+            (String::new(), ParseError::NoBegin),
+            ("*** Begin Patch".into(), ParseError::NoEnd),
+            ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y".into(), ParseError::NoEnd),
+            (patch(""), ParseError::Empty),
+            (patch("*** Rename File: a"), ParseError::NoHeader { line: 2, text: "*** Rename File: a".into() }),
+            (patch("*** Add File:"), ParseError::NoPath { line: 2 }),
+            (patch("*** Update File: a"), ParseError::NoLines { path: "a".into(), line: 2 }),
+            (patch("*** Update File: a\n@@\n@@\n-x"), ParseError::NoLines { path: "a".into(), line: 3 }),
+            (patch("*** Update File: a\n@@\n-x\n~y"), no_mark(5, "~y")),
+            (patch("*** Update File: a\nx"), no_mark(3, "x")),
+        ] {
+            assert_eq!(parse(&text), Err(expected), "{text}");
+        }
+        let many: String = (0..201).map(|number| format!("*** Delete File: {number}\n")).collect();
+        assert_eq!(parse(&patch(&many)), Err(ParseError::TooMany));
+    }
+}

@@ -1,0 +1,210 @@
+//! `list_files`: lists a folder, or everything below it.
+//!
+//! What lies nearest comes first: a list that is cut still shows every folder of the upper levels.
+
+use std::cmp::Ordering;
+
+use serde_json::json;
+
+use crate::tools::arguments::{Arguments, Place};
+use crate::tools::search::walk::{Skip, Walk};
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::chat::ToolSpec;
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::intent::Act;
+use locum_workspace::checkout::{EntryKind, Folder};
+
+/// Most entries listed.
+pub const ENTRY_LIMIT: usize = 200;
+
+/// Levels below the folder that are listed at most.
+const DEPTH_LIMIT: usize = 64;
+
+/// A folder about to be listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListFiles {
+    place: Place,
+    recursive: bool,
+}
+
+struct Listed {
+    path: RepoPath,
+    is_folder: bool,
+}
+
+impl ListFiles {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::ListFiles.to_string(),
+            description: "List a folder, or with `recursive` what lies below it, at most 200 entries; folders end in `/`. \
+                          What ignore files name, dependencies and build output are left out."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Relative to the repository root; `.` for the root" },
+                    "recursive": { "type": "boolean", "description": "Default false" }
+                },
+                "required": ["path"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let place = arguments.optional_place("path", "the folder, relative to the repository root", context)?;
+        let recursive = arguments.flag("recursive", false, "whether to list what lies below, too")?;
+        arguments.finish()?;
+        Ok(Self { place, recursive })
+    }
+
+    /// Returns where it looks.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Lists the folder.
+    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let Place { asked, real } = &self.place;
+        let found = context.checkout.folder(permit, real).and_then(|folder| Ok((folder.entry(real)?, folder)));
+        let (entry, folder) = match found {
+            Ok(found) => found,
+            Err(error) => return Observation::failed(format!("Cannot list `{asked}`: {error}.")),
+        };
+        match entry.map(|entry| entry.kind) {
+            Some(EntryKind::Folder) => {}
+            Some(EntryKind::File | EntryKind::Link | EntryKind::Other) => {
+                return Observation::failed(format!("Cannot list `{asked}`: it is not a folder."));
+            }
+            None => return Observation::failed(format!("Cannot list `{asked}`: it does not exist.")),
+        }
+        let (mut entries, cut) = if self.recursive { deep(&folder, context) } else { level(&folder, Skip::Git, 0, ENTRY_LIMIT, context) };
+        entries.sort_by(|left, right| compare(&left.path, &right.path));
+        Observation::said(render(&entries, cut))
+    }
+}
+
+/// Goes down level by level until there is no more or the list is full.
+fn deep(folder: &Folder<'_>, context: ToolContext<'_>) -> (Vec<Listed>, bool) {
+    let mut entries: Vec<Listed> = Vec::new();
+    for depth in 0..DEPTH_LIMIT {
+        let (added, cut) = level(folder, Skip::Bulk, depth, ENTRY_LIMIT - entries.len(), context);
+        let is_last = !added.iter().any(|entry| entry.is_folder);
+        entries.extend(added);
+        if cut || is_last {
+            return (entries, cut);
+        }
+    }
+    (entries, true)
+}
+
+/// Lists what lies `depth` levels below the folder's own entries, at most `room` entries, and says whether there are more.
+fn level(folder: &Folder<'_>, skip: Skip, depth: usize, room: usize, context: ToolContext<'_>) -> (Vec<Listed>, bool) {
+    let mut walk = Walk::new(context.checkout.root(), folder, skip);
+    let wanted_depth = walk.first_depth() + depth;
+    let entries = walk.builder().max_depth(Some(wanted_depth)).sort_by_file_name(std::ffi::OsStr::cmp).build();
+    let mut listed = Vec::new();
+    for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
+        let Some(path) = walk.path_of(&entry).filter(|path| (context.visible)(path)) else { continue };
+        if listed.len() >= room {
+            return (listed, true);
+        }
+        listed.push(Listed { path, is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()) });
+    }
+    (listed, false)
+}
+
+fn render(entries: &[Listed], cut: bool) -> String {
+    if entries.is_empty() {
+        return "No files found.".to_owned();
+    }
+    let lines: Vec<String> = entries.iter().map(|entry| format!("{}{}", entry.path, if entry.is_folder { "/" } else { "" })).collect();
+    let tail = "\n\n(File list truncated. Use list_files on specific subdirectories if you need to explore further.)";
+    format!("{}{}", lines.join("\n"), if cut { tail } else { "" })
+}
+
+/// Orders paths part by part, numbers in them by value, without regard to case.
+fn compare(left: &RepoPath, right: &RepoPath) -> Ordering {
+    let parts = |path: &RepoPath| path.parts().map(sort_key).collect::<Vec<_>>();
+    parts(left).cmp(&parts(right)).then_with(|| left.cmp(right))
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Piece {
+    Number(u64),
+    Text(String),
+}
+
+fn sort_key(part: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for letter in part.chars().flat_map(char::to_lowercase) {
+        let digit = letter.to_digit(10).filter(|_| letter.is_ascii_digit()).map(u64::from);
+        match (digit, pieces.last_mut()) {
+            (Some(digit), Some(Piece::Number(number))) => *number = number.saturating_mul(10).saturating_add(digit),
+            (Some(digit), _) => pieces.push(Piece::Number(digit)),
+            (None, Some(Piece::Text(text))) => text.push(letter),
+            (None, _) => pieces.push(Piece::Text(letter.to_string())),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ENTRY_LIMIT;
+    use crate::tools::fixture::Fixture;
+    use pretty_assertions::assert_eq;
+
+    fn list(fixture: &Fixture, at: &str, recursive: bool) -> String {
+        fixture.call("list_files", &serde_json::json!({ "path": at, "recursive": recursive }).to_string()).text
+    }
+
+    #[test]
+    fn lists_without_what_is_ignored_or_bulky() {
+        let fixture = Fixture::new(&[
+            (".gitignore", "*.log\nbuild/\n"),
+            (".github/ci.yml", ""),
+            ("a.log", ""),
+            ("build/x", ""),
+            ("file10", ""),
+            ("File9", ""),
+            ("node_modules/m/index.js", ""),
+            ("src/deep/b.rs", ""),
+            ("src/a.rs", ""),
+        ]);
+        assert_eq!(list(&fixture, ".", true), ".gitignore\nFile9\nfile10\nsrc/\nsrc/a.rs\nsrc/deep/\nsrc/deep/b.rs");
+        assert_eq!(list(&fixture, ".", false), ".github/\n.gitignore\nFile9\nfile10\nnode_modules/\nsrc/");
+        assert_eq!(list(&fixture, "src", false), "src/a.rs\nsrc/deep/");
+        assert_eq!(list(&fixture, "node_modules", true), "node_modules/m/\nnode_modules/m/index.js");
+        assert_eq!(list(&fixture, "build", true), "build/x");
+        assert_eq!(list(&fixture, "File9", false), "Cannot list `File9`: it is not a folder.");
+        assert_eq!(list(&fixture, "none", false), "Cannot list `none`: it does not exist.");
+    }
+
+    #[test]
+    fn a_cut_list_keeps_the_upper_levels() {
+        let many: Vec<String> = (0..300).map(|file| format!("a/f{file}")).collect();
+        let mut files: Vec<(&str, &str)> = many.iter().map(|file| (file.as_str(), "")).collect();
+        files.extend([("z/y/x", ""), ("last", "")]);
+        let text = list(&Fixture::new(&files), ".", true);
+        assert_eq!(text.lines().filter(|line| !line.is_empty() && !line.starts_with('(')).count(), ENTRY_LIMIT);
+        assert!(text.starts_with("a/\na/f0\na/f1\na/f10\n") || text.starts_with("a/\na/f0\na/f1\na/f2\n"), "{text}");
+        assert!(text.contains("\nlast\n") && text.contains("\nz/\n") && text.contains("File list truncated"), "{text}");
+    }
+
+    #[test]
+    fn leaves_out_what_may_not_be_read() {
+        let mut fixture = Fixture::new(&[("src/a.rs", ""), ("src/key.pem", ""), ("secret/x", "")]);
+        fixture.hidden = vec!["src/key.pem", "secret", "secret/x"];
+        assert_eq!(list(&fixture, ".", true), "src/\nsrc/a.rs");
+    }
+}

@@ -1,0 +1,183 @@
+//! `read_file`: shows a file or a part of it with line numbers.
+
+pub mod indentation;
+pub mod view;
+
+use serde_json::json;
+
+use crate::tools::arguments::{Arguments, Place};
+use crate::tools::files::read::indentation::Around;
+use crate::tools::files::read::view::{OutOfRange, View};
+use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::picture::show;
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::chat::ToolSpec;
+use locum_base::image::ImageKind;
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::intent::Act;
+use locum_workspace::checkout::FileError;
+
+/// Lines shown unless the call asks for less.
+pub const DEFAULT_LINES: usize = 2000;
+
+/// Most bytes of a file shown by one call; the rest can be asked for.
+pub const SHOWN_LIMIT_BYTES: usize = 96 * 1024;
+
+/// A file about to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFile {
+    place: Place,
+    part: Part,
+}
+
+/// The part of a file that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// `limit` lines from line `offset`, counted from 1.
+    Slice {
+        /// First line.
+        offset: usize,
+        /// Most lines.
+        limit: usize,
+    },
+    /// What belongs together around a line.
+    Indentation(Around),
+}
+
+impl Part {
+    /// Takes this part out of a file's text.
+    ///
+    /// # Errors
+    /// When the file has no such line.
+    pub fn of<'a>(&self, text: &'a str) -> Result<View<'a>, OutOfRange> {
+        match self {
+            Self::Slice { offset, limit } => view::slice(text, *offset, *limit),
+            Self::Indentation(wanted) => indentation::around(text, wanted),
+        }
+    }
+}
+
+impl ReadFile {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::ReadFile.to_string(),
+            description:
+                "Read a text file with line numbers, whole or in part, or look at an image. Mode `indentation` shows the complete block around one line."
+                    .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": { "type": "string", "description": "Relative to the repository root" },
+                    "mode": { "type": "string", "enum": ["slice", "indentation"], "description": "Default `slice`" },
+                    "offset": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
+                    "limit": { "type": "integer", "minimum": 1, "description": "Most lines, default 2000" },
+                    "indentation": {
+                        "type": "object",
+                        "properties": {
+                            "anchor_line": { "type": "integer", "minimum": 1, "description": "A line of the block, default `offset`" },
+                            "max_levels": { "type": "integer", "minimum": 0, "description": "Enclosing levels to show, 0 for all" },
+                            "include_siblings": { "type": "boolean" },
+                            "include_header": { "type": "boolean", "description": "Comments above the block, default true" },
+                            "max_lines": { "type": "integer", "minimum": 1 }
+                        },
+                        "additionalProperties": false
+                    }
+                },
+                "required": ["path"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let place = arguments.place("path", "the file, relative to the repository root", context)?;
+        let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
+        let offset = arguments.optional_number("offset", 1, "first line")?.unwrap_or(1);
+        let limit = arguments.optional_number("limit", 1, "most lines")?.unwrap_or(DEFAULT_LINES);
+        let wanted = arguments.optional_object("indentation", "where and how far in mode `indentation`")?;
+        arguments.finish()?;
+        let wanted = wanted.map(|wanted| parse_around(wanted, offset, limit)).transpose()?;
+        let part = match (mode.as_deref(), wanted) {
+            (None | Some("slice"), _) => Part::Slice { offset, limit },
+            (Some("indentation"), Some(around)) => Part::Indentation(around),
+            (Some("indentation"), None) => Part::Indentation(Around { anchor_line: offset, ..default_around(limit) }),
+            (Some(other), _) => return Err(CallError(format!("`mode` of `read_file` is `slice` or `indentation`, not `{other}`."))),
+        };
+        Ok(Self { place, part })
+    }
+
+    /// Returns where it reads.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Reads the part asked for.
+    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let path = &self.place.asked;
+        let content = match context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES) {
+            Ok(content) => content,
+            Err(FileError::NotAFile { what: "a directory", .. }) => {
+                return Observation::failed(format!("Cannot read `{path}` because it is a directory; list_files shows what is in it."));
+            }
+            Err(error) => return Observation::failed(format!("Cannot read `{path}`: {error}.")),
+        };
+        if ImageKind::of(&content).is_some() {
+            return show(&format!("File: {path}"), &content, context);
+        }
+        if is_binary(&content) {
+            return Observation::said(format!("File: {path}\nBinary file of {} bytes; its content is not shown.", content.len()));
+        }
+        if content.is_empty() {
+            return Observation::said(format!("File: {path}\nThe file is empty."));
+        }
+        match self.part.of(&String::from_utf8_lossy(&content)) {
+            Ok(view) => Observation::said(self.render(view)),
+            Err(error) => Observation::failed(format!("File: {path}\n{error}")),
+        }
+    }
+
+    fn render(&self, mut view: View<'_>) -> String {
+        view.fit(SHOWN_LIMIT_BYTES);
+        let (first, last, total) = (view.first, view.last(), view.total_lines);
+        let header = if view.truncated && last < total {
+            format!(
+                "IMPORTANT: File content truncated.\nStatus: Showing lines {first}-{last} of {total} total lines.\n\
+                 To read more: Use the read_file tool with offset={} and limit={}.\n\n",
+                last + 1,
+                DEFAULT_LINES.min(total - last)
+            )
+        } else {
+            String::new()
+        };
+        let footer = match self.part {
+            Part::Slice { .. } => String::new(),
+            Part::Indentation(_) => format!("\n\nIncluded ranges: {first}-{last} (total: {total} lines)"),
+        };
+        format!("File: {}\n{header}{}{footer}", self.place.asked, view.render())
+    }
+}
+
+fn default_around(limit: usize) -> Around {
+    Around { anchor_line: 1, max_levels: 0, include_siblings: false, include_header: true, max_lines: limit }
+}
+
+fn parse_around(mut wanted: Arguments, offset: usize, limit: usize) -> Result<Around, CallError> {
+    let defaults = default_around(limit);
+    let around = Around {
+        anchor_line: wanted.optional_number("anchor_line", 1, "a line of the block")?.unwrap_or(offset),
+        max_levels: wanted.optional_number("max_levels", 0, "enclosing levels, 0 for all")?.unwrap_or(defaults.max_levels),
+        include_siblings: wanted.flag("include_siblings", defaults.include_siblings, "whether to show what lies beside the block")?,
+        include_header: wanted.flag("include_header", defaults.include_header, "whether to show the comments above the block")?,
+        max_lines: wanted.optional_number("max_lines", 1, "most lines")?.map_or(limit, |lines| lines.min(limit)),
+    };
+    wanted.finish()?;
+    Ok(around)
+}

@@ -1,0 +1,139 @@
+//! A small checkout with a policy that allows everything, for the tests of tools: they are called through the door.
+
+#![expect(clippy::disallowed_methods, reason = "tests make and look at the files they are about")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::tools::dispatch::{self, Call};
+use crate::tools::{CallError, Observation, Sight, ToolContext};
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_base::secret::{Redactor, Secret};
+use locum_base::tool::ToolName;
+use locum_modes::prompts::skills::SkillSet;
+use locum_modes::{Group, GroupEntry, Mode, ModeSource};
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
+use locum_policy::schema::CommandLimits;
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+use locum_workspace::checkout::Checkout;
+use locum_workspace::repo::Repo;
+use locum_workspace::seed;
+
+/// Allows everything that tests do.
+pub(crate) const POLICY: &str = "
+version: 1
+modes: { delegation: { from: [code] }, switching: direct }
+rules:
+  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)', 'expert(*)' ]
+";
+
+/// A temporary checkout.
+pub(crate) struct Fixture {
+    folder: tempfile::TempDir,
+    checkout: Checkout,
+    repo: Repo,
+    /// Paths the policy would not let be read, as lists and searches see it.
+    pub(crate) hidden: Vec<&'static str>,
+    /// The skills there are.
+    pub(crate) skills: SkillSet,
+    /// What connections lead to.
+    pub(crate) gate: Gate,
+    /// The mode of the calls.
+    pub(crate) mode: Mode,
+    /// What becomes of images.
+    pub(crate) sight: Sight,
+    /// Who draws pictures.
+    pub(crate) painters: Vec<String>,
+    /// A value that must not be seen.
+    pub(crate) secret: &'static str,
+}
+
+impl Fixture {
+    /// Makes a checkout with these files.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        seed::repository(folder.path(), files, "first").unwrap();
+        let (checkout, repo) = (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
+        Self {
+            folder,
+            checkout,
+            repo,
+            hidden: Vec::new(),
+            skills: SkillSet::default(),
+            gate: Gate::default(),
+            mode: mode(),
+            sight: Sight::Shown,
+            painters: vec!["painter".to_owned()],
+            secret: "unseen-secret-value",
+        }
+    }
+
+    /// Returns where the checkout lies.
+    pub(crate) fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns what a file holds.
+    pub(crate) fn content(&self, path: &str) -> String {
+        std::fs::read_to_string(self.at(path)).unwrap()
+    }
+
+    /// Returns the absolute path of a file.
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Checks a call.
+    pub(crate) fn parse(&self, name: &str, arguments: &str, offered: &[ToolName]) -> Result<Call, CallError> {
+        let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() };
+        self.with_context(|context| dispatch::parse(&call, offered, context))
+    }
+
+    /// Checks, admits and performs a call; a call that is not understood answers with its sentence.
+    pub(crate) fn call(&self, name: &str, arguments: &str) -> Observation {
+        let call = match self.parse(name, arguments, ToolName::ALL) {
+            Ok(call) => call,
+            Err(error) => return Observation::failed(error.0),
+        };
+        let permit =
+            Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts { mode: self.mode.slug.clone(), ..Facts::default() }).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        self.with_context(|context| runtime.block_on(dispatch::perform(permit, context)))
+    }
+
+    /// Gives what tools work with.
+    pub(crate) fn with_context<T>(&self, body: impl FnOnce(ToolContext<'_>) -> T) -> T {
+        let redactor = Redactor::new([Secret::new(self.secret)]);
+        let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let hidden = &self.hidden;
+        let visible = |path: &RepoPath| !hidden.contains(&path.as_str());
+        body(ToolContext {
+            checkout: &self.checkout,
+            repo: &self.repo,
+            mode: &self.mode,
+            commands: &CommandLimits::default(),
+            env: &env,
+            sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
+            redactor: &redactor,
+            visible: &visible,
+            policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
+            facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
+            gate: &self.gate,
+            skills: Some(&self.skills),
+            sight: self.sight,
+            painters: &self.painters,
+            servers: None,
+        })
+    }
+}
+
+fn mode() -> Mode {
+    let groups = [Group::Read, Group::Edit, Group::Command, Group::Modes];
+    Mode {
+        groups: groups.map(|group| GroupEntry { group, file_regex: None, description: None }).to_vec(),
+        ..Mode::new("code", "Code", "You write code", ModeSource::Builtin)
+    }
+}

@@ -1,0 +1,137 @@
+//! `new_task`: hands a part of the work to a sub-task in another mode.
+
+use serde_json::json;
+
+use crate::tools::arguments::Arguments;
+use crate::tools::flow::todo;
+use crate::tools::{CallError, Control, Observation, Todo};
+use locum_base::chat::ToolSpec;
+use locum_base::tool::ToolName;
+
+/// A sub-task about to be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTask {
+    mode: String,
+    message: String,
+    todos: Vec<Todo>,
+    priority: Priority,
+    context: Option<String>,
+}
+
+/// How much of what is left a sub-task may spend, compared with those beside it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// Half of a normal one's share.
+    Low,
+    /// One share.
+    #[default]
+    Normal,
+    /// Twice a normal one's share.
+    High,
+}
+
+impl Priority {
+    /// Shares of a normal sub-task.
+    pub const NORMAL_SHARES: u32 = 2;
+
+    /// Returns how many shares it gets.
+    #[must_use]
+    pub fn shares(self) -> u32 {
+        match self {
+            Self::Low => 1,
+            Self::Normal => Self::NORMAL_SHARES,
+            Self::High => 4,
+        }
+    }
+
+    fn find(name: &str) -> Option<Self> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "low" => Some(Self::Low),
+            "" | "normal" | "medium" => Some(Self::Normal),
+            "high" => Some(Self::High),
+            _ => None,
+        }
+    }
+}
+
+impl NewTask {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::NewTask.to_string(),
+            description: "Start a sub-task in the given mode and wait for its result. It sees nothing of this conversation: \
+                          the message must hold all it needs, its limits, and what to report back."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "mode": { "type": "string", "description": "The mode of the sub-task, e.g. `code`" },
+                    "message": { "type": "string", "description": "The complete instructions" },
+                    "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
+                    "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
+                    "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" }
+                },
+                "required": ["mode", "message"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments. Whether the mode exists is the session's to say.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+        let mode = arguments.words("mode", "the mode of the sub-task")?.trim().to_owned();
+        let message = arguments.words("message", "the complete instructions of the sub-task")?;
+        let todos = match arguments.optional_text("todos", "a checklist, one `- [ ] step` a line")? {
+            Some(text) => todo::parse(&text)?,
+            None => Vec::new(),
+        };
+        let priority = arguments.optional_text("priority", "`low`, `normal` or `high`")?.unwrap_or_default();
+        let Some(priority) = Priority::find(&priority) else {
+            return Err(CallError("`priority` of `new_task` must be `low`, `normal` or `high`.".to_owned()));
+        };
+        let context = arguments.optional_text("context", "what the sub-task has to know")?;
+        arguments.finish()?;
+        Ok(Self { mode, message, todos, priority, context: context.filter(|text| !text.trim().is_empty()) })
+    }
+
+    /// Returns the mode asked for.
+    #[must_use]
+    pub fn mode(&self) -> &str {
+        &self.mode
+    }
+
+    /// Returns what it is to do.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns its first checklist.
+    #[must_use]
+    pub fn todos(&self) -> &[Todo] {
+        &self.todos
+    }
+
+    /// Returns how much it may spend beside others.
+    #[must_use]
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
+    /// Returns what it has to know.
+    #[must_use]
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    /// Hands the sub-task to the session.
+    #[must_use]
+    pub fn perform(&self) -> Observation {
+        let control = Control::NewTask { mode: self.mode.clone(), message: self.message.clone(), todos: self.todos.clone() };
+        Observation { control: Some(control), ..Observation::said(format!("A sub-task in {} mode is started.", self.mode)) }
+    }
+}

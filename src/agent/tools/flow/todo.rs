@@ -1,0 +1,113 @@
+//! `update_todo_list`: replaces the task's checklist.
+
+use serde_json::json;
+
+use crate::tools::arguments::Arguments;
+use crate::tools::{CallError, Control, Observation, Todo, TodoState};
+use locum_base::chat::ToolSpec;
+use locum_base::tool::ToolName;
+
+/// Most lines of a checklist.
+pub const TODO_LIMIT: usize = 100;
+
+/// A checklist about to be put in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateTodoList {
+    todos: Vec<Todo>,
+}
+
+impl UpdateTodoList {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::UpdateTodoList.to_string(),
+            description: "Replace the checklist of this task; people follow the work by it. Use it for work of several steps and whenever a step ends."
+                .into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "todos": { "type": "string", "description": "The whole list, one step a line: `- [ ] to do`, `- [-] under way`, `- [x] done`" }
+                },
+                "required": ["todos"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+        let text = arguments.text("todos", "the whole checklist, one `- [ ] step` a line")?;
+        arguments.finish()?;
+        Ok(Self { todos: parse(&text)? })
+    }
+
+    /// Hands the checklist to the session.
+    #[must_use]
+    pub fn perform(&self) -> Observation {
+        let count = |state: TodoState| self.todos.iter().filter(|todo| todo.state == state).count();
+        let text = format!(
+            "Checklist: {} done, {} under way, {} to do.",
+            count(TodoState::Done),
+            count(TodoState::Started),
+            count(TodoState::Pending)
+        );
+        Observation { control: Some(Control::Todos { todos: self.todos.clone() }), ..Observation::said(text) }
+    }
+}
+
+/// Reads a checklist: `- [ ]`, `- [x]`, `- [-]` or `- [~]` and a text, one a line. Other lines are not part of it; a blank text is
+/// an empty list.
+///
+/// # Errors
+/// When there is text but no such line, or more than [`TODO_LIMIT`] of them.
+pub fn parse(text: &str) -> Result<Vec<Todo>, CallError> {
+    let todos: Vec<Todo> = text.lines().filter_map(parse_line).collect();
+    if todos.is_empty() && !text.trim().is_empty() {
+        return Err(CallError("`todos` holds no checklist line; write one step a line as `- [ ] step`.".to_owned()));
+    }
+    if todos.len() > TODO_LIMIT {
+        return Err(CallError(format!("`todos` has {} lines, more than the {TODO_LIMIT} that are kept; join small steps.", todos.len())));
+    }
+    Ok(todos)
+}
+
+fn parse_line(line: &str) -> Option<Todo> {
+    let line = line.trim();
+    let line = line.strip_prefix(['-', '*']).map_or(line, str::trim_start);
+    let (mark, text) = line.strip_prefix('[')?.split_once(']')?;
+    let state = match mark.trim() {
+        "" => TodoState::Pending,
+        "x" | "X" => TodoState::Done,
+        "-" | "~" => TodoState::Started,
+        _ => return None,
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| Todo { text: text.to_owned(), state })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TODO_LIMIT, parse};
+    use crate::tools::TodoState::{Done, Pending, Started};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn reads_every_kind_of_line() {
+        let text = "# plan\n- [ ] a\n* [x] b [c]\n  - [X] d\n[-] e\n- [~] f\n- [?] g\n- [ ]\nplain\n-[ ] h\n";
+        let read: Vec<_> = parse(text).unwrap().into_iter().map(|todo| (todo.text, todo.state)).collect();
+        let expected = [("a", Pending), ("b [c]", Done), ("d", Done), ("e", Started), ("f", Started), ("h", Pending)];
+        assert_eq!(read, expected.map(|(text, state)| (text.to_owned(), state)));
+    }
+
+    #[test]
+    fn empties_the_list_only_for_a_blank_text() {
+        assert_eq!(parse(" \n"), Ok(vec![]));
+        assert!(parse("do this, then that").is_err());
+        assert!(parse(&"- [ ] a\n".repeat(TODO_LIMIT)).is_ok());
+        assert!(parse(&"- [ ] a\n".repeat(TODO_LIMIT + 1)).is_err());
+    }
+}

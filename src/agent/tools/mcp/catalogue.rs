@@ -1,0 +1,170 @@
+//! What a server says it has, as the run keeps it: the tools named by it when the run began, each with a name for models, a bounded description and
+//! a hash.
+//!
+//! In: answers to `tools/list` and `resources/list`. Out: [`OfferedTool`]s and addresses. Everything in them is somebody else's text: names that could
+//! be taken for something else are left out, descriptions made one line.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::tools::mcp::schema::{self, one_line};
+use locum_base::chat::ToolSpec;
+use locum_base::text::head;
+use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
+
+/// Most tools of one server.
+pub const TOOLS_LIMIT: usize = 100;
+
+/// Addresses of resources that models are told.
+pub const RESOURCES_SHOWN: usize = 20;
+
+/// Longest name of a tool as its server gives it, in bytes.
+const NAME_LIMIT_BYTES: usize = 128;
+
+/// Longest name of a tool as models call it, in bytes: what providers take.
+const CALLED_LIMIT_BYTES: usize = 64;
+
+/// Longest description of a tool that models are shown, in bytes.
+const DESCRIPTION_LIMIT_BYTES: usize = 1024;
+
+/// Letters of a hash that make a name that had to be cut differ from others.
+const SUFFIX_LETTERS: usize = 8;
+
+/// Reads a page of `tools/list` behind the tools that are known already. Returns how many were left out for their names.
+pub fn add_tools(server: &str, page: &Value, tools: &mut Vec<OfferedTool>) -> usize {
+    let listed = page.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let before = tools.len();
+    for tool in listed {
+        let Some(tool) = tool_of(server, tool).filter(|tool| tools.len() < TOOLS_LIMIT && !tools.iter().any(|other| same(other, tool)))
+        else {
+            continue;
+        };
+        tools.push(tool);
+    }
+    listed.len() - (tools.len() - before)
+}
+
+fn same(one: &OfferedTool, other: &OfferedTool) -> bool {
+    one.name == other.name || one.called == other.called
+}
+
+fn tool_of(server: &str, tool: &Value) -> Option<OfferedTool> {
+    let name = tool.get("name").and_then(Value::as_str)?;
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if name.is_empty() || name.len() > NAME_LIMIT_BYTES || !plain {
+        return None;
+    }
+    let description = tool.get("description").and_then(Value::as_str).unwrap_or_default();
+    let schema = tool.get("inputSchema").cloned().unwrap_or_default();
+    let hash = hash_of(&[name, description, &schema.to_string()].join("\n"));
+    Some(OfferedTool {
+        name: name.to_owned(),
+        called: called(server, name),
+        description: one_line(description, DESCRIPTION_LIMIT_BYTES),
+        schema,
+        hash,
+    })
+}
+
+/// Returns the name models call a tool by.
+#[must_use]
+pub fn called(server: &str, tool: &str) -> String {
+    let whole = format!("mcp--{server}--{}", tool.replace('.', "_"));
+    if whole.len() <= CALLED_LIMIT_BYTES {
+        return whole;
+    }
+    let hash = hash_of(&format!("{server}/{tool}"));
+    format!("{}_{}", head(&whole, CALLED_LIMIT_BYTES - SUFFIX_LETTERS - 1), head(&hash, SUFFIX_LETTERS))
+}
+
+/// Whether a name a model wrote means a tool: `-` and `_` are told apart by few of them.
+#[must_use]
+pub fn is_called(tool: &OfferedTool, name: &str) -> bool {
+    tool.called == name || tool.called.replace('-', "_") == name.replace('-', "_")
+}
+
+/// Reads addresses out of an answer to `resources/list`.
+#[must_use]
+pub fn resources(page: &Value) -> Vec<String> {
+    let listed = page.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let uris = listed.iter().filter_map(|resource| resource.get("uri").and_then(Value::as_str));
+    uris.filter(|uri| uri.len() <= 200 && uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'`'))
+        .take(RESOURCES_SHOWN)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the tools of some servers as models see them.
+#[must_use]
+pub fn specs(servers: &[OfferedServer]) -> Vec<ToolSpec> {
+    let spec = |server: &OfferedServer, tool: &OfferedTool| ToolSpec {
+        name: tool.called.clone(),
+        description: format!("[MCP server {}] {}", server.name, tool.description),
+        parameters: schema::shown(&tool.schema),
+    };
+    servers.iter().flat_map(|server| server.tools.iter().map(move |tool| spec(server, tool))).collect()
+}
+
+fn hash_of(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::{TOOLS_LIMIT, add_tools, called, is_called, resources};
+
+    #[test]
+    fn tools_with_names_that_mean_something_else_are_left_out() {
+        let mut tools = Vec::new();
+        let page = json!({ "tools": [
+            { "name": "now", "description": "Tells\nthe \u{202e}time", "inputSchema": { "type": "object" } },
+            { "name": "now", "description": "again" },
+            { "name": "../now" }, { "name": "" }, { "name": "a b" }, { "name": "resource:x" }, { "name": "x".repeat(200) }, { "name": 7 }, "text",
+            { "name": "a.b" }
+        ] });
+        assert_eq!(add_tools("time", &page, &mut tools), 8);
+        let names: Vec<&str> = tools.iter().map(|tool| tool.called.as_str()).collect();
+        assert_eq!(names, ["mcp--time--now", "mcp--time--a_b"]);
+        assert_eq!(tools[0].description, "Tells the time");
+        let many = json!({ "tools": (0..300).map(|n| json!({ "name": format!("t{n}") })).collect::<Vec<_>>() });
+        add_tools("time", &many, &mut tools);
+        assert_eq!(tools.len(), TOOLS_LIMIT);
+    }
+
+    #[test]
+    fn names_are_short_enough_and_differ() {
+        let (one, two) = (called("server", &format!("{}a", "x".repeat(100))), called("server", &format!("{}b", "x".repeat(100))));
+        assert!(one.len() == 64 && two.len() == 64 && one != two, "{one} {two}");
+        let mut tools = Vec::new();
+        add_tools("my-time", &json!({ "tools": [{ "name": "get_now" }] }), &mut tools);
+        for (name, known) in [("mcp--my-time--get_now", true), ("mcp__my_time__get_now", true), ("mcp--my-time--get", false)] {
+            assert_eq!(is_called(&tools[0], name), known, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_changes_has_another_hash() {
+        let hash = |description: &str| {
+            let mut tools = Vec::new();
+            add_tools("time", &json!({ "tools": [{ "name": "now", "description": description }] }), &mut tools);
+            tools[0].hash.clone()
+        };
+        assert_eq!(hash("a"), hash("a"));
+        assert_ne!(hash("a"), hash("a "));
+    }
+
+    #[test]
+    fn addresses_of_resources_are_plain() {
+        let page = json!({ "resources": [{ "uri": "file:///a" }, { "uri": "a b" }, { "uri": "`x`" }, { "name": "none" }] });
+        assert_eq!(resources(&page), ["file:///a"]);
+    }
+}

@@ -1,0 +1,426 @@
+//! `ServerDefinition`: an MCP server as configuration files define it. Our own `config.yml` and the files of other agents say the same in the
+//! same words.
+//!
+//! In: the text of a file, or settings. Out: definitions with file and line, mistakes and warnings. Nothing is started, and no variable is looked up
+//! here: [`ServerDefinition::filled`] does it with those the caller allows.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use locum_files::fields::{Mistakes, nearest};
+use locum_files::yaml::{Document, Entry, Mistake, Node, Place, Value};
+
+/// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later file's definition takes the place of an earlier one's.
+pub const FILES: &[&str] = &[".mcprc", ".mcp.json", ".kilocode/mcp.json", ".roo/mcp.json"];
+
+/// Most servers of one run.
+pub const SERVERS_LIMIT: usize = 50;
+
+/// How long a request may take where a definition does not say.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The longest a definition may say, in seconds.
+const TIMEOUT_LIMIT_S: u64 = 3600;
+
+/// Longest name of a server, in bytes.
+const NAME_LIMIT_BYTES: usize = 100;
+
+/// Keys of a server.
+const KEYS: &[&str] = &[
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "disabled",
+    "timeout",
+    "disabledTools",
+    "alwaysAllow",
+    "autoApprove",
+    "watchPaths",
+    "description",
+];
+
+/// What a person wrote about one server, before it is checked as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSpec {
+    /// How it is spoken to, where that is said.
+    #[serde(rename = "type")]
+    pub transport: Option<String>,
+    /// The program.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables it gets.
+    pub env: BTreeMap<String, String>,
+    /// The folder it runs in.
+    pub cwd: Option<String>,
+    /// Where it is reached.
+    pub url: Option<String>,
+    /// Headers of every request.
+    pub headers: BTreeMap<String, String>,
+    /// Whether it is left alone.
+    pub disabled: bool,
+    /// Longest wait for an answer, in seconds.
+    pub timeout: Option<u64>,
+    /// Tools of it that nobody is offered.
+    pub disabled_tools: Vec<String>,
+}
+
+/// An MCP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerDefinition {
+    /// Its name in policies and tools: letters, digits, `-` and `_`.
+    pub name: String,
+    /// Where it is defined: `.mcp.json:3`.
+    pub origin: String,
+    /// How it is reached.
+    pub way: Way,
+    /// Whether it is left alone.
+    pub disabled: bool,
+    /// Longest wait for an answer.
+    pub timeout: Duration,
+    /// Tools of it that nobody is offered.
+    pub disabled_tools: Vec<String>,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As a program that is started.
+    Program {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// Variables it gets.
+        env: BTreeMap<String, String>,
+        /// The folder it runs in, relative to the checkout.
+        cwd: Option<String>,
+    },
+    /// As a service.
+    Http {
+        /// Its address.
+        url: String,
+        /// Headers of every request.
+        headers: BTreeMap<String, String>,
+    },
+}
+
+impl Way {
+    /// Returns it in a line, as it is written: variables by name.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Program { words, .. } => words.join(" "),
+            Self::Http { url, .. } => url.clone(),
+        }
+    }
+}
+
+impl ServerSpec {
+    /// Checks a definition as a whole.
+    ///
+    /// # Errors
+    /// A fragment that says what is wrong with it.
+    pub fn check(self, name: &str, origin: &str) -> Result<ServerDefinition, String> {
+        let plain = plain_name(name)
+            .ok_or_else(|| format!("`{name}` is no name: it needs a letter or digit, and at most {NAME_LIMIT_BYTES} bytes"))?;
+        let transport = self.transport.as_deref().map(str::to_ascii_lowercase);
+        let wants_program = match transport.as_deref() {
+            None => self.command.is_some(),
+            Some("stdio" | "local") => true,
+            Some("http" | "streamable-http" | "streamablehttp" | "streamable_http" | "remote") => false,
+            Some("sse") => return Err("`type: sse` is not spoken any more; servers offer `streamable-http` in its place".to_owned()),
+            Some(other) => return Err(format!("`type` cannot be `{other}`; it is `stdio` or `streamable-http`")),
+        };
+        let way = match (self.command, self.url, wants_program) {
+            (Some(_), Some(_), _) => return Err("it has `command` and `url`: a server is a program or an address".to_owned()),
+            (None, None, _) => return Err("it has neither `command` nor `url`".to_owned()),
+            (Some(_), None, false) => return Err("`command` is for `type: stdio`".to_owned()),
+            (None, Some(_), true) => return Err("`url` is for `type: streamable-http`".to_owned()),
+            (Some(command), None, true) if self.headers.is_empty() => {
+                let words = std::iter::once(command).chain(self.args).collect();
+                Way::Program { words, env: self.env, cwd: self.cwd }
+            }
+            (None, Some(url), false) if self.args.is_empty() && self.env.is_empty() && self.cwd.is_none() => {
+                Way::Http { url, headers: self.headers }
+            }
+            (Some(_), None, true) => return Err("`headers` are for servers with a `url`".to_owned()),
+            (None, Some(_), false) => return Err("`args`, `env` and `cwd` are for servers with a `command`".to_owned()),
+        };
+        let timeout = self.timeout.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.clamp(1, TIMEOUT_LIMIT_S)));
+        Ok(ServerDefinition {
+            name: plain,
+            origin: origin.to_owned(),
+            way,
+            disabled: self.disabled,
+            timeout,
+            disabled_tools: self.disabled_tools,
+        })
+    }
+}
+
+impl ServerDefinition {
+    /// Returns how it is reached with every variable filled in: `${NAME}`, `${env:NAME}`, `${NAME:-otherwise}`, and `${workspaceFolder}`.
+    ///
+    /// # Errors
+    /// A fragment that names a variable for which `value` has no answer.
+    pub fn filled(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Way, String> {
+        let fill = |text: &String| filled(text, value);
+        let pairs = |pairs: &BTreeMap<String, String>| {
+            pairs.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect::<Result<BTreeMap<_, _>, String>>()
+        };
+        Ok(match &self.way {
+            Way::Program { words, env, cwd } => Way::Program {
+                words: words.iter().map(fill).collect::<Result<_, _>>()?,
+                env: pairs(env)?,
+                cwd: cwd.as_ref().map(fill).transpose()?,
+            },
+            Way::Http { url, headers } => Way::Http { url: fill(url)?, headers: pairs(headers)? },
+        })
+    }
+}
+
+fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let (inner, behind) = after.split_once('}').ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
+        let (name, otherwise) = inner.split_once(":-").map_or((inner, None), |(name, otherwise)| (name, Some(otherwise)));
+        let name = name.strip_prefix("env:").unwrap_or(name);
+        let found = value(name).or_else(|| otherwise.map(str::to_owned));
+        whole.push_str(before);
+        whole.push_str(&found.ok_or_else(|| format!("`${{{name}}}` has no value"))?);
+        rest = behind;
+    }
+    Ok(whole + rest)
+}
+
+/// Returns the name a server has in policies and tools: blanks are `_`, other letters than those of ASCII, digits, `-` and `_` are left out.
+#[must_use]
+pub fn plain_name(name: &str) -> Option<String> {
+    let plain: String = name.trim().chars().map(|letter| if letter.is_whitespace() { '_' } else { letter }).collect();
+    let plain: String = plain.chars().filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')).collect();
+    // Two of them part server and tool in the names that models see.
+    let plain = plain.split("--").filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let fits = plain.chars().any(|letter| letter.is_ascii_alphanumeric()) && plain.len() <= NAME_LIMIT_BYTES;
+    fits.then_some(plain)
+}
+
+/// What one file defines.
+#[derive(Clone, Debug, Default)]
+pub struct ServerFile {
+    /// Its servers, by name.
+    pub servers: Vec<ServerDefinition>,
+    /// What is wrong with it; a server with a mistake is left out.
+    pub mistakes: Vec<Mistake>,
+    /// What of it has no effect.
+    pub warnings: Vec<Mistake>,
+}
+
+impl ServerFile {
+    /// Reads a file: `mcpServers` with the servers by name, or (`.mcprc`) the servers alone.
+    #[must_use]
+    pub fn parse(origin: &str, text: &str) -> Self {
+        let document = Document::parse(text);
+        let mut reading = Reading { origin, mistakes: Mistakes(document.mistakes), warnings: Mistakes::default(), servers: Vec::new() };
+        match &document.root {
+            Some(root) => reading.file(root),
+            None if reading.mistakes.0.is_empty() => reading.mistakes.add(Place::default(), "the file is empty"),
+            None => {}
+        }
+        let Reading { mistakes, warnings, servers, .. } = reading;
+        Self { servers, mistakes: mistakes.finish(text), warnings: warnings.finish(text) }
+    }
+}
+
+struct Reading<'f> {
+    origin: &'f str,
+    mistakes: Mistakes,
+    warnings: Mistakes,
+    servers: Vec<ServerDefinition>,
+}
+
+impl Reading<'_> {
+    fn file(&mut self, root: &Node) {
+        let Some(entries) = root.entries() else {
+            return self.mistakes.wanted(root, "the file", "a mapping");
+        };
+        let is_flat = self.origin.ends_with(".mcprc") && root.get("mcpServers").is_none();
+        if is_flat {
+            return self.servers(entries);
+        }
+        match root.get("mcpServers") {
+            None => self.mistakes.add_with_hint(root.place, "`mcpServers` is missing", "it holds the servers by name"),
+            Some(node) => match node.entries() {
+                Some(servers) => self.servers(servers),
+                None => self.mistakes.wanted(node, "mcpServers", "a mapping"),
+            },
+        }
+        for entry in entries.iter().filter(|entry| !matches!(entry.key.as_str(), "mcpServers" | "$schema")) {
+            self.warnings.add(entry.key_place, format!("`{}` has no effect", entry.key));
+        }
+    }
+
+    fn servers(&mut self, entries: &[Entry]) {
+        if entries.len() > SERVERS_LIMIT {
+            self.mistakes.add(Place::default(), format!("{} servers, {SERVERS_LIMIT} at most", entries.len()));
+        }
+        for entry in entries.iter().take(SERVERS_LIMIT) {
+            let Some(spec) = self.spec(entry) else { continue };
+            let origin = format!("{}:{}", self.origin, entry.key_place.line);
+            match spec.check(&entry.key, &origin) {
+                Ok(server) if self.servers.iter().any(|other| other.name == server.name) => {
+                    self.mistakes.add(entry.key_place, format!("another server is called `{}` too", server.name));
+                }
+                Ok(server) => self.servers.push(server),
+                Err(wrong) => self.mistakes.add(entry.key_place, format!("server `{}`: {wrong}", entry.key)),
+            }
+        }
+    }
+
+    /// Reads one server; `None` when a value of it is of the wrong kind.
+    fn spec(&mut self, server: &Entry) -> Option<ServerSpec> {
+        let before = self.mistakes.0.len();
+        let Some(entries) = server.node.entries() else {
+            self.mistakes.wanted(&server.node, &server.key, "a mapping");
+            return None;
+        };
+        let mut spec = ServerSpec::default();
+        for Entry { key, key_place, node } in entries {
+            match key.as_str() {
+                "type" => spec.transport = self.mistakes.text(node, key),
+                "command" => spec.command = self.command(node, &mut spec.args),
+                "args" => {
+                    let more = self.texts(node, key);
+                    spec.args.extend(more);
+                }
+                "env" => spec.env = self.pairs(node, key),
+                "cwd" => spec.cwd = self.mistakes.text(node, key),
+                "url" => spec.url = self.mistakes.text(node, key),
+                "headers" => spec.headers = self.pairs(node, key),
+                "disabled" => spec.disabled = self.mistakes.flag(node, key).unwrap_or_default(),
+                "timeout" => spec.timeout = self.timeout(node),
+                "disabledTools" => spec.disabled_tools = self.texts(node, key),
+                // Who may call what is the policy's word, and nobody watches files here.
+                "alwaysAllow" | "autoApprove" | "watchPaths" | "description" => {}
+                _ => {
+                    let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
+                    let warning = Mistake { hint: near, ..Mistake::new(*key_place, format!("`{key}` of `{}` has no effect", server.key)) };
+                    self.warnings.0.push(warning);
+                }
+            }
+        }
+        (self.mistakes.0.len() == before).then_some(spec)
+    }
+
+    /// Reads the program; written as a list, its arguments with it.
+    fn command(&mut self, node: &Node, args: &mut Vec<String>) -> Option<String> {
+        if node.list().is_none() {
+            return self.mistakes.text(node, "command");
+        }
+        let mut words = self.texts(node, "command").into_iter();
+        let program = words.next();
+        args.splice(0..0, words);
+        if program.is_none() {
+            self.mistakes.add(node.place, "`command` is empty");
+        }
+        program
+    }
+
+    fn timeout(&mut self, node: &Node) -> Option<u64> {
+        let seconds = self.mistakes.count(node, "timeout")?;
+        if !(1..=TIMEOUT_LIMIT_S).contains(&seconds) {
+            self.warnings.add(node.place, format!("`timeout` is in seconds, from 1 to {TIMEOUT_LIMIT_S}; the nearer of the two counts"));
+        }
+        Some(seconds)
+    }
+
+    fn texts(&mut self, node: &Node, what: &str) -> Vec<String> {
+        let Some(items) = node.list() else {
+            self.mistakes.wanted(node, what, "a list of texts");
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| self.scalar(item, what)).collect()
+    }
+
+    fn pairs(&mut self, node: &Node, what: &str) -> BTreeMap<String, String> {
+        let Some(entries) = node.entries() else {
+            self.mistakes.wanted(node, what, "a mapping");
+            return BTreeMap::new();
+        };
+        entries.iter().filter_map(|entry| Some((entry.key.clone(), self.scalar(&entry.node, &entry.key)?))).collect()
+    }
+
+    /// Numbers and flags are what programs get as text.
+    fn scalar(&mut self, node: &Node, what: &str) -> Option<String> {
+        match &node.value {
+            Value::Text(text) | Value::Number(text) => Some(text.clone()),
+            Value::Bool(flag) => Some(flag.to_string()),
+            Value::Null | Value::List(_) | Value::Map(_) => {
+                self.mistakes.wanted(node, what, "text");
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::{ServerFile, Way, plain_name};
+
+    fn told(text: &str) -> Vec<String> {
+        ServerFile::parse(".mcp.json", text).mistakes.into_iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+    }
+
+    #[test]
+    fn a_definition_says_one_way_and_what_belongs_to_it() {
+        let text = "{\n\t\"mcpServers\": {\n\t\t\"a b\": { \"command\": [\"x\", \"-v\"], \"args\": [1], \"env\": { \"PORT\": 80 }, \"timeout\": 9999, \"alwaysAllow\": [\"y\"] },\n\t\t\"c\": { \"url\": \"https://h.example/mcp\", \"headers\": { \"A\": \"b\" }, \"odd\": 1 }\n\t}\n}";
+        let file = ServerFile::parse(".mcp.json", text);
+        assert!(file.mistakes.is_empty(), "{:?}", file.mistakes);
+        let names: Vec<(&str, &str)> = file.servers.iter().map(|server| (server.name.as_str(), server.origin.as_str())).collect();
+        assert_eq!(names, [("a_b", ".mcp.json:3"), ("c", ".mcp.json:4")]);
+        assert!(matches!(&file.servers[0].way, Way::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80"));
+        assert_eq!(file.servers[0].timeout.as_secs(), 3600);
+        assert_eq!(file.warnings.len(), 2, "{:?}", file.warnings);
+        for (server, wrong) in [
+            ("{}", "neither `command` nor `url`"),
+            ("{command: x, url: 'https://h.example'}", "`command` and `url`"),
+            ("{command: x, headers: {A: b}}", "`headers` are for"),
+            ("{url: 'https://h.example', args: [a]}", "are for servers with a `command`"),
+            ("{type: sse, url: 'https://h.example'}", "is not spoken any more"),
+            ("{type: stdio, url: 'https://h.example'}", "`url` is for"),
+            ("{command: x, env: [a]}", "must be a mapping"),
+        ] {
+            let found = told(&format!("mcpServers: {{a: {server}}}"));
+            assert!(found.len() == 1 && found[0].contains(wrong), "{server}: {found:?}");
+        }
+        assert_eq!(told("{}"), ["1:1: `mcpServers` is missing"]);
+        assert_eq!(ServerFile::parse(".mcprc", "{a: {command: x}}").servers.len(), 1, "`.mcprc` may hold the servers alone");
+    }
+
+    #[test]
+    fn variables_are_those_that_are_given() {
+        let text = "mcpServers: {a: {command: x, args: ['${KEY}', '${env:KEY}', '${NONE:-else}', '$KEY']}, b: {command: '${OTHER}'}, c: {command: '${'}}";
+        let file = ServerFile::parse(".mcp.json", text);
+        let value = |name: &str| (name == "KEY").then(|| "given".to_owned());
+        let words = ["x", "given", "given", "else", "$KEY"].map(str::to_owned).to_vec();
+        assert_eq!(file.servers[0].filled(&value), Ok(Way::Program { words, env: [].into(), cwd: None }));
+        assert_eq!(file.servers[1].filled(&value), Err("`${OTHER}` has no value".to_owned()));
+        assert!(file.servers[2].filled(&value).is_err());
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for (name, plain) in
+            [("Figma AI", Some("Figma_AI")), ("a--b", Some("a-b")), ("@x/y.z", Some("xyz")), ("--", None), ("\u{202e}", None)]
+        {
+            assert_eq!(plain_name(name).as_deref(), plain, "{name}");
+        }
+        assert_eq!(plain_name(&"x".repeat(101)), None);
+    }
+}

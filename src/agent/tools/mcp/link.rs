@@ -1,0 +1,171 @@
+//! `Link`: a connection to one server on which one request at a time is asked and answered.
+//!
+//! In: a method and its parameters. Out: the result, or a [`Fault`] that says whether the connection can still be used. What the server asks for
+//! meanwhile is refused, since nobody sits here; what it tells is left aside, but for the notice that its tools changed.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::tools::mcp::http::Service;
+use crate::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
+use locum_base::text::head;
+use locum_sandbox::exec::dialogue::{Dialogue, Silence};
+
+/// Messages read while one answer is waited for; a server that says more without answering is broken.
+const MESSAGES_LIMIT: usize = 10_000;
+
+/// Longest wait for a server to take the notice that nobody waits for an answer any more.
+const CANCEL_LIMIT: Duration = Duration::from_millis(200);
+
+/// Longest text of a server's error that is passed on, in bytes.
+const ERROR_LIMIT_BYTES: usize = 4 * 1024;
+
+/// Where messages go and come from.
+pub(super) enum Wire {
+    /// A program's streams.
+    Program(Box<Dialogue>),
+    /// A service.
+    Service(Box<Service>),
+}
+
+/// Why a request has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Fault {
+    /// The server answered with an error.
+    #[error("{0}")]
+    Told(String),
+    /// It did not answer in time.
+    #[error("it did not answer within {} s", .0.as_secs_f64())]
+    TooLate(Duration),
+    /// The connection is over: what was asked may have been done or not.
+    #[error("{0}")]
+    Over(String),
+}
+
+impl Fault {
+    /// Whether nothing more can be asked over this connection.
+    pub(super) fn ends_it(&self) -> bool {
+        matches!(self, Self::Over(_))
+    }
+}
+
+impl From<Silence> for Fault {
+    fn from(silence: Silence) -> Self {
+        Self::Over(silence.to_string())
+    }
+}
+
+/// See the module.
+pub(super) struct Link {
+    pub(super) wire: Wire,
+    asked: u64,
+    /// Whether the server said that its tools are others now.
+    pub(super) tools_changed: bool,
+}
+
+/// What a server said of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Greeting {
+    /// Whether it has tools.
+    pub(super) has_tools: bool,
+    /// Whether it has resources.
+    pub(super) has_resources: bool,
+}
+
+impl Link {
+    /// Begins a conversation over a wire.
+    pub(super) async fn greet(wire: Wire, patience: Duration) -> Result<(Self, Greeting), (Fault, Wire)> {
+        let mut link = Self { wire, asked: 0, tools_changed: false };
+        match link.begin(patience).await {
+            Ok(greeting) => Ok((link, greeting)),
+            Err(fault) => Err((fault, link.wire)),
+        }
+    }
+
+    async fn begin(&mut self, patience: Duration) -> Result<Greeting, Fault> {
+        let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
+        let answer = self.ask("initialize", &params, patience).await?;
+        let version = answer.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
+        if !VERSIONS.contains(&version) {
+            return Err(Fault::Over(format!("it speaks version `{}` of the protocol", head(version, 40))));
+        }
+        if let Wire::Service(service) = &mut self.wire {
+            service.version = Some(version.to_owned());
+        }
+        let notice = message::notice("notifications/initialized", &json!({}));
+        let sent = timeout(patience, self.tell(&notice)).await;
+        sent.unwrap_or(Err(Fault::TooLate(patience)))?;
+        let has = |name: &str| answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object);
+        self.tools_changed = false;
+        Ok(Greeting { has_tools: has("tools"), has_resources: has("resources") })
+    }
+
+    /// Asks for something and waits for the answer.
+    pub(super) async fn ask(&mut self, method: &str, params: &Value, patience: Duration) -> Result<Value, Fault> {
+        self.asked += 1;
+        let id = json!(self.asked);
+        match timeout(patience, self.exchange(&id, method, params)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                // It may go on with it, or not: its answer, should one come, belongs to nothing any more.
+                let params = json!({ "requestId": id, "reason": "no answer in time" });
+                let notice = message::notice("notifications/cancelled", &params);
+                let _heard = timeout(CANCEL_LIMIT, self.tell(&notice)).await;
+                // A program that did not take the whole line would take the next one for its end.
+                let is_cut = matches!(&self.wire, Wire::Program(dialogue) if !dialogue.can_be_told());
+                Err(if is_cut { Fault::Over(Fault::TooLate(patience).to_string()) } else { Fault::TooLate(patience) })
+            }
+        }
+    }
+
+    async fn exchange(&mut self, id: &Value, method: &str, params: &Value) -> Result<Value, Fault> {
+        let line = message::request(id, method, params);
+        match &mut self.wire {
+            Wire::Program(dialogue) => dialogue.send(&line).await?,
+            Wire::Service(service) => service.ask(line).await?,
+        }
+        for _ in 0..MESSAGES_LIMIT {
+            let bytes = match &mut self.wire {
+                Wire::Program(dialogue) => dialogue.line().await?,
+                Wire::Service(service) => service.next().await?,
+            };
+            for message in Message::parse_all(&bytes) {
+                match message {
+                    Message::Answer { id: answered, result } if answered == *id => {
+                        if let Wire::Service(service) = &mut self.wire {
+                            service.answered();
+                        }
+                        return result.map_err(|(code, text)| Fault::Told(format!("{} (error {code})", head(&text, ERROR_LIMIT_BYTES))));
+                    }
+                    // An answer that nobody waits for any more.
+                    Message::Answer { .. } => {}
+                    Message::Notice { method } => self.tools_changed |= method == "notifications/tools/list_changed",
+                    Message::Request { id, method, .. } => self.tell(&reply(&id, &method)).await?,
+                }
+            }
+        }
+        Err(Fault::Over(format!("it sent {MESSAGES_LIMIT} messages and no answer")))
+    }
+
+    async fn tell(&mut self, line: &str) -> Result<(), Fault> {
+        match &mut self.wire {
+            Wire::Program(dialogue) => Ok(dialogue.send(line).await?),
+            Wire::Service(service) => service.tell(line.to_owned()).await,
+        }
+    }
+}
+
+/// Returns what a server is answered that asks for something.
+fn reply(id: &Value, method: &str) -> String {
+    match method {
+        "ping" => message::answer(id, &json!({})),
+        _ => message::error(
+            id,
+            code::NO_METHOD,
+            "locum answers no such request: it runs without a person, and samples, asks and shows nothing",
+        ),
+    }
+}

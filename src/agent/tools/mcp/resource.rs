@@ -1,0 +1,81 @@
+//! `access_mcp_resource`: reads a resource of an MCP server. In a policy it is `mcp(SERVER/resource:ADDRESS)`.
+
+use serde_json::json;
+
+use crate::tools::arguments::Arguments;
+use crate::tools::mcp::call::{failed, known};
+use crate::tools::mcp::content;
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::chat::ToolSpec;
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
+use locum_policy::pattern::RESOURCE;
+
+/// Longest address of a resource, in bytes.
+const URI_LIMIT_BYTES: usize = 1024;
+
+/// A resource about to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessMcpResource {
+    server: String,
+    uri: String,
+}
+
+impl AccessMcpResource {
+    /// Returns what models see of it.
+    #[must_use]
+    pub fn spec() -> ToolSpec {
+        ToolSpec {
+            name: ToolName::AccessMcpResource.to_string(),
+            description: "Read a resource of an MCP server.".into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "server_name": { "type": "string" },
+                    "uri": { "type": "string", "description": "The resource's address, as the server gives it" }
+                },
+                "required": ["server_name", "uri"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let server = arguments.words("server_name", "the server's name")?.trim().to_owned();
+        let uri = arguments.words("uri", "the resource's address")?.trim().to_owned();
+        arguments.finish()?;
+        if uri.len() > URI_LIMIT_BYTES || !uri.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(CallError(format!("`uri` is no address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks.")));
+        }
+        if let Some(offered) = context.servers.map(|servers| servers.offered()) {
+            let names: Vec<&str> = offered.iter().filter(|server| server.has_resources).map(|server| server.name.as_str()).collect();
+            if !names.contains(&server.as_str()) {
+                return Err(CallError(format!("There is no MCP server `{server}` with resources. {}", known(&server, &names))));
+            }
+        }
+        if context.redactor.finds_secret(&uri) {
+            return Err(CallError("The address holds a secret, or what looks exactly like one. It was not asked for.".to_owned()));
+        }
+        Ok(Self { server, uri })
+    }
+
+    /// Returns what the policy is asked.
+    #[must_use]
+    pub fn intent(&self) -> Intent {
+        Intent::Mcp { server: self.server.clone(), tool: format!("{RESOURCE}{}", self.uri) }
+    }
+
+    /// Reads it.
+    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+        let Some(servers) = context.servers else { return Observation::failed("There are no MCP servers here.") };
+        match servers.ask(permit, &self.intent(), "resources/read", &json!({ "uri": self.uri })).await {
+            Ok(result) => content::of_resource(&self.server, &result, context),
+            Err(unanswered) => failed(&self.server, &unanswered),
+        }
+    }
+}

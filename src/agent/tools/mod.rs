@@ -1,0 +1,205 @@
+//! What the model can call. One door: parse, intents, admit, perform.
+
+pub mod arguments;
+pub mod command;
+pub mod dispatch;
+pub mod files;
+#[cfg(test)]
+mod fixture;
+pub mod flow;
+pub mod mcp;
+mod picture;
+mod reach;
+pub mod search;
+pub mod skill;
+pub mod web;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tools::mcp::servers::Servers;
+use locum_base::image::Image;
+use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
+use locum_modes::Mode;
+use locum_modes::prompts::skills::SkillSet;
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
+use locum_policy::schema::CommandLimits;
+use locum_policy::verdict::Refusal;
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+use locum_workspace::checkout::Checkout;
+use locum_workspace::repo::Repo;
+
+/// What tools work with.
+#[derive(Clone, Copy)]
+pub struct ToolContext<'a> {
+    /// The files.
+    pub checkout: &'a Checkout,
+    /// Its git side: what a command touched is found there.
+    pub repo: &'a Repo,
+    /// The mode the task is in.
+    pub mode: &'a Mode,
+    /// How commands run.
+    pub commands: &'a CommandLimits,
+    /// The whole environment commands get.
+    pub env: &'a BTreeMap<String, String>,
+    /// What is around commands.
+    pub sandbox: &'a Sandbox,
+    /// Takes secrets out of what the model sees.
+    pub redactor: &'a Redactor,
+    /// Whether the policy lets this real path be read: asked for everything a list or a search would show. Called from threads.
+    pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    /// What decides; here it is asked what ignore files hide.
+    pub policy: &'a Policy,
+    /// Under which circumstances it decides.
+    pub facts: &'a Facts,
+    /// Opens connections.
+    pub gate: &'a Gate,
+    /// The skills of the trusted ref; `None` where no model calls.
+    pub skills: Option<&'a SkillSet>,
+    /// The MCP servers of the run; `None` where none are started and calls of their tools are only judged.
+    pub servers: Option<&'a Servers<'a>>,
+    /// What becomes of images.
+    pub sight: Sight,
+    /// The models that draw pictures, by profile: the first is asked, the others stand in for it. Empty where nobody draws.
+    pub painters: &'a [String],
+}
+
+/// What becomes of the images that a tool comes upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// The model that called is shown them.
+    Shown,
+    /// The model that called sees none.
+    Blind,
+    /// They are not shown here; the model that reads this can look at them by calling `read_file`.
+    OnCall,
+}
+
+/// A call that cannot become an act: a sentence for the model that says what to do instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CallError(pub String);
+
+/// What came of a call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// What the model reads: redacted and clipped.
+    pub text: String,
+    /// True when the call failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// Files it wrote or removed; for a command, those that git sees changed by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched: Vec<RepoPath>,
+    /// What the session is asked to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Control>,
+    /// For commands: how it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<locum_sandbox::exec::Exit>,
+    /// What the model is shown with the text. The journal keeps their bytes beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// What the policy refused on the way; it stands beside the answer in the journal.
+    #[serde(skip)]
+    pub refused: Option<Box<Refusal>>,
+}
+
+impl Observation {
+    /// Returns an observation of something that went well.
+    #[must_use]
+    pub fn said(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Returns an observation of something that did not work.
+    #[must_use]
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true, ..Self::default() }
+    }
+}
+
+/// What a call asks of the session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "control", rename_all = "snake_case")]
+pub enum Control {
+    /// Start a sub-task; its result is this call's result.
+    NewTask {
+        /// Mode of the sub-task.
+        mode: String,
+        /// What it is to do.
+        message: String,
+        /// Its first checklist.
+        todos: Vec<Todo>,
+    },
+    /// Go on in another mode.
+    SwitchMode {
+        /// The mode.
+        slug: String,
+        /// Why.
+        reason: String,
+    },
+    /// Ask for another mode.
+    RequestSwitch {
+        /// The mode; left to the coordinator when absent.
+        slug: Option<String>,
+        /// Why.
+        reason: String,
+    },
+    /// Decide for the task that asked for another mode.
+    CoordinateMode {
+        /// The mode it goes on in; `None` when it stays as it is.
+        slug: Option<String>,
+        /// Why.
+        reason: String,
+    },
+    /// Ask the people behind the task.
+    Ask {
+        /// The question.
+        question: String,
+        /// Suggested answers, best first.
+        suggestions: Vec<String>,
+    },
+    /// Ask another model.
+    AskExpert {
+        /// What it is told.
+        question: String,
+        /// The name of its profile.
+        expert: String,
+    },
+    /// End the task.
+    Complete {
+        /// What was done and found.
+        result: String,
+    },
+    /// Replace the checklist.
+    Todos {
+        /// The new checklist.
+        todos: Vec<Todo>,
+    },
+}
+
+/// A line of a checklist.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    /// What is to be done.
+    pub text: String,
+    /// How far it is.
+    pub state: TodoState,
+}
+
+/// How far a line of a checklist is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoState {
+    /// `[ ]`
+    Pending,
+    /// `[-]`
+    Started,
+    /// `[x]`
+    Done,
+}

@@ -1,0 +1,135 @@
+//! How far a command reaches in the checkout: no further than what is known of it asks for.
+//!
+//! In: a script and the checkout. Out: what the sandbox leaves open for it. Code of the repository never gets the root itself, since `.git`
+//! lies there; programs that only handle the files they name get it where they name an entry of it.
+
+use std::path::PathBuf;
+
+use crate::tools::ToolContext;
+use locum_base::path::RepoPath;
+use locum_policy::command::Script;
+use locum_policy::command::examine::{Examination, PathUse, path_use};
+use locum_policy::command::tree::Simple;
+use locum_policy::paths::protected;
+use locum_sandbox::{Reach, Writes};
+use locum_workspace::checkout::Checkout;
+
+/// Programs that do nothing but to the files they are given.
+const FILE_PROGRAMS: &[&str] = &["touch", "cp", "mv", "rm", "mkdir", "rmdir", "ln"];
+
+/// Returns how far a script reaches; `git` are git's own folders.
+pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBuf]) -> Reach<'a> {
+    let examined = script.examinations();
+    // A script with expansions is judged by what could be known of it; here it counts as unknown.
+    let understood = script.problem().is_none() && !examined.is_empty();
+    let writes = if script.only_reads() {
+        Writes::Nothing
+    } else if understood && names_the_top(script, &examined, context.checkout) {
+        Writes::Everything
+    } else {
+        Writes::Entries
+    };
+    let judged = |(simple, examined): &(&Simple, Examination)| examined.only_reads || program(simple) == Some("git");
+    Reach {
+        root: context.checkout.root(),
+        git,
+        writes,
+        git_settings: understood && examined.iter().all(judged),
+        visible: context.visible,
+        policy: Some(context.policy),
+    }
+}
+
+/// Whether everything the script writes is known, nothing of it protected, and some of it lies directly in the root.
+fn names_the_top(script: &Script, examined: &[(&Simple, Examination)], checkout: &Checkout) -> bool {
+    let mut used = script.redirected().1;
+    for (simple, examined) in examined {
+        if program(simple).is_some_and(|program| FILE_PROGRAMS.contains(&program)) {
+            let Some(operands) = operands(simple, script.folder()) else { return false };
+            used.extend(operands);
+        } else if examined.runs_code || (!examined.only_reads && examined.edits.is_empty()) {
+            return false;
+        } else {
+            used.extend(examined.edits.iter().cloned());
+        }
+    }
+    let mut top = false;
+    for used in &used {
+        let (PathUse::Inside(path) | PathUse::Perhaps(path)) = used else { return false };
+        let Ok(real) = checkout.resolve(path).or_else(|_| checkout.resolve_name(path)) else { return false };
+        if real == RepoPath::root() || is_protected(&real) {
+            return false;
+        }
+        top |= real.parts().count() == 1;
+    }
+    top
+}
+
+fn program(simple: &Simple) -> Option<&str> {
+    simple.words.first().map(String::as_str)
+}
+
+/// Returns the files a program is given; `None` when an option might name one.
+fn operands(simple: &Simple, folder: &RepoPath) -> Option<Vec<PathUse>> {
+    let (options, operands): (Vec<&String>, Vec<&String>) = simple.words.iter().skip(1).partition(|word| word.starts_with('-'));
+    let plain = |option: &&String| option.len() <= 4 && option.chars().all(|letter| "-rRfpavnsi".contains(letter));
+    options.iter().all(plain).then(|| operands.into_iter().filter_map(|word| path_use(word, folder)).collect())
+}
+
+fn is_protected(path: &RepoPath) -> bool {
+    let inside = RepoPath::parse(&format!("{path}/x")).ok();
+    protected(path).is_some() || inside.is_none_or(|inside| protected(&inside).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::of;
+    use crate::tools::fixture::Fixture;
+    use locum_base::path::RepoPath;
+    use locum_policy::command::Script;
+    use locum_sandbox::Writes;
+
+    #[test]
+    fn the_root_is_open_only_for_what_is_known_to_name_it() {
+        let fixture = Fixture::new(&[("src/a", "x"), ("top", "x")]);
+        std::os::unix::fs::symlink("../.git", fixture.at("src/git")).unwrap();
+        for (script, expected) in [
+            ("cat top", Writes::Nothing),
+            ("git status", Writes::Nothing),
+            ("touch new", Writes::Everything),
+            ("mv top src/top", Writes::Everything),
+            ("rm -rf src", Writes::Everything),
+            ("echo x > new", Writes::Everything),
+            ("touch src/new", Writes::Entries),
+            ("echo x > src/new", Writes::Entries),
+            ("touch new .git/new", Writes::Entries),
+            ("cp top src/git/new", Writes::Entries),
+            ("rm -rf .", Writes::Entries),
+            ("rm -rf .github top", Writes::Entries),
+            ("cp -t.git top", Writes::Entries),
+            ("cp --target-directory=.git top", Writes::Entries),
+            ("cargo test", Writes::Entries),
+            ("cargo test > log", Writes::Entries),
+            ("frob top > log", Writes::Entries),
+            ("./run.sh top", Writes::Entries),
+            ("frob $X > log", Writes::Entries),
+            ("touch $X new", Writes::Entries),
+        ] {
+            let found = fixture.with_context(|context| of(&Script::parse_in(script, &RepoPath::root()), context, &[]).writes);
+            assert_eq!(found, expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn settings_of_git_are_open_to_git_and_to_what_only_reads() {
+        let fixture = Fixture::new(&[("top", "x")]);
+        for (script, expected) in
+            [("git log", true), ("cat top | wc -l", true), ("cargo test", false), ("git log | frob", false), ("git log $X; frob $Y", false)]
+        {
+            let found = fixture.with_context(|context| of(&Script::parse(script), context, &[]).git_settings);
+            assert_eq!(found, expected, "{script}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which files of the checkout a list or a search looks at: everything below a folder, less what ignore files name and `.git`.
+//!
+//! The walk starts at the checkout's root and goes straight to the folder, so that ignore files above it count and none outside
+//! the checkout does. A folder that is itself ignored was asked for by name: then ignore files do not count.
+
+use std::path::{Path, PathBuf};
+
+use ignore::{DirEntry, WalkBuilder};
+
+use locum_base::path::RepoPath;
+use locum_workspace::checkout::Folder;
+
+/// A prepared walk over one folder.
+pub struct Walk {
+    builder: WalkBuilder,
+    root: PathBuf,
+    /// Parts of the path from the walk's root to the folder.
+    depth: usize,
+}
+
+/// Which folders below the one asked for are left out beside those that ignore files name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// Only git's own.
+    Git,
+    /// Hidden ones and those that hold what was built or fetched.
+    Bulk,
+}
+
+/// Names of folders that hold what was built or fetched.
+const BULK_FOLDERS: &[&str] =
+    &["node_modules", "__pycache__", "env", "venv", "dist", "out", "bundle", "vendor", "tmp", "temp", "deps", "pkg", "Pods"];
+
+impl Walk {
+    /// Prepares a walk over `folder` of the checkout at `root`.
+    #[must_use]
+    pub fn new(root: &Path, folder: &Folder<'_>, skip: Skip) -> Self {
+        let walk = Self::from_root(root, folder.path(), skip);
+        if folder.path().is_root() || walk.reaches_folder() { walk } else { Self::from_ignored(root, folder, skip) }
+    }
+
+    /// Returns how to go through it; entries above the folder come first and are told apart by [`Walk::path_of`].
+    pub fn builder(&mut self) -> &mut WalkBuilder {
+        &mut self.builder
+    }
+
+    /// Returns the depth of what lies directly in the folder, as the walk counts.
+    #[must_use]
+    pub fn first_depth(&self) -> usize {
+        self.depth + 1
+    }
+
+    /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it, and names that are no text.
+    /// A file that was asked for itself is an entry.
+    #[must_use]
+    pub fn path_of(&self, entry: &DirEntry) -> Option<RepoPath> {
+        if entry.depth() < self.depth || (entry.depth() == self.depth && entry.file_type().is_none_or(|kind| kind.is_dir())) {
+            return None;
+        }
+        RepoPath::parse(entry.path().strip_prefix(&self.root).ok()?.to_str()?).ok()
+    }
+
+    fn from_root(root: &Path, folder: &RepoPath, skip: Skip) -> Self {
+        let parts: Vec<String> = folder.parts().map(ToOwned::to_owned).collect();
+        let depth = parts.len();
+        let mut builder = WalkBuilder::new(root);
+        builder.hidden(false).parents(false).git_global(false).require_git(false).follow_links(false);
+        builder.filter_entry(move |entry| {
+            let name = entry.file_name().to_str().unwrap_or_default();
+            match entry.depth().checked_sub(1).map(|place| parts.get(place)) {
+                None => true,
+                Some(Some(wanted)) => wanted == name,
+                Some(None) => !skips(skip, name, entry),
+            }
+        });
+        Self { builder, root: root.to_owned(), depth }
+    }
+
+    fn from_ignored(root: &Path, folder: &Folder<'_>, skip: Skip) -> Self {
+        let mut builder = WalkBuilder::new(folder.absolute());
+        builder.hidden(false).ignore(false).git_ignore(false).git_exclude(false).git_global(false).parents(false).follow_links(false);
+        builder.filter_entry(move |entry| entry.depth() == 0 || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry));
+        Self { builder, root: root.to_owned(), depth: 0 }
+    }
+
+    fn reaches_folder(&self) -> bool {
+        let mut builder = self.builder.clone();
+        builder.max_depth(Some(self.depth)).build().flatten().any(|entry| entry.depth() == self.depth)
+    }
+}
+
+fn skips(skip: Skip, name: &str, entry: &DirEntry) -> bool {
+    let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    match skip {
+        Skip::Git => name == ".git",
+        Skip::Bulk => {
+            name == ".git" || (folder && (name.starts_with('.') || BULK_FOLDERS.contains(&name) || is_build_output(entry.path())))
+        }
+    }
+}
+
+fn is_build_output(path: &Path) -> bool {
+    path.ends_with("target/dependency") || path.ends_with("build/dependencies")
+}

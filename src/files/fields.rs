@@ -1,0 +1,260 @@
+//! `Mistakes`: strict reading of the single values of a `base::yaml` tree, collecting every mistake instead of stopping at the first.
+//!
+//! In: a node. Out: a value, and mistakes in the list, each with its place and, for a word that is nearly right, the right one.
+//! Mappings are read by `base::section`. It knows no particular file format.
+
+use std::time::Duration;
+
+use crate::excerpt::Excerpt;
+use crate::shape::Told;
+use crate::yaml::{MISTAKE_LIMIT, Mistake, Node, Place, Value};
+
+/// Mistakes collected while one file is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mistakes(pub Vec<Mistake>);
+
+impl Mistakes {
+    /// Returns what was collected of one file for people: in order of place, each with its line, at most [`MISTAKE_LIMIT`] of them.
+    #[must_use]
+    pub fn finish(self, text: &str) -> Vec<Mistake> {
+        let mut mistakes = self.0;
+        mistakes.sort_by_key(|mistake| mistake.place);
+        let more = mistakes.len().saturating_sub(MISTAKE_LIMIT);
+        mistakes.truncate(MISTAKE_LIMIT);
+        Excerpt::attach(&mut mistakes, text);
+        if more > 0 {
+            mistakes.push(Mistake::new(Place::default(), format!("{more} more mistakes are not listed")));
+        }
+        mistakes
+    }
+
+    /// Adds a mistake without a hint.
+    pub fn add(&mut self, place: Place, message: impl Into<String>) {
+        self.0.push(Mistake::new(place, message));
+    }
+
+    /// Adds a mistake with what to do about it.
+    pub fn add_with_hint(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) {
+        self.0.push(Mistake::new(place, message).hint(hint));
+    }
+
+    /// Adds that a value is not what was wanted.
+    pub fn wanted(&mut self, node: &Node, what: &str, wanted: &str) {
+        self.add(node.place, format!("`{what}` must be {wanted}, not {}", node.kind()));
+    }
+
+    /// Reads text.
+    pub fn text(&mut self, node: &Node, what: &str) -> Option<String> {
+        let text = node.text().map(str::to_owned);
+        if text.is_none() {
+            self.wanted(node, what, "text");
+        }
+        text
+    }
+
+    /// Reads `true` or `false`.
+    pub fn flag(&mut self, node: &Node, what: &str) -> Option<bool> {
+        if let Value::Bool(flag) = node.value {
+            return Some(flag);
+        }
+        self.wanted(node, what, "`true` or `false`");
+        None
+    }
+
+    /// Reads a count: a whole number, with an optional `k` or `M` (thousands, millions).
+    pub fn count(&mut self, node: &Node, what: &str) -> Option<u64> {
+        let found = written(node).and_then(parse_count);
+        if found.is_none() {
+            self.wanted(node, what, "a whole number such as `400`, `20k` or `2M`");
+        }
+        found
+    }
+
+    /// Reads a number that is not negative, `least` to `most`.
+    pub fn number(&mut self, node: &Node, what: &str, least: f64, most: f64) -> Option<f64> {
+        let found = if let Value::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
+        let found = found.filter(|number| number.is_finite() && (least..=most).contains(number));
+        if found.is_none() {
+            self.add(node.place, format!("`{what}` must be a number from {least} to {most}"));
+        }
+        found
+    }
+
+    /// Reads a size in bytes: `64KiB`, `2M`, `500`.
+    pub fn bytes(&mut self, node: &Node, what: &str) -> Option<usize> {
+        let found = written(node).and_then(parse_bytes);
+        if found.is_none() {
+            self.wanted(node, what, "a size such as `500`, `64KiB` or `2M`");
+        }
+        found
+    }
+
+    /// Reads a span of time: `90s`, `10m`, `1h30m`.
+    pub fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
+        let found = node.text().and_then(parse_duration);
+        if found.is_none() {
+            self.wanted(node, what, "a duration such as `90s`, `10m` or `1h30m`");
+        }
+        found
+    }
+
+    /// Reads a list of texts; a single text is a list of one.
+    pub fn texts(&mut self, node: &Node, what: &str) -> Vec<(String, Place)> {
+        match &node.value {
+            Value::Text(text) => vec![(text.clone(), node.place)],
+            Value::List(nodes) => nodes.iter().filter_map(|node| Some((self.text(node, what)?, node.place))).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
+                self.wanted(node, what, "text or a list of texts");
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reads one of a few words.
+    pub fn word<T: Copy>(&mut self, node: &Node, what: &str, words: &[(&str, T)]) -> Option<T> {
+        let text = match &node.value {
+            Value::Text(text) if !matches!(text.as_str(), "true" | "false") => text.clone(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Text(_) | Value::Null | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+                self.wanted(node, what, "a word");
+                return None;
+            }
+        };
+        self.known_word(&text, node.place, what, words)
+    }
+
+    /// Adds what a check of a text told.
+    pub fn told(&mut self, place: Place, told: Told) {
+        self.0.push(Mistake { hint: told.hint, ..Mistake::new(place, told.message) });
+    }
+
+    fn known_word<T: Copy>(&mut self, text: &str, place: Place, what: &str, words: &[(&str, T)]) -> Option<T> {
+        let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
+        if found.is_none() {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            let hint =
+                nearest(text, &known).map_or_else(|| format!("one of: {}", known.join(", ")), |word| format!("did you mean `{word}`?"));
+            self.add_with_hint(place, format!("`{what}` cannot be `{text}`"), hint);
+        }
+        found
+    }
+}
+
+/// Returns the word most like `text`, if one is like it at all.
+#[must_use]
+pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
+    let lower = text.to_lowercase();
+    let likeness = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
+    let allowed = 1 + text.chars().count() / 4;
+    words.iter().copied().map(|word| (likeness(word), word)).filter(|(distance, _)| *distance <= allowed).min().map(|(_, word)| word)
+}
+
+/// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
+#[must_use]
+pub fn parse_count(text: &str) -> Option<u64> {
+    let (digits, unit) = split_unit(text)?;
+    let factor = match unit {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        _ => return None,
+    };
+    digits.checked_mul(factor)
+}
+
+/// Reads a size in bytes: `KiB`, `MiB`, `GiB` are powers of 1024, as are `K`, `M` and `G`; `kB`, `MB`, `GB` are powers of 1000.
+#[must_use]
+pub fn parse_bytes(text: &str) -> Option<usize> {
+    let (digits, unit) = split_unit(text)?;
+    let factor = match unit {
+        "" | "B" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "M" | "MiB" => 1 << 20,
+        "G" | "GiB" => 1 << 30,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        _ => return None,
+    };
+    usize::try_from(digits.checked_mul(factor)?).ok()
+}
+
+/// Reads a span of time: one or more of `h`, `m`, `s`, `ms`, each once and in that order; never zero.
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<Duration> {
+    let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+    let mut rest = text;
+    let mut next_unit = 0;
+    let mut millis: u64 = 0;
+    while !rest.is_empty() {
+        let digits_end = rest.find(|letter: char| !letter.is_ascii_digit())?;
+        let (digits, tail) = rest.split_at_checked(digits_end)?;
+        let unit_end = tail.find(|letter: char| letter.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at_checked(unit_end)?;
+        let index = units.iter().position(|(name, _)| *name == unit).filter(|index| *index >= next_unit)?;
+        let (_, factor) = units.get(index)?;
+        millis = millis.checked_add(digits.parse::<u64>().ok()?.checked_mul(*factor)?)?;
+        next_unit = index + 1;
+        rest = tail;
+    }
+    (millis > 0).then(|| Duration::from_millis(millis))
+}
+
+fn split_unit(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '_').unwrap_or(text.len());
+    let (digits, unit) = text.split_at_checked(end)?;
+    Some((digits.replace('_', "").parse().ok()?, unit.trim_start()))
+}
+
+fn written(node: &Node) -> Option<&str> {
+    match &node.value {
+        Value::Text(text) | Value::Number(text) => Some(text),
+        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{nearest, parse_bytes, parse_count, parse_duration};
+    use pretty_assertions::assert_eq;
+    use std::time::Duration;
+
+    #[test]
+    fn reads_units() {
+        for (text, expected) in [
+            ("400", Some(400)),
+            ("2M", Some(2_000_000)),
+            ("20k", Some(20_000)),
+            ("1_000", Some(1000)),
+            ("2X", None),
+            ("-1", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_count(text), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("64KiB", Some(65_536)),
+            ("64 KiB", Some(65_536)),
+            ("2M", Some(2 << 20)),
+            ("1kB", Some(1000)),
+            ("9", Some(9)),
+            ("big", None),
+            ("99999999999G", None),
+        ] {
+            assert_eq!(parse_bytes(text), expected, "{text}");
+        }
+        for (text, millis) in [("10m", 600_000), ("90s", 90_000), ("1h30m", 5_400_000), ("250ms", 250)] {
+            assert_eq!(parse_duration(text), Some(Duration::from_millis(millis)), "{text}");
+        }
+        for text in ["10", "m", "1m1h", "0s", "1d", "1s ", ""] {
+            assert_eq!(parse_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn suggests_only_what_is_near() {
+        assert_eq!(nearest("alow", &["allow", "deny"]), Some("allow"));
+        assert_eq!(nearest("Tokens", &["tokens", "turns"]), Some("tokens"));
+        assert_eq!(nearest("banana", &["allow", "deny"]), None);
+    }
+}

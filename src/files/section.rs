@@ -1,0 +1,202 @@
+//! `Section`: a mapping of a settings file with keys of its own, read or described.
+//!
+//! A section is read by a function that names each of its keys once, with what the key is for and the shape of its value. Run over
+//! a file, the function gives values and mistakes: unknown keys, missing keys, keys without a value. Run over nothing, it gives the
+//! JSON Schema of what it would have read.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::fields::{Mistakes, nearest};
+use crate::shape::{Shape, Told, with};
+use crate::yaml::{Entry, Node, Place, Value};
+
+/// A mapping that is read or described.
+pub struct Section<'a> {
+    name: &'a str,
+    purpose: Purpose<'a>,
+}
+
+enum Purpose<'a> {
+    /// `lacks` waits until every key is known: where one is misspelt, that is said and nothing else.
+    Read {
+        node: &'a Node,
+        known: Vec<&'static str>,
+        lacks: Vec<Told>,
+        mistakes: &'a mut Mistakes,
+    },
+    Describe(Map<String, Json>),
+}
+
+/// A mapping with keys of its own, as the shape of a value: how it is called in messages, and what reads it.
+pub struct Group<F>(pub &'static str, pub F);
+
+impl<'a> Section<'a> {
+    /// Reads a mapping. `name` stands for it in messages.
+    pub fn read<T>(node: &'a Node, name: &'a str, mistakes: &'a mut Mistakes, reader: impl FnOnce(&mut Section<'_>) -> T) -> Option<T> {
+        if node.entries().is_none() {
+            mistakes.wanted(node, name, "a mapping");
+            return None;
+        }
+        let mut section = Section { name, purpose: Purpose::Read { node, known: Vec::new(), lacks: Vec::new(), mistakes } };
+        let value = reader(&mut section);
+        section.end();
+        Some(value)
+    }
+
+    /// Returns the JSON Schema of what a reader reads.
+    pub fn describe<T>(reader: impl FnOnce(&mut Section<'_>) -> T) -> Json {
+        let mut section = Section { name: "", purpose: Purpose::Describe(Map::new()) };
+        reader(&mut section);
+        match section.purpose {
+            Purpose::Describe(mut schema) => {
+                schema.insert("type".to_owned(), json!("object"));
+                schema.insert("additionalProperties".to_owned(), json!(false));
+                Json::Object(schema)
+            }
+            Purpose::Read { .. } => Json::Null,
+        }
+    }
+
+    /// Reads a key that may be absent.
+    pub fn key<S: Shape>(&mut self, key: &'static str, about: &str, shape: S) -> Option<S::Value> {
+        self.take(key, about, &shape, None)
+    }
+
+    /// Reads a key into its place, which holds what counts when the key is absent.
+    pub fn set<S: Shape>(&mut self, key: &'static str, about: &str, shape: S, value: &mut S::Value) {
+        if let Some(found) = self.take(key, about, &shape, Some(value)) {
+            *value = found;
+        }
+    }
+
+    /// Reads a key that has to be there.
+    pub fn required<S: Shape>(&mut self, key: &'static str, about: &str, shape: S) -> Option<S::Value> {
+        match &mut self.purpose {
+            Purpose::Read { node, mistakes, .. } if node.get(key).is_none() => mistakes.add(node.place, format!("`{key}` is missing")),
+            Purpose::Read { .. } => {}
+            Purpose::Describe(schema) => push(schema, "required", json!(key)),
+        }
+        self.take(key, about, &shape, None)
+    }
+
+    /// Checks that exactly one of some keys is there.
+    pub fn exactly_one(&mut self, keys: &[&str]) {
+        match &mut self.purpose {
+            Purpose::Read { node, mistakes, .. } => {
+                if keys.iter().filter(|key| node.get(key).is_some()).count() != 1 {
+                    mistakes.add(node.place, format!("a {} says exactly one of {}", self.name, listed(keys)));
+                }
+            }
+            Purpose::Describe(schema) => keys.iter().for_each(|key| push(schema, "oneOf", json!({ "required": [key] }))),
+        }
+    }
+
+    /// Checks that at least one of some keys is there, unless a key is misspelt.
+    pub fn at_least_one(&mut self, keys: &[&str], hint: &str) {
+        match &mut self.purpose {
+            Purpose::Read { node, lacks, .. } => {
+                if keys.iter().all(|key| node.get(key).is_none()) {
+                    lacks.push(Told::from(format!("a {} needs at least one of {}", self.name, listed(keys))).hint(hint));
+                }
+            }
+            Purpose::Describe(schema) => keys.iter().for_each(|key| push(schema, "anyOf", json!({ "required": [key] }))),
+        }
+    }
+
+    /// Returns true when a file is read and has this key.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.entry(key).is_some()
+    }
+
+    /// Returns where a key's value stands, or where the section does when the key is absent.
+    #[must_use]
+    pub fn place_of(&self, key: &str) -> Place {
+        let here = match &self.purpose {
+            Purpose::Read { node, .. } => node.place,
+            Purpose::Describe(_) => Place::default(),
+        };
+        self.entry(key).map_or(here, |entry| entry.node.place)
+    }
+
+    /// Says what is wrong with values that have been read.
+    pub fn wrong(&mut self, place: Place, told: Told) {
+        if let Purpose::Read { mistakes, .. } = &mut self.purpose {
+            mistakes.told(place, told);
+        }
+    }
+
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.purpose {
+            Purpose::Read { node, .. } => node.entries()?.iter().find(|entry| entry.key == key),
+            Purpose::Describe(_) => None,
+        }
+    }
+
+    fn take<S: Shape>(&mut self, key: &'static str, about: &str, shape: &S, default: Option<&S::Value>) -> Option<S::Value> {
+        match &mut self.purpose {
+            Purpose::Read { node, known, mistakes, .. } => {
+                known.push(key);
+                let entry = node.entries()?.iter().find(|entry| entry.key == key)?;
+                if entry.node.value == Value::Null {
+                    mistakes.add_with_hint(entry.key_place, format!("`{key}` has no value"), "give it one, or leave the key out");
+                    return None;
+                }
+                shape.read(&entry.node, key, mistakes)
+            }
+            Purpose::Describe(schema) => {
+                let mut described = with(shape.schema(), "description", json!(about));
+                if let Some(default) = default.and_then(|value| shape.written(value)) {
+                    described = with(described, "default", default);
+                }
+                if let Json::Object(properties) = schema.entry("properties").or_insert_with(|| json!({})) {
+                    properties.insert(key.to_owned(), described);
+                }
+                None
+            }
+        }
+    }
+
+    fn end(self) {
+        let Purpose::Read { node, known, lacks, mistakes } = self.purpose else { return };
+        let is_unknown = |entry: &&Entry| !known.contains(&entry.key.as_str());
+        let unknown: Vec<&Entry> = node.entries().unwrap_or_default().iter().filter(is_unknown).collect();
+        if unknown.is_empty() {
+            lacks.into_iter().for_each(|told| mistakes.told(node.place, told));
+        }
+        for entry in unknown {
+            let listed = || format!("known here: {}", known.join(", "));
+            let hint = match entry.key.as_str() {
+                "<<" => "merge keys are not read; write the keys out".to_owned(),
+                key => nearest(key, &known).map_or_else(listed, |key| format!("did you mean `{key}`?")),
+            };
+            mistakes.add_with_hint(entry.key_place, format!("unknown key `{}`", entry.key), hint);
+        }
+    }
+}
+
+impl<T, F: Fn(&mut Section<'_>) -> T> Shape for Group<F> {
+    type Value = T;
+
+    fn read(&self, node: &Node, _: &str, mistakes: &mut Mistakes) -> Option<T> {
+        Section::read(node, self.0, mistakes, &self.1)
+    }
+
+    fn schema(&self) -> Json {
+        Section::describe(&self.1)
+    }
+
+    fn written(&self, _: &T) -> Option<Json> {
+        None
+    }
+}
+
+fn push(schema: &mut Map<String, Json>, key: &str, value: Json) {
+    if let Json::Array(values) = schema.entry(key).or_insert_with(|| json!([])) {
+        values.push(value);
+    }
+}
+
+fn listed(keys: &[&str]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,203 @@
+//! Where work comes from and results go. GitHub and `local` (a folder).
+
+pub mod command;
+pub mod commits;
+pub mod event;
+pub mod github;
+pub mod local;
+pub mod posts;
+pub mod sanitise;
+
+use std::collections::BTreeMap;
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+
+use crate::commits::ForgeCommit;
+use crate::event::Subject;
+use crate::posts::{Posting, Receipt};
+use locum_policy::Permit;
+
+/// A place where work comes from and results go. Reads need no permit, every write takes one.
+pub trait Forge: Send + Sync {
+    /// Returns the forge's name for people: `github`, `local`.
+    fn name(&self) -> &'static str;
+
+    /// Asks what a person may do in the repository.
+    fn permission<'a>(&'a self, login: &'a str) -> BoxFuture<'a, Result<Permission, ForgeError>>;
+
+    /// Reads a pull request as it is now.
+    fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
+
+    /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
+    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
+
+    /// Reads an issue (or a pull request as one) as it is now.
+    fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>>;
+
+    /// Asks which login our own comments have; `None` where the forge does not say.
+    fn own_login(&self) -> BoxFuture<'_, Option<String>>;
+
+    /// Reads our own comments on a thread whose first line starts with `marker`, oldest first; with `since`, those created since then.
+    fn own_comments<'a>(
+        &'a self,
+        thread: Thread,
+        marker: &'a str,
+        since: Option<Timestamp>,
+    ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>>;
+
+    /// Makes a commit, signed by the forge, on a branch; returns its name. One that is there already is not made again.
+    fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>>;
+
+    /// Publishes; publishing the same again updates.
+    fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
+}
+
+/// Lines of a pull request's head that a review can comment on: for each file, first and last line of what is shown of it.
+pub type CommentableLines = BTreeMap<String, Vec<(u32, u32)>>;
+
+/// An issue or pull request, as a place that is commented on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number.
+    pub number: u64,
+    /// Whether there are comments on lines of it as well.
+    pub is_pull_request: bool,
+}
+
+/// A comment of our own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnComment {
+    /// Its id.
+    pub id: u64,
+    /// Its text as it is now.
+    pub body: String,
+}
+
+/// What a person may do in the repository, by the forge's own answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Permission {
+    /// Nothing.
+    None,
+    /// Read.
+    Read,
+    /// Triage.
+    Triage,
+    /// Write.
+    Write,
+    /// Maintain.
+    Maintain,
+    /// Admin.
+    Admin,
+}
+
+impl Permission {
+    /// Returns the forge's word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read => "read",
+            Self::Triage => "triage",
+            Self::Write => "write",
+            Self::Maintain => "maintain",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Reads the words of the forge's answer: the permission, and the role where one is named. Roles made by an organisation have
+    /// names of their own; the permission says what they amount to. `None` for words this program does not know.
+    #[must_use]
+    pub fn from_words(permission: &str, role: Option<&str>) -> Option<Self> {
+        let read = |word: &str| match word {
+            "admin" => Some(Self::Admin),
+            "maintain" => Some(Self::Maintain),
+            "write" => Some(Self::Write),
+            "triage" => Some(Self::Triage),
+            "read" => Some(Self::Read),
+            "none" => Some(Self::None),
+            _ => None,
+        };
+        // The permission knows no words for maintain and triage; it tells them as write and read.
+        read(permission).map(|known| match role.and_then(read) {
+            Some(Self::Maintain) if known == Self::Write => Self::Maintain,
+            Some(Self::Triage) if known == Self::Read => Self::Triage,
+            Some(_) | None => known,
+        })
+    }
+}
+
+/// A pull request as it is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its number.
+    pub number: u64,
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// `open` or not.
+    pub is_open: bool,
+    /// Branch that would be changed.
+    pub head_branch: String,
+    /// Commit of that branch.
+    pub head_sha: String,
+    /// Branch it would be merged into.
+    pub base_branch: String,
+    /// Commit of that branch.
+    pub base_sha: String,
+    /// True when the head lies in another repository.
+    pub is_fork: bool,
+}
+
+/// Why the forge did not do it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ForgeError {
+    /// The token is missing, wrong, or may not do this (401, 403).
+    #[error("{forge} refused {action}: {message}")]
+    Forbidden {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked: `POST /repos/a/b/issues/1/comments`.
+        action: String,
+        /// Its words, clipped.
+        message: String,
+    },
+    /// There is no such thing (404, 410).
+    #[error("{forge} does not know {what}")]
+    NotFound {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked for.
+        what: String,
+    },
+    /// Too much was asked (403 or 429 with a limit's headers).
+    #[error("{forge} asks to wait{} before {action}", retry_after_s.map(|seconds| format!(" {seconds} s")).unwrap_or_default())]
+    RateLimited {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked.
+        action: String,
+        /// Seconds to wait, where the forge says.
+        retry_after_s: Option<u64>,
+    },
+    /// Something else is there already, or by now.
+    #[error("{forge}: {what}")]
+    Conflict {
+        /// The forge.
+        forge: &'static str,
+        /// What is where.
+        what: String,
+    },
+    /// Anything else: a fault of the forge or of the way there.
+    #[error("{forge} failed at {action}: {message}")]
+    Failed {
+        /// The forge.
+        forge: &'static str,
+        /// What was asked.
+        action: String,
+        /// What happened.
+        message: String,
+    },
+}

@@ -1,0 +1,347 @@
+//! Modes and prompts. Who the agent is, which tools it has and which files it may touch. Pure: files' texts come in as text.
+
+pub mod access;
+pub mod agent;
+pub mod builtin;
+pub mod edit;
+pub mod file_regex;
+mod js_regex;
+pub mod json_schema;
+pub mod loader;
+pub mod merge;
+pub mod permissions;
+pub mod places;
+pub mod prompts;
+pub mod schema;
+pub mod transfer;
+
+use std::collections::BTreeMap;
+
+use crate::permissions::Permissions;
+use locum_base::tool::ToolName;
+
+/// A role with its tools and restrictions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Its name in commands and files: letters, digits and `-`.
+    pub slug: String,
+    /// Its name for people.
+    pub name: String,
+    /// Who the model is in this mode.
+    pub role_definition: String,
+    /// When an orchestrator should choose it.
+    pub when_to_use: Option<String>,
+    /// One line for lists.
+    pub description: Option<String>,
+    /// More instructions, put near the end of the prompt.
+    pub custom_instructions: Option<String>,
+    /// Tool groups, each at most once.
+    pub groups: Vec<GroupEntry>,
+    /// Which tools of its groups it has.
+    pub tool_limits: ToolLimits,
+    /// Which files it may edit, beside the restriction of its edit group.
+    pub file_limits: FileLimits,
+    /// What an agent file lets it do, in that file's own words.
+    pub permissions: Permissions,
+    /// What the command a run began with leaves of that.
+    pub narrowed: Permissions,
+    /// Instructions that stand right after the role.
+    pub system_prompt: Option<String>,
+    /// Rules of its own, shown with those of the repository.
+    pub rules: Vec<String>,
+    /// What `{{name}}` stands for in its texts.
+    pub variables: BTreeMap<String, String>,
+    /// The model it runs on, where that is not the run's.
+    pub model: Option<ModeModel>,
+    /// How tasks come to be in it.
+    pub way_in: WayIn,
+    /// Most turns of a task that begins in it.
+    pub turns: Option<u32>,
+    /// Sampling temperature, where that is not its model's.
+    pub temperature: Option<Temperature>,
+    /// The heading it is listed under, and its sign; for people only.
+    pub looks: Looks,
+    /// Where it was defined.
+    pub source: ModeSource,
+}
+
+/// Which tools of its groups a mode has. Tools every mode has are not limited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolLimits {
+    /// Only these; all when `None`.
+    pub only: Option<Vec<ToolName>>,
+    /// Never these.
+    pub never: Vec<ToolName>,
+}
+
+impl ToolLimits {
+    /// Returns true when a tool is not taken away.
+    #[must_use]
+    pub fn leave(&self, tool: ToolName) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.never.contains(&tool)
+    }
+}
+
+/// Which files a mode may edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileLimits {
+    /// Where there are any, a file has to match one of them.
+    pub allowed: Vec<file_regex::FileRegex>,
+    /// A file that matches one of them is never edited.
+    pub disallowed: Vec<file_regex::FileRegex>,
+}
+
+/// The model a mode asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeModel {
+    /// A profile of the settings, or a model's name at its provider.
+    pub name: String,
+    /// Whose protocol it speaks.
+    pub provider: Option<String>,
+    /// Where its provider's API starts.
+    pub base_url: Option<String>,
+    /// What becomes of the mode when there is no such model.
+    pub need: ModelNeed,
+}
+
+/// How much a mode needs the model it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelNeed {
+    /// The mode cannot run without it.
+    Required,
+    /// Another program's name for a model: where no profile is called so, the run's own model is used.
+    Preferred,
+}
+
+/// How tasks come to be in a mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WayIn {
+    /// As root task, as sub-task, by a switch.
+    #[default]
+    Any,
+    /// Never as a sub-task.
+    NotDelegated,
+    /// As a sub-task only.
+    Delegated,
+}
+
+/// A sampling temperature from 0 to 2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Temperature(pub f64);
+
+/// It is a number: it was read from a text and lies between two.
+impl Eq for Temperature {}
+
+/// How a mode is shown to people.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// The heading it is listed under.
+    pub group: Option<String>,
+    /// The name of its sign.
+    pub icon: Option<String>,
+}
+
+/// A tool group of a mode and its restriction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupEntry {
+    /// The group.
+    pub group: Group,
+    /// For `edit`: only files whose path matches.
+    pub file_regex: Option<file_regex::FileRegex>,
+    /// What the restriction means, for people and the model.
+    pub description: Option<String>,
+}
+
+/// A set of tools that modes give together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// Reading, listing, searching.
+    Read,
+    /// Changing files.
+    Edit,
+    /// Running commands.
+    Command,
+    /// Tools of MCP servers.
+    Mcp,
+    /// Switching modes and starting sub-tasks.
+    Modes,
+}
+
+impl Group {
+    /// Every group.
+    pub const ALL: &'static [Self] = &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
+
+    /// Returns the name mode files use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Command => "command",
+            Self::Mcp => "mcp",
+            Self::Modes => "modes",
+        }
+    }
+
+    /// Finds a group by its name; case matters.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|group| group.as_str() == name)
+    }
+}
+
+/// Where a mode was defined; later ones replace earlier ones by slug.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModeSource {
+    /// In the binary.
+    Builtin,
+    /// In the user's own configuration.
+    Global {
+        /// The file.
+        file: String,
+    },
+    /// In the repository.
+    Project {
+        /// The file, relative to the repository root.
+        file: String,
+    },
+    /// By the organisation, for all of its repositories.
+    Organization {
+        /// The file.
+        file: String,
+    },
+}
+
+impl ModeSource {
+    /// Returns where this is in one word: `builtin`, `global`, `project`, `organization`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Global { .. } => "global",
+            Self::Project { .. } => "project",
+            Self::Organization { .. } => "organization",
+        }
+    }
+
+    /// Returns true when the file is the repository's, whoever it says its modes are of.
+    #[must_use]
+    pub fn is_in_repository(&self) -> bool {
+        match self {
+            Self::Project { .. } => true,
+            Self::Builtin => false,
+            Self::Global { file } | Self::Organization { file } => places::may_define(file),
+        }
+    }
+
+    /// Returns the file; `None` for a built-in mode.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Builtin => None,
+            Self::Global { file } | Self::Project { file } | Self::Organization { file } => Some(file),
+        }
+    }
+}
+
+/// Every mode of a run, by slug, in listing order.
+#[derive(Clone, Debug, Default)]
+pub struct ModeSet {
+    modes: Vec<Mode>,
+}
+
+impl ModeSet {
+    /// Joins modes in order of precedence: a later one takes the place of an earlier one with the same slug.
+    #[must_use]
+    pub fn merge(layers: impl IntoIterator<Item = Vec<Mode>>) -> Self {
+        let mut modes: Vec<Mode> = Vec::new();
+        for mode in layers.into_iter().flatten() {
+            match modes.iter_mut().find(|known| known.slug == mode.slug) {
+                Some(known) => *known = mode,
+                None => modes.push(mode),
+            }
+        }
+        Self { modes }
+    }
+
+    /// Returns the same modes, each changed so.
+    #[must_use]
+    pub fn map(self, change: impl FnMut(Mode) -> Mode) -> Self {
+        Self { modes: self.modes.into_iter().map(change).collect() }
+    }
+
+    /// Finds a mode by slug.
+    #[must_use]
+    pub fn find(&self, slug: &str) -> Option<&Mode> {
+        self.modes.iter().find(|mode| mode.slug == slug)
+    }
+
+    /// Returns every mode in listing order.
+    pub fn iter(&self) -> impl Iterator<Item = &Mode> {
+        self.modes.iter()
+    }
+}
+
+impl Mode {
+    /// Returns a mode that has no tools of its own and says nothing but who it is.
+    #[must_use]
+    pub fn new(slug: impl Into<String>, name: impl Into<String>, role_definition: impl Into<String>, source: ModeSource) -> Self {
+        Self {
+            slug: slug.into(),
+            name: name.into(),
+            role_definition: role_definition.into(),
+            when_to_use: None,
+            description: None,
+            custom_instructions: None,
+            groups: Vec::new(),
+            tool_limits: ToolLimits::default(),
+            file_limits: FileLimits::default(),
+            permissions: Permissions::default(),
+            narrowed: Permissions::default(),
+            system_prompt: None,
+            rules: Vec::new(),
+            variables: BTreeMap::new(),
+            model: None,
+            way_in: WayIn::Any,
+            turns: None,
+            temperature: None,
+            looks: Looks::default(),
+            source,
+        }
+    }
+
+    /// Returns a text of this mode with its variables filled in: `{{name}}`, blanks inside allowed. A name it does not have stays
+    /// as it is written.
+    #[must_use]
+    pub fn filled(&self, text: &str) -> String {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            filled.push_str(before);
+            let value = after.split_once("}}").and_then(|(name, after)| Some((self.variables.get(name.trim())?, after)));
+            match value {
+                Some((value, after)) => {
+                    filled.push_str(value);
+                    rest = after;
+                }
+                None => {
+                    filled.push_str("{{");
+                    rest = after;
+                }
+            }
+        }
+        filled + rest
+    }
+
+    /// Returns its permission maps, each of which can take a thing away.
+    pub fn permission_maps(&self) -> [&Permissions; 2] {
+        [&self.permissions, &self.narrowed]
+    }
+
+    /// Returns the tools this mode gives, before the policy and the run take some away; in the order shown to models.
+    #[must_use]
+    pub fn tools(&self) -> Vec<ToolName> {
+        access::tools_of(self)
+    }
+}

@@ -1,0 +1,101 @@
+//! The head of a Markdown file that text for the model is made of: a command's, a skill's. In: the file; out: its keys, its body, and what
+//! is wrong, with places. Our own files may have no mistakes; those of other programs are read as there, with warnings.
+
+use crate::prompts::PromptFile;
+use locum_files::excerpt::Excerpt;
+use locum_files::fields;
+use locum_files::front_matter;
+use locum_files::yaml::{Mistake, Node, Place, Value};
+
+/// Reads the head of one file and collects what is wrong with it.
+pub(crate) struct HeadReader<'f> {
+    file: &'f PromptFile,
+    is_own: bool,
+    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) warnings: Vec<Mistake>,
+}
+
+/// Keys that a head may have.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys {
+    /// Those that are read.
+    pub(crate) read: &'static [&'static str],
+    /// Those that mean something to another program only.
+    pub(crate) passed_over: &'static [&'static str],
+}
+
+impl<'f> HeadReader<'f> {
+    /// Begins with a file that must not be longer than `limit_bytes`.
+    pub(crate) fn new(file: &'f PromptFile, is_own: bool, limit_bytes: usize) -> Self {
+        let mut reader = Self { file, is_own, mistakes: Vec::new(), warnings: Vec::new() };
+        if file.text.len() > limit_bytes {
+            reader.wrong(Place::default(), format!("the file of {} bytes is longer than {limit_bytes}", file.text.len()));
+        }
+        reader
+    }
+
+    /// Returns the head, if there is one, and the text below it.
+    pub(crate) fn split(&mut self) -> (Option<Node>, &'f str) {
+        let text = self.file.text.as_str();
+        match front_matter::parse(text) {
+            Ok(Some(found)) => {
+                if let Some(mistake) = found.mistake {
+                    let message = format!("the head is no YAML and is read line by line: {}", mistake.message);
+                    self.put_up_with(Mistake::new(mistake.place, message).hint("put texts with `: ` into quotes"));
+                }
+                (Some(found.head), found.body.trim())
+            }
+            Ok(None) => (None, text.strip_prefix('\u{feff}').unwrap_or(text).trim()),
+            Err(mistake) => {
+                let message = format!("the head cannot be read and counts as text: {}", mistake.message);
+                self.put_up_with(Mistake { message, ..mistake });
+                (None, text.trim())
+            }
+        }
+    }
+
+    /// Says which keys of a head have no effect.
+    pub(crate) fn check_keys(&mut self, head: &Node, keys: Keys) {
+        for entry in head.entries().unwrap_or_default() {
+            let key = entry.key.as_str();
+            if keys.read.contains(&key) || keys.passed_over.contains(&key) {
+                continue;
+            }
+            let unknown = Mistake::new(entry.key_place, format!("key `{key}` has no effect"));
+            self.put_up_with(match fields::nearest(key, keys.read) {
+                Some(near) => unknown.hint(format!("did you mean `{near}`?")),
+                None => unknown.hint(format!("keys: {}", keys.read.join(", "))),
+            });
+        }
+    }
+
+    /// Reads a key that holds text; `None` where it is absent or blank.
+    pub(crate) fn text(&mut self, head: &Node, key: &str) -> Option<String> {
+        let node = head.get(key)?;
+        match &node.value {
+            Value::Text(text) | Value::Number(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Value::Null => None,
+            Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+                self.wrong(node.place, format!("`{key}` has to be text, found {}", node.kind()));
+                None
+            }
+        }
+    }
+
+    /// Adds a mistake.
+    pub(crate) fn wrong(&mut self, place: Place, message: impl Into<String>) {
+        self.mistakes.push(Mistake::new(place, message));
+    }
+
+    /// Adds what is a mistake in our own files only.
+    pub(crate) fn put_up_with(&mut self, mistake: Mistake) {
+        if self.is_own { self.mistakes.push(mistake) } else { self.warnings.push(mistake) }
+    }
+
+    /// Returns what was read unless there are mistakes, and the warnings; all with their lines.
+    pub(crate) fn finish<T>(mut self, read: T) -> (Result<T, Vec<Mistake>>, Vec<Mistake>) {
+        Excerpt::attach(&mut self.mistakes, &self.file.text);
+        Excerpt::attach(&mut self.warnings, &self.file.text);
+        (if self.mistakes.is_empty() { Ok(read) } else { Err(self.mistakes) }, self.warnings)
+    }
+}

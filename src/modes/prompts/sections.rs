@@ -1,0 +1,208 @@
+//! The sections of a system prompt, each a function from facts to text. Fixed texts lie in `config/prompts/`; what depends on the run
+//! is added here. A section with nothing to say is empty and left out.
+
+use crate::Mode;
+use crate::access::{self, FileLimit};
+use crate::permissions::{Action, Permission, PermissionRule, Permissions};
+use crate::prompts::PromptFacts;
+use crate::prompts::expert;
+use crate::prompts::rules::RuleFile;
+use crate::prompts::{servers, skills};
+use locum_base::tool::ToolName;
+
+/// Returns who the model is.
+pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
+    let mode = facts.mode;
+    let more = mode.system_prompt.as_deref().map(|text| format!("\n\n{}", text.trim())).unwrap_or_default();
+    mode.filled(&format!("{}{more}", mode.role_definition.trim()))
+}
+
+/// Returns how results are shown.
+pub(crate) fn formatting() -> String {
+    include_str!("../../../config/prompts/formatting.md").to_owned()
+}
+
+/// Returns the text that a repository has in place of most of the prompt, its variables filled in.
+pub(crate) fn replacing(facts: &PromptFacts<'_>, text: &str) -> String {
+    let variables = [
+        ("{{mode}}", facts.mode.slug.as_str()),
+        ("{{language}}", facts.language.unwrap_or("English")),
+        ("{{operatingSystem}}", facts.system),
+        ("{{shell}}", "sh"),
+        ("{{workspace}}", "."),
+    ];
+    facts.mode.filled(&variables.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value)))
+}
+
+/// Returns the skills the model may read.
+pub(crate) fn skills(facts: &PromptFacts<'_>) -> String {
+    if facts.skills.is_empty() || !has(facts, ToolName::Skill) {
+        return String::new();
+    }
+    format!("{}{}", include_str!("../../../config/prompts/skills.md"), skills::listed(facts.skills))
+}
+
+/// Returns the MCP servers whose tools the model has.
+pub(crate) fn servers(facts: &PromptFacts<'_>) -> String {
+    if facts.servers.is_empty() {
+        return String::new();
+    }
+    format!("{}{}", include_str!("../../../config/prompts/servers.md"), servers::listed(facts.servers))
+}
+
+/// Returns the language people are to be answered in.
+pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
+    let said = |language: &str| {
+        format!(
+            "## Language\n\nWrite results, questions and checklists in {language}. Code, names, commit messages and files stay in the language the repository uses.\n"
+        )
+    };
+    facts.language.map(said).unwrap_or_default()
+}
+
+/// Returns how a run goes without a person.
+pub(crate) fn rules() -> String {
+    include_str!("../../../config/prompts/run.md").to_owned()
+}
+
+/// Returns how to use the tools that are offered. Their schemas go to the model by themselves.
+pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
+    let mut text = include_str!("../../../config/prompts/tools.md").to_owned();
+    if has(facts, ToolName::UpdateTodoList) {
+        text.push_str(include_str!("../../../config/prompts/todo.md"));
+    }
+    if has(facts, ToolName::ReadFile) {
+        text.push_str(include_str!("../../../config/prompts/read.md"));
+    }
+    if has(facts, ToolName::WriteToFile) {
+        text.push_str(include_str!("../../../config/prompts/edit.md"));
+    }
+    if has(facts, ToolName::ExecuteCommand) {
+        text.push_str(include_str!("../../../config/prompts/command.md"));
+    }
+    if has(facts, ToolName::NewTask) {
+        text.push_str(include_str!("../../../config/prompts/delegate.md"));
+    }
+    if has(facts, ToolName::AskExpertModel) && !facts.experts.is_empty() {
+        text.push_str(&expert::listed(facts.experts));
+    }
+    text
+}
+
+/// Returns what the mode and the policy let the model do.
+pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    if has(facts, ToolName::WriteToFile) {
+        lines.extend(access::edit_limits(facts.mode).into_iter().map(|(limit, pattern, meaning)| {
+            let meaning = meaning.map(|text| format!(" ({text})")).unwrap_or_default();
+            let edits = match limit {
+                FileLimit::Only => "edits only",
+                FileLimit::Never => "edits no",
+            };
+            format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
+        }));
+    }
+    lines.extend(facts.mode.permission_maps().into_iter().filter_map(permissions).map(|told| format!("- {told}\n")));
+    lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
+    if lines.is_empty() {
+        return String::new();
+    }
+    let rest = if facts.policy_lines.is_empty() { "" } else { "\nWhatever is not listed is refused.\n" };
+    format!("## What is allowed\n\n{}{rest}", lines.concat())
+}
+
+/// Returns what the permission map of an agent file takes away, in one sentence.
+#[must_use]
+pub fn permissions(permissions: &Permissions) -> Option<String> {
+    let line = |rule: &PermissionRule| {
+        let what = match rule.permission {
+            Permission::Read => "reads",
+            Permission::Edit => "edits of",
+            Permission::Command => "commands",
+            Permission::Mcp => "MCP tools",
+            Permission::Delegate => "sub-tasks in",
+        };
+        let word = match rule.action {
+            Action::Allow | Action::Ask => "may be allowed",
+            Action::Deny => "denied",
+        };
+        format!("{what} `{}`: {word}", rule.pattern)
+    };
+    if permissions.0.iter().all(|rule| rule.action != Action::Deny) {
+        return None;
+    }
+    let rules: Vec<String> = permissions.0.iter().map(line).collect();
+    Some(format!("In this mode, where the last match counts: {}.", rules.join("; ")))
+}
+
+/// Returns the modes that sub-tasks may run in, or that the task may go on in.
+pub(crate) fn modes(facts: &PromptFacts<'_>) -> String {
+    let mut text = String::new();
+    if has(facts, ToolName::NewTask) && !facts.delegates.is_empty() {
+        let delegates: String = facts.delegates.iter().map(|mode| mode_line(mode)).collect();
+        text.push_str(&format!("## Modes for sub-tasks\n\n{delegates}"));
+    }
+    if has(facts, ToolName::SwitchMode) {
+        let others: String = facts.modes.iter().filter(|mode| mode.slug != facts.mode.slug).map(mode_line).collect();
+        let gap = if text.is_empty() { "" } else { "\n" };
+        text.push_str(&format!("{gap}## Modes to switch to\n\n{others}"));
+    }
+    text
+}
+
+/// Returns where the model works.
+pub(crate) fn system(facts: &PromptFacts<'_>) -> String {
+    format!(
+        "## System\n\n- Operating system: {}\n- Mode: {} (`{}`)\n- Working directory: the root of the checkout\n",
+        facts.system, facts.mode.name, facts.mode.slug
+    )
+}
+
+/// Returns how to end.
+pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
+    let verified = if has(facts, ToolName::ExecuteCommand) {
+        include_str!("../../../config/prompts/finish-command.md")
+    } else if has(facts, ToolName::ReadFile) || !has(facts, ToolName::NewTask) {
+        include_str!("../../../config/prompts/finish-plain.md")
+    } else {
+        include_str!("../../../config/prompts/finish-delegate.md")
+    };
+    format!("{}{verified}{}", include_str!("../../../config/prompts/finish.md"), include_str!("../../../config/prompts/finish-end.md"))
+}
+
+/// Returns the mode's own instructions.
+pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
+    match facts.mode.custom_instructions.as_deref().map(str::trim) {
+        Some(text) if !text.is_empty() => format!("## Instructions for this mode\n\n{}\n", facts.mode.filled(text)),
+        Some(_) | None => String::new(),
+    }
+}
+
+/// Returns the mode's own rules and the repository's standing instructions.
+pub(crate) fn repository_rules(facts: &PromptFacts<'_>) -> String {
+    let own: String = facts.mode.rules.iter().map(|rule| format!("- {}\n", facts.mode.filled(rule.trim()))).collect();
+    let own = if own.is_empty() { own } else { format!("## Rules of this mode\n\n{own}") };
+    let files = rules_files(facts.rules);
+    let gap = if own.is_empty() || files.is_empty() { "" } else { "\n" };
+    format!("{own}{gap}{files}")
+}
+
+fn rules_files(files: &[RuleFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let files: Vec<String> = files.iter().map(|file| format!("# Rules from {}\n\n{}\n", file.path, file.text.trim())).collect();
+    format!("## Rules of this repository\n\n{}", files.join("\n"))
+}
+
+fn has(facts: &PromptFacts<'_>, tool: ToolName) -> bool {
+    facts.tools.iter().any(|spec| spec.name == tool.as_str())
+}
+
+/// Returns a mode on one line, whatever its file says.
+pub(crate) fn mode_line(mode: &Mode) -> String {
+    let purpose = [&mode.when_to_use, &mode.description].into_iter().flatten().map(|text| text.trim()).find(|text| !text.is_empty());
+    let purpose = purpose.unwrap_or(mode.role_definition.trim());
+    let words: Vec<&str> = purpose.split_whitespace().collect();
+    format!("- `{}` ({}): {}\n", mode.slug, mode.name.trim(), words.join(" "))
+}

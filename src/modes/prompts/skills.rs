@@ -1,0 +1,333 @@
+//! Skills: instructions for certain work that a model reads when it needs them (`SKILL.md`). In: files and where they lie; out: the skills
+//! of each mode, with what is wrong with a file. Reads nothing. The prompt holds name and description, the `skill` tool gives the rest.
+
+use crate::prompts::PromptFile;
+use crate::prompts::head::{HeadReader, Keys};
+use locum_base::text::head;
+use locum_files::yaml::{Mistake, Node, Place, Value};
+
+/// Folders that hold `skills/NAME/SKILL.md` and `skills-{mode}/NAME/SKILL.md`; a skill of an earlier one takes the place of a later one's.
+pub const HOMES: &[&str] = &[OWN_HOME, ".roo", ".agents", ".claude", ".kode", ".kilocode"];
+/// The folder whose files may have no mistakes.
+const OWN_HOME: &str = ".locum";
+/// The name of a skill's file.
+const FILE_NAME: &str = "SKILL.md";
+/// Longest file of a skill, in bytes.
+pub const SKILL_LIMIT_BYTES: usize = 64 * 1024;
+/// Longest description, in characters.
+pub const DESCRIPTION_LIMIT_CHARS: usize = 1024;
+/// Longest name, in bytes.
+const NAME_LIMIT_BYTES: usize = 64;
+/// Most skills named in a prompt.
+pub const LISTED_LIMIT: usize = 50;
+/// Bytes of one description in a prompt.
+const LISTED_LIMIT_BYTES: usize = 400;
+
+const KEYS: Keys = Keys {
+    read: &["name", "description", "modeSlugs", "mode", "disable-model-invocation"],
+    passed_over: &[
+        "license",
+        "compatibility",
+        "metadata",
+        "allowed-tools",
+        "version",
+        "author",
+        "model",
+        "tags",
+        "user-invocable",
+        "argument-hint",
+    ],
+};
+
+/// A skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Its name: its folder's.
+    pub name: String,
+    /// Its file.
+    pub origin: String,
+    /// What it is for and when.
+    pub description: String,
+    /// The modes that have it; every mode when empty.
+    pub modes: Vec<String>,
+    /// Whether models are told of it.
+    pub is_listed: bool,
+    /// The instructions.
+    pub body: String,
+}
+
+impl Skill {
+    /// Returns the folder its other files lie in.
+    #[must_use]
+    pub fn folder(&self) -> &str {
+        self.origin.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// Returns its instructions, with what they are to be used on.
+    #[must_use]
+    pub fn instructions(&self, about: &str) -> String {
+        let about = about.trim();
+        let about = if about.is_empty() { String::new() } else { format!("\n\nUse it on: {about}") };
+        format!("Skill `{}`; files it names lie below `{}/`.\n\n{}{about}", self.name, self.folder(), self.body)
+    }
+}
+
+/// A file of a skill, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SkillFile {
+    /// The skill's name: its folder's.
+    pub name: String,
+    /// The file.
+    pub origin: String,
+    /// The skill, or every mistake in the file.
+    pub skill: Result<Skill, Vec<Mistake>>,
+    /// What the file says without effect.
+    pub warnings: Vec<Mistake>,
+    /// The mode whose folder it is in.
+    of_mode: bool,
+}
+
+/// The skills of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SkillSet {
+    /// Every file, the strongest first.
+    pub files: Vec<SkillFile>,
+}
+
+impl SkillSet {
+    /// Reads files, the strongest first. Files that are no skills are left out.
+    #[must_use]
+    pub fn read(texts: &[PromptFile]) -> Self {
+        Self { files: texts.iter().filter_map(|text| Some(read(place(&text.path)?, text))).collect() }
+    }
+
+    /// Returns every mistake of our own files, with the file.
+    #[must_use]
+    pub fn own_mistakes(&self) -> Vec<(&str, &[Mistake])> {
+        let own = self.files.iter().filter(|file| file.origin.starts_with(&format!("{OWN_HOME}/")));
+        own.filter_map(|file| Some((file.origin.as_str(), file.skill.as_ref().err()?.as_slice()))).collect()
+    }
+
+    /// Returns true for the name of a skill without mistakes.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.files.iter().any(|file| file.skill.as_ref().is_ok_and(|skill| skill.name == name))
+    }
+
+    /// Returns the skills that a model is told of in a mode, by name.
+    #[must_use]
+    pub fn of_mode(&self, slug: &str) -> Vec<&Skill> {
+        let mut found = self.all_of_mode(slug);
+        found.retain(|skill| skill.is_listed);
+        found
+    }
+
+    /// Returns the skills of a mode by name, those that people alone call among them: of the mode's own folders, then the others.
+    #[must_use]
+    pub fn all_of_mode(&self, slug: &str) -> Vec<&Skill> {
+        let mut found: Vec<&Skill> = Vec::new();
+        for of_mode in [true, false] {
+            let files = self.files.iter().filter(|file| file.of_mode == of_mode);
+            for skill in files.filter_map(|file| file.skill.as_ref().ok()) {
+                let fits = skill.modes.is_empty() || skill.modes.iter().any(|mode| mode == slug);
+                if fits && found.iter().all(|known| known.name != skill.name) {
+                    found.push(skill);
+                }
+            }
+        }
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        found
+    }
+}
+
+/// Returns the folders that can hold skills of these modes, the strongest first.
+#[must_use]
+pub fn folders(modes: &[String]) -> Vec<String> {
+    let of_home = |home: &&str| {
+        let of_modes = modes.iter().map(|mode| format!("{home}/skills-{mode}")).collect::<Vec<_>>();
+        of_modes.into_iter().chain([format!("{home}/skills")]).collect::<Vec<_>>()
+    };
+    HOMES.iter().flat_map(of_home).collect()
+}
+
+/// Returns true for the file of a skill.
+#[must_use]
+pub fn is_skill_file(path: &str) -> bool {
+    place(path).is_some()
+}
+
+/// Returns the skills of a prompt, one line each.
+#[must_use]
+pub fn listed(skills: &[&Skill]) -> String {
+    let line = |skill: &&Skill| {
+        let words: Vec<&str> = skill.description.split_whitespace().collect();
+        let all = words.join(" ");
+        let shown = head(&all, LISTED_LIMIT_BYTES);
+        format!("- `{}`: {shown}{}\n", skill.name, if shown.len() < all.len() { " ..." } else { "" })
+    };
+    let mut lines: String = skills.iter().take(LISTED_LIMIT).map(line).collect();
+    if skills.len() > LISTED_LIMIT {
+        lines.push_str(&format!("- and {} more, which are not named here\n", skills.len() - LISTED_LIMIT));
+    }
+    lines
+}
+
+/// Where a skill's file lies.
+struct SkillPlace<'p> {
+    name: &'p str,
+    /// `None` in a folder for every mode.
+    mode: Option<&'p str>,
+}
+
+fn place(path: &str) -> Option<SkillPlace<'_>> {
+    let below = HOMES.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))?;
+    let mut parts = below.split('/');
+    let (folder, name, file, end) = (parts.next()?, parts.next()?, parts.next()?, parts.next());
+    let mode = if folder == "skills" { None } else { Some(folder.strip_prefix("skills-").filter(|mode| !mode.is_empty())?) };
+    (file == FILE_NAME && end.is_none()).then_some(SkillPlace { name, mode })
+}
+
+fn read(place: SkillPlace<'_>, file: &PromptFile) -> SkillFile {
+    let mut reader = HeadReader::new(file, file.path.starts_with(&format!("{OWN_HOME}/")), SKILL_LIMIT_BYTES);
+    let (head, body) = reader.split();
+    let SkillPlace { name, mode } = place;
+    if !is_name(name) {
+        let message =
+            format!("the folder `{name}` is no name of a skill: small letters and digits, `-` between them, {NAME_LIMIT_BYTES} at most");
+        reader.wrong(Place::default(), message);
+    }
+    let mut skill = Skill {
+        name: name.to_owned(),
+        origin: file.path.clone(),
+        description: String::new(),
+        modes: mode.map(str::to_owned).into_iter().collect(),
+        is_listed: true,
+        body: body.to_owned(),
+    };
+    match head {
+        Some(head) => {
+            reader.check_keys(&head, KEYS);
+            describe(&head, &mut skill, &mut reader);
+        }
+        None => reader.wrong(Place::default(), "no head with `name` and `description` stands at the start of the file"),
+    }
+    if body.is_empty() {
+        reader.wrong(Place::default(), "no instructions stand below the head");
+    }
+    let (skill, warnings) = reader.finish(skill);
+    SkillFile { name: name.to_owned(), origin: file.path.clone(), skill, warnings, of_mode: mode.is_some() }
+}
+
+fn describe(head: &Node, skill: &mut Skill, reader: &mut HeadReader<'_>) {
+    let name = reader.text(head, "name");
+    let place_of = |key: &str| head.get(key).map_or(head.place, |node| node.place);
+    if name.as_deref() != Some(skill.name.as_str()) {
+        let found = name.map_or_else(|| "is missing".to_owned(), |name| format!("is `{name}`"));
+        reader.wrong(place_of("name"), format!("`name` {found}, and has to be the folder's: `{}`", skill.name));
+    }
+    skill.description = reader.text(head, "description").unwrap_or_default();
+    let length = skill.description.chars().count();
+    if !(1..=DESCRIPTION_LIMIT_CHARS).contains(&length) {
+        let message = format!("`description` has {length} characters; it has to have 1 to {DESCRIPTION_LIMIT_CHARS}");
+        reader.wrong(place_of("description"), message);
+    }
+    skill.is_listed = head.get("disable-model-invocation").is_none_or(|node| node.value != Value::Bool(true));
+    let of_list = head.get("modeSlugs").and_then(Node::list).unwrap_or_default().iter().filter_map(Node::text).map(str::to_owned);
+    let named: Vec<String> = of_list.chain(reader.text(head, "mode")).collect();
+    if skill.modes.is_empty() {
+        skill.modes = named;
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    name.len() <= NAME_LIMIT_BYTES
+        && name.split('-').all(|part| !part.is_empty() && part.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LISTED_LIMIT, Skill, SkillSet, folders, is_skill_file, listed};
+    use crate::prompts::PromptFile;
+    use pretty_assertions::assert_eq;
+
+    fn file(path: &str, head: &str) -> PromptFile {
+        PromptFile { path: path.to_owned(), text: format!("---\n{head}\n---\n{path}") }
+    }
+
+    fn mistakes(path: &str, text: &str) -> Vec<String> {
+        let set = SkillSet::read(&[PromptFile { path: path.to_owned(), text: text.to_owned() }]);
+        let told = set.files[0].skill.as_ref().err().cloned().unwrap_or_default();
+        told.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+    }
+
+    #[test]
+    fn a_mode_has_its_own_skills_and_those_for_every_mode() {
+        let set = SkillSet::read(&[
+            file(".locum/skills-code/test/SKILL.md", "name: test\ndescription: Ours"),
+            file(".roo/skills/test/SKILL.md", "name: test\ndescription: Theirs"),
+            file(".claude/skills/docs/SKILL.md", "name: docs\ndescription: D\nallowed-tools: Read"),
+            file(".agents/skills/ask/SKILL.md", "name: ask\ndescription: A\nmodeSlugs: [ask]"),
+            file(".kode/skills/hid/SKILL.md", "name: hid\ndescription: H\ndisable-model-invocation: true"),
+        ]);
+        let of = |slug: &str| set.of_mode(slug).iter().map(|skill| skill.body.clone()).collect::<Vec<_>>();
+        assert_eq!(of("code"), [".claude/skills/docs/SKILL.md", ".locum/skills-code/test/SKILL.md"]);
+        assert_eq!(of("ask"), [".agents/skills/ask/SKILL.md", ".claude/skills/docs/SKILL.md", ".roo/skills/test/SKILL.md"]);
+        assert_eq!(set.of_mode("ask")[0].folder(), ".agents/skills/ask");
+        assert!(set.own_mistakes().is_empty());
+    }
+
+    #[test]
+    fn a_skill_lies_in_a_folder_of_its_name() {
+        for (path, is) in [
+            (".claude/skills/a/SKILL.md", true),
+            (".roo/skills-code/a/SKILL.md", true),
+            (".claude/skills/a/b/SKILL.md", false),
+            (".claude/skills/SKILL.md", false),
+            (".claude/skills/a/skill.md", false),
+            (".claude/skills-/a/SKILL.md", false),
+            ("x/.claude/skills/a/SKILL.md", false),
+        ] {
+            assert_eq!(is_skill_file(path), is, "{path}");
+        }
+        assert_eq!(folders(&["code".to_owned()])[..3], [".locum/skills-code", ".locum/skills", ".roo/skills-code"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let path = ".locum/skills/a/SKILL.md";
+        assert_eq!(
+            mistakes(path, "---\nname: b\ndescription: ''\nfoo: x\n---\nx"),
+            [
+                "4:1: key `foo` has no effect",
+                "2:7: `name` is `b`, and has to be the folder's: `a`",
+                "3:14: `description` has 0 characters; it has to have 1 to 1024",
+            ]
+        );
+        assert_eq!(mistakes(path, "Text.")[0], "0:0: no head with `name` and `description` stands at the start of the file");
+        assert!(mistakes(".claude/skills/A_b/SKILL.md", "---\nname: A_b\ndescription: d\n---\nx")[0].contains("is no name of a skill"));
+        assert_eq!(mistakes(path, "---\nname: a\ndescription: d\n---\n"), ["0:0: no instructions stand below the head"]);
+        let set = SkillSet::read(&[PromptFile { path: path.to_owned(), text: String::new() }]);
+        assert_eq!(set.own_mistakes()[0].0, path);
+    }
+
+    #[test]
+    fn a_prompt_names_them_shortly() {
+        let skill = |index: usize| Skill {
+            name: format!("s{index}"),
+            origin: String::new(),
+            description: "word\n ".repeat(200),
+            modes: Vec::new(),
+            is_listed: true,
+            body: String::new(),
+        };
+        let all: Vec<Skill> = (0..60).map(skill).collect();
+        let lines = listed(&all.iter().collect::<Vec<_>>());
+        assert_eq!(lines.lines().count(), LISTED_LIMIT + 1);
+        assert!(
+            lines.starts_with("- `s0`: word word ")
+                && lines.contains(" ...\n- `s1`")
+                && lines.ends_with("- and 10 more, which are not named here\n")
+        );
+        assert!(lines.len() < 25_000);
+    }
+}

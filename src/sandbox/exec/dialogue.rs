@@ -1,0 +1,191 @@
+//! `Dialogue`: a program that is talked to in lines for as long as a run lasts, an MCP server: in a sandbox like any command, with its input,
+//! output and errors apart.
+//!
+//! In: a permit to start the server, its words, what is around it. Out: lines both ways, each bounded, and at the end what it said on its
+//! error stream. What the lines mean is not known here. Dropping it kills every process of it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::unix::pipe;
+
+use crate::exec::output::BothEnds;
+use crate::exec::spawn::{self, Started, Streams};
+use crate::exec::tree::Crowd;
+use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve};
+use crate::network::proxy::{NetworkProxy, Serving};
+use crate::switchboard::Switchboard;
+use crate::{Reach, Sandbox, SandboxError};
+use locum_base::secret::Redactor;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
+
+/// Longest line that is read, in bytes.
+pub const LINE_LIMIT_BYTES: usize = 8 << 20;
+
+/// Bytes kept of the error stream, half from each end.
+const ERRORS_KEPT_BYTES: usize = 4 * 1024;
+
+/// Time a program has to end once its input is closed, before it is killed.
+const END_GRACE: Duration = Duration::from_millis(500);
+
+/// A program about to be talked to.
+pub struct Server<'a> {
+    /// The server's name; the permit covers starting it.
+    pub name: &'a str,
+    /// The program and its arguments.
+    pub words: &'a [String],
+    /// Where; an absolute path.
+    pub folder: PathBuf,
+    /// Its whole environment; the sandbox leads `HOME` and temporary files elsewhere.
+    pub env: BTreeMap<String, String>,
+    /// What is around it.
+    pub sandbox: &'a Sandbox,
+    /// How far it reaches there.
+    pub reach: Reach<'a>,
+    /// What it talks to the network through, where the policy lists hosts.
+    pub proxy: Option<NetworkProxy>,
+}
+
+/// See the module.
+pub struct Dialogue {
+    started: Started,
+    /// Bytes of its output that no line was made of yet; bounded.
+    unread: Vec<u8>,
+    /// How much of them is known to hold no end of a line.
+    searched: usize,
+    errors: Option<BothEnds>,
+    _serving: Option<Serving>,
+    _switchboard: Option<Switchboard>,
+}
+
+/// Why there is no next line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Silence {
+    /// It closed its output, or ended.
+    #[error("it ended")]
+    Ended,
+    /// Its line is longer than [`LINE_LIMIT_BYTES`].
+    #[error("it sent a message of more than {} MiB", LINE_LIMIT_BYTES >> 20)]
+    TooLong,
+    /// It has more processes than it may.
+    #[error("it started too many processes")]
+    TooManyProcesses,
+}
+
+impl Dialogue {
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// When the permit is for something else, the program cannot be started, or nothing can be put around it.
+    pub fn start(permit: &Permit<impl Act>, server: Server<'_>) -> Result<Self, ExecError> {
+        if !permit.covers(&Intent::Server(server.name.to_owned())) {
+            return Err(ExecError::NotPermitted);
+        }
+        let fence = server.sandbox.fence(&server.reach)?;
+        let mut env = server.env;
+        if let Some(fence) = &fence {
+            fence.adapt(&mut env);
+        }
+        let mut started = spawn::start_words(server.words, &server.folder, &env, fence, Streams::Talk)?;
+        let (serving, switchboard) = serve(&mut started, server.proxy.as_ref()).map_err(|error| SandboxError::Rules(error.to_string()))?;
+        let errors = Some(BothEnds::with_margin(ERRORS_KEPT_BYTES));
+        Ok(Self { started, unread: Vec::new(), searched: 0, errors, _serving: serving, _switchboard: switchboard })
+    }
+
+    /// Sends one line. What it says meanwhile is read, so that neither waits for the other.
+    ///
+    /// # Errors
+    /// When it has ended, or says more than a line may hold without being asked.
+    pub async fn send(&mut self, line: &str) -> Result<(), Silence> {
+        let text = format!("{line}\n");
+        let mut left = text.as_bytes();
+        let mut input = self.started.input.take().ok_or(Silence::Ended)?;
+        while !left.is_empty() {
+            tokio::select! {
+                written = input.write(left) => match written {
+                    Ok(count) if count > 0 => left = left.get(count..).unwrap_or_default(),
+                    Ok(_) | Err(_) => return Err(Silence::Ended),
+                },
+                more = self.more() => more?,
+            }
+        }
+        self.started.input = Some(input);
+        Ok(())
+    }
+
+    /// Returns false once it has taken a part of a line and no more.
+    #[must_use]
+    pub fn can_be_told(&self) -> bool {
+        self.started.input.is_some()
+    }
+
+    /// Waits for the next line. Nothing is lost when the wait is given up.
+    ///
+    /// # Errors
+    /// When there will be none.
+    pub async fn line(&mut self) -> Result<Vec<u8>, Silence> {
+        loop {
+            let end = self.unread.iter().skip(self.searched).position(|byte| *byte == b'\n');
+            if let Some(end) = end {
+                let rest = self.unread.split_off(self.searched + end + 1);
+                let mut line = std::mem::replace(&mut self.unread, rest);
+                self.searched = 0;
+                line.pop();
+                return Ok(line);
+            }
+            self.searched = self.unread.len();
+            self.more().await?;
+        }
+    }
+
+    /// Reads what comes next, from either stream.
+    async fn more(&mut self) -> Result<(), Silence> {
+        if self.unread.len() > LINE_LIMIT_BYTES {
+            return Err(Silence::TooLong);
+        }
+        let (mut output, mut errors) = ([0; CHUNK_BYTES / 4], [0; 1024]);
+        tokio::select! {
+            read = read_some(self.started.output.as_mut(), &mut output) => match read {
+                Some(bytes) => self.unread.extend_from_slice(bytes),
+                None => return Err(Silence::Ended),
+            },
+            read = read_some(self.started.errors.as_mut(), &mut errors), if self.started.errors.is_some() => match read {
+                Some(bytes) => self.errors.iter_mut().for_each(|kept| kept.push(bytes)),
+                None => self.started.errors = None,
+            },
+            () = tokio::time::sleep(COUNT_PAUSE), if self.started.crowd.is_some() => {
+                if self.started.crowd.as_ref().is_some_and(Crowd::is_over) {
+                    return Err(Silence::TooManyProcesses);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the program: asks it by closing its input, then kills whatever is left. Returns what it said on its error stream, without secrets.
+    pub async fn end(mut self, redactor: &Redactor) -> String {
+        self.started.input = None;
+        let ended = async {
+            let mut chunk = [0; 1024];
+            while let Some(bytes) = read_some(self.started.errors.as_mut(), &mut chunk).await {
+                self.errors.iter_mut().for_each(|kept| kept.push(bytes));
+            }
+            let _status = self.started.child.wait().await;
+        };
+        // Either way it is over.
+        let _ = tokio::time::timeout(END_GRACE, ended).await;
+        self.started.tree.kill();
+        let _reaped = tokio::time::timeout(END_GRACE, self.started.child.wait()).await;
+        self.errors.take().map(|errors| errors.finish_redacted(redactor).text.trim().to_owned()).unwrap_or_default()
+    }
+}
+
+/// Reads the next bytes; `None` at the end.
+async fn read_some<'c>(pipe: Option<&mut pipe::Receiver>, chunk: &'c mut [u8]) -> Option<&'c [u8]> {
+    let count: io::Result<usize> = pipe?.read(chunk).await;
+    chunk.get(..count.ok().filter(|count| *count > 0)?)
+}

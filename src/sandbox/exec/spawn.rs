@@ -1,0 +1,412 @@
+//! Starts a command as the leader of a session of its own, with one pipe for both streams, in namespaces of its own where it gets a view.
+//!
+//! With the line of calls (`sandbox::switchboard`) the only place with `unsafe`: what a child does between fork and exec can only be said
+//! through `pre_exec`, and a first process of namespaces only be made by forking once more. What these processes do afterwards is
+//! told in `warden`.
+#![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::io::{self, PipeWriter, Read as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, Pid, Signal, setsid};
+use rustix::thread::UnshareFlags;
+use tokio::net::unix::pipe;
+use tokio::process::{Child, Command};
+
+use crate::exec::tree::{Crowd, Mark, Tree};
+use crate::exec::warden;
+use crate::exec::{ExecError, Exit, exit_of};
+use crate::loopback;
+use crate::outputs::Outputs;
+use crate::swept::Swept;
+use crate::view::{Stage, View};
+use crate::{Fence, Lock};
+use locum_policy::command::Execution;
+
+/// The shell that runs rendered scripts.
+const SHELL: &str = "/bin/sh";
+
+/// What a trial ends with when nothing was refused: no kernel says so of any of its parts.
+const ALL_WELL: Errno = Errno::OWNERDEAD;
+
+/// How gladly the kernel ends a command when memory is short, from -1000 to 1000; written as text.
+const ENDED_FIRST: &[u8] = b"800";
+
+/// How much a command lets others go before it, from -20 to 19.
+const NICE: i32 = 5;
+
+/// What a program reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Streams {
+    /// It reads nothing, and both its outputs are one.
+    Output,
+    /// It is talked to: input, output and errors are pipes of their own.
+    Talk,
+}
+
+/// A command that runs.
+pub(super) struct Started {
+    /// Its program, for messages.
+    pub(super) program: String,
+    /// Both streams, or the output of one that is talked to; `None` once they ended.
+    pub(super) output: Option<pipe::Receiver>,
+    /// Where one that is talked to is told something.
+    pub(super) input: Option<pipe::Sender>,
+    /// The errors of one that is talked to.
+    pub(super) errors: Option<pipe::Receiver>,
+    /// Every process of it; killed when dropped.
+    pub(super) tree: Tree,
+    /// The process itself, or the one that waits for it outside its namespaces.
+    pub(super) child: Child,
+    /// How it ended, where the child does not tell.
+    told: Option<UnixStream>,
+    /// Who counts its processes, where the kernel does not.
+    pub(super) crowd: Option<Crowd>,
+    /// A socket inside its network that a proxy is to serve.
+    pub(super) listener: Option<OwnedFd>,
+    /// The line on which its calls come in, where this program answers them.
+    pub(super) line: Option<OwnedFd>,
+    /// What of the root it may not add to.
+    pub(super) swept: Option<Swept>,
+    /// Files it needed; removed after it when they were not used.
+    _outputs: Outputs,
+}
+
+impl Started {
+    /// Returns how the command ended, by how the child did.
+    pub(super) fn told(&mut self, child: ExitStatus) -> Exit {
+        use std::os::unix::process::ExitStatusExt as _;
+        let Some(told) = &mut self.told else { return exit_of(child) };
+        let mut raw = [0; 4];
+        match told.read_exact(&mut raw).map(|()| i32::from_ne_bytes(raw)) {
+            Ok(raw) => exit_of(ExitStatus::from_raw(raw)),
+            // Nothing was told: it was killed from outside.
+            Err(_) => Exit::Signal(libc::SIGKILL),
+        }
+    }
+}
+
+/// Starts a command.
+///
+/// # Errors
+/// When the folder is not there, the program is not or may not be run, or the fence cannot be put around it.
+pub(super) fn start(
+    execution: &Execution,
+    folder: &Path,
+    env: &BTreeMap<String, String>,
+    fence: Option<Fence>,
+) -> Result<Started, ExecError> {
+    let words = match execution {
+        Execution::Words(words) => words.clone(),
+        Execution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
+    };
+    start_words(&words, folder, env, fence, Streams::Output)
+}
+
+/// Starts a program with its arguments.
+///
+/// # Errors
+/// As [`start`].
+pub(super) fn start_words(
+    words: &[String],
+    folder: &Path,
+    env: &BTreeMap<String, String>,
+    fence: Option<Fence>,
+    streams: Streams,
+) -> Result<Started, ExecError> {
+    if !folder.is_dir() {
+        return Err(ExecError::NoFolder(folder.to_owned()));
+    }
+    let program = words.first().ok_or(ExecError::NotUnderstood)?;
+    spawn(words, folder, env, fence, streams).map_err(|source| ExecError::Start { program: program.clone(), source })
+}
+
+fn spawn(words: &[String], folder: &Path, env: &BTreeMap<String, String>, fence: Option<Fence>, streams: Streams) -> io::Result<Started> {
+    let mark = Mark::fresh();
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (reader, writer) = io::pipe()?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env_clear().envs(env);
+    let talk = match streams {
+        Streams::Output => {
+            command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+            None
+        }
+        Streams::Talk => {
+            let ((input_reader, input), (errors, errors_writer)) = (io::pipe()?, io::pipe()?);
+            command.stdin(input_reader).stdout(writer).stderr(errors_writer);
+            Some((input, errors))
+        }
+    };
+    let (mut wires, mut has_proxy, mut crowd, mut line_in) = (None, false, None, None);
+    let (mut outputs, mut swept) = (Outputs::default(), None);
+    match fence {
+        Some(fence) => {
+            (outputs, swept) = (fence.outputs, fence.swept);
+            crowd = fence.processes.map(|limit| Crowd::of(mark, limit));
+            let pair = if fence.lock.has_calls() { Some(UnixStream::pair()?) } else { None };
+            let (ours, line_out) = pair.unzip();
+            line_in = ours;
+            match fence.view {
+                Some(view) => {
+                    let (ours, theirs) = Wires::pair()?;
+                    has_proxy = view.has_proxy();
+                    wires = Some(ours);
+                    let inside = Inside { view, wires: theirs, folder: c_string(folder)?, lock: fence.lock, line: line_out };
+                    before_exec_inside(&mut command, mark, inside);
+                }
+                None => before_exec(&mut command, mark, Some(fence.lock), line_out),
+            }
+        }
+        None => before_exec(&mut command, mark, None, None),
+    }
+    Tree::adopt_orphans();
+    let spawned = command.spawn();
+    // The command holds our ends for writing; the pipes would never close.
+    drop(command);
+    let (child, told, control) = match (spawned, wires) {
+        (Ok(child), Some(wires)) => (child, Some(wires.told), Some(wires.control)),
+        (Ok(child), None) => (child, None, None),
+        (Err(error), wires) => return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error)),
+    };
+    // Whatever it was that came over the wire, the command is killed when this fails.
+    let listener = told.as_ref().filter(|_| has_proxy).map(loopback::receive);
+    let line = line_in.as_ref().map(loopback::receive);
+    let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
+    let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
+    let (input, errors) = talk.unzip();
+    let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
+    let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
+    let (listener, line) = (listener.transpose()?, line.transpose()?);
+    Ok(Started { program: program.to_owned(), output, input, errors, tree, child, told, crowd, listener, line, swept, _outputs: outputs })
+}
+
+fn c_string(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Our ends of the pipes to and from the processes around a command.
+struct Wires {
+    control: PipeWriter,
+    told: UnixStream,
+}
+
+/// Their ends.
+struct TheirWires {
+    control: OwnedFd,
+    told: OwnedFd,
+}
+
+impl Wires {
+    fn pair() -> io::Result<(Self, TheirWires)> {
+        let ((control_in, control), (told, told_out)) = (io::pipe()?, UnixStream::pair()?);
+        Ok((Self { control, told }, TheirWires { control: control_in.into(), told: told_out.into() }))
+    }
+
+    /// Returns which part of the view could not be had, if it was that.
+    fn reason(mut self, error: &io::Error) -> Option<io::Error> {
+        let mut stage = [0];
+        self.told.read_exact(&mut stage).ok()?;
+        let words = Stage::numbered(stage.first().copied()?)?.words();
+        Some(io::Error::new(error.kind(), format!("{words} for the sandbox: {error}")))
+    }
+}
+
+/// Makes namespaces and takes a view as a command would, and runs nothing.
+///
+/// # Errors
+/// What was refused.
+pub(crate) fn try_view(view: View) -> io::Result<()> {
+    let (ours, theirs) = Wires::pair()?;
+    let mut command = std::process::Command::new("true");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    before_exec_std(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
+    let outcome = command.spawn();
+    drop(command);
+    match outcome {
+        Err(error) if error.raw_os_error() == Some(ALL_WELL.raw_os_error()) => Ok(()),
+        Err(error) => Err(ours.reason(&error).unwrap_or(error)),
+        Ok(mut child) => {
+            child.wait()?;
+            Err(io::ErrorKind::Other.into())
+        }
+    }
+}
+
+/// What the child does before it becomes the program: a session of its own (no terminal to ask at), death when this program
+/// dies, the mark by which its descendants are found, the sandbox's lock, and, where its calls are to be answered, the line for them.
+#[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
+fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>, line: Option<UnixStream>) {
+    // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on what was made
+    // before, no memory taken, no lock waited for.
+    unsafe {
+        command.pre_exec(move || {
+            setsid()?;
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            mark.put_on_this_process();
+            go_first()?;
+            lock.as_mut().map_or(Ok(()), |lock| close(lock, line.as_ref()))?;
+            close_others_at_exec()
+        });
+    }
+}
+
+/// Locks the calling process, and hands out the line for its calls.
+fn close(lock: &mut Lock, line: Option<&UnixStream>) -> io::Result<()> {
+    lock.close()?;
+    line.map_or(Ok(()), |line| lock.connect(line))
+}
+
+/// What a child in namespaces of its own needs.
+struct Inside {
+    view: View,
+    wires: TheirWires,
+    folder: CString,
+    lock: Lock,
+    line: Option<UnixStream>,
+}
+
+/// The same in namespaces of its own: the child stays outside and waits, its child is the first process inside and waits as well, and
+/// only the child of that becomes the program.
+#[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
+fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
+    // SAFETY: as above; the processes forked on the way do nothing else either and never return from here.
+    unsafe {
+        command.pre_exec(move || {
+            setsid()?;
+            mark.put_on_this_process();
+            go_first()?;
+            enter(&inside.view, &inside.wires)?;
+            rustix::process::chdir(&inside.folder)?;
+            close(&mut inside.lock, inside.line.as_ref())?;
+            close_others_at_exec()
+        });
+    }
+}
+
+#[expect(unsafe_code, reason = "a trial takes the same way as a command")]
+fn before_exec_std(command: &mut std::process::Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
+    use std::os::unix::process::CommandExt as _;
+    // SAFETY: as above.
+    unsafe {
+        command.pre_exec(step);
+    }
+}
+
+/// Makes the namespaces and their first process, and takes the view. Returns in the process that becomes the program.
+fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
+    let tell = |stage: Stage, error: io::Error| {
+        // Whoever started this learns of the error itself another way.
+        let _ = rustix::io::write(&wires.told, &[stage as u8]);
+        error
+    };
+    unshare(view.namespaces()).map_err(|error| tell(Stage::Namespaces, error))?;
+    with_own_files(|| view.take_user()).map_err(|error| tell(Stage::User, error))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if let Some(first) = fork().map_err(|error| tell(Stage::Processes, error))? {
+        keep_only(&wires.control);
+        warden::wait_outside(first);
+        exit();
+    }
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    setsid()?;
+    if let Some(socket) = view.take().map_err(|(stage, errno)| tell(stage, errno.into()))? {
+        loopback::hand_over(&wires.told, &socket).map_err(|errno| tell(Stage::Network, errno.into()))?;
+    }
+    if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
+        block_signals();
+        keep_only(&wires.told);
+        warden::wait_inside(program);
+        exit();
+    }
+    Ok(())
+}
+
+/// Does something to the process's own files in `/proc`: one that others cannot look into does not own them.
+fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
+    let done = act();
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    done
+}
+
+/// Lets everything else on this machine go before the command: the processor, and memory when there is none left.
+fn go_first() -> io::Result<()> {
+    let first = || {
+        let file = rustix::fs::open(c"/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(rustix::io::write(&file, ENDED_FIRST).map(drop)?)
+    };
+    // A container may keep both to itself; the other limits stand.
+    let _ = with_own_files(first);
+    let _ = rustix::process::nice(NICE);
+    Ok(())
+}
+
+#[expect(unsafe_code, reason = "namespaces are made by a child that has one thread")]
+fn unshare(namespaces: i32) -> io::Result<()> {
+    let flags = UnshareFlags::from_bits_retain(namespaces.cast_unsigned());
+    // SAFETY: descriptors are not among what is unshared, and there are no other threads.
+    Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
+}
+
+/// Forks; returns the child's number in the parent and nothing in the child.
+#[expect(unsafe_code, reason = "the first process of namespaces can only be forked into them")]
+fn fork() -> io::Result<Option<Pid>> {
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: a plain fork, without a stack of its own. It is asked of the kernel itself so that no handler of a library runs; the
+    // caller has one thread and only makes system calls.
+    let number = unsafe { libc::syscall(libc::SYS_clone, libc::c_long::from(libc::SIGCHLD), none, none, none, none) };
+    match i32::try_from(number) {
+        Ok(0) => Ok(None),
+        Ok(number) if number > 0 => Ok(Pid::from_raw(number)),
+        Ok(_) | Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Puts one descriptor where input is, and closes every other.
+fn keep_only(kept: &OwnedFd) {
+    // Both fail only where there is no such descriptor.
+    let _ = rustix::stdio::dup2_stdin(kept);
+    let _ = close_range(1, 0);
+}
+
+/// Sees to it that the program gets its three streams and no other descriptor.
+fn close_others_at_exec() -> io::Result<()> {
+    close_range(3, libc::CLOSE_RANGE_CLOEXEC)
+}
+
+#[expect(unsafe_code, reason = "descriptors of others are closed in processes that never use them")]
+fn close_range(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
+    // SAFETY: either only a flag is set, or the process uses no descriptor afterwards but its input.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
+    match closed {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Keeps handlers that this program has for signals from running in a process that only waits.
+#[expect(unsafe_code, reason = "signals are blocked in a process with one thread")]
+fn block_signals() {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigfillset` fills what the next call reads.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), std::ptr::null_mut());
+    }
+}
+
+/// Ends the process without anything else being done.
+#[expect(unsafe_code, reason = "a forked process must not run what the program does when it ends")]
+fn exit() -> ! {
+    // SAFETY: it does not return.
+    unsafe { libc::_exit(0) }
+}

@@ -1,0 +1,84 @@
+//! One exchange with a service that is spoken to in JSON over HTTP, an MCP server: a request with a body, and an answer that is read piece by piece.
+//!
+//! In: a permit, the address, headers of the caller. Out: the answer's head, and its body as it comes. As with pages, the connection goes to an
+//! address that was checked, and redirects are not followed: what is sent may hold a key, and goes nowhere else.
+
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::CONTENT_TYPE;
+
+use crate::network::Gate;
+use crate::network::page::PageError;
+use locum_base::secret::Secret;
+use locum_policy::Permit;
+use locum_policy::intent::Act;
+use locum_policy::urls::WebUrl;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Something is sent.
+    Post,
+    /// What was begun is over.
+    Delete,
+}
+
+/// An answer on its way.
+pub struct Exchange {
+    /// The status code.
+    pub status: u16,
+    /// What it says it is, in small letters and without parameters; empty when it does not say.
+    pub content_type: String,
+    headers: hyper::HeaderMap,
+    host: String,
+    body: Incoming,
+}
+
+impl Gate {
+    /// Sends `body` to an address.
+    ///
+    /// # Errors
+    /// When there is no connection, the host does not prove its name, or its answer cannot be read.
+    pub async fn exchange(
+        &self,
+        permit: &Permit<impl Act>,
+        url: &WebUrl,
+        verb: Verb,
+        headers: &[(String, Secret)],
+        body: String,
+    ) -> Result<Exchange, PageError> {
+        let request = match verb {
+            Verb::Post => Request::post("/").header(CONTENT_TYPE, "application/json"),
+            Verb::Delete => Request::delete("/"),
+        };
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value.expose()));
+        let (host, response) = self.ask(permit, url, request, Bytes::from(body)).await?;
+        let (head, body) = response.into_parts();
+        let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        Ok(Exchange { status: head.status.as_u16(), content_type, headers: head.headers, host, body })
+    }
+}
+
+impl Exchange {
+    /// Returns a header of the answer.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Waits for the next piece of the body; `None` at its end.
+    ///
+    /// # Errors
+    /// When it breaks off.
+    pub async fn piece(&mut self) -> Result<Option<Bytes>, PageError> {
+        while let Some(frame) = self.body.frame().await {
+            let frame = frame.map_err(|error| PageError::Answer { host: self.host.clone(), message: format!("it breaks off: {error}") })?;
+            if let Ok(bytes) = frame.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+}

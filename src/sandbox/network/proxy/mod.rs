@@ -1,0 +1,322 @@
+//! The proxy that commands are held to where the policy lists hosts: it lets them talk to these and to nobody else.
+//!
+//! In: a listening socket, and who admits a destination. Out: what was asked for, with each verdict. It speaks HTTP/1.1: `CONNECT` for
+//! what is encrypted, whole addresses for what is not. That commands reach nothing but this proxy is the sandbox's part.
+
+mod forward;
+mod tunnel;
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Empty, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::{JoinHandle, JoinSet};
+
+use crate::network::proxy::tunnel::Tunnel;
+use crate::network::{Gate, NetworkError};
+use locum_policy::Permit;
+use locum_policy::intent::Connection;
+use locum_policy::urls::host::Host;
+use locum_policy::urls::{Destination, Scheme, split_port};
+use locum_policy::verdict::{Decision, Refusal, Verdict};
+
+/// Connections of one command at once; more wait.
+const CONNECTIONS_AT_ONCE: usize = 64;
+
+/// Requests of one command.
+const REQUESTS_LIMIT: u64 = 5_000;
+
+/// Bytes that one command may send, and receive.
+const SENT_LIMIT_BYTES: u64 = 256 << 20;
+const RECEIVED_LIMIT_BYTES: u64 = 8 << 30;
+
+/// Longest wait for the head of a request, and for the first words of an encrypted connection.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Longest head of a request, in bytes.
+const HEAD_LIMIT_BYTES: usize = 32 * 1024;
+
+/// Different verdicts that are told of one command; the rest is only counted.
+const VERDICTS_KEPT: usize = 200;
+
+/// Says whether a destination may be connected to.
+pub type Admit = Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
+
+/// Body of an answer.
+type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// A proxy that admits some destinations; it serves any number of listening sockets.
+#[derive(Clone)]
+pub struct NetworkProxy {
+    gate: Gate,
+    admit: Admit,
+}
+
+/// A proxy at work on one listening socket. It ends, with every connection, when this is dropped.
+pub struct Serving {
+    address: SocketAddr,
+    accepting: JoinHandle<()>,
+    verdicts: mpsc::UnboundedReceiver<Verdict>,
+    meter: Arc<Meter>,
+}
+
+/// What a command asked the proxy for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Traffic {
+    /// Each different verdict, and how often it was given.
+    pub verdicts: Vec<(Verdict, u32)>,
+    /// Bytes sent to hosts.
+    pub sent_bytes: u64,
+    /// Bytes received from hosts.
+    pub received_bytes: u64,
+}
+
+/// Counts what passes.
+#[derive(Debug, Default)]
+struct Meter {
+    requests: AtomicU64,
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+/// What every connection of one socket shares.
+#[derive(Clone)]
+struct Desk {
+    proxy: NetworkProxy,
+    meter: Arc<Meter>,
+    verdicts: mpsc::UnboundedSender<Verdict>,
+}
+
+impl NetworkProxy {
+    /// Returns a proxy that connects through `gate` to whatever `admit` lets pass.
+    #[must_use]
+    pub fn new(gate: Gate, admit: Admit) -> Self {
+        Self { gate, admit }
+    }
+
+    /// Serves a port of its own on `127.0.0.1`. Has to be called inside a runtime.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub fn on_loopback(&self) -> io::Result<Serving> {
+        self.on(std::net::TcpListener::bind(("127.0.0.1", 0))?)
+    }
+
+    /// Serves a socket that listens already, perhaps in another network namespace. Has to be called inside a runtime.
+    ///
+    /// # Errors
+    /// When the socket cannot be used.
+    pub fn on(&self, listener: std::net::TcpListener) -> io::Result<Serving> {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let listener = TcpListener::from_std(listener)?;
+        let (sender, verdicts) = mpsc::unbounded_channel();
+        let meter = Arc::new(Meter::default());
+        let desk = Desk { proxy: self.clone(), meter: Arc::clone(&meter), verdicts: sender };
+        Ok(Serving { address, accepting: tokio::spawn(accept(listener, desk)), verdicts, meter })
+    }
+}
+
+impl Serving {
+    /// Returns where it listens, as seen from the socket's own network.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the variables that lead programs to it.
+    #[must_use]
+    pub fn variables(&self) -> BTreeMap<String, String> {
+        variables(self.address)
+    }
+
+    /// Ends it and returns what it was asked for.
+    #[must_use]
+    pub fn finish(mut self) -> Traffic {
+        self.accepting.abort();
+        let mut traffic = Traffic {
+            verdicts: Vec::new(),
+            sent_bytes: self.meter.sent.load(Ordering::Relaxed),
+            received_bytes: self.meter.received.load(Ordering::Relaxed),
+        };
+        while let Ok(verdict) = self.verdicts.try_recv() {
+            let room = traffic.verdicts.len() < VERDICTS_KEPT;
+            match traffic.verdicts.iter_mut().find(|(known, _)| *known == verdict) {
+                Some((_, count)) => *count = count.saturating_add(1),
+                None if room => traffic.verdicts.push((verdict, 1)),
+                None => {}
+            }
+        }
+        traffic
+    }
+}
+
+/// Returns the variables that lead programs to a proxy.
+#[must_use]
+pub fn variables(address: SocketAddr) -> BTreeMap<String, String> {
+    let proxy = format!("http://{address}");
+    let near = "localhost,127.0.0.1,::1".to_owned();
+    let leads = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, proxy.clone()));
+    let both = leads.into_iter().chain([("NO_PROXY", near)]).flat_map(|(name, value)| {
+        let lower = (name.to_ascii_lowercase(), value.clone());
+        [(name.to_owned(), value), lower]
+    });
+    both.chain([("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned())]).collect()
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+impl Meter {
+    /// Counts a request; false when there were too many.
+    fn request(&self) -> bool {
+        self.requests.fetch_add(1, Ordering::Relaxed) < REQUESTS_LIMIT
+    }
+
+    fn sent(&self, bytes: usize) -> io::Result<()> {
+        within(&self.sent, bytes, SENT_LIMIT_BYTES)
+    }
+
+    fn received(&self, bytes: usize) -> io::Result<()> {
+        within(&self.received, bytes, RECEIVED_LIMIT_BYTES)
+    }
+}
+
+fn within(count: &AtomicU64, bytes: usize, limit: u64) -> io::Result<()> {
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    let before = count.fetch_add(bytes, Ordering::Relaxed);
+    if before.saturating_add(bytes) > limit { Err(io::Error::other("the command moved more bytes than it may")) } else { Ok(()) }
+}
+
+/// Takes connections until it is aborted; they end with it.
+async fn accept(listener: TcpListener, desk: Desk) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_AT_ONCE));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        // What fails here fails for one connection (it was reset) or until a file can be opened again.
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
+        let desk = desk.clone();
+        connections.spawn(async move {
+            let _place = place;
+            desk.serve(stream).await;
+        });
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+impl Desk {
+    /// Answers the requests of one connection; after a `CONNECT` it becomes a tunnel.
+    async fn serve(&self, stream: TcpStream) {
+        let (sender, mut tunnels) = mpsc::channel::<Tunnel>(1);
+        let service = service_fn(|request| {
+            let sender = sender.clone();
+            async move { Ok::<_, Infallible>(self.answer(request, &sender).await) }
+        });
+        let mut server = http1::Builder::new();
+        // One request a connection: programs open another, and none waits for what never comes.
+        server.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_LIMIT_BYTES);
+        let connection = server.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        // A client that breaks off, or speaks something else, has had its answer.
+        let _ended = connection.await;
+        if let Ok(tunnel) = tunnels.try_recv()
+            && let Err(why) = tunnel.run(&self.meter).await
+        {
+            self.tell(*why);
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>, tunnels: &mpsc::Sender<Tunnel>) -> Response<Body> {
+        if !self.meter.request() {
+            return said(StatusCode::TOO_MANY_REQUESTS, format!("a command makes at most {REQUESTS_LIMIT} requests"));
+        }
+        let destination = match destination_of(&request) {
+            Ok(destination) => destination,
+            Err(why) => return said(StatusCode::BAD_REQUEST, why),
+        };
+        let permit = match (self.proxy.admit)(Connection(destination.clone())) {
+            Ok(permit) => permit,
+            Err(refusal) => {
+                refusal.verdicts.iter().cloned().for_each(|verdict| self.tell(verdict));
+                let why = refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason());
+                return said(StatusCode::FORBIDDEN, format!("the policy does not allow `{destination}`: {why}"));
+            }
+        };
+        let upstream = match self.proxy.gate.open(&permit, &destination).await {
+            Ok(upstream) => upstream,
+            Err(error @ (NetworkError::Forbidden { .. } | NetworkError::NotPermitted(_))) => {
+                self.tell(refused(&destination, error.to_string()));
+                return said(StatusCode::FORBIDDEN, error.to_string());
+            }
+            Err(error @ (NetworkError::Unresolved { .. } | NetworkError::Unreachable { .. })) => {
+                permit.verdicts().iter().cloned().for_each(|verdict| self.tell(verdict));
+                return said(StatusCode::BAD_GATEWAY, error.to_string());
+            }
+        };
+        permit.verdicts().iter().cloned().for_each(|verdict| self.tell(verdict));
+        if request.method() != Method::CONNECT {
+            return forward::forward(request, &destination, upstream, &self.meter).await;
+        }
+        let tunnel = Tunnel { client: hyper::upgrade::on(request), upstream, destination };
+        match tunnels.try_send(tunnel) {
+            Ok(()) => Response::new(Empty::new().map_err(|never| match never {}).boxed()),
+            Err(_) => said(StatusCode::BAD_REQUEST, "this connection is a tunnel already".to_owned()),
+        }
+    }
+
+    fn tell(&self, verdict: Verdict) {
+        // Nobody listens any more once the command has ended.
+        let _heard = self.verdicts.send(verdict);
+    }
+}
+
+/// Reads whom a request is for: `CONNECT host:port`, or `GET http://host/path`.
+fn destination_of(request: &Request<Incoming>) -> Result<Destination, String> {
+    let uri: &Uri = request.uri();
+    let authority = uri.authority().map(|authority| authority.as_str());
+    let (scheme, authority) = match (request.method() == Method::CONNECT, uri.scheme_str(), authority) {
+        (true, None, Some(authority)) => (Scheme::Https, authority),
+        (false, Some("http"), Some(authority)) => (Scheme::Http, authority),
+        _ => return Err("this is a proxy: it takes `CONNECT host:port`, and `http://` addresses written in full".to_owned()),
+    };
+    let (host, port) = split_port(authority)?;
+    if scheme == Scheme::Https && port.is_none() {
+        return Err("`CONNECT` names no port".to_owned());
+    }
+    Ok(Destination { host: Host::parse(host)?, port: port.unwrap_or(scheme.default_port()), scheme })
+}
+
+fn refused(destination: &Destination, reason: String) -> Verdict {
+    Verdict::denied(format!("connect({destination})"), reason)
+}
+
+fn said(status: StatusCode, sentence: String) -> Response<Body> {
+    let body = Full::new(Bytes::from(format!("locum: {sentence}\n"))).map_err(|never| match never {}).boxed();
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+#[cfg(test)]
+mod tests;

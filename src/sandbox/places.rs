@@ -1,0 +1,268 @@
+//! Where programs find what they need outside the checkout: the system, toolchains, a home and a temporary folder of their own.
+//!
+//! In: the environment of this program. Out: places with what may be done there, and the variables that lead programs to them.
+//! The real home is not among them; of it only folders that hold tools are, and none that holds credentials.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::Network;
+use locum_policy::schema::CommandLimits;
+
+/// What may be done in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Read, list, execute.
+    Read,
+    /// Everything.
+    Write,
+}
+
+/// Folders and files of the system that programs read.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+    "/proc",
+    "/var/lib/dpkg",
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+    "/dev/urandom",
+    "/dev/random",
+];
+
+/// Devices that are written to.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
+
+/// What is read of `/etc`: names, libraries, certificates, languages. Keys and accounts' secrets are not among them.
+const ETC: &[&str] = &[
+    "passwd",
+    "group",
+    "nsswitch.conf",
+    "hosts",
+    "host.conf",
+    "resolv.conf",
+    "gai.conf",
+    "hostname",
+    "services",
+    "protocols",
+    "networks",
+    "localtime",
+    "timezone",
+    "locale.alias",
+    "locale.conf",
+    "default/locale",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "os-release",
+    "lsb-release",
+    "debian_version",
+    "redhat-release",
+    "alpine-release",
+    "machine-id",
+    "mime.types",
+    "magic",
+    "alternatives",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "ca-certificates",
+    "pki/tls/certs",
+    "pki/ca-trust",
+    "gitattributes",
+    "terminfo",
+    "inputrc",
+    "bash.bashrc",
+    "profile",
+    "java",
+    "maven",
+    "perl",
+    "python3",
+    "fonts",
+    "node",
+    "R",
+    "ghc",
+    "dotnet",
+    "crypto-policies",
+];
+
+/// What names of hosts are resolved with, where commands may reach the network.
+const RESOLVER: &[&str] = &["/run/systemd/resolve", "/run/resolvconf"];
+
+/// Folders of tools below a home.
+const HOME_TOOLS: &[&str] = &[
+    ".rustup",
+    ".pyenv",
+    ".nvm",
+    ".volta",
+    ".rbenv",
+    ".goenv",
+    ".asdf",
+    ".sdkman",
+    ".deno/bin",
+    ".bun/bin",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/mise",
+    ".local/share/uv",
+    ".local/share/fnm",
+    ".local/share/pnpm",
+    "go/pkg/mod",
+    "go/bin",
+    ".m2/repository",
+    "miniconda3",
+    "miniforge3",
+];
+
+/// What is read of cargo's own folder; its credentials lie beside these.
+const CARGO_TOOLS: &[&str] = &["bin", "config.toml", "config", "env"];
+
+/// What cargo keeps of the registry; written to only where commands may reach the network.
+const CARGO_STORES: &[&str] = &["registry", "git"];
+
+/// What a toolchain keeps beside its `bin`.
+const BESIDE_PROGRAMS: &[&str] = &["lib", "lib64", "libexec", "include"];
+
+/// Variables that name a folder of tools, and where it lies in a home when they are not set.
+const TOOL_HOMES: &[(&str, &str)] = &[
+    ("RUSTUP_HOME", ".rustup"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("RBENV_ROOT", ".rbenv"),
+    ("ASDF_DATA_DIR", ".asdf"),
+    ("VOLTA_HOME", ".volta"),
+    ("GOMODCACHE", "go/pkg/mod"),
+    ("PYTHONUSERBASE", ".local"),
+];
+
+/// Returns every place outside the checkout. `own` is the private folder, `env` the whole environment of this program.
+pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: Network) -> Vec<(PathBuf, Use)> {
+    let mut found: Vec<(PathBuf, Use)> = SYSTEM.iter().map(|path| (PathBuf::from(path), Use::Read)).collect();
+    found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), Use::Write)));
+    found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), Use::Read)));
+    found.push((own.to_owned(), Use::Write));
+    // Commands held to a proxy resolve nothing: a question for a name would tell anybody whatever the name says.
+    if network == Network::Open {
+        found.extend(RESOLVER.iter().map(|path| (PathBuf::from(path), Use::Read)));
+    }
+    let home = folder(env, "HOME");
+    if let Some(home) = &home {
+        found.extend(HOME_TOOLS.iter().map(|name| (home.join(name), Use::Read)));
+    }
+    found.extend(
+        TOOL_HOMES.iter().filter(|(name, _)| *name != "PYTHONUSERBASE").filter_map(|(name, _)| Some((folder(env, name)?, Use::Read))),
+    );
+    if let Some(cargo) = cargo_home(env) {
+        let stores = match network {
+            Network::Open | Network::Proxied | Network::Handed => Use::Write,
+            Network::Off | Network::Own => Use::Read,
+        };
+        found.extend(CARGO_TOOLS.iter().map(|name| (cargo.join(name), Use::Read)));
+        found.extend(CARGO_STORES.iter().map(|name| (cargo.join(name), stores)));
+    }
+    let programs = env.get("PATH").into_iter().flat_map(|path| path.split(':')).map(PathBuf::from);
+    for programs in programs.filter(|path| path.is_absolute() && path.parent().is_some() && Some(path) != home.as_ref()) {
+        let beside = programs.parent().filter(|above| programs.ends_with("bin") && Some(*above) != home.as_deref());
+        found.extend(beside.into_iter().flat_map(|above| BESIDE_PROGRAMS.iter().map(|name| (above.join(name), Use::Read))));
+        found.push((programs, Use::Read));
+    }
+    found
+}
+
+/// Returns the folders that the policy lets commands read. What is not a whole folder or file is left out.
+pub(super) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Use)> {
+    limits.reads.iter().filter_map(|glob| {
+        let text = glob.text();
+        let folder = text.strip_suffix("/**").unwrap_or(&text);
+        let is_whole = !folder.is_empty() && !folder.contains(['*', '?', '[', '{']);
+        is_whole.then(|| (Path::new("/").join(folder), Use::Read))
+    })
+}
+
+/// Returns the variables that lead programs to these places.
+pub(super) fn variables(env: &BTreeMap<String, String>, own: &Path) -> BTreeMap<String, String> {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let mut found = BTreeMap::from([
+        ("HOME".to_owned(), text(home_in(own))),
+        ("TMPDIR".to_owned(), text(temporary_in(own))),
+        ("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()),
+    ]);
+    let home = folder(env, "HOME");
+    for (name, place) in TOOL_HOMES {
+        let standard = || home.as_ref().map(|home| home.join(place)).filter(|path| path.is_dir());
+        found.extend(folder(env, name).or_else(standard).map(|path| ((*name).to_owned(), text(path))));
+    }
+    found.extend(cargo_home(env).map(|path| ("CARGO_HOME".to_owned(), text(path))));
+    found
+}
+
+/// Returns the home that commands get.
+pub(super) fn home_in(own: &Path) -> PathBuf {
+    own.join("home")
+}
+
+/// Returns the temporary folder that commands get.
+pub(super) fn temporary_in(own: &Path) -> PathBuf {
+    own.join("tmp")
+}
+
+fn cargo_home(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    folder(env, "CARGO_HOME").or_else(|| folder(env, "HOME").map(|home| home.join(".cargo"))).filter(|path| path.is_dir())
+}
+
+fn folder(env: &BTreeMap<String, String>, name: &str) -> Option<PathBuf> {
+    env.get(name).map(PathBuf::from).filter(|path| path.is_absolute() && path.parent().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::{Path, PathBuf};
+
+    use super::{Use, places, variables};
+    use crate::Network;
+
+    fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn no_place_holds_a_home_or_its_credentials() {
+        let env = env(&[("HOME", "/home/me"), ("CARGO_HOME", "/home/me/.cargo"), ("PATH", "/usr/bin:/home/me:relative:/:/home/me/x/bin")]);
+        let found = places(&env, Path::new("/own"), Network::Proxied);
+        for inside in [
+            "/home/me/.ssh/id_ed25519",
+            "/home/me/.aws/credentials",
+            "/home/me/.config/gh/hosts.yml",
+            "/home/me/.netrc",
+            "/root/x",
+            "/etc/shadow",
+            "/etc/ssh/key",
+            "/run/docker.sock",
+            "/tmp/x",
+            "/run/systemd/resolve/io.systemd.Resolve",
+            "/dev/tty",
+            "/dev/sda",
+        ] {
+            let holds = found.iter().find(|(place, _)| Path::new(inside).starts_with(place));
+            assert!(holds.is_none(), "{inside}: {holds:?}");
+        }
+        assert!(found.contains(&(PathBuf::from("/home/me/x/bin"), Use::Read)));
+        assert!(found.contains(&(PathBuf::from("/own"), Use::Write)));
+    }
+
+    #[test]
+    fn the_home_of_commands_is_their_own() {
+        let found = variables(&env(&[("HOME", "/home/me"), ("RUSTUP_HOME", "/tools/rustup")]), Path::new("/own"));
+        assert_eq!(found.get("HOME").map(String::as_str), Some("/own/home"));
+        assert_eq!(found.get("RUSTUP_HOME").map(String::as_str), Some("/tools/rustup"));
+    }
+}

@@ -1,0 +1,37 @@
+//! The checkout: files beneath its root, git objects, and the git program. Every effect takes a permit.
+
+#[cfg(test)]
+mod attacks;
+mod attributes;
+mod beneath;
+pub mod carried;
+pub mod checkout;
+mod checkpoint;
+mod commit;
+pub mod committed;
+pub mod diff;
+#[cfg(test)]
+mod fixture;
+pub mod git_binary;
+pub mod merge;
+pub mod rebuilt;
+pub mod remote;
+pub mod repo;
+pub mod seed;
+mod stored;
+mod switch;
+pub mod touched;
+mod trees;
+pub mod worktree;
+mod write;
+
+use crate::checkout::Checkout;
+use crate::repo::Repo;
+
+/// A git checkout the run works in.
+pub struct Workspace {
+    /// Its files.
+    pub checkout: Checkout,
+    /// Its objects and refs.
+    pub repo: Repo,
+}
