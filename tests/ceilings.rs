@@ -1,5 +1,11 @@
-//! What runs may spend together, counted in the state directory: one run after the other, killed ones, a record that is damaged.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+//! What runs may spend together, counted in the state directory: one run after the other, killed
+//! ones, a record that is damaged.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 #![expect(clippy::disallowed_methods, reason = "a test damages what a run keeps")]
 
 mod support;
@@ -9,7 +15,8 @@ use serde_json::{Value, json};
 
 use support::stage::{Ran, Stage};
 
-const POLICY: &str = "version: 1\nmodes: { default: ask, allow: [ask] }\nrules: [{ allow: 'read(**)' }]\n";
+const POLICY: &str =
+    "version: 1\nmodes: { default: ask, allow: [ask] }\nrules: [{ allow: 'read(**)' }]\n";
 
 /// One reply that the provider counts with 190,000 tokens.
 const SCRIPT: &str = "version: 1
@@ -33,7 +40,8 @@ fn play(stage: &Stage) -> Ran {
 
 fn record_file(stage: &Stage) -> String {
     let names = stage.names("state/locum/ceilings");
-    let name = names.iter().find(|name| name.ends_with(".json")).unwrap_or_else(|| panic!("{names:?}"));
+    let name =
+        names.iter().find(|name| name.ends_with(".json")).unwrap_or_else(|| panic!("{names:?}"));
     format!("state/locum/ceilings/{name}")
 }
 
@@ -51,11 +59,21 @@ fn the_runs_of_a_day_stay_below_their_ceiling_together() {
     let stage = stage("{ daily: { tokens: 400k } }");
     assert_eq!((word(&play(&stage)), word(&play(&stage))), ("done".to_owned(), "done".to_owned()));
     let ran = play(&stage);
-    assert_eq!((ran.code, word(&ran)), (Some(0), "done".to_owned()), "20,000 tokens are left, which a first request fits in: {ran:?}");
+    assert_eq!(
+        (ran.code, word(&ran)),
+        (Some(0), "done".to_owned()),
+        "20,000 tokens are left, which a first request fits in: {ran:?}"
+    );
     let ran = play(&stage);
     assert_eq!((ran.code, word(&ran)), (Some(6), "budget-exhausted".to_owned()), "{ran:?}");
     let told = ran.json()["reason"].as_str().unwrap().to_owned();
-    assert!(told.contains("the daily ceiling of 400000 tokens is reached: other runs have 570000 of it, this one spent 0"), "{told}");
+    assert!(
+        told.contains(
+            "the daily ceiling of 400000 tokens is reached: other runs have 570000 of it, this \
+             one spent 0"
+        ),
+        "{told}"
+    );
 }
 
 #[test]
@@ -65,12 +83,21 @@ fn a_run_that_was_killed_counts_with_what_its_journal_says() {
     as_if_killed(&stage);
     assert_eq!(word(&play(&stage)), "done", "what it did not spend is free again");
     let record: Value = serde_json::from_str(&stage.read(&record_file(&stage))).unwrap();
-    let amounts: Vec<_> = record["legs"].as_array().unwrap().iter().map(|leg| leg["amount"]["tokens"].as_u64().unwrap()).collect();
+    let amounts: Vec<_> = record["legs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|leg| leg["amount"]["tokens"].as_u64().unwrap())
+        .collect();
     assert_eq!(amounts, [190_000, 190_000]);
 
     as_if_killed(&stage);
     std::fs::remove_dir_all(stage.path("state/locum/sessions")).unwrap();
-    assert_eq!(word(&play(&stage)), "budget-exhausted", "without its journal it counts with all it might have spent");
+    assert_eq!(
+        word(&play(&stage)),
+        "budget-exhausted",
+        "without its journal it counts with all it might have spent"
+    );
 }
 
 #[test]
@@ -82,7 +109,10 @@ fn a_damaged_record_is_told_and_nothing_runs() {
         stage.write(&file, damaged);
         let ran = play(&stage);
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        assert!(ran.err.contains("cannot be counted on") && ran.err.contains("hint: take `"), "{ran:?}");
+        assert!(
+            ran.err.contains("cannot be counted on") && ran.err.contains("hint: take `"),
+            "{ran:?}"
+        );
         assert_eq!(stage.sessions().len(), 1, "a session that cannot be counted leaves nothing");
     }
     std::fs::remove_file(stage.path(&file)).unwrap();
@@ -91,7 +121,8 @@ fn a_damaged_record_is_told_and_nothing_runs() {
 
 #[test]
 fn the_plan_shows_the_ceilings_and_mistakes_in_them_are_told() {
-    let dry = stage("{ daily: { runs: 5, cost_usd: 20 }, per_thread: { tokens: 3M } }").play(SCRIPT, &["--dry-run"]);
+    let dry = stage("{ daily: { runs: 5, cost_usd: 20 }, per_thread: { tokens: 3M } }")
+        .play(SCRIPT, &["--dry-run"]);
     for row in ["a day     5 runs · $20.00 at most", "a thread  3000000 tokens at most"] {
         assert!(dry.out.contains(row), "{row} in {}", dry.out);
     }

@@ -1,6 +1,7 @@
-//! Runs every set of vectors found under `tests/vectors/{peers,security}` (or under `LOCUM_VECTORS`, same layout) against the
-//! library, called the way the product calls it. Prints one line a set and the failing ids; fails when a `must` or `normal`
-//! case of a supported set fails. A set without a judge here prints `not run`, never a pass.
+//! Runs every set of vectors found under `tests/vectors/{peers,security}` (or under
+//! `LOCUM_VECTORS`, same layout) against the library, called the way the product calls it. Prints
+//! one line a set and the failing ids; fails when a `must` or `normal` case of a supported set
+//! fails. A set without a judge here prints `not run`, never a pass.
 
 #![expect(clippy::disallowed_methods, reason = "a test reads its vectors and where they lie")]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken vector ends the test")]
@@ -49,7 +50,8 @@ pub enum Judged {
     Fail(String),
 }
 
-/// Judges one case; the second argument is the whole file (its header holds policies, defaults, fakes).
+/// Judges one case; the second argument is the whole file (its header holds policies, defaults,
+/// fakes).
 type Judge = fn(&Value, &Value) -> Judged;
 
 /// Returns the judge of a set, or `None` where the product does not do this yet.
@@ -77,7 +79,8 @@ fn every_supported_set_holds() {
     let mut promises_broken = Vec::new();
     for (set, file) in sets() {
         let text = std::fs::read_to_string(&file).unwrap();
-        let document: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let document: Value = serde_json::from_str(&text)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let Some(judge) = judge_of(&set) else {
             say(&format!("{set}: not run"));
             continue;
@@ -129,7 +132,9 @@ impl Tally {
     fn line(&self, set: &str) -> String {
         let mut parts: Vec<String> = ["must", "should"]
             .iter()
-            .filter_map(|level| self.levels.get(*level).map(|(passed, total)| format!("{level}: {passed}/{total}")))
+            .filter_map(|level| {
+                self.levels.get(*level).map(|(passed, total)| format!("{level}: {passed}/{total}"))
+            })
             .collect();
         parts.extend(self.safer.map(|count| format!("safer: {count}")));
         let mut line = format!("{set}: {}/{}", self.passed, self.total);
@@ -145,11 +150,15 @@ impl Tally {
 
 /// Returns every set found, by name.
 fn sets() -> BTreeMap<String, PathBuf> {
-    let root = std::env::var_os("LOCUM_VECTORS").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
+    let root = std::env::var_os("LOCUM_VECTORS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors"), PathBuf::from);
     let mut sets = BTreeMap::new();
     for folder in ["peers", "security"] {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
-        for file in entries.map(|entry| entry.unwrap().path()).filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
+        for file in entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|file| file.extension().is_some_and(|ending| ending == "json"))
+        {
             sets.insert(file.file_stem().unwrap().to_string_lossy().into_owned(), file);
         }
     }

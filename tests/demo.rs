@@ -1,4 +1,5 @@
-//! `locum demo`: the first thing a newcomer runs tells the whole story, and leaves nothing behind that was not asked for.
+//! `locum demo`: the first thing a newcomer runs tells the whole story, and leaves nothing behind
+//! that was not asked for.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod support;
@@ -12,7 +13,8 @@ const STORY: &[&str] = &[
     "task 1 · architect",
     "allow   edit(docs/plan.md)",
     "task 2 · code",
-    "deny    command(cargo add regex)               .locum/policy.yml:17 command(cargo add:*) · new dependencies need a person",
+    "deny    command(cargo add regex)               .locum/policy.yml:17 command(cargo add:*) · \
+     new dependencies need a person",
     "allow   command(cargo test --offline)",
     "exit    101",
     "task 3 · debug",
@@ -25,13 +27,16 @@ const STORY: &[&str] = &[
     "# Would be posted: 002-pull-request.md",
     "# Would be posted: 001-comment-1.md",
     "**locum: done**",
-    "denied `command(cargo add regex)`: new dependencies need a person (rule `command(cargo add:*) at .locum/policy.yml:17`)",
+    "denied `command(cargo add regex)`: new dependencies need a person (rule `command(cargo \
+     add:*) at .locum/policy.yml:17`)",
 ];
 
 fn assert_story(out: &str) {
     let mut rest = out;
     for part in STORY {
-        let Some(at) = rest.find(part) else { panic!("`{part}` is missing, or not in its place, in:\n{out}") };
+        let Some(at) = rest.find(part) else {
+            panic!("`{part}` is missing, or not in its place, in:\n{out}")
+        };
         rest = &rest[at + part.len()..];
     }
 }
@@ -57,16 +62,33 @@ fn keeps_the_repository_where_it_is_told_to() {
 
     let git = |arguments: &[&str]| stage.git_in("kept", arguments);
     assert_eq!(git(&["symbolic-ref", "HEAD"]), "refs/heads/main\n");
-    assert_eq!(git(&["log", "--format=%s", "main"]), "A crate that reads durations\n", "the branch the run began on is as it was");
-    assert_eq!(git(&["log", "-1", "--format=%s", "locum/issue-1-the-tests-fail"]), "The tests fail\n");
-    assert_eq!(git(&["diff", "--name-only", "main", "locum/issue-1-the-tests-fail"]), "docs/plan.md\nsrc/lib.rs\n");
+    assert_eq!(
+        git(&["log", "--format=%s", "main"]),
+        "A crate that reads durations\n",
+        "the branch the run began on is as it was"
+    );
+    assert_eq!(
+        git(&["log", "-1", "--format=%s", "locum/issue-1-the-tests-fail"]),
+        "The tests fail\n"
+    );
+    assert_eq!(
+        git(&["diff", "--name-only", "main", "locum/issue-1-the-tests-fail"]),
+        "docs/plan.md\nsrc/lib.rs\n"
+    );
     git(&["add", "-A"]);
-    assert_eq!(git(&["diff", "--cached", "locum/issue-1-the-tests-fail"]), "", "the branch holds what the run left in the checkout");
+    assert_eq!(
+        git(&["diff", "--cached", "locum/issue-1-the-tests-fail"]),
+        "",
+        "the branch holds what the run left in the checkout"
+    );
 
     let postings = stage.names("kept/.git/locum/postings");
     assert_eq!(postings, ["001-comment-1.md", "002-pull-request.md", "003-labels-2.json"]);
     let comment = stage.read("kept/.git/locum/postings/001-comment-1.md");
-    assert!(comment.contains("**locum: done**") && comment.contains("new dependencies need a person"), "{comment}");
+    assert!(
+        comment.contains("**locum: done**") && comment.contains("new dependencies need a person"),
+        "{comment}"
+    );
 
     let again = stage.run(&["demo", "--dir", folder.to_str().unwrap()]);
     assert_eq!((again.code, again.out.as_str()), (Some(2), ""), "{}", again.err);

@@ -59,14 +59,21 @@ impl Clock for SleepClock {
 }
 
 fn model_at(base_url: &str, change: impl FnOnce(&mut Profile)) -> Box<dyn Model> {
-    let mut profile = Profile { base_url: Some(base_url.to_owned()), api_key_env: Some("TEST_KEY".into()), ..Profile::new("big") };
+    let mut profile = Profile {
+        base_url: Some(base_url.to_owned()),
+        api_key_env: Some("TEST_KEY".into()),
+        ..Profile::new("big")
+    };
     change(&mut profile);
     model_of(&profile)
 }
 
 fn model_of(profile: &Profile) -> Box<dyn Model> {
     let profile = profile.clone();
-    let settings = ModelSettings { profiles: BTreeMap::from([("test".to_owned(), profile)]), ..ModelSettings::default() };
+    let settings = ModelSettings {
+        profiles: BTreeMap::from([("test".to_owned(), profile)]),
+        ..ModelSettings::default()
+    };
     let env = BTreeMap::from([("TEST_KEY".to_owned(), "sk-very-secret".to_owned())]);
     let facts = ModelFacts { env: &env, asked: None, from_repository: &BTreeSet::new() };
     build(&resolve(&settings, &facts).unwrap().main, None).unwrap()
@@ -77,13 +84,23 @@ fn ask(server: &ModelServer) -> (Result<Reply, ModelError>, Duration, Vec<Delta>
     ask_model(&*model_at(&server.base_url, |_| {}), &[Message::User { text: "go".into() }])
 }
 
-fn ask_model(model: &dyn Model, messages: &[Message]) -> (Result<Reply, ModelError>, Duration, Vec<Delta>) {
+fn ask_model(
+    model: &dyn Model,
+    messages: &[Message],
+) -> (Result<Reply, ModelError>, Duration, Vec<Delta>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(ask_async(model, messages))
 }
 
-async fn ask_async(model: &dyn Model, messages: &[Message]) -> (Result<Reply, ModelError>, Duration, Vec<Delta>) {
-    let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
+async fn ask_async(
+    model: &dyn Model,
+    messages: &[Message],
+) -> (Result<Reply, ModelError>, Duration, Vec<Delta>) {
+    let tools = [ToolSpec {
+        name: "read_file".into(),
+        description: "reads".into(),
+        parameters: json!({ "type": "object" }),
+    }];
     let request = ModelRequest {
         system: "be brief",
         messages,
@@ -105,10 +122,16 @@ async fn ask_async(model: &dyn Model, messages: &[Message]) -> (Result<Reply, Mo
 
 #[test]
 fn asks_and_reads_a_streamed_reply() {
-    let mut server =
-        ModelServer::start(vec![Answer::calls(&[("read_file", json!({ "path": "a" })), ("read_file", json!({ "path": "b" }))])]);
+    let mut server = ModelServer::start(vec![Answer::calls(&[
+        ("read_file", json!({ "path": "a" })),
+        ("read_file", json!({ "path": "b" })),
+    ])]);
     let (reply, _, _) = ask(&server);
-    let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: arguments.into() };
+    let call = |id: &str, arguments: &str| ToolCall {
+        id: id.into(),
+        name: "read_file".into(),
+        arguments: arguments.into(),
+    };
     let calls = vec![call("srv-0", r#"{"path":"a"}"#), call("srv-1", r#"{"path":"b"}"#)];
     let usage = Some(Usage { input: 100, output: 10, ..Usage::default() });
     assert_eq!(reply, Ok(Reply { calls, usage, stop: StopReason::ToolUse, ..Reply::default() }));
@@ -117,8 +140,14 @@ fn asks_and_reads_a_streamed_reply() {
     assert_eq!(asked.header("authorization"), Some("Bearer sk-very-secret"));
     assert_eq!(asked.header("content-type"), Some("application/json"));
     let body = asked.json();
-    assert_eq!((&body["model"], &body["stream"], &body["stream_options"]["include_usage"]), (&json!("big"), &json!(true), &json!(true)));
-    assert_eq!(body["messages"], json!([{ "role": "system", "content": "be brief" }, { "role": "user", "content": "go" }]));
+    assert_eq!(
+        (&body["model"], &body["stream"], &body["stream_options"]["include_usage"]),
+        (&json!("big"), &json!(true), &json!(true))
+    );
+    assert_eq!(
+        body["messages"],
+        json!([{ "role": "system", "content": "be brief" }, { "role": "user", "content": "go" }])
+    );
     assert_eq!(body["tools"][0]["function"]["name"], "read_file");
 }
 
@@ -132,7 +161,10 @@ fn joins_addresses_however_they_end() {
         ("", "/chat/completions"),
         ("/deep/er/v2//", "/deep/er/v2/chat/completions"),
         ("/v1/chat/completions", "/v1/chat/completions"),
-        ("/openai/deployments/x?api-version=1", "/openai/deployments/x/chat/completions?api-version=1"),
+        (
+            "/openai/deployments/x?api-version=1",
+            "/openai/deployments/x/chat/completions?api-version=1",
+        ),
     ] {
         let model = model_at(&format!("{root}{suffix}"), |_| {});
         assert!(ask_model(&*model, &[Message::User { text: "go".into() }]).0.is_ok());
@@ -152,7 +184,11 @@ fn sends_what_the_profile_says() {
     assert!(ask_model(&*model, &[Message::User { text: "go".into() }]).0.is_ok());
     let asked = &server.asked()[0];
     assert_eq!(
-        (asked.header("x-title"), asked.json()["temperature"].clone(), asked.json()["max_tokens"].clone()),
+        (
+            asked.header("x-title"),
+            asked.json()["temperature"].clone(),
+            asked.json()["max_tokens"].clone()
+        ),
         (Some("locum"), json!(0.5), json!(99))
     );
 }
@@ -181,7 +217,13 @@ fn tries_again_while_the_fault_passes() {
         ("timeout", Answer::plain(408, "text/plain", "")),
         ("stream cut", half.clone().then(Piece::Cut)),
         ("stream ended", half.clone()),
-        ("error inside", Answer::events(&[r#"{"choices":[{"delta":{"content":"hal"}}]}"#, r#"{"error":{"message":"overloaded"}}"#])),
+        (
+            "error inside",
+            Answer::events(&[
+                r#"{"choices":[{"delta":{"content":"hal"}}]}"#,
+                r#"{"error":{"message":"overloaded"}}"#,
+            ]),
+        ),
         ("nothing at all", Answer { pieces: vec![Piece::Cut], ..half.clone() }),
         ("empty body", Answer { pieces: vec![], ..half.clone() }),
         ("empty reply", Answer::words(" ")),
@@ -190,7 +232,12 @@ fn tries_again_while_the_fault_passes() {
         let mut server = ModelServer::start(vec![fault, whole.clone()]);
         let (reply, waited, seen) = ask(&server);
         assert_eq!(reply.map(|reply| reply.text), Ok("hi".to_owned()), "{name}");
-        assert!(server.asked().len() == 2 && waited >= Duration::from_millis(500) && seen.contains(&Delta::Restart), "{name}");
+        assert!(
+            server.asked().len() == 2
+                && waited >= Duration::from_millis(500)
+                && seen.contains(&Delta::Restart),
+            "{name}"
+        );
         let (first, second) = (server.asked()[0].body.clone(), server.asked()[1].body.clone());
         assert_eq!(first, second, "{name}: the same request is sent again");
     }
@@ -201,15 +248,27 @@ fn gives_up_at_once_where_another_try_is_no_use() {
     let too_long = json!({ "error": { "message": "maximum context length is 9", "code": "context_length_exceeded" } });
     for (answer, words) in [
         (
-            Answer::json(401, &json!({ "error": { "message": "Incorrect API key: sk-very-secret" } })),
+            Answer::json(
+                401,
+                &json!({ "error": { "message": "Incorrect API key: sk-very-secret" } }),
+            ),
             "refused the key: Incorrect API key: ***",
         ),
         (Answer::plain(403, "text/plain", "not you"), "refused the key: not you"),
-        (Answer::json(400, &json!({ "error": { "message": "bad tool" } })), "refused the request (400): bad tool"),
+        (
+            Answer::json(400, &json!({ "error": { "message": "bad tool" } })),
+            "refused the request (400): bad tool",
+        ),
         (Answer::json(400, &too_long), "too long"),
         (Answer::json(404, &json!({ "error": { "message": "no model" } })), "`base_url`"),
         (Answer::json(422, &json!({ "detail": "wrong" })), "(422): wrong"),
-        (Answer::json(429, &json!({ "error": { "code": "insufficient_quota", "message": "pay" } })), "(429): pay"),
+        (
+            Answer::json(
+                429,
+                &json!({ "error": { "code": "insufficient_quota", "message": "pay" } }),
+            ),
+            "(429): pay",
+        ),
     ] {
         let mut server = ModelServer::start(vec![answer, Answer::words("hi")]);
         let err = ask(&server).0.unwrap_err().to_string();
@@ -228,7 +287,8 @@ fn waits_as_long_as_the_provider_asks() {
 #[test]
 fn does_not_follow_a_redirect_with_the_key() {
     let mut elsewhere = ModelServer::start(vec![Answer::words("stolen")]);
-    let redirect = Answer::plain(307, "text/plain", "").with_header("location", &format!("{}/chat/completions", elsewhere.base_url));
+    let redirect = Answer::plain(307, "text/plain", "")
+        .with_header("location", &format!("{}/chat/completions", elsewhere.base_url));
     let err = ask(&ModelServer::start(vec![redirect])).0.unwrap_err();
     assert!(matches!(&err, ModelError::Rejected { status: 307, .. }), "{err}");
     assert_eq!(elsewhere.asked().len(), 0);
@@ -255,7 +315,10 @@ fn does_not_wait_for_a_silent_server_for_ever() {
 
 #[test]
 fn takes_a_whole_reply_from_a_server_that_never_ends_it() {
-    let done = Answer { pieces: [Answer::words("hi").pieces, vec![Piece::Hang]].concat(), ..Answer::words("hi") };
+    let done = Answer {
+        pieces: [Answer::words("hi").pieces, vec![Piece::Hang]].concat(),
+        ..Answer::words("hi")
+    };
     assert_eq!(ask(&ModelServer::start(vec![done])).0.unwrap().text, "hi");
 }
 
@@ -269,12 +332,13 @@ fn reads_a_reply_from_a_server_that_does_not_stream() {
 #[test]
 fn leaves_out_what_the_server_refuses_and_remembers() {
     let refusal = json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted: stream_options" }] });
-    let mut server =
-        ModelServer::start_with(
-            move |asked| {
-                if asked.body.contains("stream_options") { Answer::json(422, &refusal) } else { Answer::words("hi") }
-            },
-        );
+    let mut server = ModelServer::start_with(move |asked| {
+        if asked.body.contains("stream_options") {
+            Answer::json(422, &refusal)
+        } else {
+            Answer::words("hi")
+        }
+    });
     let model = model_at(&server.base_url, |_| {});
     for _ in 0..2 {
         let (reply, waited, _) = ask_model(&*model, &[Message::User { text: "go".into() }]);
@@ -290,9 +354,19 @@ fn keeps_the_beginning_of_the_request_from_turn_to_turn() {
     let mut messages = vec![Message::User { text: "go".into() }];
     for turn in 0..50 {
         assert!(ask_model(&*model, &messages).0.is_ok());
-        let call = ToolCall { id: format!("c{turn}"), name: "read_file".into(), arguments: "{}".into() };
-        messages.push(Message::Assistant { text: String::new(), reasoning: String::new(), calls: vec![call], kept: None });
-        let result = ToolResult { call_id: format!("c{turn}"), text: "x".repeat(200), ..ToolResult::default() };
+        let call =
+            ToolCall { id: format!("c{turn}"), name: "read_file".into(), arguments: "{}".into() };
+        messages.push(Message::Assistant {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: vec![call],
+            kept: None,
+        });
+        let result = ToolResult {
+            call_id: format!("c{turn}"),
+            text: "x".repeat(200),
+            ..ToolResult::default()
+        };
         messages.push(Message::Tool { results: vec![result] });
     }
     for pair in server.asked().windows(2) {

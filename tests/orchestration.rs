@@ -25,7 +25,10 @@ rules:
 "#;
 
 fn stage() -> Stage {
-    let stage = Stage::with(&[("src/a.txt", "one\ntwo\nthree\n"), ("step.sh", "#!/bin/sh\necho stepped >> src/steps.txt\n")]);
+    let stage = Stage::with(&[
+        ("src/a.txt", "one\ntwo\nthree\n"),
+        ("step.sh", "#!/bin/sh\necho stepped >> src/steps.txt\n"),
+    ]);
     stage.git(&["update-index", "--chmod=+x", "step.sh"]);
     stage.git(&["commit", "-q", "-m", "a program"]);
     stage.git(&["checkout", "-q", "-f", "HEAD"]);
@@ -35,7 +38,8 @@ fn stage() -> Stage {
 
 fn play(stage: &Stage, script: &str, arguments: &[&str]) -> Ran {
     let policy = stage.path("policy.yml");
-    let given = ["--policy", policy.to_str().unwrap(), "--publish", "none", "--output-format", "json"];
+    let given =
+        ["--policy", policy.to_str().unwrap(), "--publish", "none", "--output-format", "json"];
     stage.play(script, &[given.as_slice(), arguments].concat())
 }
 
@@ -82,14 +86,28 @@ fn an_orchestrator_puts_together_what_three_sub_tasks_did_beside_each_other() {
     assert_eq!(stage.read("checkout/src/a.txt"), "one\nZWEI DEUX\nthree\n");
     assert_eq!(stage.read("checkout/src/steps.txt"), "stepped\n");
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
-    assert_eq!(stage.git(&["status", "--porcelain", "--untracked-files=all"]), " M src/a.txt\n?? src/steps.txt\n");
+    assert_eq!(
+        stage.git(&["status", "--porcelain", "--untracked-files=all"]),
+        " M src/a.txt\n?? src/steps.txt\n"
+    );
     let kept = stage.git(&["for-each-ref", "--format=%(refname)", "refs/locum/trees"]);
     assert!(kept.trim().ends_with("/2"), "{kept}");
     assert_eq!(stage.git(&["show", &format!("{}:src/a.txt", kept.trim())]), "one\nDEUX\nthree\n");
     let session = &stage.sessions()[0];
-    assert_eq!(stage.names(&format!("state/locum/sessions/{session}")).iter().filter(|name| *name == "trees").count(), 0);
+    assert_eq!(
+        stage
+            .names(&format!("state/locum/sessions/{session}"))
+            .iter()
+            .filter(|name| *name == "trees")
+            .count(),
+        0
+    );
     let shown = stage.run(&["session", "show", session]);
-    for words in ["starts 3 sub-tasks beside each other", "was not taken over (1 conflict)", "task 4 for task 0"] {
+    for words in [
+        "starts 3 sub-tasks beside each other",
+        "was not taken over (1 conflict)",
+        "task 4 for task 0",
+    ] {
         assert!(shown.out.contains(words), "{}", shown.out);
     }
 }
@@ -119,7 +137,10 @@ tasks:
     let ran = play(&stage, script, &["--mode", "ask"]);
     assert_eq!((ran.code, stage.read("checkout/src/b.txt").as_str()), (Some(0), "b\n"), "{ran:?}");
     let shown = stage.run(&["session", "show", &stage.sessions()[0]]).out;
-    for words in ["from mode ask to architect (modes.allow): a plan is asked for", "from mode architect to code"] {
+    for words in [
+        "from mode ask to architect (modes.allow): a plan is asked for",
+        "from mode architect to code",
+    ] {
         assert!(shown.contains(words), "{shown}");
     }
 }
@@ -127,7 +148,10 @@ tasks:
 #[test]
 fn delegation_goes_neither_round_nor_back_up() {
     let stage = stage();
-    stage.write("policy.yml", &POLICY.replace("from: [orchestrator], depth: 2", "from: [orchestrator, code], depth: 9"));
+    stage.write(
+        "policy.yml",
+        &POLICY.replace("from: [orchestrator], depth: 2", "from: [orchestrator, code], depth: 9"),
+    );
     let script = r#"
 version: 1
 tasks:
@@ -153,7 +177,11 @@ tasks:
 fn mode_of(asked: &Asked) -> String {
     let body = asked.body.as_str();
     let modes = ["orchestrator", "architect", "code", "ask", "coordinator"];
-    modes.into_iter().find(|mode| body.contains(&format!("(`{mode}`)\\n- Working directory"))).unwrap_or_default().to_owned()
+    modes
+        .into_iter()
+        .find(|mode| body.contains(&format!("(`{mode}`)\\n- Working directory")))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[test]
@@ -161,33 +189,73 @@ fn each_mode_is_offered_its_own_tools() {
     let stage = stage();
     let mut server = ModelServer::start_with(|asked| {
         let body = asked.json();
-        let turns = body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant").count();
+        let turns = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .count();
         let end = ("attempt_completion", json!({ "result": "done" }));
-        let task = |mode: &str| ("new_task", json!({ "mode": mode, "message": format!("Part for {mode}.") }));
+        let task = |mode: &str| {
+            ("new_task", json!({ "mode": mode, "message": format!("Part for {mode}.") }))
+        };
         match (mode_of(asked).as_str(), turns) {
             ("orchestrator", 0) => Answer::calls(&[task("code"), task("architect"), task("ask")]),
-            ("ask", 0) => Answer::calls(&[("request_mode_switch", json!({ "reason": "more rights" }))]),
-            ("coordinator", _) => Answer::calls(&[("coordinate_mode", json!({ "mode_slug": null, "reason": "reading is enough" }))]),
+            ("ask", 0) => {
+                Answer::calls(&[("request_mode_switch", json!({ "reason": "more rights" }))])
+            }
+            ("coordinator", _) => Answer::calls(&[(
+                "coordinate_mode",
+                json!({ "mode_slug": null, "reason": "reading is enough" }),
+            )]),
             _ => Answer::calls(&[end]),
         }
     });
     let policy = stage.path("policy.yml");
-    let mut command = stage.locum(&["run", "Do the task.", "--policy", policy.to_str().unwrap(), "--publish", "none"]);
-    command.env("OPENAI_API_KEY", "sk-of-the-test-0123456789").env("OPENAI_BASE_URL", &server.base_url).env("LOCUM_MODEL", "m");
+    let mut command = stage.locum(&[
+        "run",
+        "Do the task.",
+        "--policy",
+        policy.to_str().unwrap(),
+        "--publish",
+        "none",
+    ]);
+    command
+        .env("OPENAI_API_KEY", "sk-of-the-test-0123456789")
+        .env("OPENAI_BASE_URL", &server.base_url)
+        .env("LOCUM_MODEL", "m");
     let ran: Ran = command.output().unwrap().into();
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let mut offered: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for asked in server.asked() {
         let body: Value = asked.json();
-        let names = body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect();
+        let names = body["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["function"]["name"].as_str().unwrap().to_owned())
+            .collect();
         offered.insert(mode_of(asked), names);
     }
     let reads = ["read_file", "list_files", "search_files"];
     let common = ["update_todo_list", "ask_followup_question", "attempt_completion"];
     let expected: BTreeMap<String, Vec<String>> = [
-        ("architect", [&reads, ["write_to_file", "apply_diff"].as_slice(), &common, &["request_mode_switch"]].concat()),
+        (
+            "architect",
+            [&reads, ["write_to_file", "apply_diff"].as_slice(), &common, &["request_mode_switch"]]
+                .concat(),
+        ),
         ("ask", [reads.as_slice(), &common, &["request_mode_switch"]].concat()),
-        ("code", [&reads, ["write_to_file", "apply_diff", "execute_command"].as_slice(), &common, &["request_mode_switch"]].concat()),
+        (
+            "code",
+            [
+                &reads,
+                ["write_to_file", "apply_diff", "execute_command"].as_slice(),
+                &common,
+                &["request_mode_switch"],
+            ]
+            .concat(),
+        ),
         ("coordinator", [reads.as_slice(), &["attempt_completion", "coordinate_mode"]].concat()),
         ("orchestrator", [common.as_slice(), &["new_task", "request_mode_switch"]].concat()),
     ]
@@ -202,7 +270,8 @@ fn an_agent_for_sub_tasks_begins_no_run_and_keeps_its_own_limits() {
     let stage = stage();
     stage.write(
         "checkout/.kilo/agents/scout.md",
-        "---\nmode: subagent\nsteps: 2\ntemperature: 0.1\ntools: { bash: false }\n---\nYou look around.\n",
+        "---\nmode: subagent\nsteps: 2\ntemperature: 0.1\ntools: { bash: false }\n---\nYou look \
+         around.\n",
     );
     stage.commit("an agent");
     stage.write("policy.yml", &POLICY.replace("ask, coordinator]", "ask, coordinator, scout]"));

@@ -1,6 +1,10 @@
-//! Pictures that another model draws, through the binary: who may be asked, in which protocol, what is written, who pays, what is left when a run is killed.
+//! Pictures that another model draws, through the binary: who may be asked, in which protocol, what
+//! is written, who pays, what is left when a run is killed.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::disallowed_methods, reason = "a test cuts a journal and looks at what was written")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test cuts a journal and looks at what was written"
+)]
 
 mod support;
 
@@ -25,7 +29,8 @@ examples:
   deny: ["edit(src/fox.png)"]
 "#;
 
-const CONFIG: &str = "models: { profiles: { brush: { model: b, price: { input: 1000, output: 1000 } } }, pointers: { image: brush } }\n";
+const CONFIG: &str = "models: { profiles: { brush: { model: b, price: { input: 1000, output: 1000 \
+                      } } }, pointers: { image: brush } }\n";
 
 /// The beginning of a PNG of 2 by 3 pixels.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=";
@@ -68,7 +73,9 @@ fn stage() -> Stage {
 }
 
 fn painted(stage: &Stage) -> Vec<Painting> {
-    let of = |event: Event| if let Event::Painted { painting, .. } = event { Some(painting) } else { None };
+    let of = |event: Event| {
+        if let Event::Painted { painting, .. } = event { Some(painting) } else { None }
+    };
     stage.journal().into_iter().filter_map(|line| of(line.event)).collect()
 }
 
@@ -89,7 +96,10 @@ fn a_picture_is_drawn_within_the_policy_paid_for_and_told_of() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(drawn(&stage, "art/fox.png"), png());
     let paintings = painted(&stage);
-    let told: Vec<(bool, &str)> = paintings.iter().map(|painting| (painting.image.is_some(), painting.said.as_str())).collect();
+    let told: Vec<(bool, &str)> = paintings
+        .iter()
+        .map(|painting| (painting.image.is_some(), painting.said.as_str()))
+        .collect();
     assert_eq!(told, [(true, ""), (false, "I draw no blue foxes.")]);
     let spent = State::of(&stage.journal()).root().unwrap().spent;
     assert_eq!((spent.turns, spent.tool_calls), (5, 5));
@@ -98,7 +108,11 @@ fn a_picture_is_drawn_within_the_policy_paid_for_and_told_of() {
     assert_eq!(result["changes"][0]["path"], "art/fox.png", "{result}");
     assert_eq!(result["refusals"].as_array().unwrap().len(), 1, "{result}");
     let shown = stage.run(&["session", "show", &stage.sessions()[0]]);
-    assert!(shown.out.contains("had brush draw (") && shown.out.contains("): image 2x3 png, 29 bytes"), "{}", shown.out);
+    assert!(
+        shown.out.contains("had brush draw (") && shown.out.contains("): image 2x3 png, 29 bytes"),
+        "{}",
+        shown.out
+    );
     assert!(ran.err.contains("picture brush · image 2x3 png, 29 bytes"), "{}", ran.err);
     let kept = stage.names(&format!("state/locum/sessions/{}/blobs", stage.sessions()[0]));
     assert_eq!(kept.len(), 1, "the picture, once: {kept:?}");
@@ -114,11 +128,17 @@ fn a_mode_without_the_rule_has_nothing_drawn() {
 
 #[test]
 fn where_nobody_may_be_asked_there_is_no_such_tool() {
-    let plain = "version: 1\ntasks: [{ mode: code, turns: [{ expect: { not_tools: [generate_image] }, calls: [{ tool: generate_image, args: { prompt: a fox, path: art/fox.png } }] }, { expect: { contains: [WORDS] }, calls: [{ tool: attempt_completion, args: { result: none } }] }] }]\n";
-    let denied = POLICY.replace(", \"expert(brush)\"]", "]").replace("allow: [\"expert(brush)\", ", "allow: [");
+    let plain = "version: 1\ntasks: [{ mode: code, turns: [{ expect: { not_tools: \
+                 [generate_image] }, calls: [{ tool: generate_image, args: { prompt: a fox, path: \
+                 art/fox.png } }] }, { expect: { contains: [WORDS] }, calls: [{ tool: \
+                 attempt_completion, args: { result: none } }] }] }]\n";
+    let denied = POLICY
+        .replace(", \"expert(brush)\"]", "]")
+        .replace("allow: [\"expert(brush)\", ", "allow: [");
     for (policy, config) in [(denied.as_str(), CONFIG), (POLICY, "language: English\n")] {
         let stage = Stage::with(&[(".locum/policy.yml", policy), (".locum/config.yml", config)]);
-        let ran = stage.play(&plain.replace("WORDS", "No model that draws pictures is configured"), &[]);
+        let ran =
+            stage.play(&plain.replace("WORDS", "No model that draws pictures is configured"), &[]);
         assert_eq!((ran.code, painted(&stage)), (Some(0), vec![]), "{ran:?}");
     }
 }
@@ -126,7 +146,9 @@ fn where_nobody_may_be_asked_there_is_no_such_tool() {
 #[test]
 fn what_is_held_is_drawn_after_the_yes_of_a_person_and_never_before() {
     let stage = stage();
-    let script = script().replace("path: art/fox.png", "path: art/held/fox.png").replace("`art/fox.png`", "`art/held/fox.png`");
+    let script = script()
+        .replace("path: art/fox.png", "path: art/held/fox.png")
+        .replace("`art/fox.png`", "`art/held/fox.png`");
     let ran = stage.play(&script, &[]);
     assert_eq!((ran.code, painted(&stage)), (Some(5), vec![]), "{ran:?}");
     let session = stage.sessions()[0].clone();
@@ -145,13 +167,22 @@ fn a_picture_of_another_kind_is_kept_and_written_elsewhere_without_being_drawn_a
     let stage = stage();
     let script = script()
         .replace("path: art/fox.png }", "path: art/fox.jpg }")
-        .replace("\"Created `art/fox.png` (image 2x3 png, 29 bytes)\"", "\"no content for `art/fox.jpg`\"")
+        .replace(
+            "\"Created `art/fox.png` (image 2x3 png, 29 bytes)\"",
+            "\"no content for `art/fox.jpg`\"",
+        )
         .replace("prompt: a blue fox, path: art/blue.png", "prompt: a red fox, path: art/fox.png")
         .replace("\"gave no picture\", \"I draw no blue foxes.\"", "\"Created `art/fox.png`\"");
     let ran = stage.play(&script, &[]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!((stage.names("checkout/art"), drawn(&stage, "art/fox.png")), (vec!["fox.png".to_owned()], png()));
-    assert_eq!(painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(
+        (stage.names("checkout/art"), drawn(&stage, "art/fox.png")),
+        (vec!["fox.png".to_owned()], png())
+    );
+    assert_eq!(
+        painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(),
+        [false, true]
+    );
     assert_eq!(State::of(&stage.journal()).root().unwrap().spent.turns, 4, "drawn once, paid once");
 }
 
@@ -162,11 +193,16 @@ fn the_budget_covers_who_draws() {
     assert_eq!((ran.code, painted(&stage)), (Some(6), vec![]), "{ran:?}");
     std::fs::remove_dir_all(stage.path("state")).unwrap();
     stage.git(&["clean", "-qfd"]);
-    let script = script().replace("usage: { input: 700, output: 70 }", "usage: { input: 70000, output: 70 }");
+    let script = script()
+        .replace("usage: { input: 700, output: 70 }", "usage: { input: 70000, output: 70 }");
     let ran = stage.play(&script, &["--max-tokens", "50000"]);
     assert_eq!(ran.code, Some(6), "{ran:?}");
     let spent = State::of(&stage.journal()).root().unwrap().spent;
-    assert_eq!((painted(&stage).len(), spent.usage.total()), (1, 70_180), "what was drawn is counted");
+    assert_eq!(
+        (painted(&stage).len(), spent.usage.total()),
+        (1, 70_180),
+        "what was drawn is counted"
+    );
 }
 
 #[test]
@@ -174,7 +210,10 @@ fn a_picture_that_could_not_be_written_and_is_gone_is_drawn_anew() {
     let stage = stage();
     let script = script()
         .replace("path: art/fox.png }", "path: art/fox.jpg }")
-        .replace("\"Created `art/fox.png` (image 2x3 png, 29 bytes)\"", "\"no content for `art/fox.jpg`\"")
+        .replace(
+            "\"Created `art/fox.png` (image 2x3 png, 29 bytes)\"",
+            "\"no content for `art/fox.jpg`\"",
+        )
         .replace("prompt: a blue fox, path: art/blue.png", "prompt: a red fox, path: art/fox.png")
         .replace("contains: [\"a blue fox\"]", "contains: [\"a red fox\"]");
     assert_eq!(stage.play(&script, &[]).code, Some(3), "the script wants another drawing");
@@ -182,13 +221,20 @@ fn a_picture_that_could_not_be_written_and_is_gone_is_drawn_anew() {
     let folder = format!("state/locum/sessions/{session}");
     let journal = stage.read(&format!("{folder}/journal.jsonl"));
     let lines: Vec<&str> = journal.lines().collect();
-    let answered = lines.iter().rposition(|line| line.contains("art/fox.gif") && line.contains("\"event\":\"answered\"")).unwrap();
-    stage.write(&format!("{folder}/journal.jsonl"), &format!("{}\n", lines[..=answered].join("\n")));
+    let answered = lines
+        .iter()
+        .rposition(|line| line.contains("art/fox.gif") && line.contains("\"event\":\"answered\""))
+        .unwrap();
+    stage
+        .write(&format!("{folder}/journal.jsonl"), &format!("{}\n", lines[..=answered].join("\n")));
     std::fs::remove_dir_all(stage.path(&format!("{folder}/blobs"))).unwrap();
     std::fs::remove_dir_all(stage.path("checkout/art")).unwrap();
     let ran = stage.run(&["session", "resume", &session]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(), [false, false]);
+    assert_eq!(
+        painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(),
+        [false, false]
+    );
 }
 
 #[test]
@@ -200,8 +246,14 @@ fn a_picture_is_part_of_the_commit_that_is_published() {
     assert!(ran.out.contains("A art/fox.png binary, 29 bytes"), "{}", ran.out);
     let branches = stage.git(&["for-each-ref", "--format=%(refname)", "refs/heads/locum"]);
     let branch = branches.lines().next().unwrap();
-    assert_eq!(stage.git(&["ls-tree", "-l", branch, "art/fox.png"]).split_whitespace().nth(3), Some("29"));
-    assert_eq!(stage.git(&["rev-parse", &format!("{branch}:art/fox.png")]), stage.git(&["hash-object", "art/fox.png"]));
+    assert_eq!(
+        stage.git(&["ls-tree", "-l", branch, "art/fox.png"]).split_whitespace().nth(3),
+        Some("29")
+    );
+    assert_eq!(
+        stage.git(&["rev-parse", &format!("{branch}:art/fox.png")]),
+        stage.git(&["hash-object", "art/fox.png"])
+    );
 }
 
 #[test]
@@ -223,20 +275,33 @@ fn a_run_that_is_killed_at_any_line_draws_nothing_twice() {
         }
         let ran = stage.run(&["session", "resume", &session]);
         assert_eq!(ran.code, Some(0), "{at}: {ran:?}");
-        assert_eq!((painted(&stage).len(), drawn(&stage, "art/fox.png")), (2, png()), "killed after line {at}: {}", lines[at]);
-        assert_eq!(State::of(&stage.journal()).root().unwrap().spent.turns, 5, "killed after line {at}");
+        assert_eq!(
+            (painted(&stage).len(), drawn(&stage, "art/fox.png")),
+            (2, png()),
+            "killed after line {at}: {}",
+            lines[at]
+        );
+        assert_eq!(
+            State::of(&stage.journal()).root().unwrap().spent.turns,
+            5,
+            "killed after line {at}"
+        );
     }
 }
 
 #[test]
 fn a_recorded_picture_is_written_again_without_whoever_drew_it() {
     let stage = stage();
-    assert_eq!(stage.play(&script(), &["--record", "../run.cassette", "--publish", "none"]).code, Some(0));
+    assert_eq!(
+        stage.play(&script(), &["--record", "../run.cassette", "--publish", "none"]).code,
+        Some(0)
+    );
     stage.git(&["clean", "-qfd"]);
     stage.git(&["rm", "-q", ".locum/config.yml"]);
     stage.commit("no profiles");
     std::fs::remove_dir_all(stage.path("state")).unwrap();
-    let played = stage.run(&["run", "Do the task.", "--replay", "../run.cassette", "--publish", "none"]);
+    let played =
+        stage.run(&["run", "Do the task.", "--replay", "../run.cassette", "--publish", "none"]);
     assert_eq!(played.code, Some(0), "{played:?}");
     assert_eq!((painted(&stage).len(), drawn(&stage, "art/fox.png")), (2, png()));
 }
@@ -265,7 +330,10 @@ fn wires() -> Vec<Wire> {
                 ("/generationConfig/responseModalities", json!(["TEXT", "IMAGE"])),
                 ("/contents/0/parts/0/text", json!("a red fox")),
             ],
-            from: ("/contents/0/parts/1/inlineData", json!({ "mimeType": "image/png", "data": PNG })),
+            from: (
+                "/contents/0/parts/1/inlineData",
+                json!({ "mimeType": "image/png", "data": PNG }),
+            ),
         },
         Wire {
             provider: "openai",
@@ -273,7 +341,10 @@ fn wires() -> Vec<Wire> {
                 json!({ "choices": [{ "index": 0, "delta": { "content": "Here.", "images": [{ "type": "image_url", "image_url": { "url": address } }] } }] }),
                 json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }], "usage": { "prompt_tokens": 7, "completion_tokens": 1290 } }),
             ],
-            asks: vec![("/modalities", json!(["image", "text"])), ("/messages/0/content", json!("a red fox"))],
+            asks: vec![
+                ("/modalities", json!(["image", "text"])),
+                ("/messages/0/content", json!("a red fox")),
+            ],
             from: (
                 "/messages/0/content",
                 json!([{ "type": "text", "text": "a red fox" }, { "type": "image_url", "image_url": { "url": address } }]),
@@ -302,19 +373,26 @@ fn wires() -> Vec<Wire> {
 /// Runs a task whose model, at a server, asks for pictures of a model at another.
 fn run_with(stage: &Stage, provider: &str, main: &ModelServer, brush: &ModelServer) -> Ran {
     let own = format!(
-        "models: {{ profiles: {{ main: {{ model: m, context_window: 90000 }}, brush: {{ provider: {provider}, model: b, base_url: '{}', api_key_env: BRUSH_KEY, price: {{ input: 0, output: 100 }} }} }}, pointers: {{ main: main, image: brush }} }}\n",
+        "models: {{ profiles: {{ main: {{ model: m, context_window: 90000 }}, brush: {{ provider: \
+         {provider}, model: b, base_url: '{}', api_key_env: BRUSH_KEY, price: {{ input: 0, \
+         output: 100 }} }} }}, pointers: {{ main: main, image: brush }} }}\n",
         brush.base_url
     );
     stage.write("config/locum/config.yml", &own);
-    let mut command = stage.locum(&["run", "Do the task.", "--publish", "none", "--output-format", "json"]);
-    command.env("OPENAI_API_KEY", "sk-main-0123456789").env("OPENAI_BASE_URL", &main.base_url).env("BRUSH_KEY", "sk-brush-0123456789");
+    let mut command =
+        stage.locum(&["run", "Do the task.", "--publish", "none", "--output-format", "json"]);
+    command
+        .env("OPENAI_API_KEY", "sk-main-0123456789")
+        .env("OPENAI_BASE_URL", &main.base_url)
+        .env("BRUSH_KEY", "sk-brush-0123456789");
     command.output().unwrap().into()
 }
 
 #[test]
 fn each_protocol_is_asked_for_pictures_in_its_own_way() {
     for wire in wires() {
-        let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("private/a.png", "x"), ("a.txt", "a\n")]);
+        let stage =
+            Stage::with(&[(".locum/policy.yml", POLICY), ("private/a.png", "x"), ("a.txt", "a\n")]);
         let draw = |more: Value| {
             let mut arguments = json!({ "prompt": "a red fox" });
             arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -328,17 +406,28 @@ fn each_protocol_is_asked_for_pictures_in_its_own_way() {
             draw(json!({ "path": "art/none.png", "image": "none.png" })),
             ("attempt_completion", json!({ "result": "done" })),
         ];
-        let main = ModelServer::start(calls.iter().map(|call| Answer::calls(std::slice::from_ref(call))).collect());
+        let main = ModelServer::start(
+            calls.iter().map(|call| Answer::calls(std::slice::from_ref(call))).collect(),
+        );
         let reply: Vec<String> = wire.reply.iter().map(Value::to_string).collect();
-        let mut brush = ModelServer::start(vec![Answer::events(&reply.iter().map(String::as_str).collect::<Vec<_>>())]);
+        let mut brush = ModelServer::start(vec![Answer::events(
+            &reply.iter().map(String::as_str).collect::<Vec<_>>(),
+        )]);
         let ran = run_with(&stage, wire.provider, &main, &brush);
         assert_eq!(ran.code, Some(0), "{}: {ran:?}", wire.provider);
-        assert_eq!((drawn(&stage, "art/fox.png"), drawn(&stage, "art/more.png")), (png(), png()), "{}", wire.provider);
+        assert_eq!(
+            (drawn(&stage, "art/fox.png"), drawn(&stage, "art/more.png")),
+            (png(), png()),
+            "{}",
+            wire.provider
+        );
         assert_eq!(stage.names("checkout/art"), ["fox.png", "more.png"]);
         let answers: Vec<String> = stage.answers().into_iter().map(|(_, text)| text).collect();
-        for (answer, words) in
-            answers[2..5].iter().zip(["read(private/a.png)", "`a.txt` is no PNG, JPEG, GIF or WebP", "`none.png` cannot be started from"])
-        {
+        for (answer, words) in answers[2..5].iter().zip([
+            "read(private/a.png)",
+            "`a.txt` is no PNG, JPEG, GIF or WebP",
+            "`none.png` cannot be started from",
+        ]) {
             assert!(answer.contains(words), "{words}: {answer}");
         }
         let asked = brush.asked();
@@ -348,7 +437,13 @@ fn each_protocol_is_asked_for_pictures_in_its_own_way() {
             assert_eq!(plain.pointer(place), Some(wanted), "{} {place}: {plain}", wire.provider);
         }
         assert_eq!(from.pointer(wire.from.0), Some(&wire.from.1), "{}: {from}", wire.provider);
-        assert!(asked.iter().all(|asked| !asked.body.contains("Do the task.") && !asked.body.contains("sk-main")), "{}", wire.provider);
+        assert!(
+            asked.iter().all(
+                |asked| !asked.body.contains("Do the task.") && !asked.body.contains("sk-main")
+            ),
+            "{}",
+            wire.provider
+        );
         let cost = ran.json()["spent"]["cost_usd"].as_f64().unwrap_or_default();
         assert!((cost - 0.258).abs() < 1e-9, "{}: {cost} {}", wire.provider, ran.out);
     }
@@ -357,13 +452,17 @@ fn each_protocol_is_asked_for_pictures_in_its_own_way() {
 #[test]
 fn a_protocol_without_pictures_is_told_of_and_does_without() {
     let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
-    let main = ModelServer::start(vec![Answer::calls(&[("attempt_completion", json!({ "result": "done" }))])]);
+    let main = ModelServer::start(vec![Answer::calls(&[(
+        "attempt_completion",
+        json!({ "result": "done" }),
+    )])]);
     let mut brush = ModelServer::start(vec![Answer::words("?")]);
     let ran = run_with(&stage, "anthropic", &main, &brush);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
         ran.err.contains(
-            "no pictures are drawn: model `brush`: `pointers.image` names it, and no model gives pictures by `provider: anthropic`"
+            "no pictures are drawn: model `brush`: `pointers.image` names it, and no model gives \
+             pictures by `provider: anthropic`"
         ),
         "{}",
         ran.err
@@ -376,12 +475,26 @@ fn a_refused_starting_picture_is_not_left_out_without_a_word() {
     let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
     stage.write("checkout/art/fox.png", &png());
     stage.commit("a fox");
-    let call = ("generate_image", json!({ "prompt": "a red fox", "path": "art/more.png", "image": "art/fox.png" }));
-    let main = ModelServer::start(vec![Answer::calls(&[call]), Answer::calls(&[("attempt_completion", json!({ "result": "done" }))])]);
-    let mut brush = ModelServer::start(vec![Answer::json(400, &json!({ "error": { "message": "Invalid image." } }))]);
+    let call = (
+        "generate_image",
+        json!({ "prompt": "a red fox", "path": "art/more.png", "image": "art/fox.png" }),
+    );
+    let main = ModelServer::start(vec![
+        Answer::calls(&[call]),
+        Answer::calls(&[("attempt_completion", json!({ "result": "done" }))]),
+    ]);
+    let mut brush = ModelServer::start(vec![Answer::json(
+        400,
+        &json!({ "error": { "message": "Invalid image." } }),
+    )]);
     let ran = run_with(&stage, "openai", &main, &brush);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let asked = brush.asked();
     assert!(!asked.is_empty() && asked.iter().all(|asked| asked.body.contains(PNG)), "{asked:?}");
-    assert!(stage.answers()[0].1.contains("gave nothing") && stage.answers()[0].1.contains("Invalid image."), "{:?}", stage.answers());
+    assert!(
+        stage.answers()[0].1.contains("gave nothing")
+            && stage.answers()[0].1.contains("Invalid image."),
+        "{:?}",
+        stage.answers()
+    );
 }

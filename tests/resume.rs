@@ -1,9 +1,19 @@
-//! Runs of the binary that are killed by the system while they write any line of their journal, and resumed.
+//! Runs of the binary that are killed by the system while they write any line of their journal, and
+//! resumed.
 //!
-//! The kill comes from a limit on the size of files (`prlimit`): the process dies in the middle of a line, after the effect the line
-//! tells of. `tests/session/resume.rs` has the other kill, right after a line and before the effect it announces.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the test makes checkouts and starts the binary")]
+//! The kill comes from a limit on the size of files (`prlimit`): the process dies in the middle of
+//! a line, after the effect the line tells of. `tests/session/resume.rs` has the other kill, right
+//! after a line and before the effect it announces.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the test makes checkouts and starts the binary"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -58,13 +68,16 @@ impl Bench {
     fn with(policy: &str, script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("checkout");
-        for (path, text) in
-            [("src/a.txt", "one\ntwo\nthree\n"), ("README.md", "# It\n"), ("step.sh", "#!/bin/sh\necho stepped >> src/steps.txt\n")]
-        {
+        for (path, text) in [
+            ("src/a.txt", "one\ntwo\nthree\n"),
+            ("README.md", "# It\n"),
+            ("step.sh", "#!/bin/sh\necho stepped >> src/steps.txt\n"),
+        ] {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), text).unwrap();
         }
-        std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         let git = git2::Repository::init(&root).unwrap();
         let mut index = git.index().unwrap();
         index.add_all(["*"], git2::IndexAddOption::DEFAULT, None).unwrap();
@@ -86,7 +99,10 @@ impl Bench {
         let binary = env!("CARGO_BIN_EXE_locum").to_owned();
         let words: Vec<&String> = wrapper.iter().chain([&binary]).collect();
         let mut command = Command::new(words[0]);
-        command.args(&words[1..]).args(arguments).args(["--session-dir", self.path("sessions").to_str().unwrap()]);
+        command
+            .args(&words[1..])
+            .args(arguments)
+            .args(["--session-dir", self.path("sessions").to_str().unwrap()]);
         command.args(["--repo", self.path("checkout").to_str().unwrap()]);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.folder.path());
         command.output().unwrap().status
@@ -95,7 +111,10 @@ impl Bench {
     fn run(&self, wrapper: &[String]) -> ExitStatus {
         let (policy, script) = (self.path("policy.yml"), self.path("script.yml"));
         let files = ["--policy", policy.to_str().unwrap(), "--script", script.to_str().unwrap()];
-        self.locum(wrapper, &[["run", "Do the thing.", "--quiet", "--publish", "none"].as_slice(), &files].concat())
+        self.locum(
+            wrapper,
+            &[["run", "Do the thing.", "--quiet", "--publish", "none"].as_slice(), &files].concat(),
+        )
     }
 
     fn resume(&self) -> ExitStatus {
@@ -104,8 +123,10 @@ impl Bench {
     }
 
     fn session(&self) -> PathBuf {
-        let found = std::fs::read_dir(self.path("sessions")).unwrap().map(|entry| entry.unwrap().path());
-        let sessions: Vec<PathBuf> = found.filter(|path| path.join(JOURNAL_FILE).exists()).collect();
+        let found =
+            std::fs::read_dir(self.path("sessions")).unwrap().map(|entry| entry.unwrap().path());
+        let sessions: Vec<PathBuf> =
+            found.filter(|path| path.join(JOURNAL_FILE).exists()).collect();
         assert_eq!(sessions.len(), 1, "{sessions:?}");
         sessions[0].clone()
     }
@@ -120,17 +141,25 @@ impl Bench {
 
     fn tree(&self) -> BTreeMap<PathBuf, String> {
         let names = ["src/a.txt", "src/b.txt", "src/steps.txt", "README.md", "step.sh"];
-        let read = |name: &&str| Some((PathBuf::from(*name), std::fs::read_to_string(self.path("checkout").join(name)).ok()?));
+        let read = |name: &&str| {
+            Some((
+                PathBuf::from(*name),
+                std::fs::read_to_string(self.path("checkout").join(name)).ok()?,
+            ))
+        };
         names.iter().filter_map(read).collect()
     }
 }
 
 /// What a resumed run must have in common with one that was not killed.
 fn essence(lines: &[JournalLine]) -> (Outcome, BTreeSet<String>) {
-    let Some(Event::Ended(outcome)) = lines.last().map(|line| &line.event) else { unreachable!("it has not ended: {lines:?}") };
+    let Some(Event::Ended(outcome)) = lines.last().map(|line| &line.event) else {
+        unreachable!("it has not ended: {lines:?}")
+    };
     let mut outcome = outcome.as_ref().clone();
     outcome.session = locum_agent::session::id::SessionId::parse("0").unwrap();
-    // A command that was cut off is reported as killed, and its answer has another length; the names of commits hold their time.
+    // A command that was cut off is reported as killed, and its answer has another length; the
+    // names of commits hold their time.
     outcome.commands.clear();
     outcome.spent.usage = locum_base::chat::Usage::default();
     for task in &mut outcome.tasks {
@@ -140,7 +169,9 @@ fn essence(lines: &[JournalLine]) -> (Outcome, BTreeSet<String>) {
     outcome.spent.seconds = 0;
     outcome.base.0.clear();
     outcome.checkpoint = None;
-    let answered = lines.iter().filter_map(|line| if let Event::Answered { call, .. } = &line.event { Some(call.clone()) } else { None });
+    let answered = lines.iter().filter_map(|line| {
+        if let Event::Answered { call, .. } = &line.event { Some(call.clone()) } else { None }
+    });
     (outcome, answered.collect())
 }
 
@@ -162,7 +193,8 @@ fn a_kill_while_any_line_is_written_changes_nothing() {
     let ends = line_ends(&whole.journal_bytes());
     let mut killed_after = BTreeSet::new();
     for pair in ends.windows(2) {
-        // Times are written with as many digits as they need, so a run's lines are a few bytes longer or shorter than another's.
+        // Times are written with as many digits as they need, so a run's lines are a few bytes
+        // longer or shorter than another's.
         let bench = Bench::new();
         assert_eq!(bench.run(&prlimit(pair[0].midpoint(pair[1]))).signal(), Some(SIGXFSZ));
         killed_after.insert(line_ends(&bench.journal_bytes()).len());
@@ -196,7 +228,8 @@ tasks:
 
 #[test]
 fn a_kill_while_sub_tasks_work_beside_each_other_changes_nothing() {
-    let policy = POLICY.replace("modes: {", "modes: { delegation: { from: [orchestrator], parallel: 2 },");
+    let policy =
+        POLICY.replace("modes: {", "modes: { delegation: { from: [orchestrator], parallel: 2 },");
     let whole = Bench::with(&policy, PARALLEL_SCRIPT);
     assert_eq!(whole.run(&[]).code(), Some(0));
     let expected = essence(&whole.journal());
@@ -220,7 +253,10 @@ fn a_disk_that_fills_up_fails_the_run_and_leaves_a_whole_journal() {
     let ends = line_ends(&whole.journal_bytes());
     let limit = ends[ends.len() / 2] + 20;
     let bench = Bench::new();
-    let ignoring = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"].map(str::to_owned).into_iter().chain(prlimit(limit));
+    let ignoring = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(prlimit(limit));
     assert_eq!(bench.run(&ignoring.collect::<Vec<_>>()).code(), Some(3));
     let bytes = bench.journal_bytes();
     assert!(bytes.ends_with(b"\n"), "the journal ends with a whole line");

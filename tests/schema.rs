@@ -1,6 +1,12 @@
-//! What the schemas say and what the readers read is the same: documents made from a schema are read, documents with anything else
-//! in them are refused by both, and everything people are shown is valid.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+//! What the schemas say and what the readers read is the same: documents made from a schema are
+//! read, documents with anything else in them are refused by both, and everything people are shown
+//! is valid.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 #![expect(clippy::disallowed_methods, reason = "a test reads the documents")]
 
 mod support;
@@ -33,7 +39,14 @@ fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
         }
     };
     let mut below = Vec::new();
-    let fits = |schemas: &Json| schemas.as_array().unwrap().iter().filter(|schema| faults(schema, value, at).is_empty()).count();
+    let fits = |schemas: &Json| {
+        schemas
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|schema| faults(schema, value, at).is_empty())
+            .count()
+    };
     for (keyword, said) in schema.as_object().unwrap() {
         match keyword.as_str() {
             "type" => wrong(is_of_type(value, said.as_str().unwrap()), keyword),
@@ -41,33 +54,65 @@ fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
             "enum" => wrong(said.as_array().unwrap().contains(value), keyword),
             "anyOf" => wrong(fits(said) > 0, keyword),
             "oneOf" => wrong(fits(said) == 1, keyword),
-            "minimum" => wrong(value.as_f64().is_none_or(|number| number >= said.as_f64().unwrap()), keyword),
-            "maximum" => wrong(value.as_f64().is_none_or(|number| number <= said.as_f64().unwrap()), keyword),
-            "minItems" => wrong(value.as_array().is_none_or(|items| items.len() >= count(said)), keyword),
-            "maxItems" => wrong(value.as_array().is_none_or(|items| items.len() <= count(said)), keyword),
+            "minimum" => {
+                wrong(value.as_f64().is_none_or(|number| number >= said.as_f64().unwrap()), keyword)
+            }
+            "maximum" => {
+                wrong(value.as_f64().is_none_or(|number| number <= said.as_f64().unwrap()), keyword)
+            }
+            "minItems" => {
+                wrong(value.as_array().is_none_or(|items| items.len() >= count(said)), keyword)
+            }
+            "maxItems" => {
+                wrong(value.as_array().is_none_or(|items| items.len() <= count(said)), keyword)
+            }
             "pattern" => {
-                let pattern = Regex::new(&said.as_str().unwrap().replace("[^]", r"[\s\S]")).unwrap();
+                let pattern =
+                    Regex::new(&said.as_str().unwrap().replace("[^]", r"[\s\S]")).unwrap();
                 wrong(value.as_str().is_none_or(|text| pattern.is_match(text).unwrap()), keyword);
             }
             "required" => {
-                let has = |key: &Json| value.as_object().is_none_or(|entries| entries.contains_key(key.as_str().unwrap()));
+                let has = |key: &Json| {
+                    value
+                        .as_object()
+                        .is_none_or(|entries| entries.contains_key(key.as_str().unwrap()))
+                };
                 wrong(said.as_array().unwrap().iter().all(has), keyword);
             }
             "prefixItems" => {
-                let items = value.as_array().into_iter().flatten().zip(said.as_array().unwrap()).enumerate();
-                below.extend(items.flat_map(|(index, (item, said))| faults(said, item, &format!("{at}/{index}"))));
+                let items = value
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .zip(said.as_array().unwrap())
+                    .enumerate();
+                below.extend(items.flat_map(|(index, (item, said))| {
+                    faults(said, item, &format!("{at}/{index}"))
+                }));
             }
             "items" => {
                 let items = value.as_array().into_iter().flatten().enumerate();
-                below.extend(items.flat_map(|(index, item)| faults(said, item, &format!("{at}/{index}"))));
+                below.extend(
+                    items.flat_map(|(index, item)| faults(said, item, &format!("{at}/{index}"))),
+                );
             }
             "properties" => {
                 let entries = value.as_object().into_iter().flatten();
-                below.extend(entries.filter_map(|(key, value)| Some(faults(said.get(key)?, value, &format!("{at}/{key}")))).flatten());
+                below.extend(
+                    entries
+                        .filter_map(|(key, value)| {
+                            Some(faults(said.get(key)?, value, &format!("{at}/{key}")))
+                        })
+                        .flatten(),
+                );
             }
             "additionalProperties" => {
-                let named = |key: &str| schema.get("properties").is_some_and(|properties| properties.get(key).is_some());
-                for (key, value) in value.as_object().into_iter().flatten().filter(|(key, _)| !named(key)) {
+                let named = |key: &str| {
+                    schema.get("properties").is_some_and(|properties| properties.get(key).is_some())
+                };
+                for (key, value) in
+                    value.as_object().into_iter().flatten().filter(|(key, _)| !named(key))
+                {
                     match said {
                         Json::Bool(allowed) => wrong(*allowed, &format!("{keyword}: {key}")),
                         said => below.extend(faults(said, value, &format!("{at}/{key}"))),
@@ -101,33 +146,41 @@ fn is_of_type(value: &Json, word: &str) -> bool {
     }
 }
 
-/// Reads a document as the program does; what it says of examples that do not come out is no matter of shape.
+/// Reads a document as the program does; what it says of examples that do not come out is no matter
+/// of shape.
 fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
     let said: Vec<String> = match name {
-        SchemaWord::Policy => {
-            Policy::parse(text, "f").err().map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect())
-        }
-        SchemaWord::Job => {
-            Job::parse("f", text).err().map_or_else(Vec::new, |errors| errors.iter().map(|one| one.message.clone()).collect())
-        }
+        SchemaWord::Policy => Policy::parse(text, "f")
+            .err()
+            .map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect()),
+        SchemaWord::Job => Job::parse("f", text)
+            .err()
+            .map_or_else(Vec::new, |errors| errors.iter().map(|one| one.message.clone()).collect()),
         SchemaWord::Config => {
             let file = ConfigFile { origin: "f".to_owned(), text: text.to_owned() };
-            let layers = Layers { user: None, repository: Some(&file), environment: &Environment::default(), flags: &[] };
-            let said = load(&layers).err().map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+            let layers = Layers {
+                user: None,
+                repository: Some(&file),
+                environment: &Environment::default(),
+                flags: &[],
+            };
+            let said = load(&layers).err().map_or_else(Vec::new, |errors| {
+                errors.0.iter().map(ToString::to_string).collect::<Vec<_>>()
+            });
             // Another layer may give what is missing in this one.
             said.into_iter().filter(|line| !line.ends_with("is missing")).collect()
         }
-        SchemaWord::PolicyTest => {
-            read_cases(text, "f").err().map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect())
-        }
-        SchemaWord::Script => {
-            Script::parse("f", text).err().map_or_else(Vec::new, |errors| errors.mistakes.iter().map(|one| one.message.clone()).collect())
-        }
+        SchemaWord::PolicyTest => read_cases(text, "f")
+            .err()
+            .map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect()),
+        SchemaWord::Script => Script::parse("f", text).err().map_or_else(Vec::new, |errors| {
+            errors.mistakes.iter().map(|one| one.message.clone()).collect()
+        }),
         SchemaWord::Modes => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
-            let said = loader::parse(text, &source)
-                .err()
-                .map_or_else(Vec::new, |errors| errors.0.iter().map(ToString::to_string).collect::<Vec<_>>());
+            let said = loader::parse(text, &source).err().map_or_else(Vec::new, |errors| {
+                errors.0.iter().map(ToString::to_string).collect::<Vec<_>>()
+            });
             // That slugs and groups stand once is beyond a schema.
             said.into_iter().filter(|line| !line.ends_with("twice")).collect()
         }
@@ -147,38 +200,55 @@ fn samples(schema: &Json) -> (Vec<Json>, Vec<Json>) {
     if let Some(branches) = schema.get("anyOf").filter(|_| schema.get("properties").is_none()) {
         let each: Vec<_> = branches.as_array().unwrap().iter().map(samples).collect();
         let outside = each.iter().flat_map(|(_, outside)| outside.clone());
-        let outside: Vec<Json> = outside.filter(|value| !faults(schema, value, "").is_empty()).collect();
+        let outside: Vec<Json> =
+            outside.filter(|value| !faults(schema, value, "").is_empty()).collect();
         return (each.into_iter().flat_map(|(inside, _)| inside).collect(), outside);
     }
     match schema["type"].as_str().unwrap() {
         "string" => match schema.get("examples") {
             Some(Json::Array(examples)) => (examples.clone(), vec![json!(""), json!(["a", []])]),
             _ => match schema.get("pattern").and_then(Json::as_str) {
-                Some(pattern) if pattern.contains("+h)") => (vec![json!("1h30m")], vec![json!("10"), json!("0s"), json!(10)]),
-                Some(pattern) if pattern.contains("KiB") => (vec![json!("64KiB")], vec![json!("64 miles")]),
-                Some(pattern) if pattern.contains("kKM") => (vec![json!("2k")], vec![json!("2X"), json!("-1")]),
+                Some(pattern) if pattern.contains("+h)") => {
+                    (vec![json!("1h30m")], vec![json!("10"), json!("0s"), json!(10)])
+                }
+                Some(pattern) if pattern.contains("KiB") => {
+                    (vec![json!("64KiB")], vec![json!("64 miles")])
+                }
+                Some(pattern) if pattern.contains("kKM") => {
+                    (vec![json!("2k")], vec![json!("2X"), json!("-1")])
+                }
                 _ => (vec![json!("orchestrator")], vec![json!({ "a": 1 })]),
             },
         },
         "boolean" => (vec![json!(true)], vec![json!("yes"), json!(1)]),
         "integer" | "number" => {
             let bounds = ["minimum", "maximum"].map(|bound| schema.get(bound).cloned());
-            let beyond = [-1.0, 1.0].into_iter().zip(&bounds).filter_map(|(step, bound)| Some(json!(bound.as_ref()?.as_f64()? + step)));
-            let beyond: Vec<Json> = beyond.filter(|value| value.as_f64().unwrap() < 9e15).map(whole_number).collect();
+            let beyond = [-1.0, 1.0]
+                .into_iter()
+                .zip(&bounds)
+                .filter_map(|(step, bound)| Some(json!(bound.as_ref()?.as_f64()? + step)));
+            let beyond: Vec<Json> =
+                beyond.filter(|value| value.as_f64().unwrap() < 9e15).map(whole_number).collect();
             (bounds.into_iter().flatten().collect(), beyond)
         }
         "array" if schema.get("prefixItems").is_some() => {
-            let [(heads, other_heads), (tails, other_tails)] = [0, 1].map(|index| samples(&schema["prefixItems"][index]));
+            let [(heads, other_heads), (tails, other_tails)] =
+                [0, 1].map(|index| samples(&schema["prefixItems"][index]));
             let inside = tails.iter().map(|tail| json!([heads[0], tail])).collect();
-            let outside =
-                other_heads.iter().map(|head| json!([head, tails[0]])).chain(other_tails.iter().map(|tail| json!([heads[0], tail])));
+            let outside = other_heads
+                .iter()
+                .map(|head| json!([head, tails[0]]))
+                .chain(other_tails.iter().map(|tail| json!([heads[0], tail])));
             (inside, outside.chain([json!([heads[0]])]).collect())
         }
         "array" => {
             let (inside, outside) = samples(&schema["items"]);
             let pair = json!([inside[0], inside[0]]);
             let single = inside.into_iter().map(|value| json!([value]));
-            (single.chain([pair]).collect(), outside.into_iter().map(|value| json!([value])).collect())
+            (
+                single.chain([pair]).collect(),
+                outside.into_iter().map(|value| json!([value])).collect(),
+            )
         }
         "object" => objects(schema),
         other => panic!("{other}"),
@@ -186,17 +256,26 @@ fn samples(schema: &Json) -> (Vec<Json>, Vec<Json>) {
 }
 
 fn whole_number(value: Json) -> Json {
-    value.as_f64().filter(|number| number.fract() == 0.0).map_or(value, |number| json!(number as i64))
+    value
+        .as_f64()
+        .filter(|number| number.fract() == 0.0)
+        .map_or(value, |number| json!(number as i64))
 }
 
-/// One object for every value of every key, beside what has to be there; each with something wrong too.
+/// One object for every value of every key, beside what has to be there; each with something wrong
+/// too.
 fn objects(schema: &Json) -> (Vec<Json>, Vec<Json>) {
     let (mut inside, mut outside) = (Vec::new(), vec![json!([])]);
     let Some(properties) = schema.get("properties").and_then(Json::as_object) else {
-        let Some(values) = schema.get("additionalProperties") else { return (vec![json!({}), json!({ "a": 1 })], outside) };
+        let Some(values) = schema.get("additionalProperties") else {
+            return (vec![json!({}), json!({ "a": 1 })], outside);
+        };
         let (good, bad) = samples(values);
         let named = |value: Json| json!({ "orchestrator": value });
-        return (good.into_iter().map(named).collect(), bad.into_iter().map(named).chain(outside).collect());
+        return (
+            good.into_iter().map(named).collect(),
+            bad.into_iter().map(named).chain(outside).collect(),
+        );
     };
     for (key, below) in properties {
         let (good, bad) = samples(below);
@@ -219,8 +298,13 @@ fn with_needed(schema: &Json, properties: &Map<String, Json>, key: &str, value: 
             object[other] = samples(&properties[other]).0[0].clone();
         }
     }
-    let choices = ["oneOf", "anyOf"].iter().find_map(|word| schema.get(*word)).and_then(Json::as_array);
-    let choices: Vec<&str> = choices.into_iter().flatten().map(|choice| choice["required"][0].as_str().unwrap()).collect();
+    let choices =
+        ["oneOf", "anyOf"].iter().find_map(|word| schema.get(*word)).and_then(Json::as_array);
+    let choices: Vec<&str> = choices
+        .into_iter()
+        .flatten()
+        .map(|choice| choice["required"][0].as_str().unwrap())
+        .collect();
     if !choices.is_empty() && !choices.contains(&key) {
         // `args` stands only beside `tool`.
         let other = if key == "args" { "tool" } else { choices[0] };
@@ -238,7 +322,10 @@ fn check(name: SchemaWord) {
         assert_eq!(refusals(name, &value.to_string()), Vec::<String>::new(), "{value}");
     }
     // A key of the top without anything below it is no modes, and no mistake.
-    for value in outside.into_iter().filter(|value| name != SchemaWord::Modes || *value != json!({ "customModes": null })) {
+    for value in outside
+        .into_iter()
+        .filter(|value| name != SchemaWord::Modes || *value != json!({ "customModes": null }))
+    {
         assert!(!faults(&schema, &value, "").is_empty(), "the schema takes {value}");
         assert!(!refusals(name, &value.to_string()).is_empty(), "the program takes {value}");
     }
@@ -286,12 +373,15 @@ fn everything_people_are_shown_is_valid() {
     ] {
         texts.push((file.to_owned(), name, read(&root.join(file))));
     }
-    let marked = Regex::new(r"<!-- (policy|job|config|modes|script) -->\n```yaml\n([\s\S]*?)```").unwrap();
+    let marked =
+        Regex::new(r"<!-- (policy|job|config|modes|script) -->\n```yaml\n([\s\S]*?)```").unwrap();
     for page in std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()) {
         for found in marked.captures_iter(read(&page).as_str()).map(|found| found.unwrap()) {
             let text = found[2].to_owned();
             let (name, text) = match &found[1] {
-                "policy" if !text.contains("version:") => (SchemaWord::Policy, format!("version: 1\n{text}")),
+                "policy" if !text.contains("version:") => {
+                    (SchemaWord::Policy, format!("version: 1\n{text}"))
+                }
                 "policy" => (SchemaWord::Policy, text),
                 "job" => (SchemaWord::Job, text),
                 "modes" => (SchemaWord::Modes, text),
@@ -319,13 +409,22 @@ fn every_key_says_what_it_is_for() {
             .map(|(key, _)| format!("{at}/{key}"))
             .collect();
         match schema {
-            Json::Object(entries) => found.extend(entries.iter().flat_map(|(key, below)| bare(below, &format!("{at}/{key}")))),
+            Json::Object(entries) => found.extend(
+                entries.iter().flat_map(|(key, below)| bare(below, &format!("{at}/{key}"))),
+            ),
             Json::Array(items) => found.extend(items.iter().flat_map(|below| bare(below, at))),
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
         }
         found
     }
-    for name in [SchemaWord::Policy, SchemaWord::PolicyTest, SchemaWord::Job, SchemaWord::Config, SchemaWord::Modes, SchemaWord::Script] {
+    for name in [
+        SchemaWord::Policy,
+        SchemaWord::PolicyTest,
+        SchemaWord::Job,
+        SchemaWord::Config,
+        SchemaWord::Modes,
+        SchemaWord::Script,
+    ] {
         assert_eq!(bare(&whole(name), ""), Vec::<String>::new(), "{name:?}");
     }
 }
@@ -334,7 +433,11 @@ fn every_key_says_what_it_is_for() {
 fn tests_of_a_policy_are_read_as_their_schema_says() {
     let schema = whole(SchemaWord::PolicyTest);
     for (text, good) in [
-        ("- allow: edit(src/a)\n  mode: code\n  trigger: assign\n  tier: maintainer\n  job: j\n  name: n\n", true),
+        (
+            "- allow: edit(src/a)\n  mode: code\n  trigger: assign\n  tier: maintainer\n  job: \
+             j\n  name: n\n",
+            true,
+        ),
         ("- deny: [{ name: read_file, arguments: { path: a } }, read(a)]\n", true),
         ("- alow: edit(src/a)\n", false),
         ("- mode: code\n", false),
@@ -343,7 +446,14 @@ fn tests_of_a_policy_are_read_as_their_schema_says() {
         ("allow: edit(a)\n", false),
     ] {
         let value = Document::parse(text).root.unwrap().to_json();
-        assert_eq!((faults(&schema, &value, "").is_empty(), refusals(SchemaWord::PolicyTest, text).is_empty()), (good, good), "{text}");
+        assert_eq!(
+            (
+                faults(&schema, &value, "").is_empty(),
+                refusals(SchemaWord::PolicyTest, text).is_empty()
+            ),
+            (good, good),
+            "{text}"
+        );
     }
 }
 

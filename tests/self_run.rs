@@ -1,4 +1,5 @@
-//! A run on a clone of this very project: a real tree, the built-in policy, and the three forms of a result that must agree.
+//! A run on a clone of this very project: a real tree, the built-in policy, and the three forms of
+//! a result that must agree.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 #![expect(clippy::disallowed_methods, reason = "the test reads this project's sources")]
 
@@ -13,7 +14,8 @@ use support::stage::{Ran, Stage};
 const DOC: &str = "docs/ARCHITECTURE.md";
 const ADDED: &str = "<!-- a line of the test -->";
 
-/// A checkout of this project: a clone where the sources are a repository, else one made of the files.
+/// A checkout of this project: a clone where the sources are a repository, else one made of the
+/// files.
 fn clone() -> Stage {
     let stage = Stage::empty();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -36,7 +38,10 @@ fn copy(folder: &Path, root: &Path, stage: &Stage) {
                 copy(&path, root, stage);
             }
         } else {
-            stage.write(&format!("checkout/{}", inner.display()), &std::fs::read_to_string(&path).unwrap());
+            stage.write(
+                &format!("checkout/{}", inner.display()),
+                &std::fs::read_to_string(&path).unwrap(),
+            );
         }
     }
 }
@@ -59,7 +64,10 @@ fn script(stage: &Stage) -> String {
         json!({ "expect": { "contains": ["1 file changed, 1 insertion(+)"] }, "calls": [call("attempt_completion", json!({ "result": "The line is there." }))] }),
     ];
     let root = [
-        turn(&[call("new_task", json!({ "mode": "code", "message": "Add a line to the document." }))]),
+        turn(&[call(
+            "new_task",
+            json!({ "mode": "code", "message": "Add a line to the document." }),
+        )]),
         json!({ "expect": { "contains": ["The line is there."] }, "calls": [call("attempt_completion", json!({ "result": "One line was added." }))] }),
     ];
     json!({ "version": 1, "tasks": [{ "mode": "orchestrator", "turns": root }, { "mode": "code", "turns": code }] }).to_string()
@@ -72,7 +80,8 @@ fn play(stage: &Stage, format: &str) -> Ran {
 
 /// What the report of the run must say; the rest of it is looked at where it is made.
 fn essence(report: &Value) -> Value {
-    let files: Vec<&Value> = report["changes"].as_array().unwrap().iter().map(|change| &change["path"]).collect();
+    let files: Vec<&Value> =
+        report["changes"].as_array().unwrap().iter().map(|change| &change["path"]).collect();
     let refusals = report["refusals"].as_array().unwrap().len();
     json!([report["outcome"], report["exit_code"], report["summary"], files, refusals])
 }
@@ -87,7 +96,11 @@ fn edits_one_document_and_says_the_same_in_every_form() {
 
     let ran = play(&stage, "text");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains(&format!("+++ b/{DOC}")) && ran.out.contains(&format!("+{ADDED}")), "{}", ran.out);
+    assert!(
+        ran.out.contains(&format!("+++ b/{DOC}")) && ran.out.contains(&format!("+{ADDED}")),
+        "{}",
+        ran.out
+    );
     assert_eq!(stage.checkout_state(), (head, commit, format!(" M {DOC}\n")));
     let shown = stage.run(&["session", "show", &stage.sessions()[0]]);
     assert_eq!(shown.code, Some(0), "{shown:?}");

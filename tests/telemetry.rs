@@ -1,4 +1,5 @@
-//! The trace of a run as a collector gets it: its tree, its words, what it never holds, and what becomes of a run whose collector is broken.
+//! The trace of a run as a collector gets it: its tree, its words, what it never holds, and what
+//! becomes of a run whose collector is broken.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod support;
@@ -38,8 +39,16 @@ tasks:
 "#;
 
 /// Words of people, models, tools and files that a trace does not hold unless it is asked to.
-const WORDS: &[&str] =
-    &["Do the task", "thinking-words", "sub-task-words", "result-words", "written-words", "file-words", "a.txt", "not for models"];
+const WORDS: &[&str] = &[
+    "Do the task",
+    "thinking-words",
+    "sub-task-words",
+    "result-words",
+    "written-words",
+    "file-words",
+    "a.txt",
+    "not for models",
+];
 
 fn stage() -> Stage {
     let stage = Stage::with(&[("src/a.txt", "file-words\n"), ("private/b.txt", "x\n")]);
@@ -54,7 +63,14 @@ fn run(stage: &Stage, variables: &[(&str, &str)]) -> Ran {
 
 fn run_with(stage: &Stage, variables: &[(&str, &str)], flags: &[&str]) -> Ran {
     let (policy, script) = (stage.path("policy.yml"), stage.path("script.yml"));
-    let given = ["--policy", policy.to_str().unwrap(), "--script", script.to_str().unwrap(), "--publish", "none"];
+    let given = [
+        "--policy",
+        policy.to_str().unwrap(),
+        "--script",
+        script.to_str().unwrap(),
+        "--publish",
+        "none",
+    ];
     let mut command = stage.locum(&[["run", "Do the task."].as_slice(), &given, flags].concat());
     command.envs(variables.iter().copied()).output().unwrap().into()
 }
@@ -72,22 +88,32 @@ fn collector() -> ModelServer {
 fn spans(asked: &[Asked]) -> Vec<Value> {
     let list = |value: &Value, key: &str| value[key].as_array().unwrap().clone();
     let bodies = asked.iter().map(Asked::json);
-    let scopes = bodies.flat_map(|body| list(&body, "resourceSpans")).flat_map(|resource| list(&resource, "scopeSpans"));
+    let scopes = bodies
+        .flat_map(|body| list(&body, "resourceSpans"))
+        .flat_map(|resource| list(&resource, "scopeSpans"));
     scopes.flat_map(|scope| list(&scope, "spans")).collect()
 }
 
 fn attribute<'s>(span: &'s Value, key: &str) -> Option<&'s str> {
-    let found = span["attributes"].as_array().unwrap().iter().find(|attribute| attribute["key"] == key)?;
+    let found =
+        span["attributes"].as_array().unwrap().iter().find(|attribute| attribute["key"] == key)?;
     found["value"].as_object().unwrap().values().next().unwrap().as_str()
 }
 
 /// Each span as a line, below the one it is part of, in order of their beginnings.
 fn tree(spans: &[Value]) -> Vec<String> {
     fn below(parent: Option<&str>, depth: usize, spans: &[Value], lines: &mut Vec<String>) {
-        let mut children: Vec<&Value> = spans.iter().filter(|span| span.get("parentSpanId").and_then(Value::as_str) == parent).collect();
-        children.sort_by_key(|span| span["startTimeUnixNano"].as_str().unwrap().parse::<u128>().unwrap());
+        let mut children: Vec<&Value> = spans
+            .iter()
+            .filter(|span| span.get("parentSpanId").and_then(Value::as_str) == parent)
+            .collect();
+        children.sort_by_key(|span| {
+            span["startTimeUnixNano"].as_str().unwrap().parse::<u128>().unwrap()
+        });
         for span in children {
-            let error = attribute(span, "error.type").map(|error| format!(" ({error})")).unwrap_or_default();
+            let error = attribute(span, "error.type")
+                .map(|error| format!(" ({error})"))
+                .unwrap_or_default();
             lines.push(format!("{}{}{error}", "  ".repeat(depth), span["name"].as_str().unwrap()));
             below(span["spanId"].as_str(), depth + 1, spans, lines);
         }
@@ -106,19 +132,35 @@ fn a_line_of_the_log_says_which_run_task_turn_and_call_it_belongs_to() {
     let lines = ran.err.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let told = |line: &Value| {
         let spans = line["spans"].as_array().unwrap().iter().map(|span| {
-            let id = ["session", "task", "turn", "call"].iter().find_map(|key| span.get(key)).unwrap();
+            let id =
+                ["session", "task", "turn", "call"].iter().find_map(|key| span.get(key)).unwrap();
             format!("{} {}", span["name"].as_str().unwrap(), id.to_string().trim_matches('"'))
         });
         format!("{}: {}", line["message"].as_str().unwrap(), spans.collect::<Vec<_>>().join(", "))
     };
-    let belongs = lines.filter(|line| matches!(line["message"].as_str(), Some("model replied" | "call performed")));
+    let belongs = lines.filter(|line| {
+        matches!(line["message"].as_str(), Some("model replied" | "call performed"))
+    });
     let session = &stage.sessions()[0];
-    let found: Vec<String> = belongs.map(|line| told(&line).replace(session.as_str(), "S")).collect();
+    let found: Vec<String> =
+        belongs.map(|line| told(&line).replace(session.as_str(), "S")).collect();
     let mut expected = vec!["model replied: run S, task 0, turn 0"];
-    expected.extend(["model replied: run S, task 0, task 1, turn 0", "call performed: run S, task 0, task 1, turn 0, call call-1-1-1"]);
-    expected.extend(["model replied: run S, task 0, task 1, turn 1", "call performed: run S, task 0, task 1, turn 1, call call-1-2-1"]);
-    expected.extend(["model replied: run S, task 0, task 1, turn 2", "call performed: run S, task 0, task 1, turn 2, call call-1-3-1"]);
-    expected.extend(["model replied: run S, task 0, turn 1", "call performed: run S, task 0, turn 1, call call-0-2-1"]);
+    expected.extend([
+        "model replied: run S, task 0, task 1, turn 0",
+        "call performed: run S, task 0, task 1, turn 0, call call-1-1-1",
+    ]);
+    expected.extend([
+        "model replied: run S, task 0, task 1, turn 1",
+        "call performed: run S, task 0, task 1, turn 1, call call-1-2-1",
+    ]);
+    expected.extend([
+        "model replied: run S, task 0, task 1, turn 2",
+        "call performed: run S, task 0, task 1, turn 2, call call-1-3-1",
+    ]);
+    expected.extend([
+        "model replied: run S, task 0, turn 1",
+        "call performed: run S, task 0, turn 1, call call-0-2-1",
+    ]);
     assert_eq!(found, expected);
 }
 
@@ -137,18 +179,34 @@ fn a_run_is_told_as_a_tree_without_a_word_of_what_was_said() {
     );
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let asked = collector.asked();
-    assert_eq!((asked.len(), asked[0].method.as_str(), asked[0].path.as_str()), (1, "POST", "/v1/traces"));
-    assert_eq!((asked[0].header("x-tenant"), asked[0].header("content-type")), (Some("one two"), Some("application/json")));
+    assert_eq!(
+        (asked.len(), asked[0].method.as_str(), asked[0].path.as_str()),
+        (1, "POST", "/v1/traces")
+    );
+    assert_eq!(
+        (asked[0].header("x-tenant"), asked[0].header("content-type")),
+        (Some("one two"), Some("application/json"))
+    );
     for words in WORDS {
         assert!(!asked[0].body.contains(words), "{words}: {}", asked[0].body);
     }
     let resource = &asked[0].json()["resourceSpans"][0]["resource"];
     assert_eq!(attribute(resource, "service.name"), Some("fixes"));
     let spans = spans(asked);
-    let sum = |key: &str| spans.iter().filter_map(|span| attribute(span, key)).map(|number| number.parse::<u64>().unwrap()).sum::<u64>();
+    let sum = |key: &str| {
+        spans
+            .iter()
+            .filter_map(|span| attribute(span, key))
+            .map(|number| number.parse::<u64>().unwrap())
+            .sum::<u64>()
+    };
     for kind in ["input", "output"] {
-        let [total, own] = ["total", "own"].map(|whose| sum(&format!("locum.{whose}.{kind}_tokens")));
-        assert!(total > 0 && own == total && sum(&format!("gen_ai.usage.{kind}_tokens")) == total, "what spans took is what tasks took");
+        let [total, own] =
+            ["total", "own"].map(|whose| sum(&format!("locum.{whose}.{kind}_tokens")));
+        assert!(
+            total > 0 && own == total && sum(&format!("gen_ai.usage.{kind}_tokens")) == total,
+            "what spans took is what tasks took"
+        );
     }
     let script = stage.path("script.yml");
     let chat = format!("chat {}", script.display());
@@ -172,25 +230,43 @@ fn a_run_is_told_as_a_tree_without_a_word_of_what_was_said() {
         ]
     );
     let session = &stage.sessions()[0];
-    let ids: BTreeMap<&str, &Value> = spans.iter().map(|span| (span["spanId"].as_str().unwrap(), span)).collect();
-    assert_eq!((ids.len(), ids.keys().all(|id| id.len() == 16)), (spans.len(), true), "every span has a name of its own");
+    let ids: BTreeMap<&str, &Value> =
+        spans.iter().map(|span| (span["spanId"].as_str().unwrap(), span)).collect();
+    assert_eq!(
+        (ids.len(), ids.keys().all(|id| id.len() == 16)),
+        (spans.len(), true),
+        "every span has a name of its own"
+    );
     for span in &spans {
         assert_eq!(span["traceId"].as_str(), Some(session.as_str()));
         let time = |key: &str| span[key].as_str().unwrap().parse::<u128>().unwrap();
         assert!(time("startTimeUnixNano") <= time("endTimeUnixNano"), "{span}");
         if let Some(parent) = span.get("parentSpanId").and_then(Value::as_str) {
-            assert!(ids[parent]["startTimeUnixNano"].as_str() <= span["startTimeUnixNano"].as_str(), "{span}");
+            assert!(
+                ids[parent]["startTimeUnixNano"].as_str() <= span["startTimeUnixNano"].as_str(),
+                "{span}"
+            );
         }
     }
     let named = |name: &str| spans.iter().find(|span| span["name"] == name).unwrap();
     let chat = named(&chat);
-    assert_eq!((attribute(chat, "gen_ai.operation.name"), &chat["kind"]), (Some("chat"), &Value::from(3)));
+    assert_eq!(
+        (attribute(chat, "gen_ai.operation.name"), &chat["kind"]),
+        (Some("chat"), &Value::from(3))
+    );
     assert!(attribute(chat, "gen_ai.usage.input_tokens").unwrap().parse::<u64>().unwrap() > 0);
     assert_eq!(attribute(chat, "gen_ai.conversation.id"), Some(session.as_str()));
     let run = named("locum run");
-    assert_eq!((attribute(run, "locum.outcome"), &run["status"]), (Some("done"), &serde_json::json!({})));
-    let refused = spans.iter().find(|span| attribute(span, "error.type") == Some("refused")).unwrap();
-    assert_eq!((attribute(refused, "locum.policy.decision"), &refused["status"]["code"]), (Some("deny"), &Value::from(2)));
+    assert_eq!(
+        (attribute(run, "locum.outcome"), &run["status"]),
+        (Some("done"), &serde_json::json!({}))
+    );
+    let refused =
+        spans.iter().find(|span| attribute(span, "error.type") == Some("refused")).unwrap();
+    assert_eq!(
+        (attribute(refused, "locum.policy.decision"), &refused["status"]["code"]),
+        (Some("deny"), &Value::from(2))
+    );
     assert_eq!(attribute(refused, "gen_ai.tool.call.id").map(str::is_empty), Some(false));
 }
 
@@ -227,7 +303,10 @@ fn nothing_is_sent_unless_it_is_switched_on() {
     let endpoint = address(&collector);
     let to = ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str());
     assert_eq!(run(&stage, &[to]).code, Some(0));
-    assert_eq!(run(&stage, &[to, ("LOCUM_TELEMETRY__TRACES", "true"), ("OTEL_SDK_DISABLED", "true")]).code, Some(0));
+    assert_eq!(
+        run(&stage, &[to, ("LOCUM_TELEMETRY__TRACES", "true"), ("OTEL_SDK_DISABLED", "true")]).code,
+        Some(0)
+    );
     assert_eq!(collector.asked().len(), 0);
     let refused = run(&stage, &[to, ("LOCUM_TELEMETRY__TRACES", "perhaps")]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
@@ -266,7 +345,11 @@ fn a_broken_collector_costs_a_line_in_the_log_and_no_more() {
             ],
         );
         assert_eq!(ran.code, Some(0), "{address}: {ran:?}");
-        assert!(ran.err.contains(words) && !ran.err.contains("let-me-in"), "{address}: {}", ran.err);
+        assert!(
+            ran.err.contains(words) && !ran.err.contains("let-me-in"),
+            "{address}: {}",
+            ran.err
+        );
         assert_eq!(stage.read("checkout/src/c.txt"), "written-words\n");
     }
 }

@@ -1,6 +1,7 @@
 //! The agent: tools the model can call, the session that drives them, and reports of how it went.
 //!
-//! In: models, modes, a policy, a checkout. Out: a journal, an outcome, and texts about it. Every effect takes a permit.
+//! In: models, modes, a policy, a checkout. Out: a journal, an outcome, and texts about it. Every
+//! effect takes a permit.
 
 pub mod report;
 pub mod session;

@@ -36,20 +36,31 @@ pub enum Message {
 }
 
 impl Message {
-    /// Returns the bytes of text it holds, with what its provider wants back, by their [weight](weighed_bytes); images count for as much text as
-    /// they have tokens.
+    /// Returns the bytes of text it holds, with what its provider wants back, by their
+    /// [weight](weighed_bytes); images count for as much text as they have tokens.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         match self {
             Self::User { text } => weighed_bytes(text),
             Self::Assistant { text, calls, kept, .. } => {
-                let kept = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum::<usize>();
-                let call_bytes = |call: &ToolCall| call.id.len() + call.name.len() + weighed_bytes(&call.arguments);
+                let kept = kept
+                    .iter()
+                    .flat_map(|kept| &kept.parts)
+                    .map(KeptPart::size_bytes)
+                    .sum::<usize>();
+                let call_bytes = |call: &ToolCall| {
+                    call.id.len() + call.name.len() + weighed_bytes(&call.arguments)
+                };
                 weighed_bytes(text) + kept + calls.iter().map(call_bytes).sum::<usize>()
             }
-            Self::Tool { results } => {
-                results.iter().map(|result| result.call_id.len() + weighed_bytes(&result.text) + images_bytes(&result.images)).sum()
-            }
+            Self::Tool { results } => results
+                .iter()
+                .map(|result| {
+                    result.call_id.len()
+                        + weighed_bytes(&result.text)
+                        + images_bytes(&result.images)
+                })
+                .sum(),
         }
     }
 }
@@ -59,7 +70,8 @@ fn images_bytes(images: &[Image]) -> usize {
     images.iter().map(|image| image.tokens().saturating_mul(4)).sum()
 }
 
-/// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning, names of items. Nobody else can read it.
+/// What a provider wants back with a reply exactly as it sent it: signed or encrypted reasoning,
+/// names of items. Nobody else can read it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     /// The model that wrote it, with its host: no other is shown it.
@@ -95,7 +107,11 @@ impl KeptPart {
     #[must_use]
     pub fn written(&self) -> String {
         match self {
-            Self::Own(value) | Self::Text { seal: value, .. } | Self::Call { seal: value } if !value.is_null() => value.to_string(),
+            Self::Own(value) | Self::Text { seal: value, .. } | Self::Call { seal: value }
+                if !value.is_null() =>
+            {
+                value.to_string()
+            }
             Self::Own(_) | Self::Text { .. } | Self::Call { .. } => String::new(),
         }
     }
@@ -110,7 +126,8 @@ impl KeptPart {
 /// One use of a tool, as the model wrote it: nothing about it has been checked yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// The provider's name for this call, or one given by the adapter where the provider gave none. Unique within a reply.
+    /// The provider's name for this call, or one given by the adapter where the provider gave none.
+    /// Unique within a reply.
     pub id: String,
     /// The tool's name as the model wrote it.
     pub name: String,
@@ -128,7 +145,8 @@ pub struct ToolResult {
     /// True when the call was refused or failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// True when the call ran a command that did not exit with 0: no error of the call, but a fixed step that failed.
+    /// True when the call ran a command that did not exit with 0: no error of the call, but a fixed
+    /// step that failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub command_failed: bool,
     /// What the model is shown with it, if it sees images.
@@ -211,7 +229,8 @@ pub struct Reply {
     /// What its provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
-    /// The images it gave. They are kept and told of, but nobody is shown them: a model that wants a file makes one with a tool.
+    /// The images it gave. They are kept and told of, but nobody is shown them: a model that wants
+    /// a file makes one with a tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     /// The model that replied, where it stood in for the one that was asked.
@@ -228,6 +247,11 @@ impl Reply {
     /// Returns the reply as a message of the conversation.
     #[must_use]
     pub fn into_message(self) -> Message {
-        Message::Assistant { text: self.text, reasoning: self.reasoning, calls: self.calls, kept: self.kept }
+        Message::Assistant {
+            text: self.text,
+            reasoning: self.reasoning,
+            calls: self.calls,
+            kept: self.kept,
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! `Image`: a picture in a conversation, known by its bytes and never by its name.
 //!
-//! In: the bytes of a file or of a reply. Out: its kind, its size as its header says, its hash, and what it counts for. Nothing is ever
-//! decoded, so that a small file that claims to be a huge picture costs nothing here. It does not decide who is shown it.
+//! In: the bytes of a file or of a reply. Out: its kind, its size as its header says, its hash, and
+//! what it counts for. Nothing is ever decoded, so that a small file that claims to be a huge
+//! picture costs nothing here. It does not decide who is shown it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,13 +10,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Largest image a model is shown, in bytes: 5 MB as base64 (Anthropic API, "Vision": limits of one image).
+/// Largest image a model is shown, in bytes: 5 MB as base64 (Anthropic API, "Vision": limits of one
+/// image).
 pub const IMAGE_LIMIT_BYTES: usize = 3_750_000;
 /// Most pixels of one side (Anthropic API, "Vision").
 pub const IMAGE_LIMIT_SIDE: u32 = 8000;
 /// Most images of one conversation: with more of them, providers take smaller ones only.
 pub const IMAGES_LIMIT: usize = 20;
-/// Most bytes of all images of one conversation: as base64 they stay below the 20 MB that Gemini takes in one request.
+/// Most bytes of all images of one conversation: as base64 they stay below the 20 MB that Gemini
+/// takes in one request.
 pub const IMAGES_LIMIT_BYTES: usize = 12 * 1024 * 1024;
 
 /// What an image is, by its first bytes.
@@ -142,7 +145,10 @@ pub enum ImageError {
         size_bytes: usize,
     },
     /// Too many pixels.
-    #[error("is {width}x{height}, more than the {IMAGE_LIMIT_SIDE} pixels a side of an image that is shown")]
+    #[error(
+        "is {width}x{height}, more than the {IMAGE_LIMIT_SIDE} pixels a side of an image that is \
+         shown"
+    )]
     TooWide {
         /// Pixels from left to right.
         width: u32,
@@ -167,17 +173,30 @@ impl Image {
         Ok(image)
     }
 
-    /// Reads what bytes say of themselves, however large: for images that models give and none is shown.
+    /// Reads what bytes say of themselves, however large: for images that models give and none is
+    /// shown.
     ///
     /// # Errors
     /// When they are no image, or broken.
     pub fn measure(bytes: &[u8]) -> Result<Self, ImageError> {
         let kind = ImageKind::of(bytes).ok_or(ImageError::NoImage)?;
         let size = imagesize::blob_size(bytes).map_err(|_| ImageError::Broken { kind })?;
-        let side = |pixels: usize| u32::try_from(pixels).ok().filter(|pixels| *pixels > 0).ok_or(ImageError::Broken { kind });
+        let side = |pixels: usize| {
+            u32::try_from(pixels)
+                .ok()
+                .filter(|pixels| *pixels > 0)
+                .ok_or(ImageError::Broken { kind })
+        };
         let (width, height) = (side(size.width)?, side(size.height)?);
         let hash = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { kind, width, height, size_bytes: bytes.len(), hash, content: Content(Some(bytes.into())) })
+        Ok(Self {
+            kind,
+            width,
+            height,
+            size_bytes: bytes.len(),
+            hash,
+            content: Content(Some(bytes.into())),
+        })
     }
 
     /// Puts the bytes back that were kept apart; those of another image are not taken.
@@ -189,7 +208,8 @@ impl Image {
         }
     }
 
-    /// Returns about how many tokens it is for the dearest of the models it may be shown to: an estimate. See [`estimates`].
+    /// Returns about how many tokens it is for the dearest of the models it may be shown to: an
+    /// estimate. See [`estimates`].
     #[must_use]
     pub fn tokens(&self) -> usize {
         estimates(self.width, self.height).into_iter().max().unwrap_or_default()
@@ -206,18 +226,26 @@ impl fmt::Display for Image {
     }
 }
 
-/// Returns about how many tokens an image of this many pixels is for models of OpenAI, Anthropic and Gemini: estimates, as their guides to
-/// images put them together, each for the model of theirs that counts most.
+/// Returns about how many tokens an image of this many pixels is for models of OpenAI, Anthropic
+/// and Gemini: estimates, as their guides to images put them together, each for the model of theirs
+/// that counts most.
 ///
 /// - OpenAI: patches of 32 by 32 pixels, 1,536 at most, times 2.46.
 /// - Anthropic: a token for 750 pixels, 4,784 at most.
 /// - Gemini: 1,120, or 258 for each tile of 768 by 768 pixels where those are more.
 #[must_use]
 pub fn estimates(width: u32, height: u32) -> [usize; 3] {
-    let (width, height) = (usize::try_from(width).unwrap_or(usize::MAX), usize::try_from(height).unwrap_or(usize::MAX));
+    let (width, height) = (
+        usize::try_from(width).unwrap_or(usize::MAX),
+        usize::try_from(height).unwrap_or(usize::MAX),
+    );
     let patches = width.div_ceil(32).saturating_mul(height.div_ceil(32)).min(1536);
     let tiles = width.div_ceil(768).saturating_mul(height.div_ceil(768));
-    [patches.saturating_mul(246).div_ceil(100), width.saturating_mul(height).div_ceil(750).min(4784), tiles.saturating_mul(258).max(1120)]
+    [
+        patches.saturating_mul(246).div_ceil(100),
+        width.saturating_mul(height).div_ceil(750).min(4784),
+        tiles.saturating_mul(258).max(1120),
+    ]
 }
 
 #[cfg(test)]
@@ -242,7 +270,11 @@ mod tests {
             (webp(1024, 33), ImageKind::Webp, (1024, 33)),
         ] {
             let image = Image::parse(&bytes).unwrap();
-            assert_eq!((image.kind, (image.width, image.height), image.size_bytes), (kind, size, bytes.len()), "{kind:?}");
+            assert_eq!(
+                (image.kind, (image.width, image.height), image.size_bytes),
+                (kind, size, bytes.len()),
+                "{kind:?}"
+            );
             assert_eq!(image.content.bytes(), Some(&bytes[..]));
         }
     }
@@ -271,14 +303,20 @@ mod tests {
         large.resize(IMAGE_LIMIT_BYTES, 0);
         assert!(Image::parse(&large).is_ok());
         large.push(0);
-        assert_eq!(Image::parse(&large).unwrap_err(), ImageError::TooLarge { size_bytes: IMAGE_LIMIT_BYTES + 1 });
+        assert_eq!(
+            Image::parse(&large).unwrap_err(),
+            ImageError::TooLarge { size_bytes: IMAGE_LIMIT_BYTES + 1 }
+        );
     }
 
     #[test]
     fn is_written_without_its_bytes_and_gets_only_its_own_back() {
         let image = Image::parse(&png(640, 480)).unwrap();
         let text = serde_json::to_string(&image).unwrap();
-        assert!(text.starts_with(r#"{"kind":"png","width":640,"height":480,"size_bytes":29,"hash":""#), "{text}");
+        assert!(
+            text.starts_with(r#"{"kind":"png","width":640,"height":480,"size_bytes":29,"hash":""#),
+            "{text}"
+        );
         let read: Image = serde_json::from_str(&text).unwrap();
         assert_eq!(read.content.bytes(), None);
         assert_eq!(read.clone().with_content(&png(640, 481)), read);
@@ -289,9 +327,12 @@ mod tests {
 
     #[test]
     fn counts_tokens_by_each_providers_rule() {
-        for (size, expected) in
-            [((100, 100), [40, 14, 1120]), ((1024, 1024), [2520, 1399, 1120]), ((8000, 8000), [3779, 4784, 31218]), ((1, 1), [3, 1, 1120])]
-        {
+        for (size, expected) in [
+            ((100, 100), [40, 14, 1120]),
+            ((1024, 1024), [2520, 1399, 1120]),
+            ((8000, 8000), [3779, 4784, 31218]),
+            ((1, 1), [3, 1, 1120]),
+        ] {
             assert_eq!(estimates(size.0, size.1), expected, "{size:?}");
         }
     }

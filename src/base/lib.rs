@@ -1,4 +1,5 @@
-//! What every other crate speaks of: paths, secrets, messages, images, ids, tools' names, the clock's trait.
+//! What every other crate speaks of: paths, secrets, messages, images, ids, tools' names, the
+//! clock's trait.
 //!
 //! No effects, no clock of its own, nothing that decides.
 

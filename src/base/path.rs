@@ -1,7 +1,9 @@
-//! `RepoPath`: a place inside the checkout, as text that has been checked once and can be trusted afterwards.
+//! `RepoPath`: a place inside the checkout, as text that has been checked once and can be trusted
+//! afterwards.
 //!
-//! In: whatever a person, a file or a model wrote. Out: a relative, `/`-separated, dot-free path, or why it is not one.
-//! It says nothing about the disk: links are resolved by `workspace`, protection is decided by `policy`.
+//! In: whatever a person, a file or a model wrote. Out: a relative, `/`-separated, dot-free path,
+//! or why it is not one. It says nothing about the disk: links are resolved by `workspace`,
+//! protection is decided by `policy`.
 
 use std::fmt;
 
@@ -10,7 +12,8 @@ use serde::{Deserialize, Serialize};
 /// Longest accepted path, in bytes (Linux `PATH_MAX`, without the closing NUL).
 pub const PATH_LIMIT_BYTES: usize = 4095;
 
-/// A path relative to the checkout's root: `/` between parts, no `.` or `..` part, no control character.
+/// A path relative to the checkout's root: `/` between parts, no `.` or `..` part, no control
+/// character.
 ///
 /// The root itself is the empty path and is shown as `.`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,7 +41,8 @@ pub enum PathError {
 }
 
 impl RepoPath {
-    /// Reads a path as written by a person or a model; `a/./b`, `a//b` and `a/../b` are brought to their plain form.
+    /// Reads a path as written by a person or a model; `a/./b`, `a//b` and `a/../b` are brought to
+    /// their plain form.
     ///
     /// # Errors
     /// When the text is empty, absolute, leaves the root, is too long or holds control characters.
@@ -111,13 +115,19 @@ impl RepoPath {
         if below.starts_with('/') || below.starts_with('~') || has_drive(below) {
             return Err(PathError::Absolute(below.to_owned()));
         }
-        if self.is_root() { Self::parse(below) } else { Self::parse(&format!("{}/{below}", self.0)) }
+        if self.is_root() {
+            Self::parse(below)
+        } else {
+            Self::parse(&format!("{}/{below}", self.0))
+        }
     }
 
     /// Returns true when this path is `folder` or lies below it.
     #[must_use]
     pub fn is_within(&self, folder: &Self) -> bool {
-        folder.is_root() || self == folder || self.0.strip_prefix(&folder.0).is_some_and(|rest| rest.starts_with('/'))
+        folder.is_root()
+            || self == folder
+            || self.0.strip_prefix(&folder.0).is_some_and(|rest| rest.starts_with('/'))
     }
 }
 
@@ -142,7 +152,9 @@ impl From<RepoPath> for String {
 
 fn has_drive(text: &str) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && chars.next() == Some(':') && matches!(chars.next(), Some('/' | '\\'))
+    chars.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && chars.next() == Some(':')
+        && matches!(chars.next(), Some('/' | '\\'))
 }
 
 #[cfg(test)]
@@ -152,10 +164,19 @@ mod tests {
 
     #[test]
     fn brings_paths_to_their_plain_form() {
-        for (written, plain) in
-            [("src/main.rs", "src/main.rs"), ("./src//a/../b", "src/b"), (".", "."), ("a/..", "."), ("a/", "a"), ("ä b", "ä b")]
-        {
-            assert_eq!(RepoPath::parse(written).map(String::from), Ok(plain.to_owned()), "{written}");
+        for (written, plain) in [
+            ("src/main.rs", "src/main.rs"),
+            ("./src//a/../b", "src/b"),
+            (".", "."),
+            ("a/..", "."),
+            ("a/", "a"),
+            ("ä b", "ä b"),
+        ] {
+            assert_eq!(
+                RepoPath::parse(written).map(String::from),
+                Ok(plain.to_owned()),
+                "{written}"
+            );
         }
     }
 

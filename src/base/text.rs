@@ -1,4 +1,5 @@
-//! Bounded text: what is too long is cut in the middle, at a line where one is near, and says how much is missing.
+//! Bounded text: what is too long is cut in the middle, at a line where one is near, and says how
+//! much is missing.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,8 @@ pub struct Clipped {
 }
 
 impl Clipped {
-    /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on top of it.
+    /// Keeps the first and last half of `limit_bytes`; the line that says what is missing comes on
+    /// top of it.
     #[must_use]
     pub fn head_tail(text: &str, limit_bytes: usize) -> Self {
         if text.len() <= limit_bytes {
@@ -21,19 +23,32 @@ impl Clipped {
         let half = limit_bytes / 2;
         let head = text.get(..floor_boundary(text, half)).unwrap_or_default();
         let tail = text.get(ceil_boundary(text, text.len() - half)..).unwrap_or_default();
-        let head = head.rfind('\n').filter(|at| half - at < half / 4).and_then(|at| head.get(..=at)).unwrap_or(head);
-        let tail = tail.find('\n').filter(|at| *at < half / 4).and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
+        let head = head
+            .rfind('\n')
+            .filter(|at| half - at < half / 4)
+            .and_then(|at| head.get(..=at))
+            .unwrap_or(head);
+        let tail = tail
+            .find('\n')
+            .filter(|at| *at < half / 4)
+            .and_then(|at| tail.get(at + 1..))
+            .unwrap_or(tail);
         let omitted_bytes = text.len() - head.len() - tail.len();
         let gap = if head.ends_with('\n') || head.is_empty() { "" } else { "\n" };
-        Self { text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"), omitted_bytes }
+        Self {
+            text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
+            omitted_bytes,
+        }
     }
 }
 
-/// Returns the bytes of a text, those of letters outside ASCII counted twice: a token holds about four bytes of English or of code, and of most
-/// other writing two or fewer. Used where sizes are estimated.
+/// Returns the bytes of a text, those of letters outside ASCII counted twice: a token holds about
+/// four bytes of English or of code, and of most other writing two or fewer. Used where sizes are
+/// estimated.
 #[must_use]
 pub fn weighed_bytes(text: &str) -> usize {
-    // Blocks whose sum fits a byte: the machine then adds many bytes at once, and whole conversations are weighed.
+    // Blocks whose sum fits a byte: the machine then adds many bytes at once, and whole
+    // conversations are weighed.
     let marks = |block: &[u8]| usize::from(block.iter().map(|byte| byte >> 7).sum::<u8>());
     text.len() + text.as_bytes().chunks(usize::from(u8::MAX)).map(marks).sum::<usize>()
 }
@@ -63,9 +78,14 @@ mod tests {
     #[test]
     fn other_writing_weighs_more_than_its_bytes() {
         // Tokens at four weighed bytes each, beside what common tokenizers make of it.
-        for (text, least_tokens) in
-            [("fn main() {}", 3), ("你好，世界", 5), ("こんにちは世界", 5), ("😀😃😄", 6), ("Привет, мир", 4), ("안녕하세요", 5)]
-        {
+        for (text, least_tokens) in [
+            ("fn main() {}", 3),
+            ("你好，世界", 5),
+            ("こんにちは世界", 5),
+            ("😀😃😄", 6),
+            ("Привет, мир", 4),
+            ("안녕하세요", 5),
+        ] {
             assert!(super::weighed_bytes(text).div_ceil(4) >= least_tokens, "{text}");
         }
         assert_eq!(super::weighed_bytes("plain"), 5);
@@ -77,14 +97,21 @@ mod tests {
 
     #[test]
     fn keeps_short_text_whole() {
-        assert_eq!(Clipped::head_tail("ab\ncd", 5), Clipped { text: "ab\ncd".into(), omitted_bytes: 0 });
+        assert_eq!(
+            Clipped::head_tail("ab\ncd", 5),
+            Clipped { text: "ab\ncd".into(), omitted_bytes: 0 }
+        );
     }
 
     #[test]
     fn keeps_both_ends_of_long_text() {
         let clipped = Clipped::head_tail(&format!("start\n{}\nend", "x".repeat(1000)), 20);
         assert_eq!(clipped.omitted_bytes, 990);
-        assert!(clipped.text.starts_with("start\n") && clipped.text.ends_with("end"), "{}", clipped.text);
+        assert!(
+            clipped.text.starts_with("start\n") && clipped.text.ends_with("end"),
+            "{}",
+            clipped.text
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The tools' names and the groups modes give them in. What a tool does is in `tools`; who may call it is decided by
-//! `modes` and `policy`.
+//! The tools' names and the groups modes give them in. What a tool does is in `tools`; who may call
+//! it is decided by `modes` and `policy`.
 
 use std::fmt;
 

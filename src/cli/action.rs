@@ -1,7 +1,8 @@
-//! `locum action`: the Action's entry. Everything comes from its inputs, the environment and the event's payload; outputs, job summary
-//! and annotations go back to the runner.
+//! `locum action`: the Action's entry. Everything comes from its inputs, the environment and the
+//! event's payload; outputs, job summary and annotations go back to the runner.
 //!
-//! Nothing a child or a model wrote reaches the runner's log unfiltered: a line of theirs is never a command to it.
+//! Nothing a child or a model wrote reaches the runner's log unfiltered: a line of theirs is never
+//! a command to it.
 
 use std::cell::RefCell;
 use std::fs::OpenOptions;
@@ -39,10 +40,15 @@ use locum_workspace::remote::Remote;
 ///
 /// # Errors
 /// When the set-up is wrong or the machine fails.
-pub fn run(_args: &ActionArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    _args: &ActionArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let environment = &context.environment;
     let job = ActionContext::from_environment(environment).map_err(|missing| {
-        Failure::usage(missing.variable, "not set").hint("`locum action` runs as a step of GitHub Actions; elsewhere use `locum run`")
+        Failure::usage(missing.variable, "not set")
+            .hint("`locum action` runs as a step of GitHub Actions; elsewhere use `locum run`")
     })?;
     let secrets = environment.secrets();
     for secret in secrets.iter().filter(|secret| secret.expose().len() >= SHORTEST_VALUE_BYTES) {
@@ -54,28 +60,52 @@ pub fn run(_args: &ActionArgs, context: &Context, output: &mut Output) -> Result
         Ok(ends) => finish(ends, &job, &redactor, output),
         Err(failure) => {
             let message = failure.to_string();
-            output.line(actions::annotation(&Annotation { level: Level::Error, title: "locum", message: &message, place: None }));
-            write_outputs(&job, &[("outcome", "failed".to_owned()), ("conclusion", "failure".to_owned()), ("final-message", message)])
+            output.line(actions::annotation(&Annotation {
+                level: Level::Error,
+                title: "locum",
+                message: &message,
+                place: None,
+            }));
+            write_outputs(
+                &job,
+                &[
+                    ("outcome", "failed".to_owned()),
+                    ("conclusion", "failure".to_owned()),
+                    ("final-message", message),
+                ],
+            )
         }
     };
     written?;
     Ok(ended?.iter().map(status).max_by_key(|status| status.code()).unwrap_or(ExitStatus::Done))
 }
 
-fn carry_out(job: &ActionContext, redactor: &Redactor, context: &Context, output: &mut Output) -> Result<Vec<ActionEnd>, Failure> {
+fn carry_out(
+    job: &ActionContext,
+    redactor: &Redactor,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Vec<ActionEnd>, Failure> {
     let environment = &context.environment;
     let inputs = ActionInputs::read(environment)?;
     let settings = own_settings(environment, &[])?;
     let path = &job.event_path;
     let unreadable = |what: String| Failure::usage(path.display().to_string(), what);
-    let payload =
-        files::read(path).map_err(|fault| unreadable(fault.to_string()))?.ok_or_else(|| unreadable("does not exist".to_owned()))?;
+    let payload = files::read(path)
+        .map_err(|fault| unreadable(fault.to_string()))?
+        .ok_or_else(|| unreadable("does not exist".to_owned()))?;
     let token = environment.get(&settings.values.forge.token_env).map(Secret::new);
     let clock = SystemClock::start();
-    let forge = GitHub::new(&settings.values.forge.api_url, &job.repository, token.clone(), Arc::new(clock))
-        .map_err(|error| Failure::usage("GITHUB_REPOSITORY", error.to_string()))?;
+    let forge = GitHub::new(
+        &settings.values.forge.api_url,
+        &job.repository,
+        token.clone(),
+        Arc::new(clock),
+    )
+    .map_err(|error| Failure::usage("GITHUB_REPOSITORY", error.to_string()))?;
     let url = format!("{}/{}.git", job.server_url.trim_end_matches('/'), job.repository);
-    let remote = Remote::parse(&url, token).map_err(|error| Failure::usage("GITHUB_SERVER_URL", error.to_string()))?;
+    let remote = Remote::parse(&url, token)
+        .map_err(|error| Failure::usage("GITHUB_SERVER_URL", error.to_string()))?;
     let workspace = open(&context.folder)?;
     let git = GitBinary::new(&workspace.repo, environment.variables());
     let arrival = Arrival {
@@ -89,8 +119,10 @@ fn carry_out(job: &ActionContext, redactor: &Redactor, context: &Context, output
         git: &git,
         clock: &clock as &dyn Clock,
     };
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(error.to_string()))?;
     output.line(actions::group("locum: every step, and what the policy says to it"));
     let log = RefCell::new(&mut *output);
     let mut watch = |line: &JournalLine, state: &State| {
@@ -104,45 +136,83 @@ fn carry_out(job: &ActionContext, redactor: &Redactor, context: &Context, output
 }
 
 /// Tells the runner how everything ended.
-fn finish(ends: &[ActionEnd], job: &ActionContext, redactor: &Redactor, output: &mut Output) -> Result<(), Failure> {
+fn finish(
+    ends: &[ActionEnd],
+    job: &ActionContext,
+    redactor: &Redactor,
+    output: &mut Output,
+) -> Result<(), Failure> {
     for end in ends {
         let (level, message) = match end {
             ActionEnd::Skipped(why) => (Level::Notice, format!("nothing started: {why}")),
-            ActionEnd::Answered { what, refused: true } => (Level::Warning, format!("not started: {what}")),
-            ActionEnd::Answered { what, refused: false } => (Level::Notice, format!("answered: {what}")),
+            ActionEnd::Answered { what, refused: true } => {
+                (Level::Warning, format!("not started: {what}"))
+            }
+            ActionEnd::Answered { what, refused: false } => {
+                (Level::Notice, format!("answered: {what}"))
+            }
             ActionEnd::Planned(plan) => (Level::Notice, format!("dry run\n{plan}")),
-            ActionEnd::Ran(ran) => (if ran.fails { Level::Error } else { Level::Notice }, ran_words(ran)),
+            ActionEnd::Ran(ran) => {
+                (if ran.fails { Level::Error } else { Level::Notice }, ran_words(ran))
+            }
         };
         let message = redactor.redact(&message);
-        output.line(actions::annotation(&Annotation { level, title: "locum", message: &message, place: None }));
+        output.line(actions::annotation(&Annotation {
+            level,
+            title: "locum",
+            message: &message,
+            place: None,
+        }));
         if let Some(file) = &job.summary_file {
             append(file, &redactor.redact(&summary_of(end)))?;
         }
     }
-    let outputs: Vec<(&str, String)> =
-        ends.last().map(outputs_of).unwrap_or_default().into_iter().map(|(name, value)| (name, redactor.redact(&value))).collect();
+    let outputs: Vec<(&str, String)> = ends
+        .last()
+        .map(outputs_of)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(name, value)| (name, redactor.redact(&value)))
+        .collect();
     write_outputs(job, &outputs)
 }
 
 fn ran_words(ran: &Ran) -> String {
-    let reason = ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+    let reason =
+        ran.outcome.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
     format!("{}{reason}", figures::word(ran.outcome.word))
 }
 
 fn summary_of(end: &ActionEnd) -> String {
     match end {
-        ActionEnd::Skipped(why) => format!("**locum**: nothing started: {}\n", locum_agent::report::markdown::inline(why)),
-        ActionEnd::Answered { what, .. } => format!("**locum**: {}\n", locum_agent::report::markdown::inline(what)),
-        ActionEnd::Planned(plan) => format!("**locum**: dry run\n\n{}\n", locum_agent::report::markdown::fenced(&plan.to_string(), "text")),
+        ActionEnd::Skipped(why) => {
+            format!("**locum**: nothing started: {}\n", locum_agent::report::markdown::inline(why))
+        }
+        ActionEnd::Answered { what, .. } => {
+            format!("**locum**: {}\n", locum_agent::report::markdown::inline(what))
+        }
+        ActionEnd::Planned(plan) => format!(
+            "**locum**: dry run\n\n{}\n",
+            locum_agent::report::markdown::fenced(&plan.to_string(), "text")
+        ),
         ActionEnd::Ran(ran) => {
             let mut landing = match &ran.published.landed {
-                Landed::PullRequest { number, url, branch, .. } => format!("Pull request [#{number}]({url}) from `{branch}`."),
+                Landed::PullRequest { number, url, branch, .. } => {
+                    format!("Pull request [#{number}]({url}) from `{branch}`.")
+                }
                 Landed::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
-                Landed::Review { url, comments } => format!("[Review]({url}) with {}.", figures::count(*comments, "comment")),
-                Landed::Nowhere(why) | Landed::Diff(why) => locum_agent::report::markdown::inline(why),
+                Landed::Review { url, comments } => {
+                    format!("[Review]({url}) with {}.", figures::count(*comments, "comment"))
+                }
+                Landed::Nowhere(why) | Landed::Diff(why) => {
+                    locum_agent::report::markdown::inline(why)
+                }
             };
             for note in &ran.published.notes {
-                landing.push_str(&format!("\n\nNot published: {}", locum_agent::report::markdown::inline(note)));
+                landing.push_str(&format!(
+                    "\n\nNot published: {}",
+                    locum_agent::report::markdown::inline(note)
+                ));
             }
             for risk in &ran.plan.risks {
                 landing.push_str(&format!("\n\n{}.", locum_agent::report::markdown::inline(risk)));
@@ -156,14 +226,26 @@ fn summary_of(end: &ActionEnd) -> String {
 fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
     match end {
         ActionEnd::Skipped(why) => {
-            vec![("outcome", "skipped".to_owned()), ("conclusion", "neutral".to_owned()), ("final-message", why.clone())]
+            vec![
+                ("outcome", "skipped".to_owned()),
+                ("conclusion", "neutral".to_owned()),
+                ("final-message", why.clone()),
+            ]
         }
         ActionEnd::Answered { what, refused } => {
             let outcome = if *refused { "refused" } else { "skipped" };
-            vec![("outcome", outcome.to_owned()), ("conclusion", "neutral".to_owned()), ("final-message", what.clone())]
+            vec![
+                ("outcome", outcome.to_owned()),
+                ("conclusion", "neutral".to_owned()),
+                ("final-message", what.clone()),
+            ]
         }
         ActionEnd::Planned(plan) => {
-            vec![("outcome", "skipped".to_owned()), ("conclusion", "neutral".to_owned()), ("final-message", plan.to_string())]
+            vec![
+                ("outcome", "skipped".to_owned()),
+                ("conclusion", "neutral".to_owned()),
+                ("final-message", plan.to_string()),
+            ]
         }
         ActionEnd::Ran(ran) => outputs_of_run(ran),
     }
@@ -171,11 +253,17 @@ fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
 
 fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
     let outcome = &ran.outcome;
-    let message = if outcome.summary.is_empty() { outcome.reason.clone().unwrap_or_default() } else { outcome.summary.clone() };
+    let message = if outcome.summary.is_empty() {
+        outcome.reason.clone().unwrap_or_default()
+    } else {
+        outcome.summary.clone()
+    };
     let (branch, number) = match &ran.published.landed {
         Landed::PullRequest { branch, number, .. } => (branch.clone(), number.to_string()),
         Landed::Commit { branch, .. } => (branch.clone(), String::new()),
-        Landed::Review { .. } | Landed::Nowhere(_) | Landed::Diff(_) => (String::new(), String::new()),
+        Landed::Review { .. } | Landed::Nowhere(_) | Landed::Diff(_) => {
+            (String::new(), String::new())
+        }
     };
     let conclusion = match (ran.fails, outcome.word) {
         (true, _) => "failure",
@@ -188,10 +276,23 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
         ("final-message", message),
         ("branch-name", branch),
         ("pull-request-number", number),
-        ("comment-id", ran.published.comment.as_ref().map(|receipt| receipt.id.to_string()).unwrap_or_default()),
+        (
+            "comment-id",
+            ran.published
+                .comment
+                .as_ref()
+                .map(|receipt| receipt.id.to_string())
+                .unwrap_or_default(),
+        ),
         ("session-id", outcome.session.to_string()),
-        ("transcript-path", ran.folder.join(locum_agent::session::journal::JOURNAL_FILE).display().to_string()),
-        ("patch-path", ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default()),
+        (
+            "transcript-path",
+            ran.folder.join(locum_agent::session::journal::JOURNAL_FILE).display().to_string(),
+        ),
+        (
+            "patch-path",
+            ran.patch.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
+        ),
         ("cost-usd", format!("{:.4}", outcome.spent.cost_usd)),
         ("input-tokens", outcome.spent.usage.input.to_string()),
         ("output-tokens", outcome.spent.usage.output.to_string()),
@@ -202,7 +303,9 @@ fn outputs_of_run(ran: &Ran) -> Vec<(&'static str, String)> {
 /// An outcome that `fail-on` does not name leaves the step green.
 fn status(end: &ActionEnd) -> ExitStatus {
     match end {
-        ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_) => ExitStatus::Done,
+        ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_) => {
+            ExitStatus::Done
+        }
         ActionEnd::Ran(ran) if ran.fails => match ExitStatus::of(ran.outcome.word) {
             ExitStatus::Done => ExitStatus::Failed,
             status => status,

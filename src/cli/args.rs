@@ -1,6 +1,7 @@
 //! The command line as clap reads it: every subcommand and flag, with the words of its help.
 //!
-//! Flags can tighten a policy, never widen it. A value's meaning is checked by the floor that uses it.
+//! Flags can tighten a policy, never widen it. A value's meaning is checked by the floor that uses
+//! it.
 
 use std::path::PathBuf;
 
@@ -16,7 +17,13 @@ use locum_models::cassette::Field;
 
 /// A headless coding agent for CI, decided by a policy file instead of a person.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "locum", version, propagate_version = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    name = "locum",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
 #[command(after_help = EXIT_CODES)]
 pub struct Cli {
     /// Flags every subcommand has.
@@ -27,8 +34,9 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 usage or configuration · 3 the task failed · 4 refused by the policy · \
-                          5 needs a person · 6 budget used up · 124 out of time · 130 cancelled";
+const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 usage or configuration · 3 \
+                          the task failed · 4 refused by the policy · 5 needs a person · 6 budget \
+                          used up · 124 out of time · 130 cancelled";
 
 /// Flags every subcommand has.
 #[derive(Clone, Debug, Args)]
@@ -61,7 +69,8 @@ pub enum LogFormat {
 pub enum Command {
     /// Run a task in a git checkout.
     Run(RunArgs),
-    /// Run as a step of GitHub Actions: everything comes from inputs, the environment and the event's payload.
+    /// Run as a step of GitHub Actions: everything comes from inputs, the environment and the
+    /// event's payload.
     Action(ActionArgs),
     /// Maintenance jobs of the repository (`.locum/jobs/*.yml`).
     Job(JobArgs),
@@ -165,7 +174,8 @@ pub struct RunArgs {
     /// Mode of the root task; the policy's default when absent.
     #[arg(long, value_name = "SLUG")]
     pub mode: Option<String>,
-    /// Revision whose policy, modes and rules files count, and from which changes are counted; the checkout's own commit when absent.
+    /// Revision whose policy, modes and rules files count, and from which changes are counted; the
+    /// checkout's own commit when absent.
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
     /// What every run takes.
@@ -185,13 +195,16 @@ pub struct RunOptions {
     /// Play the fixed replies of this script instead of asking a model.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
     pub script: Option<PathBuf>,
-    /// Write every reply of a model to this file, without secrets, so that the run can be played again; a file that is there is added to.
+    /// Write every reply of a model to this file, without secrets, so that the run can be played
+    /// again; a file that is there is added to.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<PathBuf>,
-    /// Play the replies of a recorded run instead of asking a model; a request that is not the recorded one fails the run.
+    /// Play the replies of a recorded run instead of asking a model; a request that is not the
+    /// recorded one fails the run.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
     pub replay: Option<PathBuf>,
-    /// What may differ from the recording: the system prompt, the tools, what was said before, told or answered since. May be repeated.
+    /// What may differ from the recording: the system prompt, the tools, what was said before, told
+    /// or answered since. May be repeated.
     #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay")]
     pub replay_tolerate: Vec<ReplayField>,
     /// Print what would run and under which limits, and stop there.
@@ -235,12 +248,18 @@ impl RunOptions {
             ("--max-turns", "budget.turns", self.max_turns.map(|limit| limit.to_string())),
             ("--max-tokens", "budget.tokens", self.max_tokens.map(|limit| limit.to_string())),
             ("--max-cost-usd", "budget.cost_usd", self.max_cost_usd.map(|limit| limit.to_string())),
-            ("--timeout-minutes", "budget.minutes", self.timeout_minutes.map(|limit| limit.to_string())),
+            (
+                "--timeout-minutes",
+                "budget.minutes",
+                self.timeout_minutes.map(|limit| limit.to_string()),
+            ),
             ("--session-dir", "session_dir", folder),
         ];
         flags
             .into_iter()
-            .filter_map(|(flag, key, value)| Some(FlagValue { flag: flag.to_owned(), key: key.to_owned(), value: value? }))
+            .filter_map(|(flag, key, value)| {
+                Some(FlagValue { flag: flag.to_owned(), key: key.to_owned(), value: value? })
+            })
             .collect()
     }
 }
@@ -249,7 +268,11 @@ impl RunArgs {
     /// Returns the flags that are settings.
     #[must_use]
     pub fn settings(&self) -> Vec<FlagValue> {
-        let mode = self.mode.clone().map(|value| FlagValue { flag: "--mode".to_owned(), key: "mode".to_owned(), value });
+        let mode = self.mode.clone().map(|value| FlagValue {
+            flag: "--mode".to_owned(),
+            key: "mode".to_owned(),
+            value,
+        });
         mode.into_iter().chain(self.options.settings()).collect()
     }
 }
@@ -377,7 +400,8 @@ pub enum SessionCommand {
     Show(SessionShowArgs),
     /// Go on with a session that was killed, or that a person has decided on.
     Resume(SessionResumeArgs),
-    /// Say yes to the call a session is held at: it may be performed once, when the session is resumed.
+    /// Say yes to the call a session is held at: it may be performed once, when the session is
+    /// resumed.
     Approve(SessionApproveArgs),
     /// Say no to the call a session is held at: the model is told, when the session is resumed.
     Deny(SessionDenyArgs),
@@ -495,20 +519,35 @@ mod tests {
 
     #[test]
     fn every_flag_that_is_a_setting_names_one() {
-        let words = "locum run x --mode m --model p --publish none --max-turns 1 --max-tokens 2 --max-cost-usd 3.5 --timeout-minutes 4 --session-dir d";
-        let Command::Run(args) = Cli::try_parse_from(words.split(' ')).unwrap().command else { panic!("not run") };
+        let words = "locum run x --mode m --model p --publish none --max-turns 1 --max-tokens 2 \
+                     --max-cost-usd 3.5 --timeout-minutes 4 --session-dir d";
+        let Command::Run(args) = Cli::try_parse_from(words.split(' ')).unwrap().command else {
+            panic!("not run")
+        };
         let flags = args.settings();
         assert_eq!(flags.len(), 8);
         let environment = Environment::default();
-        let settings = load(&Layers { user: None, repository: None, environment: &environment, flags: &flags }).unwrap();
+        let settings = load(&Layers {
+            user: None,
+            repository: None,
+            environment: &environment,
+            flags: &flags,
+        })
+        .unwrap();
         for flag in flags {
-            assert_eq!(settings.source(&flag.key).unwrap().to_string(), format!("flag {}", flag.flag));
+            assert_eq!(
+                settings.source(&flag.key).unwrap().to_string(),
+                format!("flag {}", flag.flag)
+            );
         }
     }
 
     #[test]
     fn a_script_stands_in_for_a_model_so_both_is_a_mistake() {
         assert!(Cli::try_parse_from(["locum", "run", "x", "--script", "s.yml"]).is_ok());
-        assert!(Cli::try_parse_from(["locum", "run", "x", "--script", "s.yml", "--model", "m"]).is_err());
+        assert!(
+            Cli::try_parse_from(["locum", "run", "x", "--script", "s.yml", "--model", "m"])
+                .is_err()
+        );
     }
 }

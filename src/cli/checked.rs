@@ -56,7 +56,12 @@ pub struct Told<'t, D> {
 }
 
 /// Shows what was found; ends with 2 when one file has a mistake.
-pub fn show<D: Serialize>(all: &[Checked<D>], told: Told<'_, D>, as_json: bool, output: &mut Output) -> ExitStatus {
+pub fn show<D: Serialize>(
+    all: &[Checked<D>],
+    told: Told<'_, D>,
+    as_json: bool,
+    output: &mut Output,
+) -> ExitStatus {
     if as_json {
         output.json(&all);
     } else {
@@ -67,15 +72,28 @@ pub fn show<D: Serialize>(all: &[Checked<D>], told: Told<'_, D>, as_json: bool, 
             output.line(told.none);
         }
     }
-    if all.iter().all(|checked| checked.mistakes.is_empty()) { ExitStatus::Done } else { ExitStatus::Usage }
+    if all.iter().all(|checked| checked.mistakes.is_empty()) {
+        ExitStatus::Done
+    } else {
+        ExitStatus::Usage
+    }
 }
 
 impl<D> Checked<D> {
     fn show(&self, defines: &str, output: &mut Output) {
         let said = |word: &str, finding: &Finding| {
-            let place = if finding.line == 0 { self.file.clone() } else { format!("{}:{}:{}", self.file, finding.line, finding.column) };
-            let path = if finding.path.is_empty() { String::new() } else { format!("`{}`: ", finding.path) };
-            let hint = finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+            let place = if finding.line == 0 {
+                self.file.clone()
+            } else {
+                format!("{}:{}:{}", self.file, finding.line, finding.column)
+            };
+            let path = if finding.path.is_empty() {
+                String::new()
+            } else {
+                format!("`{}`: ", finding.path)
+            };
+            let hint =
+                finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
             visible(&format!("{word}: {place}: {path}{}{hint}", finding.message))
         };
         for mistake in &self.mistakes {
@@ -90,13 +108,20 @@ impl<D> Checked<D> {
     }
 }
 
-/// Reads a file a person named: the longest end of its path that is a place of such files, else the path as written; and its text.
+/// Reads a file a person named: the longest end of its path that is a place of such files, else the
+/// path as written; and its text.
 ///
 /// # Errors
 /// When it is not there or cannot be read.
-pub fn named(path: &Path, shown: &Path, is_place: &dyn Fn(&str) -> bool) -> Result<(String, String), Failure> {
-    let file = named_file(path)?.ok_or_else(|| Failure::usage("FILE", format!("`{}` does not exist", shown.display())))?;
-    let parts: Vec<String> = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+pub fn named(
+    path: &Path,
+    shown: &Path,
+    is_place: &dyn Fn(&str) -> bool,
+) -> Result<(String, String), Failure> {
+    let file = named_file(path)?
+        .ok_or_else(|| Failure::usage("FILE", format!("`{}` does not exist", shown.display())))?;
+    let parts: Vec<String> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));
     let known = ends.into_iter().find(|end| is_place(end));
     Ok((known.unwrap_or_else(|| shown.display().to_string()), file.text))

@@ -1,4 +1,5 @@
-//! `locum commands list|show|validate`: the slash commands a task may begin with, and what is wrong with their files.
+//! `locum commands list|show|validate`: the slash commands a task may begin with, and what is wrong
+//! with their files.
 
 use serde::Serialize;
 
@@ -21,7 +22,11 @@ const DESCRIPTION_CHARS: usize = 80;
 ///
 /// # Errors
 /// When a file cannot be read; a command that does not exist.
-pub fn run(args: &CommandsArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &CommandsArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         CommandsCommand::List(args) => {
             let set = Place::open(context, args.at.as_deref())?.commands(&context.environment)?;
@@ -57,7 +62,9 @@ struct View<'c> {
 impl<'c> View<'c> {
     fn of(file: &'c CommandFile) -> Self {
         let command = file.command.as_ref().ok();
-        let of = |text: fn(&SlashCommand) -> &Option<String>| command.and_then(|command| text(command).as_deref());
+        let of = |text: fn(&SlashCommand) -> &Option<String>| {
+            command.and_then(|command| text(command).as_deref())
+        };
         Self {
             name: &file.name,
             file: &file.origin,
@@ -73,17 +80,30 @@ impl<'c> View<'c> {
 }
 
 fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
-    let views: Vec<View<'_>> = set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
+    let views: Vec<View<'_>> =
+        set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
     if as_json {
         return output.json(&views);
     }
     let row = |view: &View<'_>| {
-        let about = if view.is_broken { "broken: see `locum commands validate`" } else { view.description.unwrap_or_default() };
+        let about = if view.is_broken {
+            "broken: see `locum commands validate`"
+        } else {
+            view.description.unwrap_or_default()
+        };
         let call = [Some(format!("/{}", view.name)), view.argument_hint.map(str::to_owned)];
         let dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
-        [call.into_iter().flatten().collect::<Vec<_>>().join(" "), view.file.to_owned(), dash(view.mode), clip(about, DESCRIPTION_CHARS)]
+        [
+            call.into_iter().flatten().collect::<Vec<_>>().join(" "),
+            view.file.to_owned(),
+            dash(view.mode),
+            clip(about, DESCRIPTION_CHARS),
+        ]
     };
-    for line in table::lines(["COMMAND", "FROM", "MODE", "WHAT FOR"], &views.iter().map(row).collect::<Vec<_>>()) {
+    for line in table::lines(
+        ["COMMAND", "FROM", "MODE", "WHAT FOR"],
+        &views.iter().map(row).collect::<Vec<_>>(),
+    ) {
         output.line(line);
     }
     if views.is_empty() {
@@ -94,7 +114,9 @@ fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
 fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
     let set = Place::open(context, args.inspect.at.as_deref())?.commands(&context.environment)?;
     let name = args.name.strip_prefix('/').unwrap_or(&args.name);
-    let file = set.find(name).map_err(|hint| Failure::usage("NAME", format!("there is no command `/{name}`")).hint(hint))?;
+    let file = set.find(name).map_err(|hint| {
+        Failure::usage("NAME", format!("there is no command `/{name}`")).hint(hint)
+    })?;
     if let Err(mistakes) = &file.command {
         return Err(Fault::file(&file.origin, mistakes.clone()).into());
     }
@@ -103,8 +125,14 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
         output.json(&view);
         return Ok(ExitStatus::Done);
     }
-    output.line(visible(&format!("/{}{}", view.name, view.argument_hint.map(|hint| format!(" {hint}")).unwrap_or_default())));
-    let tools = view.allowed_tools.map(|tools| tools.as_str().map_or_else(|| tools.to_string(), str::to_owned));
+    output.line(visible(&format!(
+        "/{}{}",
+        view.name,
+        view.argument_hint.map(|hint| format!(" {hint}")).unwrap_or_default()
+    )));
+    let tools = view
+        .allowed_tools
+        .map(|tools| tools.as_str().map_or_else(|| tools.to_string(), str::to_owned));
     let rows = [
         ("from", Some(view.file)),
         ("description", view.description),
@@ -126,17 +154,25 @@ struct Names {
 }
 
 /// Checks the files that are named, or every file there is.
-fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn validate(
+    args: &ValidateArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let set = if args.files.is_empty() {
         Place::open(context, args.inspect.at.as_deref())?.commands(&context.environment)?
     } else {
         let mut set = CommandSet::default();
         for file in &args.files {
-            let (path, text) = checked::named(&context.folder.join(file), file, &commands::is_command_file)?;
+            let (path, text) =
+                checked::named(&context.folder.join(file), file, &commands::is_command_file)?;
             let read = CommandSet::read(&[PromptFile { path, text }]).files;
             if read.is_empty() {
                 let what = format!("`{}` is no file of a command", file.display());
-                return Err(Failure::usage("FILE", what).hint(format!("commands are `.md` files below {}", commands::FOLDERS.join(", "))));
+                return Err(Failure::usage("FILE", what).hint(format!(
+                    "commands are `.md` files below {}",
+                    commands::FOLDERS.join(", ")
+                )));
             }
             set.files.extend(read);
         }
@@ -148,9 +184,21 @@ fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Resu
             Err(mistakes) => (Vec::new(), mistakes),
         };
         let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
-        Checked { file: file.origin, defines: Names { commands }, mistakes: findings(mistakes), warnings: findings(file.warnings) }
+        Checked {
+            file: file.origin,
+            defines: Names { commands },
+            mistakes: findings(mistakes),
+            warnings: findings(file.warnings),
+        }
     };
     let checked: Vec<Checked<Names>> = set.files.into_iter().map(check).collect();
-    let words = |names: &Names| names.commands.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
-    Ok(checked::show(&checked, Told { none: "no commands", words: &words }, args.inspect.json, output))
+    let words = |names: &Names| {
+        names.commands.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ")
+    };
+    Ok(checked::show(
+        &checked,
+        Told { none: "no commands", words: &words },
+        args.inspect.json,
+        output,
+    ))
 }

@@ -15,7 +15,11 @@ use crate::config::settings::Row;
 ///
 /// # Errors
 /// Every mistake of every layer of settings.
-pub fn run(args: &ConfigArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &ConfigArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         ConfigCommand::Show(args) => show(args, context, output),
     }
@@ -32,7 +36,9 @@ fn show(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
         output.json(&object);
     } else {
         let cells = |row: &Row| [row.key.clone(), value(row), source(row)];
-        for line in table::lines(["SETTING", "VALUE", "FROM"], &rows.iter().map(cells).collect::<Vec<_>>()) {
+        for line in
+            table::lines(["SETTING", "VALUE", "FROM"], &rows.iter().map(cells).collect::<Vec<_>>())
+        {
             output.line(line);
         }
     }
@@ -43,7 +49,9 @@ fn value(row: &Row) -> String {
     match &row.value {
         serde_json::Value::Null => "-".to_owned(),
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Array(words) => words.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(", "),
+        serde_json::Value::Array(words) => {
+            words.iter().filter_map(serde_json::Value::as_str).collect::<Vec<_>>().join(", ")
+        }
         other => other.to_string(),
     }
 }

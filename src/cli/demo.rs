@@ -1,5 +1,6 @@
-//! `locum demo`: a whole run, offline, in a small repository made for it. Only the model's words come from a script; the policy
-//! decides, files change, tests run, and what would be posted is written to a folder and shown.
+//! `locum demo`: a whole run, offline, in a small repository made for it. Only the model's words
+//! come from a script; the policy decides, files change, tests run, and what would be posted is
+//! written to a folder and shown.
 
 use std::path::{Path, PathBuf};
 
@@ -36,22 +37,40 @@ const TASK: &str = "The tests fail. Find out why, repair it, and make sure they 
 /// When the repository cannot be made or the run cannot start.
 pub fn run(args: &DemoArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
     let kept = args.dir.as_ref().map(|folder| context.folder.join(folder));
-    let temporary = if kept.is_none() { Some(tempfile::tempdir().map_err(|error| Failure::internal(error.to_string()))?) } else { None };
-    let folder = kept.or_else(|| temporary.as_ref().map(|folder| folder.path().join("durations"))).unwrap_or_default();
-    seed::repository(&folder, FILES, "A crate that reads durations").map_err(|error| Failure::usage("--dir", error.to_string()))?;
+    let temporary = if kept.is_none() {
+        Some(tempfile::tempdir().map_err(|error| Failure::internal(error.to_string()))?)
+    } else {
+        None
+    };
+    let folder = kept
+        .or_else(|| temporary.as_ref().map(|folder| folder.path().join("durations")))
+        .unwrap_or_default();
+    seed::repository(&folder, FILES, "A crate that reads durations")
+        .map_err(|error| Failure::usage("--dir", error.to_string()))?;
     let own = folder.join(".git").join("locum");
     let ended = play(&folder, &own, context, output)?;
     show(&ended, &own.join("postings"), output)?;
     match temporary {
         None => output.line(format_args!("\nThe repository is kept in {}.", folder.display())),
-        Some(_) => output.line("\nThe repository is removed again; `locum demo --dir DIR` keeps it."),
+        Some(_) => {
+            output.line("\nThe repository is removed again; `locum demo --dir DIR` keeps it.")
+        }
     }
     Ok(ExitStatus::of(ended.outcome.word))
 }
 
-fn play(folder: &Path, own: &Path, context: &Context, output: &mut Output) -> Result<Ended, Failure> {
+fn play(
+    folder: &Path,
+    own: &Path,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
     let workspace = launch::open(folder)?;
-    let flag = |key: &str, value: String| FlagValue { flag: "demo".to_owned(), key: key.to_owned(), value };
+    let flag = |key: &str, value: String| FlagValue {
+        flag: "demo".to_owned(),
+        key: key.to_owned(),
+        value,
+    };
     let launch = Launch {
         folder: folder.to_owned(),
         task: TASK.to_owned(),
@@ -63,17 +82,30 @@ fn play(folder: &Path, own: &Path, context: &Context, output: &mut Output) -> Re
         base_revision: None,
         flags: vec![flag("session_dir", own.join("sessions").display().to_string())],
         policy: None,
-        script: Some(NamedFile { name: "config/demo/script.yml".to_owned(), text: SCRIPT.to_owned() }),
+        script: Some(NamedFile {
+            name: "config/demo/script.yml".to_owned(),
+            text: SCRIPT.to_owned(),
+        }),
         cassettes: Cassettes::default(),
         postings: Some(own.join("postings")),
     };
     let prepared = launch::prepare(&launch, SessionId::fresh(), &workspace, context)?;
-    output.line(format_args!("# A run on {}, as if a maintainer had written `/locum` on issue #1\n", folder.display()));
+    output.line(format_args!(
+        "# A run on {}, as if a maintainer had written `/locum` on issue #1\n",
+        folder.display()
+    ));
     output.line(&prepared.plan);
     output.line("# Every step, and what the policy says to it\n");
     let session = execute::folder_of(&own.join("sessions"), &prepared.plan.session);
     let show = Show { format: OutputFormat::Text, live: Live::Within };
-    let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &session, beginning: Beginning::Fresh, show };
+    let ready = Ready {
+        launch: &launch,
+        prepared: &prepared,
+        workspace: &workspace,
+        folder: &session,
+        beginning: Beginning::Fresh,
+        show,
+    };
     launch::carry_out(ready, context, output)
 }
 
@@ -82,8 +114,12 @@ fn show(ended: &Ended, postings: &Path, output: &mut Output) -> Result<(), Failu
     output.line("\n# What changed\n");
     output.line(figures::diff(&ended.outcome.changes).trim_end());
     for receipt in ended.published.iter().flat_map(|published| &published.receipts) {
-        let file: PathBuf = receipt.url.strip_prefix("file://").map_or_else(|| postings.join(&receipt.url), PathBuf::from);
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let file: PathBuf = receipt
+            .url
+            .strip_prefix("file://")
+            .map_or_else(|| postings.join(&receipt.url), PathBuf::from);
+        let name =
+            file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let text = named_file(&file)?.map(|file| file.text).unwrap_or_default();
         output.line(format_args!("\n# Would be posted: {name}\n\n{}", text.trim_end()));
     }

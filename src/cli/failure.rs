@@ -1,4 +1,5 @@
-//! `Failure`: why a command did not do its work, ready to be shown: `error: place: what`, the line of the file, then `hint: what to do`.
+//! `Failure`: why a command did not do its work, ready to be shown: `error: place: what`, the line
+//! of the file, then `hint: what to do`.
 
 use crate::cli::ExitStatus;
 use crate::cli::output::Output;
@@ -89,8 +90,12 @@ impl From<Fault> for Failure {
             FaultKind::Setup => ExitStatus::Usage,
             FaultKind::Machine => ExitStatus::Internal,
         };
-        let mistakes =
-            fault.notes.into_iter().map(|note| Mistake { place: note.place, what: note.what, hint: note.hint, excerpt: note.excerpt });
+        let mistakes = fault.notes.into_iter().map(|note| Mistake {
+            place: note.place,
+            what: note.what,
+            hint: note.hint,
+            excerpt: note.excerpt,
+        });
         Self { status, mistakes: mistakes.collect() }
     }
 }
@@ -118,7 +123,8 @@ mod tests {
         };
         assert_eq!(
             failure.to_string(),
-            "error: .locum/config.yml:3:1: unknown key `mod`\nhint: did you mean `mode`?\nerror: no model is configured"
+            "error: .locum/config.yml:3:1: unknown key `mod`\nhint: did you mean `mode`?\nerror: \
+             no model is configured"
         );
     }
 }

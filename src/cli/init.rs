@@ -1,7 +1,8 @@
-//! `locum policy init` and `locum init`: a starter policy made from what lies in the repository, and the workflow that starts runs.
+//! `locum policy init` and `locum init`: a starter policy made from what lies in the repository,
+//! and the workflow that starts runs.
 //!
-//! In: a folder. Out: files that were not there before, or their text. A file appears whole or not at all, and none is overwritten
-//! without being asked for.
+//! In: a folder. Out: files that were not there before, or their text. A file appears whole or not
+//! at all, and none is overwritten without being asked for.
 
 use std::fs::Permissions;
 use std::io::{self, Write as _};
@@ -32,14 +33,21 @@ type New<'a> = (&'a str, &'a str);
 ///
 /// # Errors
 /// When a file is there already, or cannot be written.
-pub(super) fn policy(args: &PolicyInitArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub(super) fn policy(
+    args: &PolicyInitArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let policy = made(context)?;
     if args.stdout {
         output.raw(policy.as_bytes());
         return Ok(ExitStatus::Done);
     }
     write(context, &[(POLICY_FILE, &policy)], args.force, output)?;
-    output.talk("Read it, then ask it: `locum policy check`, `locum policy test`, `locum policy explain 'edit(README.md)'`.");
+    output.talk(
+        "Read it, then ask it: `locum policy check`, `locum policy test`, `locum policy explain \
+         'edit(README.md)'`.",
+    );
     Ok(ExitStatus::Done)
 }
 
@@ -47,43 +55,58 @@ pub(super) fn policy(args: &PolicyInitArgs, context: &Context, output: &mut Outp
 ///
 /// # Errors
 /// When a file is there already, or cannot be written.
-pub(super) fn all(args: &InitArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub(super) fn all(
+    args: &InitArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let policy = made(context)?;
     write(context, &[(POLICY_FILE, &policy), (WORKFLOW_FILE, WORKFLOW)], args.force, output)?;
     output.talk(format!(
-        "What is left to do:\n\
-         1. Read `{POLICY_FILE}`, and ask it: `locum policy check`, `locum policy test`.\n\
-         2. In `{WORKFLOW_FILE}`, put in the account and the commit of the Action you have read.\n\
-         3. Put the key of your model's provider into the secret `OPENAI_API_KEY`, and the model's name into the variable `LOCUM_MODEL`.\n\
-         4. Commit both files to the default branch, and write `/locum` and a task in a comment."
+        "What is left to do:\n1. Read `{POLICY_FILE}`, and ask it: `locum policy check`, `locum \
+         policy test`.\n2. In `{WORKFLOW_FILE}`, put in the account and the commit of the Action \
+         you have read.\n3. Put the key of your model's provider into the secret \
+         `OPENAI_API_KEY`, and the model's name into the variable `LOCUM_MODEL`.\n4. Commit both \
+         files to the default branch, and write `/locum` and a task in a comment."
     ));
     Ok(ExitStatus::Done)
 }
 
 fn made(context: &Context) -> Result<String, Failure> {
     let modes = Place::open(context, None)?.modes(&context.environment)?;
-    let of_repository = modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
+    let of_repository =
+        modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
     let own = of_repository.map(|mode| OwnMode {
         slug: mode.slug.clone(),
         writes: mode.groups.iter().any(|entry| matches!(entry.group, Group::Edit | Group::Command)),
     });
     let root = root(context);
-    let survey = survey(&root, own.collect()).map_err(|error| Failure::usage("--repo", format!("`{}`: {error}", root.display())))?;
+    let survey = survey(&root, own.collect())
+        .map_err(|error| Failure::usage("--repo", format!("`{}`: {error}", root.display())))?;
     Ok(starter(&survey)?)
 }
 
 fn root(context: &Context) -> std::path::PathBuf {
-    Repo::open(&context.folder).map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned())
+    Repo::open(&context.folder)
+        .map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned())
 }
 
 /// Writes the files; none when one of them is there already, unless that is what was asked for.
-fn write(context: &Context, files: &[New<'_>], force: bool, output: &mut Output) -> Result<(), Failure> {
+fn write(
+    context: &Context,
+    files: &[New<'_>],
+    force: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let root = root(context);
     let there = |(path, _): &&New<'_>| root.join(path).symlink_metadata().is_ok();
     let mistake = |(path, _): &New<'_>| Mistake {
         place: (*path).to_owned(),
         what: "is there already".to_owned(),
-        hint: Some("`--force` writes it anew; `locum policy init --stdout` only prints the policy".to_owned()),
+        hint: Some(
+            "`--force` writes it anew; `locum policy init --stdout` only prints the policy"
+                .to_owned(),
+        ),
         excerpt: None,
     };
     let mistakes: Vec<Mistake> = files.iter().filter(there).map(mistake).collect();
@@ -91,7 +114,8 @@ fn write(context: &Context, files: &[New<'_>], force: bool, output: &mut Output)
         return Err(Failure { status: ExitStatus::Usage, mistakes });
     }
     for (path, text) in files {
-        place(&root, path, text, force).map_err(|error| Failure::usage(*path, error.to_string()))?;
+        place(&root, path, text, force)
+            .map_err(|error| Failure::usage(*path, error.to_string()))?;
         output.line(format!("wrote {path}"));
     }
     Ok(())
@@ -110,7 +134,10 @@ fn place(root: &Path, path: &str, text: &str, force: bool) -> io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-    let mut file = tempfile::Builder::new().prefix(".new-").permissions(Permissions::from_mode(0o666)).tempfile_in(&folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".new-")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(&folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     let target = root.join(path);

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::cli::policy_args::{PolicyExplainArgs, PolicyImportArgs, PolicyInitArgs, PolicyTestArgs};
+use crate::cli::policy_args::{
+    PolicyExplainArgs, PolicyImportArgs, PolicyInitArgs, PolicyTestArgs,
+};
 
 /// How the inspecting subcommands look and answer.
 #[derive(Clone, Debug, Args)]
 pub struct InspectArgs {
-    /// Read the repository's files from this revision, as a run does, instead of from the working tree.
+    /// Read the repository's files from this revision, as a run does, instead of from the working
+    /// tree.
     #[arg(long, value_name = "REF")]
     pub at: Option<String>,
     /// Print JSON.
@@ -30,15 +33,18 @@ pub struct PolicyArgs {
 pub enum PolicyCommand {
     /// Check a policy file: its words, its examples, rules without effect.
     Check(PolicyCheckArgs),
-    /// Say what the policy decides on intents and tool calls, by which rule, and why. Nothing is done. Ends with 0 (all allowed), 4
-    /// (something denied), 5 (something held) or 2 (something could not be read).
+    /// Say what the policy decides on intents and tool calls, by which rule, and why. Nothing is
+    /// done. Ends with 0 (all allowed), 4 (something denied), 5 (something held) or 2 (something
+    /// could not be read).
     Explain(PolicyExplainArgs),
-    /// Try the policy's own examples and files of cases. Ends with 0 when each comes out as it must, 3 when one does not, 2 when there is
-    /// nothing to try.
+    /// Try the policy's own examples and files of cases. Ends with 0 when each comes out as it
+    /// must, 3 when one does not, 2 when there is nothing to try.
     Test(PolicyTestArgs),
-    /// Write a starter policy for this repository: its source folders, its test commands, nothing else. Overwrites nothing.
+    /// Write a starter policy for this repository: its source folders, its test commands, nothing
+    /// else. Overwrites nothing.
     Init(PolicyInitArgs),
-    /// Turn the settings of another tool, whole files of them, into a policy; what is lost is told on stderr, with its place.
+    /// Turn the settings of another tool, whole files of them, into a policy; what is lost is told
+    /// on stderr, with its place.
     Import(PolicyImportArgs),
 }
 
@@ -51,7 +57,8 @@ pub struct PolicyCheckArgs {
     /// End with 2 when there are warnings.
     #[arg(long)]
     pub deny_warnings: bool,
-    /// Warn of rules, too, that allowed nothing in this session, by its name or the start of it; several are looked at together.
+    /// Warn of rules, too, that allowed nothing in this session, by its name or the start of it;
+    /// several are looked at together.
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
     /// The folder of sessions.

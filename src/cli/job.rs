@@ -1,4 +1,5 @@
-//! `locum job list|run|due`: maintenance jobs of the repository, read from a commit as a run reads them.
+//! `locum job list|run|due`: maintenance jobs of the repository, read from a commit as a run reads
+//! them.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -47,13 +48,18 @@ fn due(args: &JobDueArgs, context: &Context, output: &mut Output) -> Result<Exit
     };
     let span = SignedDuration::from_mins(i64::from(args.within_minutes));
     let from = to.checked_sub(span).map_err(|error| wrong(error.to_string()))?;
-    let is_due = |job: &Job| job.schedule.as_ref().is_some_and(|schedule| schedule.has_moment(from, to));
+    let is_due =
+        |job: &Job| job.schedule.as_ref().is_some_and(|schedule| schedule.has_moment(from, to));
     let due: Vec<Job> = jobs(context, None)?.into_iter().filter(is_due).collect();
     show(&due, args.json, to, output);
     Ok(ExitStatus::Done)
 }
 
-fn run_job(args: &JobRunArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn run_job(
+    args: &JobRunArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let workspace = launch::open(&context.folder)?;
     let base = launch::base(&workspace, args.base.as_deref())?;
     let jobs = Trusted { repo: &workspace.repo, commit: &base }.jobs()?;
@@ -85,7 +91,12 @@ fn run_job(args: &JobRunArgs, context: &Context, output: &mut Output) -> Result<
 }
 
 fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
-    let next = |job: &Job| job.schedule.as_ref().and_then(|schedule| schedule.next_after(now)).map(|next| next.to_string());
+    let next = |job: &Job| {
+        job.schedule
+            .as_ref()
+            .and_then(|schedule| schedule.next_after(now))
+            .map(|next| next.to_string())
+    };
     let schedule = |job: &Job| job.schedule.as_ref().map(|schedule| schedule.text().to_owned());
     if as_json {
         let object = |job: &Job| json!({ "name": job.name, "description": job.description, "schedule": schedule(job), "next": next(job), "mode": job.mode, "work": work(&job.work) });
@@ -102,7 +113,10 @@ fn show(jobs: &[Job], as_json: bool, now: Timestamp, output: &mut Output) {
             job.description.clone().unwrap_or_default(),
         ]
     };
-    for line in table::lines(["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"], &jobs.iter().map(row).collect::<Vec<_>>()) {
+    for line in table::lines(
+        ["JOB", "SCHEDULE", "NEXT", "WORK", "DESCRIPTION"],
+        &jobs.iter().map(row).collect::<Vec<_>>(),
+    ) {
         output.line(line);
     }
 }

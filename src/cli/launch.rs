@@ -1,6 +1,8 @@
-//! A run at the command line, from its flags to its exit code: what `run`, `job run`, `demo` and `session resume` share.
+//! A run at the command line, from its flags to its exit code: what `run`, `job run`, `demo` and
+//! `session resume` share.
 //!
-//! In: what is to be done and the flags. Out: the outcome on stdout, the run as it happens on stderr, an exit code.
+//! In: what is to be done and the flags. Out: the outcome on stdout, the run as it happens on
+//! stderr, an exit code.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -107,10 +109,15 @@ pub struct Ended {
 pub fn open(folder: &Path) -> Result<Workspace, Failure> {
     let repo = Repo::open(folder).map_err(|error| {
         let is_bare = matches!(error, RepoError::Bare(_));
-        let hint = if is_bare { "clone it and name the clone" } else { "start it in a git checkout, or name one with `--repo DIR`" };
+        let hint = if is_bare {
+            "clone it and name the clone"
+        } else {
+            "start it in a git checkout, or name one with `--repo DIR`"
+        };
         Failure::usage("--repo", error.to_string()).hint(hint)
     })?;
-    let checkout = Checkout::open(repo.root()).map_err(|error| Failure::usage("--repo", error.to_string()))?;
+    let checkout =
+        Checkout::open(repo.root()).map_err(|error| Failure::usage("--repo", error.to_string()))?;
     Ok(Workspace { checkout, repo })
 }
 
@@ -124,7 +131,8 @@ pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, F
         let hint = if matches!(error, RepoError::Empty) {
             "commit something first: a run starts from a commit, and its policy is read there"
         } else {
-            "name a commit, branch or tag that is in this checkout; in Actions, `fetch-depth: 0` of actions/checkout fetches them all"
+            "name a commit, branch or tag that is in this checkout; in Actions, `fetch-depth: 0` \
+             of actions/checkout fetches them all"
         };
         Failure::usage(place, error.to_string()).hint(hint)
     })
@@ -134,10 +142,15 @@ pub fn base(workspace: &Workspace, revision: Option<&str>) -> Result<CommitId, F
 ///
 /// # Errors
 /// When it is not there or cannot be read.
-pub fn named(flag: &str, path: Option<&Path>, context: &Context) -> Result<Option<NamedFile>, Failure> {
+pub fn named(
+    flag: &str,
+    path: Option<&Path>,
+    context: &Context,
+) -> Result<Option<NamedFile>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let read = named_file(&context.folder.join(path))?;
-    let read = read.ok_or_else(|| Failure::usage(flag, format!("`{}` does not exist", path.display())))?;
+    let read =
+        read.ok_or_else(|| Failure::usage(flag, format!("`{}` does not exist", path.display())))?;
     Ok(Some(NamedFile { name: path.display().to_string(), text: read.text }))
 }
 
@@ -149,7 +162,11 @@ pub fn cassettes(options: &RunOptions, context: &Context) -> Result<Cassettes, F
     let replay = named("--replay", options.replay.as_deref(), context)?;
     let tolerate = options.replay_tolerate.iter().map(|field| field.as_str().to_owned()).collect();
     Ok(Cassettes {
-        record: options.record.as_ref().filter(|_| !options.dry_run).map(|path| context.folder.join(path)),
+        record: options
+            .record
+            .as_ref()
+            .filter(|_| !options.dry_run)
+            .map(|path| context.folder.join(path)),
         replay: replay.map(|cassette| ReplayOrder { cassette, tolerate }),
     })
 }
@@ -158,15 +175,28 @@ pub fn cassettes(options: &RunOptions, context: &Context) -> Result<Cassettes, F
 ///
 /// # Errors
 /// Every mistake found on the way.
-pub fn prepare(launch: &Launch, session: SessionId, workspace: &Workspace, context: &Context) -> Result<Prepared, Failure> {
+pub fn prepare(
+    launch: &Launch,
+    session: SessionId,
+    workspace: &Workspace,
+    context: &Context,
+) -> Result<Prepared, Failure> {
     let environment = &context.environment;
     let calls_command = parse_invocation(&launch.task).is_some();
     let commands = if calls_command { user_commands(environment)? } else { Vec::new() };
-    let user = UserFiles { config: user_file(environment, "config.yml")?, modes: user_modes(environment)?, commands };
+    let user = UserFiles {
+        config: user_file(environment, "config.yml")?,
+        modes: user_modes(environment)?,
+        commands,
+    };
     let order = Order {
         session,
         task: launch.task.clone(),
-        words: if matches!(launch.work, Some(Work::Steps(_))) { Words::Program } else { Words::Asker },
+        words: if matches!(launch.work, Some(Work::Steps(_))) {
+            Words::Program
+        } else {
+            Words::Asker
+        },
         materials: Vec::new(),
         mode: launch.mode.clone(),
         facts: launch.facts.clone(),
@@ -182,10 +212,15 @@ pub fn prepare(launch: &Launch, session: SessionId, workspace: &Workspace, conte
     Ok(prepare::prepare(order, workspace, &user, environment)?)
 }
 
-/// Returns the folder for what would be posted; `None` when the settings publish nothing. A run at the command line has no forge:
-/// `publish: forge` is for runs that one started.
+/// Returns the folder for what would be posted; `None` when the settings publish nothing. A run at
+/// the command line has no forge: `publish: forge` is for runs that one started.
 #[must_use]
-pub fn postings(options: &RunOptions, prepared: &Prepared, session_folder: &Path, context: &Context) -> Option<PathBuf> {
+pub fn postings(
+    options: &RunOptions,
+    prepared: &Prepared,
+    session_folder: &Path,
+    context: &Context,
+) -> Option<PathBuf> {
     match prepared.settings.values.publish {
         Some(Publish::Local) => {
             let named = options.publish_dir.as_ref().map(|folder| context.folder.join(folder));
@@ -216,13 +251,20 @@ pub struct Ready<'a> {
 ///
 /// # Errors
 /// When the journal cannot be opened or the runtime does not start.
-pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Result<Ended, Failure> {
+pub fn carry_out(
+    ready: Ready<'_>,
+    context: &Context,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
     let Ready { launch, prepared, workspace, folder, beginning, show } = ready;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(error.to_string()))?;
     let clock = SystemClock::start();
     let shown = RefCell::new(output);
-    let watch = |line: &JournalLine, state: &State| follow(line, state, show, &mut shown.borrow_mut());
+    let watch =
+        |line: &JournalLine, state: &State| follow(line, state, show, &mut shown.borrow_mut());
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
     let forge = launch.postings.as_ref().map(Local::new);
     let marker = markdown::marker("progress", &[("session", prepared.plan.session.as_str())]);
@@ -243,11 +285,23 @@ pub fn carry_out(ready: Ready<'_>, context: &Context, output: &mut Output) -> Re
         run_url: None,
         decide: Decide::CommandLine,
     });
-    let publisher = destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
-    let caller = serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;
-    let execution =
-        Execution { prepared, workspace, folder, beginning, caller, kept: Kept::Here, forge: None, clock: &clock as &dyn Clock };
-    let ended = runtime.block_on(async { execute::run_and_publish(&execution, publisher.as_ref(), stop_signal().boxed(), watch).await });
+    let publisher =
+        destination.as_ref().map(|destination| Publisher { prepared, workspace, destination });
+    let caller =
+        serde_json::to_value(launch).map_err(|error| Failure::internal(error.to_string()))?;
+    let execution = Execution {
+        prepared,
+        workspace,
+        folder,
+        beginning,
+        caller,
+        kept: Kept::Here,
+        forge: None,
+        clock: &clock as &dyn Clock,
+    };
+    let ended = runtime.block_on(async {
+        execute::run_and_publish(&execution, publisher.as_ref(), stop_signal().boxed(), watch).await
+    });
     let (outcome, published) = ended?;
     Ok(Ended { outcome, published })
 }
@@ -289,13 +343,14 @@ fn follow(line: &JournalLine, state: &State, show: Show, output: &mut Output) {
 
 /// Resolves on Ctrl-C or SIGTERM. Where signals cannot be heard, it never resolves.
 pub async fn stop_signal() {
-    let mut terminate = match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-        Ok(terminate) => terminate,
-        Err(error) => {
-            tracing::warn!(%error, "termination cannot be heard");
-            return std::future::pending().await;
-        }
-    };
+    let mut terminate =
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(terminate) => terminate,
+            Err(error) => {
+                tracing::warn!(%error, "termination cannot be heard");
+                return std::future::pending().await;
+            }
+        };
     tokio::select! {
         heard = tokio::signal::ctrl_c() => if heard.is_err() { std::future::pending::<()>().await },
         _ = terminate.recv() => {}

@@ -1,4 +1,5 @@
-//! Logging: `tracing` events to stderr, filtered by `-v`/`-q`, `LOCUM_LOG` and Actions' own debug switch.
+//! Logging: `tracing` events to stderr, filtered by `-v`/`-q`, `LOCUM_LOG` and Actions' own debug
+//! switch.
 
 use std::io;
 
@@ -17,9 +18,16 @@ const VARIABLE: &str = "LOCUM_LOG";
 ///
 /// # Errors
 /// When `LOCUM_LOG` is no filter.
-pub fn start(global: &GlobalArgs, environment: &Environment, hidden: PlainValues) -> Result<(), Failure> {
+pub fn start(
+    global: &GlobalArgs,
+    environment: &Environment,
+    hidden: PlainValues,
+) -> Result<(), Failure> {
     let filter = filter(global, environment)?;
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(move || Lines { hidden: hidden.clone() }).with_ansi(false);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(move || Lines { hidden: hidden.clone() })
+        .with_ansi(false);
     // NOTE: fails only where a test has started logging before.
     let _ = match global.log_format {
         LogFormat::Text => lines.without_time().with_target(false).finish().try_init(),
@@ -28,7 +36,8 @@ pub fn start(global: &GlobalArgs, environment: &Environment, hidden: PlainValues
     Ok(())
 }
 
-/// Writes each line to stderr without secrets, whatever the crates below say at their most talkative.
+/// Writes each line to stderr without secrets, whatever the crates below say at their most
+/// talkative.
 struct Lines {
     hidden: PlainValues,
 }
@@ -45,7 +54,8 @@ impl io::Write for Lines {
     }
 }
 
-/// Flags win over `LOCUM_LOG`, that over `RUNNER_DEBUG` (set when a job is run again with debug logging).
+/// Flags win over `LOCUM_LOG`, that over `RUNNER_DEBUG` (set when a job is run again with debug
+/// logging).
 fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, Failure> {
     let words = match (global.quiet, global.verbose) {
         (true, _) => "error",
@@ -58,7 +68,8 @@ fn filter(global: &GlobalArgs, environment: &Environment) -> Result<EnvFilter, F
         (false, _) => "debug,locum=trace",
     };
     EnvFilter::try_new(words).map_err(|error| {
-        Failure::usage(VARIABLE, format!("`{words}` is no log filter: {error}")).hint("for example `debug`, or `locum=trace,hyper=info`")
+        Failure::usage(VARIABLE, format!("`{words}` is no log filter: {error}"))
+            .hint("for example `debug`, or `locum=trace,hyper=info`")
     })
 }
 
@@ -73,7 +84,9 @@ mod tests {
     fn flags_win_over_variables() {
         let check = |quiet: bool, verbose: u8, pairs: &[(&str, &str)], expected: &str| {
             let global = GlobalArgs { repo: None, verbose, quiet, log_format: LogFormat::Text };
-            let filter = filter(&global, &Environment::from_pairs(pairs.iter().copied())).unwrap().to_string();
+            let filter = filter(&global, &Environment::from_pairs(pairs.iter().copied()))
+                .unwrap()
+                .to_string();
             let mut parts: Vec<&str> = filter.split(',').collect();
             parts.sort_unstable();
             assert_eq!(parts.join(","), expected, "{quiet} {verbose} {pairs:?}");
@@ -88,8 +101,13 @@ mod tests {
 
     #[test]
     fn refuses_a_filter_that_is_none() {
-        let global = GlobalArgs { repo: None, verbose: 0, quiet: false, log_format: LogFormat::Text };
-        let failure = filter(&global, &Environment::from_pairs([("LOCUM_LOG", "locum=loud")])).unwrap_err();
-        assert!(failure.to_string().starts_with("error: LOCUM_LOG: `locum=loud` is no log filter"), "{failure}");
+        let global =
+            GlobalArgs { repo: None, verbose: 0, quiet: false, log_format: LogFormat::Text };
+        let failure =
+            filter(&global, &Environment::from_pairs([("LOCUM_LOG", "locum=loud")])).unwrap_err();
+        assert!(
+            failure.to_string().starts_with("error: LOCUM_LOG: `locum=loud` is no log filter"),
+            "{failure}"
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! `locum mcp list|validate`: the MCP servers of a repository, whether a run may use them, and what is wrong with their files.
+//! `locum mcp list|validate`: the MCP servers of a repository, whether a run may use them, and what
+//! is wrong with their files.
 //!
-//! Only `--tools` starts anything: what the policy lets a run start, in the same sandbox, asked for its lists and ended.
+//! Only `--tools` starts anything: what the policy lets a run start, in the same sandbox, asked for
+//! its lists and ended.
 
 use serde::Serialize;
 
@@ -91,15 +93,29 @@ fn list(args: &McpListArgs, context: &Context, output: &mut Output) -> Result<Ex
         output.json(&rows);
         return Ok(ExitStatus::Done);
     }
-    let cells = |row: &ServerRow| [row.name.clone(), row.state.to_owned(), row.origin.clone(), row.reached.clone(), row.reason.clone()];
-    for line in table::lines(["SERVER", "STATE", "FROM", "REACHED BY", ""], &rows.iter().map(cells).collect::<Vec<_>>()) {
+    let cells = |row: &ServerRow| {
+        [
+            row.name.clone(),
+            row.state.to_owned(),
+            row.origin.clone(),
+            row.reached.clone(),
+            row.reason.clone(),
+        ]
+    };
+    for line in table::lines(
+        ["SERVER", "STATE", "FROM", "REACHED BY", ""],
+        &rows.iter().map(cells).collect::<Vec<_>>(),
+    ) {
         output.line(line);
     }
     if rows.is_empty() {
         output.line("no MCP servers");
     }
-    let cells = |tool: &ToolRow| [tool.called.clone(), word(tool.decision).to_owned(), tool.description.clone()];
-    let tools: Vec<[String; 3]> = rows.iter().filter_map(|row| row.tools.as_ref()).flatten().map(cells).collect();
+    let cells = |tool: &ToolRow| {
+        [tool.called.clone(), word(tool.decision).to_owned(), tool.description.clone()]
+    };
+    let tools: Vec<[String; 3]> =
+        rows.iter().filter_map(|row| row.tools.as_ref()).flatten().map(cells).collect();
     if !tools.is_empty() {
         output.line("");
         table::lines(["TOOL", "POLICY", ""], &tools).into_iter().for_each(|line| output.line(line));
@@ -118,7 +134,13 @@ impl Known {
         let settings = place.settings(&context.environment, &[])?;
         let policy = parse(repository_file(context, at)?.as_ref())?.with_ignored(place.ignored()?);
         let modes = place.modes(&context.environment)?;
-        let plan = ServerPlan::make(&settings, files(&place)?, &policy, &context.environment, &context.folder)?;
+        let plan = ServerPlan::make(
+            &settings,
+            files(&place)?,
+            &policy,
+            &context.environment,
+            &context.folder,
+        )?;
         let facts = facts_of(&policy, &modes, &Facts { sandboxed: true, ..Facts::default() });
         Ok(Self { plan, policy, facts })
     }
@@ -142,19 +164,28 @@ impl Known {
             Ok(_) => ("refused", why),
             Err(why) => ("refused", why.clone()),
         };
-        let (name, origin, reached) = (definition.name.clone(), definition.origin.clone(), definition.way.shown());
+        let (name, origin, reached) =
+            (definition.name.clone(), definition.origin.clone(), definition.way.shown());
         ServerRow { name, origin, reached, state, reason, tools: None }
     }
 
     /// Starts what may be started, and returns every server with what it has.
     fn asked(&self, context: &Context) -> Result<Vec<ServerRow>, Failure> {
         let workspace = launch::open(&context.folder)?;
-        let (variables, limits) = (context.environment.variables(), &self.policy.settings().commands);
-        let sandbox = Sandbox::prepare(limits, variables).map_err(|error| Failure::internal(error.to_string()))?;
-        let facts: Vec<Facts> = self.facts.iter().map(|facts| Facts { sandboxed: sandbox.holds(), ..facts.clone() }).collect();
+        let (variables, limits) =
+            (context.environment.variables(), &self.policy.settings().commands);
+        let sandbox = Sandbox::prepare(limits, variables)
+            .map_err(|error| Failure::internal(error.to_string()))?;
+        let facts: Vec<Facts> = self
+            .facts
+            .iter()
+            .map(|facts| Facts { sandboxed: sandbox.holds(), ..facts.clone() })
+            .collect();
         let first = facts.first().cloned().unwrap_or_default();
         let sandbox = sandbox.with_hosts_of(&self.policy, &first);
-        let redactor = Redactor::new(context.environment.secrets().into_iter().chain(self.plan.secrets.iter().cloned()));
+        let redactor = Redactor::new(
+            context.environment.secrets().into_iter().chain(self.plan.secrets.iter().cloned()),
+        );
         let (env, gate) = (clean_env(variables, &limits.env), Gate::default());
         let around = Surroundings {
             workspace: &workspace,
@@ -165,18 +196,25 @@ impl Known {
             redactor: &redactor,
             gate: &gate,
         };
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| Failure::internal(error.to_string()))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::internal(error.to_string()))?;
         let mut rows = self.rows();
         runtime.block_on(async {
             let servers = Servers::open(&self.plan.servers, around).await;
             for ((definition, standing, offered), row) in servers.all().zip(&mut rows) {
                 match standing {
                     Standing::Ready => {
-                        let tools = offered.tools.iter().map(|tool| self.tool(&definition.name, tool, &redactor));
+                        let tools = offered
+                            .tools
+                            .iter()
+                            .map(|tool| self.tool(&definition.name, tool, &redactor));
                         row.tools = Some(tools.collect());
                     }
-                    Standing::Failed(why) => (row.state, row.reason) = ("failed", redactor.redact(why)),
+                    Standing::Failed(why) => {
+                        (row.state, row.reason) = ("failed", redactor.redact(why))
+                    }
                     Standing::Refused(why) => (row.state, row.reason) = ("refused", why.clone()),
                     Standing::Disabled => {}
                 }
@@ -188,7 +226,8 @@ impl Known {
 
     fn tool(&self, server: &str, tool: &OfferedTool, redactor: &Redactor) -> ToolRow {
         let asked = Intent::Mcp { server: server.to_owned(), tool: tool.name.clone() };
-        let decision = self.facts.iter().map(|facts| self.policy.decide(&asked, facts).decision).min();
+        let decision =
+            self.facts.iter().map(|facts| self.policy.decide(&asked, facts).decision).min();
         ToolRow {
             name: tool.name.clone(),
             called: tool.called.clone(),
@@ -202,7 +241,9 @@ impl Known {
 fn files(place: &Place) -> Result<Vec<(String, ServerFile)>, Failure> {
     let mut files = Vec::new();
     for path in definition::FILES {
-        files.extend(place.file(path)?.map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))));
+        files.extend(
+            place.file(path)?.map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))),
+        );
     }
     Ok(files)
 }
@@ -214,7 +255,11 @@ struct Names {
 }
 
 /// Checks the files that are named, or every file there is.
-fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn validate(
+    args: &ValidateArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let files = if args.files.is_empty() {
         files(&Place::open(context, args.inspect.at.as_deref())?)?
     } else {
@@ -229,9 +274,21 @@ fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Resu
     let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
     let check = |(file, found): (String, ServerFile)| {
         let servers = found.servers.into_iter().map(|server| server.name).collect();
-        Checked { file, defines: Names { servers }, mistakes: findings(found.mistakes), warnings: findings(found.warnings) }
+        Checked {
+            file,
+            defines: Names { servers },
+            mistakes: findings(found.mistakes),
+            warnings: findings(found.warnings),
+        }
     };
     let checked: Vec<Checked<Names>> = files.into_iter().map(check).collect();
-    let words = |names: &Names| if names.servers.is_empty() { "no servers".to_owned() } else { names.servers.join(", ") };
-    Ok(checked::show(&checked, Told { none: "no files of MCP servers", words: &words }, args.inspect.json, output))
+    let words = |names: &Names| {
+        if names.servers.is_empty() { "no servers".to_owned() } else { names.servers.join(", ") }
+    };
+    Ok(checked::show(
+        &checked,
+        Told { none: "no files of MCP servers", words: &words },
+        args.inspect.json,
+        output,
+    ))
 }

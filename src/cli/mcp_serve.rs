@@ -1,7 +1,9 @@
-//! `locum mcp serve`: this program as an MCP server over standard input and output. Its tools are subcommands that only look, and answer in their JSON.
+//! `locum mcp serve`: this program as an MCP server over standard input and output. Its tools are
+//! subcommands that only look, and answer in their JSON.
 //!
-//! In: lines of requests until the input ends. Out: a line for each answer. A client's words are arguments of those subcommands behind `--`, never
-//! flags; nothing is run, written or asked of a network.
+//! In: lines of requests until the input ends. Out: a line for each answer. A client's words are
+//! arguments of those subcommands behind `--`, never flags; nothing is run, written or asked of a
+//! network.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, Read, Write};
@@ -27,16 +29,22 @@ const INTENTS_LIMIT: usize = 100;
 const TOOLS: &[(&str, &str, &[&str])] = &[
     (
         "policy_explain",
-        "Say what the policy of this repository decides on intents such as `edit(src/lib.rs)` or `command(cargo test)`, and why.",
+        "Say what the policy of this repository decides on intents such as `edit(src/lib.rs)` or \
+         `command(cargo test)`, and why.",
         &["policy", "explain", "--json"],
     ),
     (
         "policy_check",
-        "Check the policy of this repository: mistakes, rules without effect, risks it takes upon itself.",
+        "Check the policy of this repository: mistakes, rules without effect, risks it takes upon \
+         itself.",
         &["policy", "check", "--json"],
     ),
     ("modes_list", "List the modes of this repository.", &["modes", "list", "--json"]),
-    ("mcp_list", "List the MCP servers of this repository and whether a run may use them.", &["mcp", "list", "--json"]),
+    (
+        "mcp_list",
+        "List the MCP servers of this repository and whether a run may use them.",
+        &["mcp", "list", "--json"],
+    ),
 ];
 
 /// Answers requests until the input ends.
@@ -52,7 +60,8 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Result<ExitStatus, 
         if count.map_err(|error| Failure::internal(format!("standard input: {error}")))? == 0 {
             return Ok(ExitStatus::Done);
         }
-        let is_whole = line.ends_with(b"\n") || u64::try_from(line.len()).unwrap_or(u64::MAX) < LINE_LIMIT_BYTES;
+        let is_whole = line.ends_with(b"\n")
+            || u64::try_from(line.len()).unwrap_or(u64::MAX) < LINE_LIMIT_BYTES;
         if !is_whole {
             output.line(message::error(&Value::Null, code::INVALID, "the request is too long"));
             output.hand_on();
@@ -79,9 +88,10 @@ fn answer(line: &[u8], context: &Context) -> Option<String> {
         Some(Message::Request { id, method, params }) => Some(match method.as_str() {
             "initialize" => message::answer(&id, &greeting(&params)),
             "ping" => message::answer(&id, &json!({})),
-            "tools/list" => {
-                message::answer(&id, &json!({ "tools": TOOLS.iter().map(|(name, about, _)| tool(name, about)).collect::<Vec<_>>() }))
-            }
+            "tools/list" => message::answer(
+                &id,
+                &json!({ "tools": TOOLS.iter().map(|(name, about, _)| tool(name, about)).collect::<Vec<_>>() }),
+            ),
             "tools/call" => match called(&params, context) {
                 Ok(result) => message::answer(&id, &result),
                 Err(wrong) => message::error(&id, code::PARAMETERS, &wrong),
@@ -117,7 +127,8 @@ fn tool(name: &str, about: &str) -> Value {
     json!({ "name": name, "description": about, "inputSchema": schema, "annotations": { "readOnlyHint": true } })
 }
 
-/// Does what a tool is for. What the subcommand itself finds wrong is a result, for the model to read.
+/// Does what a tool is for. What the subcommand itself finds wrong is a result, for the model to
+/// read.
 fn called(params: &Value, context: &Context) -> Result<Value, String> {
     let name = params.get("name").and_then(Value::as_str).unwrap_or_default();
     let Some((_, about, words)) = TOOLS.iter().find(|(known, _, _)| *known == name) else {
@@ -130,12 +141,26 @@ fn called(params: &Value, context: &Context) -> Result<Value, String> {
     }
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let mode = given.get("mode").and_then(text).map(|mode| format!("--mode={mode}"));
-    let intents: Vec<String> = given.get("intents").and_then(Value::as_array).into_iter().flatten().filter_map(text).collect();
+    let intents: Vec<String> = given
+        .get("intents")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(text)
+        .collect();
     if intents.len() > INTENTS_LIMIT || intents.iter().any(|intent| intent == "-") {
-        return Err(format!("`intents` are at most {INTENTS_LIMIT}, each such as `edit(src/lib.rs)`"));
+        return Err(format!(
+            "`intents` are at most {INTENTS_LIMIT}, each such as `edit(src/lib.rs)`"
+        ));
     }
     let behind = (!intents.is_empty()).then(|| "--".to_owned());
-    let line = ["locum", "--quiet"].into_iter().chain(words.iter().copied()).map(str::to_owned).chain(mode).chain(behind).chain(intents);
+    let line = ["locum", "--quiet"]
+        .into_iter()
+        .chain(words.iter().copied())
+        .map(str::to_owned)
+        .chain(mode)
+        .chain(behind)
+        .chain(intents);
     let cli = Cli::try_parse_from(line).map_err(|error| error.to_string())?;
     let kept = Kept::default();
     let mut output = Output::to(Box::new(kept.clone()), Box::new(io::sink()));

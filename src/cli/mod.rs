@@ -1,9 +1,14 @@
-//! The command line. Results on stdout, talk on stderr; every error says where, what, and what to do.
+//! The command line. Results on stdout, talk on stderr; every error says where, what, and what to
+//! do.
 //!
-//! In: arguments, the environment, the folder it was started in. Out: an exit code from [`ExitStatus`]. The work itself is done on
-//! the floors below: a subcommand's file parses nothing and decides nothing, it asks and shows.
+//! In: arguments, the environment, the folder it was started in. Out: an exit code from
+//! [`ExitStatus`]. The work itself is done on the floors below: a subcommand's file parses nothing
+//! and decides nothing, it asks and shows.
 
-#![expect(clippy::disallowed_methods, reason = "asks once for the folder the program was started in")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks once for the folder the program was started in"
+)]
 
 pub mod action;
 pub mod args;
@@ -124,20 +129,27 @@ pub fn main() -> ExitCode {
         Ok(cli) => start(cli, &mut output).unwrap_or_else(|failure| failure.show(&mut output)),
         Err(error) => show_usage(&error, &mut output),
     };
-    let status = output.finish().map_or_else(|failure| failure.show(&mut Output::standard()), |()| status);
+    let status =
+        output.finish().map_or_else(|failure| failure.show(&mut Output::standard()), |()| status);
     ExitCode::from(status.code())
 }
 
 fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let environment = Environment::snapshot().with_passed_keys().map_err(|error| ConfigErrors(vec![error]))?;
+    let environment =
+        Environment::snapshot().with_passed_keys().map_err(|error| ConfigErrors(vec![error]))?;
     let hidden = PlainValues::new(environment.secrets());
     output.hide(hidden.clone());
     logs::start(&cli.global, &environment, hidden)?;
     if let Err(error) = locum_sandbox::close_own_process() {
         tracing::warn!(%error, "other processes of this user can look into this one");
     }
-    let started_in = std::env::current_dir().map_err(|error| Failure::internal(format!("the current folder: {error}")))?;
-    let folder = cli.global.repo.as_ref().map_or_else(|| started_in.clone(), |folder| started_in.join(folder));
+    let started_in = std::env::current_dir()
+        .map_err(|error| Failure::internal(format!("the current folder: {error}")))?;
+    let folder = cli
+        .global
+        .repo
+        .as_ref()
+        .map_or_else(|| started_in.clone(), |folder| started_in.join(folder));
     if !folder.is_dir() {
         return Err(Failure::usage("--repo", format!("`{}` is not a folder", folder.display())));
     }
@@ -148,7 +160,11 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, Failure> {
     dispatch(cli.command, &Context { environment, folder, global: cli.global }, output)
 }
 
-fn dispatch(command: Command, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn dispatch(
+    command: Command,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match command {
         Command::Run(args) => run::run(&args, context, output),
         Command::Action(args) => action::run(&args, context, output),

@@ -1,4 +1,5 @@
-//! `locum models list`: the models that are configured, which one is used for what, their limits and prices. Asks nobody.
+//! `locum models list`: the models that are configured, which one is used for what, their limits
+//! and prices. Asks nobody.
 
 use serde::Serialize;
 
@@ -16,7 +17,11 @@ use locum_models::tokens::Tokenizer;
 ///
 /// # Errors
 /// When no model is configured at all, or the settings are wrong.
-pub fn run(args: &ModelsArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &ModelsArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         ModelsCommand::List(args) => list(args, context, output),
     }
@@ -51,9 +56,14 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
     let settings = Place::open(context, args.at.as_deref())?.settings(&context.environment, &[])?;
     let from_repository = settings.models_from_repository();
     let asked = settings.values.model.as_deref();
-    let facts = ModelFacts { env: context.environment.variables(), asked, from_repository: &from_repository };
+    let facts = ModelFacts {
+        env: context.environment.variables(),
+        asked,
+        from_repository: &from_repository,
+    };
     let models = &settings.values.models;
-    let mut rows: Vec<ModelRow> = models.profiles.iter().map(|(name, profile)| row(name, profile, models, &facts)).collect();
+    let mut rows: Vec<ModelRow> =
+        models.profiles.iter().map(|(name, profile)| row(name, profile, models, &facts)).collect();
     match &resolve(models, &facts) {
         Ok(resolved) => {
             mark_used(&mut rows, resolved);
@@ -71,7 +81,19 @@ fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<Ex
         output.json(&rows);
     } else {
         for line in table::lines(
-            ["NAME", "USED FOR", "PROVIDER", "MODEL", "WINDOW", "OUTPUT", "PRICE IN/OUT", "SAID BY", "TOKENS BY", "KEY", "NOTES"],
+            [
+                "NAME",
+                "USED FOR",
+                "PROVIDER",
+                "MODEL",
+                "WINDOW",
+                "OUTPUT",
+                "PRICE IN/OUT",
+                "SAID BY",
+                "TOKENS BY",
+                "KEY",
+                "NOTES",
+            ],
             &rows.iter().map(cells).collect::<Vec<_>>(),
         ) {
             output.line(line);
@@ -121,11 +143,14 @@ fn chosen_row(chosen: &Chosen) -> ModelRow {
     }
 }
 
-/// Marks the rows the pointers lead to; a model named by flag or variable without a profile gets a row of its own.
+/// Marks the rows the pointers lead to; a model named by flag or variable without a profile gets a
+/// row of its own.
 pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
     let image = resolved.image.iter().flatten().map(|chosen| ("image", chosen));
     let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen)).chain(image);
-    for (pointer, first) in [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others) {
+    for (pointer, first) in
+        [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others)
+    {
         for (place, chosen) in std::iter::once(first).chain(&first.spares).enumerate() {
             let use_name = use_name(pointer, place);
             match rows.iter_mut().find(|row| row.name == chosen.name) {
@@ -140,7 +165,9 @@ pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &Resolved) {
 fn mark_meant(rows: &mut [ModelRow], models: &ModelSettings) {
     for (pointer, names) in models.pointers.each() {
         for (place, name) in names.0.iter().enumerate() {
-            rows.iter_mut().filter(|row| row.name == *name).for_each(|row| row.used_for.push(use_name(pointer, place)));
+            rows.iter_mut()
+                .filter(|row| row.name == *name)
+                .for_each(|row| row.used_for.push(use_name(pointer, place)));
         }
     }
 }
@@ -160,9 +187,15 @@ fn said_by(sources: Sources) -> String {
 }
 
 fn cells(row: &ModelRow) -> [String; 11] {
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "-".to_owned(), |number| locum_agent::report::figures::tokens(u64::from(number)));
-    let price = row.price.map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
+    let number = |number: Option<u32>| {
+        number.map_or_else(
+            || "-".to_owned(),
+            |number| locum_agent::report::figures::tokens(u64::from(number)),
+        )
+    };
+    let price = row
+        .price
+        .map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
     let notes = row.problem.iter().chain(&row.notes).cloned().collect::<Vec<_>>().join("; ");
     [
         row.name.clone(),
@@ -180,6 +213,11 @@ fn cells(row: &ModelRow) -> [String; 11] {
 }
 
 fn failure(error: &ProfileError) -> Failure {
-    let mistake = Mistake { place: "models".to_owned(), what: error.to_string(), hint: Some(error.hint()), excerpt: None };
+    let mistake = Mistake {
+        place: "models".to_owned(),
+        what: error.to_string(),
+        hint: Some(error.hint()),
+        excerpt: None,
+    };
     Failure { status: ExitStatus::Usage, mistakes: vec![mistake] }
 }

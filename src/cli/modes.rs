@@ -1,4 +1,5 @@
-//! `locum modes list|show|validate`: the modes a run could use, what each of them says and may do, and what is wrong with their files.
+//! `locum modes list|show|validate`: the modes a run could use, what each of them says and may do,
+//! and what is wrong with their files.
 
 use std::path::Path;
 
@@ -20,7 +21,11 @@ use locum_modes::{ModeSet, ModeSource, places};
 ///
 /// # Errors
 /// Every mistake of the mode files; a mode that does not exist.
-pub fn run(args: &ModesArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &ModesArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         ModesCommand::List(args) => list(args, context, output),
         ModesCommand::Show(args) => show(args, context, output),
@@ -34,22 +39,35 @@ pub fn run(args: &ModesArgs, context: &Context, output: &mut Output) -> Result<E
 }
 
 fn list(args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let views: Vec<ModeView> = modes(args.at.as_deref(), context, output)?.iter().map(ModeView::from).collect();
+    let views: Vec<ModeView> =
+        modes(args.at.as_deref(), context, output)?.iter().map(ModeView::from).collect();
     if args.json {
         output.json(&views);
     } else {
         let row = |view: &ModeView| {
-            let about = view.record.description.as_ref().or(view.record.when_to_use.as_ref()).unwrap_or(&view.record.name);
+            let about = view
+                .record
+                .description
+                .as_ref()
+                .or(view.record.when_to_use.as_ref())
+                .unwrap_or(&view.record.name);
             [view.record.slug.clone(), origin(view), groups(view), first_line(about)]
         };
-        for line in table::lines(["MODE", "FROM", "GROUPS", "WHAT FOR"], &views.iter().map(row).collect::<Vec<_>>()) {
+        for line in table::lines(
+            ["MODE", "FROM", "GROUPS", "WHAT FOR"],
+            &views.iter().map(row).collect::<Vec<_>>(),
+        ) {
             output.line(line);
         }
     }
     Ok(ExitStatus::Done)
 }
 
-fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn show(
+    args: &ShowModeArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let modes = modes(args.inspect.at.as_deref(), context, output)?;
     let mode = modes_change::find(&modes, &args.slug)?;
     if args.prompt {
@@ -64,7 +82,10 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
     output.line(visible(&format!("{} ({})", record.slug, record.name)));
     output.line(format!("from: {}", origin(view)));
     output.line(visible(&format!("groups: {}", groups(view))));
-    output.line(format!("tools: {}", view.tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")));
+    output.line(format!(
+        "tools: {}",
+        view.tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
+    ));
     let facts = [
         ("edits only", listed(&record.allowed_file_paths)),
         ("edits never", listed(&record.disallowed_file_paths)),
@@ -83,7 +104,8 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
     for told in mode.permission_maps().into_iter().filter_map(sections::permissions) {
         output.line(visible(&told));
     }
-    let rules = (!record.custom_rules.is_empty()).then(|| record.custom_rules.iter().map(|rule| format!("- {}\n", rule.trim())).collect());
+    let rules = (!record.custom_rules.is_empty())
+        .then(|| record.custom_rules.iter().map(|rule| format!("- {}\n", rule.trim())).collect());
     let texts = [
         ("role", Some(record.role_definition.clone())),
         ("system prompt", record.system_prompt.clone()),
@@ -92,7 +114,9 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
         ("instructions", record.custom_instructions.clone()),
         ("rules", rules),
     ];
-    for (title, text) in texts.into_iter().filter_map(|(title, text): (_, Option<String>)| Some((title, text?))) {
+    for (title, text) in
+        texts.into_iter().filter_map(|(title, text): (_, Option<String>)| Some((title, text?)))
+    {
         output.line(format!("\n{title}:"));
         for line in visible(text.trim()).lines() {
             output.line(format!("  {line}").trim_end());
@@ -102,23 +126,40 @@ fn show(args: &ShowModeArgs, context: &Context, output: &mut Output) -> Result<E
 }
 
 fn listed(patterns: &[String]) -> Option<String> {
-    (!patterns.is_empty()).then(|| patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", "))
+    (!patterns.is_empty()).then(|| {
+        patterns.iter().map(|pattern| format!("`{pattern}`")).collect::<Vec<_>>().join(", ")
+    })
 }
 
 /// Checks the files that are named, or every file there is.
-fn validate(args: &ValidateModesArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn validate(
+    args: &ValidateModesArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let place = Place::open(context, args.inspect.at.as_deref())?;
     let texts = if args.files.is_empty() {
         place.mode_texts(&context.environment)?
     } else {
-        args.files.iter().map(|file| named_text(&context.folder.join(file), file)).collect::<Result<_, _>>()?
+        args.files
+            .iter()
+            .map(|file| named_text(&context.folder.join(file), file))
+            .collect::<Result<_, _>>()?
     };
     let checked: Vec<Checked<Slugs>> = texts.iter().map(check).collect();
-    let words = |slugs: &Slugs| if slugs.modes.is_empty() { "no modes".to_owned() } else { slugs.modes.join(", ") };
-    Ok(checked::show(&checked, Told { none: "no mode files", words: &words }, args.inspect.json, output))
+    let words = |slugs: &Slugs| {
+        if slugs.modes.is_empty() { "no modes".to_owned() } else { slugs.modes.join(", ") }
+    };
+    Ok(checked::show(
+        &checked,
+        Told { none: "no mode files", words: &words },
+        args.inspect.json,
+        output,
+    ))
 }
 
-/// Reads a file a person named. What kind it is, is said by the longest end of its path that is a place of mode files.
+/// Reads a file a person named. What kind it is, is said by the longest end of its path that is a
+/// place of mode files.
 fn named_text(path: &Path, shown: &Path) -> Result<ModeText, Failure> {
     let (known, text) = checked::named(path, shown, &places::may_define)?;
     Ok(ModeText { source: ModeSource::Project { file: known }, text })
@@ -137,11 +178,18 @@ fn check(text: &ModeText) -> Checked<Slugs> {
     };
     let file = text.source.file().unwrap_or_default().to_owned();
     let (modes, mistakes, warnings) = match merge::definitions(text, Strictness::Strict) {
-        Ok(found) => (found.modes.into_iter().map(|mode| mode.slug).collect(), Vec::new(), found.warnings),
+        Ok(found) => {
+            (found.modes.into_iter().map(|mode| mode.slug).collect(), Vec::new(), found.warnings)
+        }
         Err(errors) => (Vec::new(), errors.0, Vec::new()),
     };
     let findings = |errors: Vec<ModeError>| errors.into_iter().map(finding).collect();
-    Checked { file, defines: Slugs { modes }, mistakes: findings(mistakes), warnings: findings(warnings) }
+    Checked {
+        file,
+        defines: Slugs { modes },
+        mistakes: findings(mistakes),
+        warnings: findings(warnings),
+    }
 }
 
 fn modes(at: Option<&str>, context: &Context, output: &mut Output) -> Result<ModeSet, Failure> {
@@ -160,7 +208,10 @@ fn groups(view: &ModeView) -> String {
     let group = |record: &GroupRecord| match record {
         GroupRecord::Name(group) => group.as_str().to_owned(),
         GroupRecord::WithOptions(group, GroupOptions { file_regex, .. }) => {
-            file_regex.as_ref().map_or_else(|| group.as_str().to_owned(), |regex| format!("{} ({regex})", group.as_str()))
+            file_regex.as_ref().map_or_else(
+                || group.as_str().to_owned(),
+                |regex| format!("{} ({regex})", group.as_str()),
+            )
         }
     };
     let groups: Vec<String> = view.record.groups.iter().map(group).collect();

@@ -51,7 +51,8 @@ pub struct ShowModeArgs {
 /// `locum modes validate`.
 #[derive(Clone, Debug, Args)]
 pub struct ValidateModesArgs {
-    /// The files; every one of the repository and the user when absent. What kind a file is, its name and folders say.
+    /// The files; every one of the repository and the user when absent. What kind a file is, its
+    /// name and folders say.
     #[arg(value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub files: Vec<PathBuf>,
     /// Where to read and how to answer.

@@ -1,9 +1,12 @@
-//! `locum modes create|update|delete`: one mode of a mode file is added, changed or taken out; everything else in the file stays as it is.
+//! `locum modes create|update|delete`: one mode of a mode file is added, changed or taken out;
+//! everything else in the file stays as it is.
 
 use serde_json::{Map, Value, json};
 
 use crate::cli::failure::Failure;
-use crate::cli::modes_args::{CreateModeArgs, DeleteModeArgs, FieldArgs, UpdateModeArgs, WriteArgs};
+use crate::cli::modes_args::{
+    CreateModeArgs, DeleteModeArgs, FieldArgs, UpdateModeArgs, WriteArgs,
+};
 use crate::cli::modes_file::{TargetFile, Writing, root_of};
 use crate::cli::output::Output;
 use crate::cli::place::Place;
@@ -17,13 +20,24 @@ use locum_modes::{Mode, ModeSet, schema};
 ///
 /// # Errors
 /// When there is one of this slug in the file, or the mode has a mistake.
-pub fn create(args: &CreateModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn create(
+    args: &CreateModeArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let mut file = TargetFile::open(&args.write, None, &root_of(context)?, context)?;
     if file.holds(&args.slug) {
         let hint = format!("change it with `locum modes update {}`", args.slug);
-        return Err(Failure::usage(file.name, format!("there is a mode `{}` in this file", args.slug)).hint(hint));
+        return Err(Failure::usage(
+            file.name,
+            format!("there is a mode `{}` in this file", args.slug),
+        )
+        .hint(hint));
     }
-    let mut mode = Map::from_iter([("slug".to_owned(), json!(args.slug)), ("name".to_owned(), json!(args.slug))]);
+    let mut mode = Map::from_iter([
+        ("slug".to_owned(), json!(args.slug)),
+        ("name".to_owned(), json!(args.slug)),
+    ]);
     mode.extend(fields(&args.fields)?.into_iter().filter_map(|(key, value)| Some((key, value?))));
     mode.entry("groups").or_insert_with(|| json!(["read"]));
     file.change(&Change::Put(mode))?;
@@ -34,7 +48,11 @@ pub fn create(args: &CreateModeArgs, context: &Context, output: &mut Output) -> 
 ///
 /// # Errors
 /// When there is no such mode, it is built in, or it would have a mistake.
-pub fn update(args: &UpdateModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn update(
+    args: &UpdateModeArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let mut file = open(&args.write, &args.slug, context)?;
     let mut changes = fields(&args.fields)?;
     changes.extend(args.unset.iter().map(|key| (key.clone(), None)));
@@ -42,7 +60,8 @@ pub fn update(args: &UpdateModeArgs, context: &Context, output: &mut Output) -> 
         known(key)?;
     }
     if changes.is_empty() {
-        return Err(Failure::usage("update", "nothing to change").hint("name a key: `--role TEXT`, `--set KEY=VALUE`, `--unset KEY`"));
+        return Err(Failure::usage("update", "nothing to change")
+            .hint("name a key: `--role TEXT`, `--set KEY=VALUE`, `--unset KEY`"));
     }
     file.change(&Change::Set { slug: args.slug.clone(), fields: changes })?;
     end(&file, &args.slug, "updated", &args.write, output)
@@ -52,7 +71,11 @@ pub fn update(args: &UpdateModeArgs, context: &Context, output: &mut Output) -> 
 ///
 /// # Errors
 /// When there is no such mode, or it is built in.
-pub fn delete(args: &DeleteModeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn delete(
+    args: &DeleteModeArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let mut file = open(&args.write, &args.slug, context)?;
     file.change(&Change::Remove { slug: args.slug.clone() })?;
     end(&file, &args.slug, "deleted", &args.write, output)
@@ -67,7 +90,10 @@ fn open(args: &WriteArgs, slug: &str, context: &Context) -> Result<TargetFile, F
     let modes = Place::open(context, None)?.modes(&context.environment)?;
     let mode = find(&modes, slug)?;
     if mode.source.file().is_none() {
-        let hint = format!("`locum modes export {slug}` prints it; a mode of this slug in a file of yours takes its place");
+        let hint = format!(
+            "`locum modes export {slug}` prints it; a mode of this slug in a file of yours takes \
+             its place"
+        );
         return Err(Failure::usage("SLUG", format!("mode `{slug}` is built in")).hint(hint));
     }
     TargetFile::open(args, Some(mode), &root, context)
@@ -80,13 +106,21 @@ fn open(args: &WriteArgs, slug: &str, context: &Context) -> Result<TargetFile, F
 pub fn find<'m>(modes: &'m ModeSet, slug: &str) -> Result<&'m Mode, Failure> {
     modes.find(slug).ok_or_else(|| {
         let slugs: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
-        let hint =
-            nearest(slug, &slugs).map_or_else(|| format!("there are: {}", slugs.join(", ")), |slug| format!("did you mean `{slug}`?"));
+        let hint = nearest(slug, &slugs).map_or_else(
+            || format!("there are: {}", slugs.join(", ")),
+            |slug| format!("did you mean `{slug}`?"),
+        );
         Failure::usage("SLUG", format!("there is no mode `{slug}`")).hint(hint)
     })
 }
 
-fn end(file: &TargetFile, slug: &str, done: &str, args: &WriteArgs, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn end(
+    file: &TargetFile,
+    slug: &str,
+    done: &str,
+    args: &WriteArgs,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let writing = if args.dry_run { Writing::DryRun } else { Writing::Real };
     if args.json {
         if writing == Writing::Real {
@@ -111,29 +145,39 @@ fn fields(args: &FieldArgs) -> Result<Vec<(String, Option<Value>)>, Failure> {
         ("description", &args.description),
         ("customInstructions", &args.instructions),
     ];
-    let mut fields: Vec<(String, Option<Value>)> =
-        texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), Some(json!(text.as_ref()?))))).collect();
+    let mut fields: Vec<(String, Option<Value>)> = texts
+        .into_iter()
+        .filter_map(|(key, text)| Some((key.to_owned(), Some(json!(text.as_ref()?)))))
+        .collect();
     if let Some(groups) = &args.groups {
         let group = |group: &String| match &args.edit_only {
             Some(regex) if group == "edit" => json!(["edit", { "fileRegex": regex }]),
             Some(_) | None => json!(group),
         };
         if args.edit_only.is_some() && !groups.iter().any(|group| group == "edit") {
-            return Err(Failure::usage("--edit-only", "the groups hold no `edit`").hint("add it: `--groups read,edit`"));
+            return Err(Failure::usage("--edit-only", "the groups hold no `edit`")
+                .hint("add it: `--groups read,edit`"));
         }
-        let groups: Vec<Value> = groups.iter().filter(|group| !group.is_empty()).map(group).collect();
+        let groups: Vec<Value> =
+            groups.iter().filter(|group| !group.is_empty()).map(group).collect();
         fields.push(("groups".to_owned(), Some(Value::Array(groups))));
     }
     for set in &args.set {
-        let wrong = |what: String| Failure::usage("--set", what).hint("write `--set KEY=VALUE`, the value in YAML");
-        let (key, value) = set.split_once('=').ok_or_else(|| wrong(format!("`{set}` has no `=`")))?;
+        let wrong = |what: String| {
+            Failure::usage("--set", what).hint("write `--set KEY=VALUE`, the value in YAML")
+        };
+        let (key, value) =
+            set.split_once('=').ok_or_else(|| wrong(format!("`{set}` has no `=`")))?;
         known(key)?;
         let read = Document::parse(value);
         if let Some(mistake) = read.mistakes.first() {
             return Err(wrong(format!("the value of `{key}` is no YAML: {}", mistake.message)));
         }
         fields.retain(|(other, _)| other != key);
-        fields.push((key.to_owned(), Some(read.root.map_or(Value::String(String::new()), |root| root.to_json()))));
+        fields.push((
+            key.to_owned(),
+            Some(read.root.map_or(Value::String(String::new()), |root| root.to_json())),
+        ));
     }
     Ok(fields)
 }
@@ -142,7 +186,9 @@ fn known(key: &str) -> Result<(), Failure> {
     if schema::MODE_KEYS.contains(&key) {
         return Ok(());
     }
-    let hint = nearest(key, schema::MODE_KEYS)
-        .map_or_else(|| format!("a mode has: {}", schema::MODE_KEYS.join(", ")), |near| format!("did you mean `{near}`?"));
+    let hint = nearest(key, schema::MODE_KEYS).map_or_else(
+        || format!("a mode has: {}", schema::MODE_KEYS.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
     Err(Failure::usage("--set", format!("a mode has no key `{key}`")).hint(hint))
 }

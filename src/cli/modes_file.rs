@@ -1,5 +1,6 @@
-//! `TargetFile`: the mode file that a subcommand of `locum modes` changes. In: flags and a change; out: the new text, checked, then written in
-//! one step or only shown. A file that would have a mistake afterwards is not written.
+//! `TargetFile`: the mode file that a subcommand of `locum modes` changes. In: flags and a change;
+//! out: the new text, checked, then written in one step or only shown. A file that would have a
+//! mistake afterwards is not written.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,12 @@ impl TargetFile {
     ///
     /// # Errors
     /// When it cannot be read, or is no mode file that can be changed.
-    pub fn open(args: &WriteArgs, mode: Option<&Mode>, root: &Path, context: &Context) -> Result<Self, Failure> {
+    pub fn open(
+        args: &WriteArgs,
+        mode: Option<&Mode>,
+        root: &Path,
+        context: &Context,
+    ) -> Result<Self, Failure> {
         let defined_in = mode.map(|mode| &mode.source).filter(|source| source.file().is_some());
         let (name, path, source) = match (&args.file, args.user, defined_in) {
             (Some(file), _, _) => {
@@ -55,7 +61,9 @@ impl TargetFile {
             }
             (None, true, _) => {
                 let folder = context.environment.config_folder();
-                let folder = folder.ok_or_else(|| Failure::usage("--user", "the environment names no home").hint("set HOME"))?;
+                let folder = folder.ok_or_else(|| {
+                    Failure::usage("--user", "the environment names no home").hint("set HOME")
+                })?;
                 let path = folder.join("modes.yml");
                 let file = path.display().to_string();
                 (file.clone(), path, ModeSource::Global { file })
@@ -64,9 +72,16 @@ impl TargetFile {
                 let file = source.file().unwrap_or_default().to_owned();
                 (file.clone(), root.join(&file), source.clone())
             }
-            (None, false, None) => (OWN_FILE.to_owned(), root.join(OWN_FILE), ModeSource::Project { file: OWN_FILE.to_owned() }),
+            (None, false, None) => (
+                OWN_FILE.to_owned(),
+                root.join(OWN_FILE),
+                ModeSource::Project { file: OWN_FILE.to_owned() },
+            ),
         };
-        if places::agent_folder(&name).is_some() || name == places::AGENTS_FILE || name.ends_with(".md") {
+        if places::agent_folder(&name).is_some()
+            || name == places::AGENTS_FILE
+            || name.ends_with(".md")
+        {
             let hint = "change the file by hand, or name a mode file with `--file`";
             return Err(Failure::usage(name, "this is an agent file, not a mode file").hint(hint));
         }
@@ -100,7 +115,8 @@ impl TargetFile {
     #[must_use]
     pub fn holds(&self, slug: &str) -> bool {
         let file = ModeText { source: self.source.clone(), text: self.text.clone() };
-        merge::definitions(&file, Strictness::Lenient).is_ok_and(|found| found.modes.iter().any(|mode| mode.slug == slug))
+        merge::definitions(&file, Strictness::Lenient)
+            .is_ok_and(|found| found.modes.iter().any(|mode| mode.slug == slug))
     }
 
     /// Writes the changed text, or shows what would change.
@@ -143,7 +159,8 @@ pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Shows what would change in a file.
 pub fn show_change(name: &str, before: &str, after: &str, output: &mut Output) {
-    // Bytes, as in every other comparison: each type that lines are compared as brings a copy of every algorithm.
+    // Bytes, as in every other comparison: each type that lines are compared as brings a copy of
+    // every algorithm.
     let diff = similar::TextDiff::from_lines(before.as_bytes(), after.as_bytes());
     output.raw(diff.unified_diff().header(name, name).to_string().as_bytes());
 }

@@ -1,5 +1,5 @@
-//! `locum modes show --prompt`: what a model is told in a mode, as a run on the command line would tell it, and about how
-//! long that is for the model it would have.
+//! `locum modes show --prompt`: what a model is told in a mode, as a run on the command line would
+//! tell it, and about how long that is for the model it would have.
 
 use std::slice;
 
@@ -54,7 +54,13 @@ struct Prompt<'a> {
 ///
 /// # Errors
 /// When a file it is made of cannot be read, or the policy has mistakes.
-pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn show(
+    mode: &Mode,
+    modes: &ModeSet,
+    args: &InspectArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let place = Place::open(context, args.at.as_deref())?;
     let file = policy::repository_file(context, args.at.as_deref())?;
     let policy = policy::parse(file.as_ref())?.with_ignored(place.ignored()?);
@@ -80,15 +86,23 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
             painters,
         },
     });
-    let section =
-        |(name, text): (&'static str, String)| Section { name, bytes: text.len(), estimated_tokens: tokenizer.tokens(&text), text };
-    let tools_bytes: usize =
-        told.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum();
+    let section = |(name, text): (&'static str, String)| Section {
+        name,
+        bytes: text.len(),
+        estimated_tokens: tokenizer.tokens(&text),
+        text,
+    };
+    let tools_bytes: usize = told
+        .tools
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len())
+        .sum();
     let tools_estimated_tokens = estimate_tools(tokenizer, &told.tools);
     let sections: Vec<Section> = told.sections.into_iter().map(section).collect();
     let prompt = Prompt {
         mode: &mode.slug,
-        estimated_tokens: sections.iter().map(|section| section.estimated_tokens).sum::<u64>() + tools_estimated_tokens,
+        estimated_tokens: sections.iter().map(|section| section.estimated_tokens).sum::<u64>()
+            + tools_estimated_tokens,
         sections,
         tools: told.tools.into_iter().map(|tool| tool.name).collect(),
         tools_bytes,
@@ -104,21 +118,34 @@ pub fn show(mode: &Mode, modes: &ModeSet, args: &InspectArgs, context: &Context,
         output.line(format!("{}\n", visible(&section.text)));
     }
     let tools = if prompt.tools.is_empty() { "none".to_owned() } else { prompt.tools.join(", ") };
-    output.line(format!("=== tools beside the prompt (about {} tokens): {tools}", prompt.tools_estimated_tokens));
+    output.line(format!(
+        "=== tools beside the prompt (about {} tokens): {tools}",
+        prompt.tools_estimated_tokens
+    ));
     let how = match prompt.tokenizer {
         Tokenizer::Bytes => "a quarter of the bytes",
         Tokenizer::O200k => "by the vocabulary o200k",
     };
-    output.line(format!("=== together about {} tokens; an estimate: {how}", prompt.estimated_tokens));
+    output
+        .line(format!("=== together about {} tokens; an estimate: {how}", prompt.estimated_tokens));
     Ok(ExitStatus::Done)
 }
 
-/// Returns how the tokens of the model are estimated that a run in this mode would have; by bytes where none is configured.
+/// Returns how the tokens of the model are estimated that a run in this mode would have; by bytes
+/// where none is configured.
 fn tokenizer_of(mode: &Mode, settings: &Settings, context: &Context) -> Tokenizer {
     let asked = settings.values.model.as_deref();
     let from_repository = settings.models_from_repository();
-    let facts = ModelFacts { env: context.environment.variables(), asked, from_repository: &from_repository };
-    let wished = wish_of(mode).and_then(|wish| resolve::resolve_wish(&settings.values.models, &facts, wish).ok().flatten());
-    let chosen = wished.or_else(|| resolve::resolve(&settings.values.models, &facts).ok().map(|resolved| resolved.main));
+    let facts = ModelFacts {
+        env: context.environment.variables(),
+        asked,
+        from_repository: &from_repository,
+    };
+    let wished = wish_of(mode).and_then(|wish| {
+        resolve::resolve_wish(&settings.values.models, &facts, wish).ok().flatten()
+    });
+    let chosen = wished.or_else(|| {
+        resolve::resolve(&settings.values.models, &facts).ok().map(|resolved| resolved.main)
+    });
     chosen.map_or_else(Tokenizer::default, |chosen| chosen.limits.tokenizer)
 }

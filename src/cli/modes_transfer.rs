@@ -1,4 +1,5 @@
-//! `locum modes import|export`: modes on their way between repositories, each with the files of its rules folder.
+//! `locum modes import|export`: modes on their way between repositories, each with the files of its
+//! rules folder.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,11 @@ const RULES_FOLDERS: &[&str] = &[".locum/rules-", ".roo/rules-", ".kilocode/rule
 ///
 /// # Errors
 /// When there is no such mode, or it says more than a mode file can.
-pub fn export(args: &ExportModesArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn export(
+    args: &ExportModesArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let place = Place::open(context, args.at.as_deref())?;
     let modes = place.modes(&context.environment)?;
     let chosen: Vec<&Mode> = if args.slugs.is_empty() {
@@ -37,17 +42,23 @@ pub fn export(args: &ExportModesArgs, context: &Context, output: &mut Output) ->
     for mode in chosen {
         match ModeRecord::lost(mode) {
             Some(lost) if !args.slugs.is_empty() => {
-                let what = format!("mode `{}` cannot be written as a mode file without losing {lost}", mode.slug);
+                let what = format!(
+                    "mode `{}` cannot be written as a mode file without losing {lost}",
+                    mode.slug
+                );
                 let hint = format!("copy its file, {}", mode.source.file().unwrap_or_default());
                 return Err(Failure::usage("SLUG", what).hint(hint));
             }
-            Some(lost) => output.talk(format!("warning: left out `{}`: a mode file cannot say {lost}", mode.slug)),
+            Some(lost) => output
+                .talk(format!("warning: left out `{}`: a mode file cannot say {lost}", mode.slug)),
             None => carried.push((ModeRecord::from(mode), rules_files(&place, &mode.slug)?)),
         }
     }
     let file = transfer::render(&carried).map_err(|error| Failure::internal(error.to_string()))?;
     let text = match args.format {
-        ExportForm::Yaml => transfer::to_yaml(&file).map_err(|error| Failure::internal(error.to_string()))?,
+        ExportForm::Yaml => {
+            transfer::to_yaml(&file).map_err(|error| Failure::internal(error.to_string()))?
+        }
         ExportForm::Json => format!("{file:#}\n"),
     };
     match &args.output {
@@ -66,17 +77,24 @@ pub fn export(args: &ExportModesArgs, context: &Context, output: &mut Output) ->
 ///
 /// # Errors
 /// Every mistake of the file; then nothing is written. When a file cannot be written.
-pub fn import(args: &ImportModesArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn import(
+    args: &ImportModesArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let path = context.folder.join(&args.from);
     let name = args.from.display().to_string();
-    let text = named_file(&path)?.ok_or_else(|| Failure::usage("FILE", format!("`{name}` does not exist")))?.text;
+    let text = named_file(&path)?
+        .ok_or_else(|| Failure::usage("FILE", format!("`{name}` does not exist")))?
+        .text;
     let carried = transfer::parse(&text, &name)?;
     let root = root_of(context)?;
     let mut file = TargetFile::open(&args.write, None, &root, context)?;
     let base = rules_base(&file, &root);
     let mut rules: Vec<Rules> = Vec::new();
     for Carried { mode, rules: files } in &carried {
-        let record = serde_json::to_value(ModeRecord::from(mode)).map_err(|error| Failure::internal(error.to_string()))?;
+        let record = serde_json::to_value(ModeRecord::from(mode))
+            .map_err(|error| Failure::internal(error.to_string()))?;
         file.change(&Change::Put(record.as_object().cloned().unwrap_or_default()))?;
         if let Some(files) = files {
             rules.push(Rules::of(&base, &mode.slug, files)?);
@@ -102,7 +120,12 @@ pub fn import(args: &ImportModesArgs, context: &Context, output: &mut Output) ->
         rules.show(args.write.dry_run, output);
     }
     if !args.write.dry_run {
-        output.line(format!("imported {} into {}: {}", counted(slugs.len(), "mode"), file.name, slugs.join(", ")));
+        output.line(format!(
+            "imported {} into {}: {}",
+            counted(slugs.len(), "mode"),
+            file.name,
+            slugs.join(", ")
+        ));
     }
     Ok(ExitStatus::Done)
 }
@@ -120,12 +143,14 @@ struct Rules {
 
 impl Rules {
     fn of(base: &(String, PathBuf), slug: &str, files: &[RulesFile]) -> Result<Self, Failure> {
-        let (name, folder) = (format!("{}rules-{slug}", base.0), base.1.join(format!("rules-{slug}")));
+        let (name, folder) =
+            (format!("{}rules-{slug}", base.0), base.1.join(format!("rules-{slug}")));
         no_links(&name, &base.1, &format!("rules-{slug}"))?;
         for file in files {
             no_links(&name, &folder, file.path.as_str())?;
         }
-        let there = files::below(&folder, RULES_FILES_LIMIT).map_err(|fault| Failure::usage(name.clone(), fault.to_string()))?;
+        let there = files::below(&folder, RULES_FILES_LIMIT)
+            .map_err(|fault| Failure::usage(name.clone(), fault.to_string()))?;
         let new: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
         let old = there.into_iter().filter(|path| !new.contains(path)).collect();
         Ok(Self { name, folder, files: files.to_vec(), new, old })
@@ -133,10 +158,16 @@ impl Rules {
 
     fn write(&self) -> Result<(), Failure> {
         for file in &self.files {
-            replace(&format!("{}/{}", self.name, file.path), &self.folder.join(file.path.as_str()), &file.content)?;
+            replace(
+                &format!("{}/{}", self.name, file.path),
+                &self.folder.join(file.path.as_str()),
+                &file.content,
+            )?;
         }
         for path in &self.old {
-            files::remove(&self.folder.join(path)).map_err(|fault| Failure::usage(format!("{}/{path}", self.name), fault.to_string()))?;
+            files::remove(&self.folder.join(path)).map_err(|fault| {
+                Failure::usage(format!("{}/{path}", self.name), fault.to_string())
+            })?;
         }
         Ok(())
     }
@@ -148,12 +179,17 @@ impl Rules {
             show_change(&format!("{}/{}", self.name, file.path), &before, &file.content, output);
         }
         for path in &self.old {
-            output.line(format!("{} {}/{path}", if dry_run { "would remove" } else { "removed" }, self.name));
+            output.line(format!(
+                "{} {}/{path}",
+                if dry_run { "would remove" } else { "removed" },
+                self.name
+            ));
         }
     }
 }
 
-/// Returns the folder that holds rules folders beside a mode file: `.locum` in a repository, the user's own for the user's file.
+/// Returns the folder that holds rules folders beside a mode file: `.locum` in a repository, the
+/// user's own for the user's file.
 fn rules_base(file: &TargetFile, root: &Path) -> (String, PathBuf) {
     match &file.source {
         ModeSource::Global { .. } | ModeSource::Organization { .. } | ModeSource::Builtin => {
@@ -184,7 +220,8 @@ fn rules_files(place: &Place, slug: &str) -> Result<Vec<RulesFile>, Failure> {
     for folder in RULES_FOLDERS {
         let folder = format!("{folder}{slug}");
         let files = place.below(&folder)?;
-        let carried: Vec<RulesFile> = files.into_iter().map(|(path, content)| RulesFile { path, content }).collect();
+        let carried: Vec<RulesFile> =
+            files.into_iter().map(|(path, content)| RulesFile { path, content }).collect();
         if !carried.is_empty() {
             return Ok(carried);
         }

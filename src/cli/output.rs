@@ -1,7 +1,9 @@
-//! `Output`: the one way to stdout and stderr. Results go to stdout, everything said beside them to stderr.
+//! `Output`: the one way to stdout and stderr. Results go to stdout, everything said beside them to
+//! stderr.
 //!
-//! A reader that closes stdout early (`locum modes list | head -1`) is no fault: what follows is dropped in silence. Any other
-//! fault (a full disk behind `>`) is kept and told by [`Output::finish`], so that a cut result is never taken for a whole one.
+//! A reader that closes stdout early (`locum modes list | head -1`) is no fault: what follows is
+//! dropped in silence. Any other fault (a full disk behind `>`) is kept and told by
+//! [`Output::finish`], so that a cut result is never taken for a whole one.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -89,7 +91,9 @@ impl Output {
     pub fn finish(&mut self) -> Result<(), Failure> {
         self.write(|results| results.flush());
         match self.fault.take() {
-            Some(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(Failure::internal(format!("stdout: {fault}"))),
+            Some(fault) if fault.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure::internal(format!("stdout: {fault}")))
+            }
             Some(_) | None => Ok(()),
         }
     }

@@ -1,5 +1,6 @@
-//! `Place`: where the inspecting subcommands (`config`, `modes`, `models`, `policy`) read the repository's files: the working tree, so
-//! that an edit can be looked at before it is committed, or a commit by `--at`, which is what a run reads.
+//! `Place`: where the inspecting subcommands (`config`, `modes`, `models`, `policy`) read the
+//! repository's files: the working tree, so that an edit can be looked at before it is committed,
+//! or a commit by `--at`, which is what a run reads.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,9 @@ use crate::run::trusted::{CONFIG_FILE, FILES_LIMIT, Trusted};
 use locum_base::path::RepoPath;
 use locum_modes::loader::{ModeError, ModeErrors};
 use locum_modes::merge::{self, Merged, ModeText};
-use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define};
+use locum_modes::places::{
+    AGENT_FOLDERS, AGENTS_FILE, ORGANIZATION_FILE, PROJECT_FILES, USER_FILES, may_define,
+};
 use locum_modes::prompts::PromptFile;
 use locum_modes::prompts::commands::{self, CommandSet};
 use locum_modes::prompts::rules::{self, RuleFile};
@@ -40,9 +43,13 @@ impl Place {
     pub fn open(context: &Context, at: Option<&str>) -> Result<Self, Failure> {
         let repo = Repo::open(&context.folder);
         match at {
-            None => Ok(Self::WorkingTree(repo.map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned()))),
+            None => Ok(Self::WorkingTree(
+                repo.map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned()),
+            )),
             Some(revision) => {
-                let fault = |error: locum_workspace::repo::RepoError| Failure::usage("--at", error.to_string());
+                let fault = |error: locum_workspace::repo::RepoError| {
+                    Failure::usage("--at", error.to_string())
+                };
                 let repo = repo.map_err(fault)?;
                 let commit = repo.commit_of(revision).map_err(fault)?;
                 Ok(Self::Commit(Box::new(repo), commit))
@@ -56,8 +63,12 @@ impl Place {
     /// When it cannot be read.
     pub fn file(&self, path: &str) -> Result<Option<ConfigFile>, Failure> {
         let text = match self {
-            Self::WorkingTree(root) => files::read(&root.join(path)).map_err(|fault| unreadable(path, &fault))?,
-            Self::Commit(repo, commit) => Trusted { repo, commit }.file(path)?.map(|file| file.text),
+            Self::WorkingTree(root) => {
+                files::read(&root.join(path)).map_err(|fault| unreadable(path, &fault))?
+            }
+            Self::Commit(repo, commit) => {
+                Trusted { repo, commit }.file(path)?.map(|file| file.text)
+            }
         };
         Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
     }
@@ -70,7 +81,11 @@ impl Place {
         let mut found = Vec::new();
         for path in self.names_below(folder)? {
             let Some(file) = self.file(&format!("{folder}/{path}"))? else { continue };
-            found.push((RepoPath::parse(&path).map_err(|error| Failure::usage(folder, error.to_string()))?, file.text));
+            found.push((
+                RepoPath::parse(&path)
+                    .map_err(|error| Failure::usage(folder, error.to_string()))?,
+                file.text,
+            ));
         }
         Ok(found)
     }
@@ -78,12 +93,19 @@ impl Place {
     /// Returns the path below the folder of every file below it.
     fn names_below(&self, folder: &str) -> Result<Vec<String>, Failure> {
         match self {
-            Self::WorkingTree(root) => files::below(&root.join(folder), FILES_LIMIT).map_err(|fault| unreadable(folder, &fault)),
+            Self::WorkingTree(root) => files::below(&root.join(folder), FILES_LIMIT)
+                .map_err(|fault| unreadable(folder, &fault)),
             Self::Commit(repo, commit) => {
                 let fault = |error: String| Failure::usage(folder, error);
                 let root = RepoPath::parse(folder).map_err(|error| fault(error.to_string()))?;
-                let paths = repo.list_at(commit, &root, FILES_LIMIT).map_err(|error| fault(error.to_string()))?;
-                Ok(paths.iter().filter_map(|path| path.as_str().strip_prefix(folder)?.strip_prefix('/')).map(str::to_owned).collect())
+                let paths = repo
+                    .list_at(commit, &root, FILES_LIMIT)
+                    .map_err(|error| fault(error.to_string()))?;
+                Ok(paths
+                    .iter()
+                    .filter_map(|path| path.as_str().strip_prefix(folder)?.strip_prefix('/'))
+                    .map(str::to_owned)
+                    .collect())
             }
         }
     }
@@ -106,10 +128,19 @@ impl Place {
     ///
     /// # Errors
     /// Every mistake of every layer.
-    pub fn settings(&self, environment: &Environment, flags: &[FlagValue]) -> Result<Settings, Failure> {
+    pub fn settings(
+        &self,
+        environment: &Environment,
+        flags: &[FlagValue],
+    ) -> Result<Settings, Failure> {
         let user = user_file(environment, "config.yml")?;
         let repository = self.file(CONFIG_FILE)?;
-        Ok(load(&Layers { user: user.as_ref(), repository: repository.as_ref(), environment, flags })?)
+        Ok(load(&Layers {
+            user: user.as_ref(),
+            repository: repository.as_ref(),
+            environment,
+            flags,
+        })?)
     }
 
     /// Returns every mode: built-in, the user's, the repository's.
@@ -129,14 +160,24 @@ impl Place {
         match self {
             Self::Commit(repo, commit) => texts.extend(Trusted { repo, commit }.mode_files()?),
             Self::WorkingTree(root) => {
-                let mut paths: Vec<String> = PROJECT_FILES.iter().map(|path| (*path).to_owned()).collect();
+                let mut paths: Vec<String> =
+                    PROJECT_FILES.iter().map(|path| (*path).to_owned()).collect();
                 paths.push(AGENTS_FILE.to_owned());
                 for folder in AGENT_FOLDERS {
-                    let names = files::below(&root.join(folder.path), FILES_LIMIT).map_err(|fault| unreadable(folder.path, &fault))?;
-                    paths.extend(names.into_iter().map(|name| format!("{}/{name}", folder.path)).filter(|path| may_define(path)));
+                    let names = files::below(&root.join(folder.path), FILES_LIMIT)
+                        .map_err(|fault| unreadable(folder.path, &fault))?;
+                    paths.extend(
+                        names
+                            .into_iter()
+                            .map(|name| format!("{}/{name}", folder.path))
+                            .filter(|path| may_define(path)),
+                    );
                 }
                 for path in paths {
-                    let text = |file: ConfigFile| ModeText { source: ModeSource::Project { file: file.origin }, text: file.text };
+                    let text = |file: ConfigFile| ModeText {
+                        source: ModeSource::Project { file: file.origin },
+                        text: file.text,
+                    };
                     texts.extend(self.file(&path)?.map(text));
                 }
             }
@@ -156,11 +197,16 @@ impl Place {
         let places = rules::places(&slugs);
         let mut found = Vec::new();
         for folder in &places.folders {
-            let files = self.below(folder)?.into_iter().map(|(path, text)| RuleFile { path: format!("{folder}/{path}"), text });
+            let files = self
+                .below(folder)?
+                .into_iter()
+                .map(|(path, text)| RuleFile { path: format!("{folder}/{path}"), text });
             found.extend(files.filter(|file| rules::is_rules_file(&file.path, slug)));
         }
         for path in &places.files {
-            found.extend(self.file(path)?.map(|file| RuleFile { path: file.origin, text: file.text }));
+            found.extend(
+                self.file(path)?.map(|file| RuleFile { path: file.origin, text: file.text }),
+            );
         }
         Ok(found)
     }
@@ -186,18 +232,26 @@ impl Place {
     }
 
     /// Reads those files below some folders that are wanted.
-    fn texts(&self, folders: &[&str], wanted: &dyn Fn(&str) -> bool) -> Result<Vec<PromptFile>, Failure> {
+    fn texts(
+        &self,
+        folders: &[&str],
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<PromptFile>, Failure> {
         let mut found = Vec::new();
         for folder in folders {
-            let paths = self.names_below(folder)?.into_iter().map(|path| format!("{folder}/{path}"));
+            let paths =
+                self.names_below(folder)?.into_iter().map(|path| format!("{folder}/{path}"));
             for path in paths.filter(|path| wanted(path)) {
-                found.extend(self.file(&path)?.map(|file| PromptFile { path: file.origin, text: file.text }));
+                found.extend(
+                    self.file(&path)?.map(|file| PromptFile { path: file.origin, text: file.text }),
+                );
             }
         }
         Ok(found)
     }
 
-    /// Returns every mode: built-in, the user's, the repository's; and what in their files should be told.
+    /// Returns every mode: built-in, the user's, the repository's; and what in their files should
+    /// be told.
     ///
     /// # Errors
     /// Every mistake of every file.
@@ -215,8 +269,14 @@ pub fn user_modes(environment: &Environment) -> Result<Vec<ModeText>, Failure> {
     let global = USER_FILES.iter().map(|name| (*name, false)).chain([(ORGANIZATION_FILE, true)]);
     let mut texts = Vec::new();
     for (name, of_organization) in global {
-        let Some(ConfigFile { origin: file, text }) = user_file(environment, name)? else { continue };
-        let source = if of_organization { ModeSource::Organization { file } } else { ModeSource::Global { file } };
+        let Some(ConfigFile { origin: file, text }) = user_file(environment, name)? else {
+            continue;
+        };
+        let source = if of_organization {
+            ModeSource::Organization { file }
+        } else {
+            ModeSource::Global { file }
+        };
         texts.push(ModeText { source, text });
     }
     Ok(texts)
@@ -227,7 +287,10 @@ pub fn user_modes(environment: &Environment) -> Result<Vec<ModeText>, Failure> {
 /// # Errors
 /// When one cannot be read, or there are too many.
 pub fn user_commands(environment: &Environment) -> Result<Vec<PromptFile>, Failure> {
-    let Some(folder) = environment.config_folder().map(|folder| folder.join(commands::USER_FOLDER)) else { return Ok(Vec::new()) };
+    let Some(folder) = environment.config_folder().map(|folder| folder.join(commands::USER_FOLDER))
+    else {
+        return Ok(Vec::new());
+    };
     let origin = folder.display().to_string();
     let paths = files::below(&folder, FILES_LIMIT).map_err(|fault| unreadable(&origin, &fault))?;
     let mut found = Vec::new();
@@ -268,7 +331,10 @@ pub fn named_file(path: &Path) -> Result<Option<ConfigFile>, Failure> {
 
 fn unreadable(origin: &str, fault: &FileFault) -> Failure {
     match fault {
-        FileFault::NotText(place) => Failure::usage(format!("{origin}:{place}"), "is not UTF-8 text").hint("save it as UTF-8"),
+        FileFault::NotText(place) => {
+            Failure::usage(format!("{origin}:{place}"), "is not UTF-8 text")
+                .hint("save it as UTF-8")
+        }
         FileFault::NotAFile | FileFault::TooLarge(_) | FileFault::TooMany(_) | FileFault::Io(_) => {
             Failure::usage(origin, fault.to_string())
         }
@@ -283,13 +349,19 @@ impl From<ConfigErrors> for Failure {
             hint: error.hint,
             excerpt: error.excerpt,
         };
-        Self { status: super::ExitStatus::Usage, mistakes: errors.0.into_iter().map(mistake).collect() }
+        Self {
+            status: super::ExitStatus::Usage,
+            mistakes: errors.0.into_iter().map(mistake).collect(),
+        }
     }
 }
 
 impl From<ModeErrors> for Failure {
     fn from(errors: ModeErrors) -> Self {
-        Self { status: super::ExitStatus::Usage, mistakes: errors.0.into_iter().map(Mistake::from).collect() }
+        Self {
+            status: super::ExitStatus::Usage,
+            mistakes: errors.0.into_iter().map(Mistake::from).collect(),
+        }
     }
 }
 
@@ -297,6 +369,11 @@ impl From<ModeError> for Mistake {
     fn from(error: ModeError) -> Self {
         let ModeError { origin, line, column, path, message, hint, excerpt } = error;
         let place = if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
-        Self { place, what: if path.is_empty() { message } else { format!("`{path}`: {message}") }, hint, excerpt }
+        Self {
+            place,
+            what: if path.is_empty() { message } else { format!("`{path}`: {message}") },
+            hint,
+            excerpt,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! `locum policy`: is the policy file right, and what other tools' settings amount to as one. Offline, nothing is run.
+//! `locum policy`: is the policy file right, and what other tools' settings amount to as one.
+//! Offline, nothing is run.
 
 use serde::Serialize;
 
@@ -27,7 +28,11 @@ use locum_policy::verdict::RuleRef;
 ///
 /// # Errors
 /// Every mistake of the policy file, and of the intents asked about.
-pub fn run(args: &PolicyArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &PolicyArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         PolicyCommand::Check(args) => check(args, context, output),
         PolicyCommand::Explain(args) => policy_explain::run(args, context, output),
@@ -59,7 +64,11 @@ struct ErrorRow<'a> {
     hint: Option<&'a str>,
 }
 
-fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn check(
+    args: &PolicyCheckArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let file = match &args.file {
         Some(path) => Some(given(context, path, "FILE")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
@@ -69,17 +78,35 @@ fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Resu
         Ok(policy) => policy,
         Err(errors) if args.inspect.json => {
             let errors = errors.0.iter().map(ErrorRow::from).collect();
-            output.json(&Checked { file: name, ok: false, hash: None, errors, warnings: &[], accepted_risks: &[] });
+            output.json(&Checked {
+                file: name,
+                ok: false,
+                hash: None,
+                errors,
+                warnings: &[],
+                accepted_risks: &[],
+            });
             return Ok(ExitStatus::Usage);
         }
         Err(errors) => return Err(errors.into()),
     };
     let (warnings, accepted) = (warnings(&policy, args, context)?, policy.accepted_risks());
-    let status = if args.deny_warnings && !warnings.is_empty() { ExitStatus::Usage } else { ExitStatus::Done };
+    let status = if args.deny_warnings && !warnings.is_empty() {
+        ExitStatus::Usage
+    } else {
+        ExitStatus::Done
+    };
     if args.inspect.json {
         let ok = status == ExitStatus::Done;
         let hash = Some(policy.hash());
-        output.json(&Checked { file: name, ok, hash, errors: Vec::new(), warnings: &warnings, accepted_risks: &accepted });
+        output.json(&Checked {
+            file: name,
+            ok,
+            hash,
+            errors: Vec::new(),
+            warnings: &warnings,
+            accepted_risks: &accepted,
+        });
         return Ok(status);
     }
     for warning in &warnings {
@@ -88,21 +115,36 @@ fn check(args: &PolicyCheckArgs, context: &Context, output: &mut Output) -> Resu
     for risk in &accepted {
         output.line(visible(&risk.to_string()));
     }
-    let count = if warnings.is_empty() { String::new() } else { format!(", {}", figures::count(warnings.len(), "warning")) };
+    let count = if warnings.is_empty() {
+        String::new()
+    } else {
+        format!(", {}", figures::count(warnings.len(), "warning"))
+    };
     match name {
         Some(name) => output.line(format!("{name}: ok{count}")),
-        None => output.line(format!("there is no `{POLICY_FILE}`: the built-in policy applies{count}")),
+        None => {
+            output.line(format!("there is no `{POLICY_FILE}`: the built-in policy applies{count}"))
+        }
     }
     Ok(status)
 }
 
-/// Everything there is to warn of: by the policy alone, by the jobs beside it, and by sessions that are named.
-fn warnings(policy: &Policy, args: &PolicyCheckArgs, context: &Context) -> Result<Vec<Warning>, Failure> {
+/// Everything there is to warn of: by the policy alone, by the jobs beside it, and by sessions that
+/// are named.
+fn warnings(
+    policy: &Policy,
+    args: &PolicyCheckArgs,
+    context: &Context,
+) -> Result<Vec<Warning>, Failure> {
     let mut warnings = policy.warnings();
     if args.file.is_none() {
         let place = Place::open(context, args.inspect.at.as_deref())?;
         let files = place.below(JOBS_FOLDER)?;
-        let jobs: Vec<String> = files.iter().filter_map(|(path, _)| path.as_str().strip_suffix(".yml")).map(str::to_owned).collect();
+        let jobs: Vec<String> = files
+            .iter()
+            .filter_map(|(path, _)| path.as_str().strip_suffix(".yml"))
+            .map(str::to_owned)
+            .collect();
         warnings.extend(policy.unknown_jobs(&jobs));
         // Mistakes in files of modes are told by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes(&context.environment) {
@@ -117,7 +159,8 @@ fn warnings(policy: &Policy, args: &PolicyCheckArgs, context: &Context) -> Resul
     let mut cited = Vec::new();
     for name in &args.session {
         let folder = find(&sessions, name)?;
-        let lines = Journal::read(&folder).map_err(|error| Failure::usage(folder.display().to_string(), error.to_string()))?;
+        let lines = Journal::read(&folder)
+            .map_err(|error| Failure::usage(folder.display().to_string(), error.to_string()))?;
         cited.extend(lines.into_iter().flat_map(|line| cited_rules(line.event)));
     }
     warnings.extend(policy.unused_rules(&cited));
@@ -127,7 +170,9 @@ fn warnings(policy: &Policy, args: &PolicyCheckArgs, context: &Context) -> Resul
 /// The rules that verdicts of an event rest on.
 fn cited_rules(event: Event) -> Vec<RuleRef> {
     match event {
-        Event::Judged { verdicts, .. } => verdicts.iter().filter_map(|verdict| verdict.rule().cloned()).collect(),
+        Event::Judged { verdicts, .. } => {
+            verdicts.iter().filter_map(|verdict| verdict.rule().cloned()).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -140,14 +185,26 @@ struct ImportedRow<'a> {
     notes: &'a [String],
 }
 
-fn imported(args: &PolicyImportArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
-    let files = args.files.iter().map(|path| given(context, path, "FILE")).collect::<Result<Vec<_>, _>>()?;
-    let sources: Vec<Source<'_>> = files.iter().map(|file| Source { origin: &file.origin, text: &file.text }).collect();
+fn imported(
+    args: &PolicyImportArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
+    let files = args
+        .files
+        .iter()
+        .map(|path| given(context, path, "FILE"))
+        .collect::<Result<Vec<_>, _>>()?;
+    let sources: Vec<Source<'_>> =
+        files.iter().map(|file| Source { origin: &file.origin, text: &file.text }).collect();
     let imported = import_all(args.from.into(), &sources)?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
     } else {
-        imported.notes.iter().for_each(|note| output.talk(format!("not carried over: {}", visible(note))));
+        imported
+            .notes
+            .iter()
+            .for_each(|note| output.talk(format!("not carried over: {}", visible(note))));
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
     }
     Ok(ExitStatus::Done)
@@ -164,14 +221,22 @@ pub(super) fn parse(file: Option<&ConfigFile>) -> Result<Policy, PolicyErrors> {
 }
 
 /// Reads the policy file a person named; it has to be there.
-pub(super) fn given(context: &Context, path: &std::path::Path, argument: &str) -> Result<ConfigFile, Failure> {
-    let file = named_file(&context.folder.join(path))?
-        .ok_or_else(|| Failure::usage(argument, format!("there is no file `{}`", path.display())))?;
+pub(super) fn given(
+    context: &Context,
+    path: &std::path::Path,
+    argument: &str,
+) -> Result<ConfigFile, Failure> {
+    let file = named_file(&context.folder.join(path))?.ok_or_else(|| {
+        Failure::usage(argument, format!("there is no file `{}`", path.display()))
+    })?;
     Ok(ConfigFile { origin: path.display().to_string(), ..file })
 }
 
 /// Reads the repository's own policy file, wherever the settings say it is.
-pub(super) fn repository_file(context: &Context, at: Option<&str>) -> Result<Option<ConfigFile>, Failure> {
+pub(super) fn repository_file(
+    context: &Context,
+    at: Option<&str>,
+) -> Result<Option<ConfigFile>, Failure> {
     let place = Place::open(context, at)?;
     let settings = place.settings(&context.environment, &[])?;
     let named = settings.values.policy.as_deref();
@@ -187,13 +252,20 @@ pub(super) fn repository_file(context: &Context, at: Option<&str>) -> Result<Opt
 
 impl<'a> From<&'a locum_policy::schema::PolicyError> for ErrorRow<'a> {
     fn from(error: &'a locum_policy::schema::PolicyError) -> Self {
-        Self { line: error.line, column: error.column, message: &error.message, hint: error.hint.as_deref() }
+        Self {
+            line: error.line,
+            column: error.column,
+            message: &error.message,
+            hint: error.hint.as_deref(),
+        }
     }
 }
 
 impl From<PolicyErrors> for Failure {
     fn from(errors: PolicyErrors) -> Self {
-        let place = |origin: String, line: u32, column: u32| if line == 0 { origin } else { format!("{origin}:{line}:{column}") };
+        let place = |origin: String, line: u32, column: u32| {
+            if line == 0 { origin } else { format!("{origin}:{line}:{column}") }
+        };
         let mistake = |error: locum_policy::schema::PolicyError| Mistake {
             place: place(error.origin, error.line, error.column),
             what: error.message,

@@ -15,7 +15,8 @@ pub struct PolicyImportArgs {
     /// Whose settings these are.
     #[arg(long, value_name = "TOOL")]
     pub from: PeerWord,
-    /// The settings files, JSON with comments or YAML; where several count, the user's first, then the project's, then local ones.
+    /// The settings files, JSON with comments or YAML; where several count, the user's first, then
+    /// the project's, then local ones.
     #[arg(required = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// Print the policy and what is lost as JSON.
@@ -47,12 +48,14 @@ impl From<PeerWord> for Peer {
 /// `locum policy explain`.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyExplainArgs {
-    /// What is asked about: in the policy's words, `edit(src/lib.rs)`, `command(cargo test)`, `publish(pull-request)`; or a tool call
-    /// as JSON, `{"name": "read_file", "arguments": {"path": "a"}}`. `-` reads lines from standard input, as `--stdin`.
+    /// What is asked about: in the policy's words, `edit(src/lib.rs)`, `command(cargo test)`,
+    /// `publish(pull-request)`; or a tool call as JSON, `{"name": "read_file", "arguments":
+    /// {"path": "a"}}`. `-` reads lines from standard input, as `--stdin`.
     #[arg(required_unless_present = "stdin", value_name = "INTENT")]
     pub asked: Vec<String>,
-    /// Answer every line of standard input with a line of JSON, as it comes: an intent, a tool call, or an object with `intent` or
-    /// `call` and, if need be, `mode`, `trigger`, `tier` and `job` of its own.
+    /// Answer every line of standard input with a line of JSON, as it comes: an intent, a tool
+    /// call, or an object with `intent` or `call` and, if need be, `mode`, `trigger`, `tier` and
+    /// `job` of its own.
     #[arg(long, conflicts_with = "asked")]
     pub stdin: bool,
     /// As if done in this mode; the policy's default when absent.
@@ -78,7 +81,8 @@ pub struct PolicyExplainArgs {
 /// `locum policy test`.
 #[derive(Clone, Debug, Args)]
 pub struct PolicyTestArgs {
-    /// Files of cases; the repository's `.locum/policy-tests.yml`, if there is one, when absent. The policy's own examples are tried as well.
+    /// Files of cases; the repository's `.locum/policy-tests.yml`, if there is one, when absent.
+    /// The policy's own examples are tried as well.
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
     /// This policy file instead of the repository's.

@@ -1,7 +1,9 @@
-//! `locum policy explain`: what the policy decides on intents and tool calls, by which rule, and why. Nothing is done.
+//! `locum policy explain`: what the policy decides on intents and tool calls, by which rule, and
+//! why. Nothing is done.
 //!
-//! In: questions as arguments, or as lines of standard input. Out: an answer each, in their order; lines are answered as they come, and
-//! one that cannot be read is answered too. What the questions mean is known to `policy::question`, the answers to `run::explain`.
+//! In: questions as arguments, or as lines of standard input. Out: an answer each, in their order;
+//! lines are answered as they come, and one that cannot be read is answered too. What the questions
+//! mean is known to `policy::question`, the answers to `run::explain`.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -33,34 +35,54 @@ const READ_BYTES: usize = 64 * 1024;
 ///
 /// # Errors
 /// Every mistake of the policy file, and of the questions among the arguments.
-pub(super) fn run(args: &PolicyExplainArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub(super) fn run(
+    args: &PolicyExplainArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let lines = args.stdin || args.asked == ["-"];
     if !lines && args.asked.iter().any(|asked| asked == "-") {
-        return Err(
-            Failure::usage("INTENT", "`-` stands alone: the questions come from standard input").hint("leave out the other questions")
-        );
+        return Err(Failure::usage(
+            "INTENT",
+            "`-` stands alone: the questions come from standard input",
+        )
+        .hint("leave out the other questions"));
     }
     let explainer = explainer(args, context)?;
     if lines {
-        return answer_lines(&mut BufReader::with_capacity(READ_BYTES, io::stdin().lock()), &explainer, output);
+        return answer_lines(
+            &mut BufReader::with_capacity(READ_BYTES, io::stdin().lock()),
+            &explainer,
+            output,
+        );
     }
     let mut answers = Vec::new();
     let mut mistakes = Vec::new();
     for text in &args.asked {
         match answer(text, &explainer) {
             Ok((_, answer)) => answers.push(answer),
-            Err(unread) => mistakes.push(Mistake { place: "INTENT".to_owned(), what: unread.message, hint: unread.hint, excerpt: None }),
+            Err(unread) => mistakes.push(Mistake {
+                place: "INTENT".to_owned(),
+                what: unread.message,
+                hint: unread.hint,
+                excerpt: None,
+            }),
         }
     }
     if !mistakes.is_empty() {
         return Err(Failure { status: ExitStatus::Usage, mistakes });
     }
     if args.inspect.json {
-        output.json(&answers.iter().filter_map(|answer| Row::of(answer, None, None)).collect::<Vec<_>>());
+        output.json(
+            &answers.iter().filter_map(|answer| Row::of(answer, None, None)).collect::<Vec<_>>(),
+        );
     } else {
         answers.iter().flat_map(texts).for_each(|line| output.line(line));
         let risks = explainer.policy().accepted_risks();
-        risks.iter().filter(|risk| risk.modes.contains(&explainer.facts().mode)).for_each(|risk| output.talk(visible(&risk.to_string())));
+        risks
+            .iter()
+            .filter(|risk| risk.modes.contains(&explainer.facts().mode))
+            .for_each(|risk| output.talk(visible(&risk.to_string())));
     }
     Ok(status(answers.iter().map(Answer::decision).max()))
 }
@@ -83,8 +105,13 @@ fn explainer(args: &PolicyExplainArgs, context: &Context) -> Result<Explainer, F
         ..Facts::default()
     };
     let painters = from.settings(&context.environment, &[])?.values.models.pointers.image.0;
-    let explainer =
-        Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts).with_painters(painters);
+    let explainer = Explainer::new(
+        policy,
+        from.modes(&context.environment)?,
+        launch::open(&context.folder).ok(),
+        facts,
+    )
+    .with_painters(painters);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(Failure::usage("--mode", what)),
         Ok(_) | Err(_) => Ok(explainer),
@@ -98,7 +125,11 @@ fn answer(text: &str, explainer: &Explainer) -> Result<(Question, Answer), Unrea
 }
 
 /// Answers lines as they come; what was answered is handed on whenever nothing more has come yet.
-fn answer_lines(input: &mut BufReader<impl Read>, explainer: &Explainer, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn answer_lines(
+    input: &mut BufReader<impl Read>,
+    explainer: &Explainer,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let fault = |error: io::Error| Failure::internal(format!("standard input: {error}"));
     let mut buffer = Vec::new();
     let (mut number, mut unread, mut worst) = (0, false, None);
@@ -110,10 +141,16 @@ fn answer_lines(input: &mut BufReader<impl Read>, explainer: &Explainer, output:
         }
         number += 1;
         let text = match line {
-            Line::TooLong => Err(Unread::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes"))),
-            Line::Whole | Line::None => std::str::from_utf8(&buffer).map_err(|_| Unread::from("the line is not UTF-8 text")),
+            Line::TooLong => {
+                Err(Unread::from(format!("the line is longer than {LINE_LIMIT_BYTES} bytes")))
+            }
+            Line::Whole | Line::None => {
+                std::str::from_utf8(&buffer).map_err(|_| Unread::from("the line is not UTF-8 text"))
+            }
         };
-        let text = text.map(|text| if number == 1 { text.trim_start_matches('\u{feff}').trim() } else { text.trim() });
+        let text = text.map(|text| {
+            if number == 1 { text.trim_start_matches('\u{feff}').trim() } else { text.trim() }
+        });
         if text.as_ref().is_ok_and(|text| text.is_empty()) {
             continue;
         }
@@ -126,7 +163,11 @@ fn answer_lines(input: &mut BufReader<impl Read>, explainer: &Explainer, output:
             }
             Err(error) => {
                 unread = true;
-                output.json_record(&UnreadRow { input_line: number, error: &error.message, hint: error.hint.as_deref() });
+                output.json_record(&UnreadRow {
+                    input_line: number,
+                    error: &error.message,
+                    hint: error.hint.as_deref(),
+                });
             }
         }
         let more_has_come = input.buffer().contains(&b'\n');
@@ -136,7 +177,10 @@ fn answer_lines(input: &mut BufReader<impl Read>, explainer: &Explainer, output:
     }
     match (unread, worst) {
         (true, _) => Ok(ExitStatus::Usage),
-        (false, None) => Err(Failure::usage("standard input", "nothing was asked").hint("write a question a line")),
+        (false, None) => {
+            Err(Failure::usage("standard input", "nothing was asked")
+                .hint("write a question a line"))
+        }
         (false, worst) => Ok(status(worst)),
     }
 }
@@ -227,14 +271,21 @@ struct UnreadRow<'a> {
 impl<'a> Row<'a> {
     fn of(answer: &'a Answer, input_line: Option<usize>, id: Option<&'a str>) -> Option<Self> {
         let call = answer.call.as_deref();
-        let intents = if call.is_some() { answer.explanations.iter().map(Explained::from).collect() } else { Vec::new() };
+        let intents = if call.is_some() {
+            answer.explanations.iter().map(Explained::from).collect()
+        } else {
+            Vec::new()
+        };
         Some(Self { input_line, id, explained: Explained::from(answer.worst()?), call, intents })
     }
 }
 
 impl<'a> From<&'a Explanation> for Explained<'a> {
     fn from(explanation: &'a Explanation) -> Self {
-        Self { verdict: VerdictReport::new(&explanation.verdict), nearest: explanation.nearest.as_ref() }
+        Self {
+            verdict: VerdictReport::new(&explanation.verdict),
+            nearest: explanation.nearest.as_ref(),
+        }
     }
 }
 
@@ -252,15 +303,25 @@ fn texts(answer: &Answer) -> Vec<String> {
 
 fn lines(explanation: &Explanation) -> Vec<String> {
     let verdict = &explanation.verdict;
-    let mut lines =
-        vec![visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent)), visible(&format!("       {}", verdict.reason()))];
+    let mut lines = vec![
+        visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent)),
+        visible(&format!("       {}", verdict.reason())),
+    ];
     match verdict.rule() {
         Some(rule) => lines.push(visible(&format!("       {} {}", place(rule), rule.pattern))),
         None => lines.push("       no rule of the file decided".to_owned()),
     }
     if let Some(nearest) = &explanation.nearest {
-        let why = if nearest.why == verdict.reason() { String::new() } else { format!(": {}", nearest.why) };
-        lines.push(visible(&format!("       nearest rule that allows: {} {}{why}", place(&nearest.rule), nearest.rule.pattern)));
+        let why = if nearest.why == verdict.reason() {
+            String::new()
+        } else {
+            format!(": {}", nearest.why)
+        };
+        lines.push(visible(&format!(
+            "       nearest rule that allows: {} {}{why}",
+            place(&nearest.rule),
+            nearest.rule.pattern
+        )));
     }
     lines
 }

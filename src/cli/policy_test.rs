@@ -1,7 +1,9 @@
-//! `locum policy test`: tries a policy's own examples and files of cases, and says of each whether it came out as it must.
+//! `locum policy test`: tries a policy's own examples and files of cases, and says of each whether
+//! it came out as it must.
 //!
-//! In: a policy and files of cases. Out: a line a case, a summary, and an exit code for CI. Cases are answered as `policy explain` answers,
-//! in a sandbox whether this machine has one or not, so that they come out alike everywhere.
+//! In: a policy and files of cases. Out: a line a case, a summary, and an exit code for CI. Cases
+//! are answered as `policy explain` answers, in a sandbox whether this machine has one or not, so
+//! that they come out alike everywhere.
 
 use serde::Serialize;
 
@@ -53,31 +55,55 @@ struct Tested<'a> {
 ///
 /// # Errors
 /// Every mistake of the policy file and of the files of cases; and when there is nothing to try.
-pub(super) fn run(args: &PolicyTestArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub(super) fn run(
+    args: &PolicyTestArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let file = match &args.policy {
         Some(path) => Some(given(context, path, "--policy")?),
         None => repository_file(context, args.inspect.at.as_deref())?,
     };
     let from = Place::open(context, args.inspect.at.as_deref())?;
-    let policy = file
-        .as_ref()
-        .map_or_else(|| Policy::parse_untried(BUILTIN_TEXT, BUILTIN_ORIGIN), |file| Policy::parse_untried(&file.text, &file.origin))?;
-    let mut rows: Vec<Row> = policy.examples().iter().map(|example| of_example(&policy, example)).collect::<Result<_, _>>()?;
-    let facts = Facts { mode: policy.settings().modes.default.clone(), sandboxed: true, ..Facts::default() };
+    let policy = file.as_ref().map_or_else(
+        || Policy::parse_untried(BUILTIN_TEXT, BUILTIN_ORIGIN),
+        |file| Policy::parse_untried(&file.text, &file.origin),
+    )?;
+    let mut rows: Vec<Row> = policy
+        .examples()
+        .iter()
+        .map(|example| of_example(&policy, example))
+        .collect::<Result<_, _>>()?;
+    let facts = Facts {
+        mode: policy.settings().modes.default.clone(),
+        sandboxed: true,
+        ..Facts::default()
+    };
     let policy = policy.with_ignored(from.ignored()?);
     let painters = from.settings(&context.environment, &[])?.values.models.pointers.image.0;
-    let explainer =
-        Explainer::new(policy, from.modes(&context.environment)?, launch::open(&context.folder).ok(), facts).with_painters(painters);
+    let explainer = Explainer::new(
+        policy,
+        from.modes(&context.environment)?,
+        launch::open(&context.folder).ok(),
+        facts,
+    )
+    .with_painters(painters);
     rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");
-        return Err(Failure::usage(explainer.policy().origin(), "there is nothing to try").hint(hint));
+        return Err(
+            Failure::usage(explainer.policy().origin(), "there is nothing to try").hint(hint)
+        );
     }
     show(&rows, args, explainer.policy().origin(), output);
     Ok(if rows.iter().all(|row| row.passed) { ExitStatus::Done } else { ExitStatus::Failed })
 }
 
-fn case_files(args: &PolicyTestArgs, context: &Context, from: &Place) -> Result<Vec<ConfigFile>, Failure> {
+fn case_files(
+    args: &PolicyTestArgs,
+    context: &Context,
+    from: &Place,
+) -> Result<Vec<ConfigFile>, Failure> {
     if args.files.is_empty() {
         return Ok(from.file(CASES_FILE)?.into_iter().collect());
     }
@@ -85,9 +111,17 @@ fn case_files(args: &PolicyTestArgs, context: &Context, from: &Place) -> Result<
 }
 
 fn of_example(policy: &Policy, example: &Example) -> Result<Row, Failure> {
-    let tried = policy.try_example(example).map_err(|what| Failure::usage(format!("{}:{}", policy.origin(), example.place), what))?;
+    let tried = policy
+        .try_example(example)
+        .map_err(|what| Failure::usage(format!("{}:{}", policy.origin(), example.place), what))?;
     let verdict = tried.verdict.unwrap_or_else(|| no_path(&example.text));
-    let case = Case { place: example.place, name: None, expected: example.expected, text: example.text.clone(), question: None };
+    let case = Case {
+        place: example.place,
+        name: None,
+        expected: example.expected,
+        text: example.text.clone(),
+        question: None,
+    };
     Ok(row(policy.origin(), &case, verdict))
 }
 
@@ -103,17 +137,32 @@ fn of_files(files: &[ConfigFile], explainer: &Explainer) -> Result<Vec<Row>, Fai
             }
         };
         for case in cases {
-            let answered = case.question.as_ref().map(|question| explainer.answer(question)).transpose();
+            let answered =
+                case.question.as_ref().map(|question| explainer.answer(question)).transpose();
             match answered {
                 Ok(answer) => {
-                    let verdict = answer.and_then(|answer| answer.worst().map(|worst| worst.verdict.clone()));
-                    rows.push(row(&file.origin, &case, verdict.unwrap_or_else(|| no_path(&case.text))));
+                    let verdict =
+                        answer.and_then(|answer| answer.worst().map(|worst| worst.verdict.clone()));
+                    rows.push(row(
+                        &file.origin,
+                        &case,
+                        verdict.unwrap_or_else(|| no_path(&case.text)),
+                    ));
                 }
-                Err(what) => mistakes.push(Mistake { place: format!("{}:{}", file.origin, case.place), what, hint: None, excerpt: None }),
+                Err(what) => mistakes.push(Mistake {
+                    place: format!("{}:{}", file.origin, case.place),
+                    what,
+                    hint: None,
+                    excerpt: None,
+                }),
             }
         }
     }
-    if mistakes.is_empty() { Ok(rows) } else { Err(Failure { status: ExitStatus::Usage, mistakes }) }
+    if mistakes.is_empty() {
+        Ok(rows)
+    } else {
+        Err(Failure { status: ExitStatus::Usage, mistakes })
+    }
 }
 
 /// What leads out of the repository is no path, and denied.
@@ -158,6 +207,16 @@ fn line(row: &Row) -> String {
         (Some(rule), Some(file), Some(line)) => format!(" ({file}:{line} {rule})"),
         (_, _, _) => String::new(),
     };
-    let got = if row.passed { String::new() } else { format!(": it is `{}`, {}", word(row.decision), row.reason) };
-    format!("{mark}  {}:{} {name}{} {}{got}{rule}", row.file, row.line, word(row.expected), row.case)
+    let got = if row.passed {
+        String::new()
+    } else {
+        format!(": it is `{}`, {}", word(row.decision), row.reason)
+    };
+    format!(
+        "{mark}  {}:{} {name}{} {}{got}{rule}",
+        row.file,
+        row.line,
+        word(row.expected),
+        row.case
+    )
 }

@@ -1,4 +1,5 @@
-//! `locum session resume`: goes on with a session that was killed or that a person has decided on, from its journal alone.
+//! `locum session resume`: goes on with a session that was killed or that a person has decided on,
+//! from its journal alone.
 
 use crate::cli::args::SessionResumeArgs;
 use crate::cli::failure::Failure;
@@ -18,20 +19,39 @@ use locum_workspace::Workspace;
 ///
 /// # Errors
 /// When there is no such session, or it cannot be prepared as it was.
-pub fn run(args: &SessionResumeArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &SessionResumeArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
     let lines = Journal::read(&folder).map_err(|error| Failure::usage("ID", error.to_string()))?;
-    let start = lines.iter().find_map(|line| if let Event::Started(start) = &line.event { Some(start.as_ref()) } else { None });
-    let start =
-        start.ok_or_else(|| Failure::usage("ID", "the session was killed before it began").hint("start it anew with `locum run`"))?;
-    let launch: Launch = serde_json::from_value(start.caller.clone())
-        .map_err(|error| Failure::usage("ID", format!("the session was not started at the command line: {error}")))?;
+    let start = lines.iter().find_map(|line| {
+        if let Event::Started(start) = &line.event { Some(start.as_ref()) } else { None }
+    });
+    let start = start.ok_or_else(|| {
+        Failure::usage("ID", "the session was killed before it began")
+            .hint("start it anew with `locum run`")
+    })?;
+    let launch: Launch = serde_json::from_value(start.caller.clone()).map_err(|error| {
+        Failure::usage("ID", format!("the session was not started at the command line: {error}"))
+    })?;
     let workspace = launch::open(&launch.folder)?;
     let prepared = launch::prepare(&launch, start.id.clone(), &workspace, context)?;
     check_policy(start, &prepared.plan.policy.hash)?;
     check_policy(start, &hash_now(&launch, &workspace, context)?)?;
-    let show = Show { format: args.output_format, live: if context.global.quiet { Live::Off } else { Live::Beside } };
-    let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &folder, beginning: Beginning::Resumed, show };
+    let show = Show {
+        format: args.output_format,
+        live: if context.global.quiet { Live::Off } else { Live::Beside },
+    };
+    let ready = Ready {
+        launch: &launch,
+        prepared: &prepared,
+        workspace: &workspace,
+        folder: &folder,
+        beginning: Beginning::Resumed,
+        show,
+    };
     let ended = launch::carry_out(ready, context, output)?;
     Ok(launch::show_end(&ended, show, output))
 }
@@ -40,10 +60,10 @@ pub fn run(args: &SessionResumeArgs, context: &Context, output: &mut Output) -> 
 fn hash_now(launch: &Launch, workspace: &Workspace, context: &Context) -> Result<String, Failure> {
     let named = match &launch.policy {
         // A file that is gone says nothing new.
-        Some(file) => Some(
-            named_file(&context.folder.join(&file.name))?
-                .map_or_else(|| file.clone(), |now| NamedFile { name: file.name.clone(), text: now.text }),
-        ),
+        Some(file) => Some(named_file(&context.folder.join(&file.name))?.map_or_else(
+            || file.clone(),
+            |now| NamedFile { name: file.name.clone(), text: now.text },
+        )),
         None => None,
     };
     let commit = launch::base(workspace, launch.base_revision.as_deref())?;
@@ -59,6 +79,9 @@ fn check_policy(start: &SessionStart, hash: &str) -> Result<(), Failure> {
     if start.policy_hash == hash {
         return Ok(());
     }
-    Err(Failure::usage("ID", format!("the session was judged by policy {}, now there is {hash}", start.policy_hash))
-        .hint("the policy or an ignore file is another one than at its start: start the task anew"))
+    Err(Failure::usage(
+        "ID",
+        format!("the session was judged by policy {}, now there is {hash}", start.policy_hash),
+    )
+    .hint("the policy or an ignore file is another one than at its start: start the task anew"))
 }

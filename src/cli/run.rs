@@ -44,7 +44,12 @@ pub fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Result<Exi
 ///
 /// # Errors
 /// When something on the way is not as it must be.
-pub fn start(mut launch: Launch, options: &RunOptions, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn start(
+    mut launch: Launch,
+    options: &RunOptions,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let workspace = launch::open(&launch.folder)?;
     let prepared = launch::prepare(&launch, SessionId::fresh(), &workspace, context)?;
     if options.dry_run {
@@ -57,11 +62,24 @@ pub fn start(mut launch: Launch, options: &RunOptions, context: &Context, output
     for note in &prepared.plan.notes {
         output.talk(format_args!("note: {note}"));
     }
-    let sessions = prepared.settings.session_folder().map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;
+    let sessions = prepared
+        .settings
+        .session_folder()
+        .map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;
     let folder = execute::folder_of(&context.folder.join(sessions), &prepared.plan.session);
     launch.postings = launch::postings(options, &prepared, &folder, context);
-    let show = Show { format: options.output_format, live: if context.global.quiet { Live::Off } else { Live::Beside } };
-    let ready = Ready { launch: &launch, prepared: &prepared, workspace: &workspace, folder: &folder, beginning: Beginning::Fresh, show };
+    let show = Show {
+        format: options.output_format,
+        live: if context.global.quiet { Live::Off } else { Live::Beside },
+    };
+    let ready = Ready {
+        launch: &launch,
+        prepared: &prepared,
+        workspace: &workspace,
+        folder: &folder,
+        beginning: Beginning::Fresh,
+        show,
+    };
     let ended = launch::carry_out(ready, context, output)?;
     Ok(launch::show_end(&ended, show, output))
 }
@@ -75,13 +93,18 @@ fn task(args: &RunArgs) -> Result<String, Failure> {
             let read = std::io::stdin().take(TASK_LIMIT_BYTES + 1).read_to_string(&mut text);
             read.map_err(|error| Failure::usage("TASK", format!("standard input: {error}")))?;
             if text.len() as u64 > TASK_LIMIT_BYTES {
-                return Err(Failure::usage("TASK", format!("standard input holds more than {TASK_LIMIT_BYTES} bytes")));
+                return Err(Failure::usage(
+                    "TASK",
+                    format!("standard input holds more than {TASK_LIMIT_BYTES} bytes"),
+                ));
             }
             text
         }
     };
     if task.trim().is_empty() {
-        return Err(Failure::usage("TASK", "there is no task").hint("`locum run \"fix the failing test\"`"));
+        return Err(
+            Failure::usage("TASK", "there is no task").hint("`locum run \"fix the failing test\"`")
+        );
     }
     Ok(task)
 }

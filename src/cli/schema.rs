@@ -28,12 +28,16 @@ pub fn whole(name: SchemaWord) -> Json {
         SchemaWord::Policy => ("A policy of locum, .locum/policy.yml", Policy::schema()),
         SchemaWord::Job => ("A job of locum, .locum/jobs/NAME.yml", Job::schema()),
         SchemaWord::Config => ("Settings of locum, .locum/config.yml", schema::schema()),
-        SchemaWord::PolicyTest => ("Tests of a policy of locum, .locum/policy-tests.yml", cases::schema()),
+        SchemaWord::PolicyTest => {
+            ("Tests of a policy of locum, .locum/policy-tests.yml", cases::schema())
+        }
         SchemaWord::Script => ("A script of fixed replies for locum", script::schema()),
         SchemaWord::Modes => ("Modes of locum, .locum/modes.yml", modes_schema::schema()),
     };
-    let mut whole =
-        Map::from_iter([("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")), ("title".to_owned(), json!(title))]);
+    let mut whole = Map::from_iter([
+        ("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")),
+        ("title".to_owned(), json!(title)),
+    ]);
     if let Json::Object(keywords) = schema {
         whole.extend(keywords);
     }

@@ -1,4 +1,5 @@
-//! `locum session list|show`: what ran before, from its journals. Reads only; `resume` and `decide` are their own files.
+//! `locum session list|show`: what ran before, from its journals. Reads only; `resume` and `decide`
+//! are their own files.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,11 @@ use locum_agent::session::state::State;
 ///
 /// # Errors
 /// When there is no such session or its journal cannot be read.
-pub fn run(args: &SessionArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &SessionArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         SessionCommand::List(args) => list(args, context, output),
         SessionCommand::Show(args) => show(args, context, output),
@@ -39,11 +44,16 @@ pub fn run(args: &SessionArgs, context: &Context, output: &mut Output) -> Result
 /// # Errors
 /// When no setting and no variable names one, or the settings are wrong.
 pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<PathBuf, Failure> {
-    let flag =
-        |folder: &Path| FlagValue { flag: "--session-dir".to_owned(), key: "session_dir".to_owned(), value: folder.display().to_string() };
+    let flag = |folder: &Path| FlagValue {
+        flag: "--session-dir".to_owned(),
+        key: "session_dir".to_owned(),
+        value: folder.display().to_string(),
+    };
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
-    let folder = settings.session_folder().map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;
+    let folder = settings
+        .session_folder()
+        .map_err(|error| crate::config::source::ConfigErrors(vec![error]))?;
     Ok(context.folder.join(folder))
 }
 
@@ -52,14 +62,21 @@ pub fn sessions_folder(context: &Context, session_dir: Option<&Path>) -> Result<
 /// # Errors
 /// When there is none, or more than one.
 pub fn find(sessions: &Path, name: &str) -> Result<PathBuf, Failure> {
-    let unknown = || Failure::usage("ID", format!("there is no session `{name}`")).hint("`locum session list` shows every session");
+    let unknown = || {
+        Failure::usage("ID", format!("there is no session `{name}`"))
+            .hint("`locum session list` shows every session")
+    };
     SessionId::parse(name).ok_or_else(unknown)?;
-    let found: Vec<String> = names(sessions)?.into_iter().filter(|other| other.starts_with(name)).collect();
+    let found: Vec<String> =
+        names(sessions)?.into_iter().filter(|other| other.starts_with(name)).collect();
     match found.as_slice() {
         [] => Err(unknown()),
         [only] => Ok(sessions.join(only)),
         several if several.iter().any(|other| other == name) => Ok(sessions.join(name)),
-        several => Err(Failure::usage("ID", format!("{} sessions begin with `{name}`", several.len())).hint("write more of its name")),
+        several => {
+            Err(Failure::usage("ID", format!("{} sessions begin with `{name}`", several.len()))
+                .hint("write more of its name"))
+        }
     }
 }
 
@@ -78,10 +95,15 @@ struct SessionRow {
     task: String,
 }
 
-fn list(args: &SessionListArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn list(
+    args: &SessionListArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let sessions = sessions_folder(context, args.session_dir.as_deref())?;
     let names = names(&sessions)?;
-    let rows: Vec<SessionRow> = names.iter().rev().take(args.limit).map(|name| row(&sessions, name)).collect();
+    let rows: Vec<SessionRow> =
+        names.iter().rev().take(args.limit).map(|name| row(&sessions, name)).collect();
     if args.json {
         output.json(&rows);
         return Ok(ExitStatus::Done);
@@ -98,8 +120,10 @@ fn list(args: &SessionListArgs, context: &Context, output: &mut Output) -> Resul
             row.task.clone(),
         ]
     };
-    for line in table::lines(["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "TASK"], &rows.iter().map(cells).collect::<Vec<_>>())
-    {
+    for line in table::lines(
+        ["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "TASK"],
+        &rows.iter().map(cells).collect::<Vec<_>>(),
+    ) {
         output.line(line);
     }
     if names.len() > rows.len() {
@@ -111,7 +135,11 @@ fn list(args: &SessionListArgs, context: &Context, output: &mut Output) -> Resul
     Ok(ExitStatus::Done)
 }
 
-fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn show(
+    args: &SessionShowArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
     let lines = Journal::read(&folder).map_err(|error| Failure::internal(error.to_string()))?;
     let state = State::of(&lines);
@@ -119,7 +147,9 @@ fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Resul
     let progress = Progress::of(&state, until);
     if args.json {
         output.json(&Shown {
-            outcome: state.outcome.as_deref().map(|outcome| json::Report::new(outcome, ExitStatus::of(outcome.word).code(), &[])),
+            outcome: state.outcome.as_deref().map(|outcome| {
+                json::Report::new(outcome, ExitStatus::of(outcome.word).code(), &[])
+            }),
             tasks: progress.tasks.iter().map(TaskEntry::new).collect(),
             spent: SpentReport::new(&progress.spent, progress.spent_is_estimate),
             events: &lines,
@@ -132,7 +162,9 @@ fn show(args: &SessionShowArgs, context: &Context, output: &mut Output) -> Resul
     } else {
         output.line(format!("\n{}", summary::so_far(&progress)));
         let name = folder.file_name().unwrap_or_default().display().to_string();
-        output.talk(format!("this session has not ended; `locum session resume {name}` goes on with it"));
+        output.talk(format!(
+            "this session has not ended; `locum session resume {name}` goes on with it"
+        ));
     }
     Ok(ExitStatus::Done)
 }
@@ -163,11 +195,17 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
     };
     let Ok(lines) = Journal::read(&sessions.join(name)) else { return empty };
     let state = State::of(&lines);
-    let Some(start) = &state.start else { return SessionRow { state: "unfinished".to_owned(), ..empty } };
+    let Some(start) = &state.start else {
+        return SessionRow { state: "unfinished".to_owned(), ..empty };
+    };
     let spent = state.root().map(|root| root.spent).unwrap_or_default();
     SessionRow {
         started: lines.first().map(|line| line.at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()),
-        state: state.outcome.as_ref().map_or("unfinished", |outcome| outcome.word.as_str()).to_owned(),
+        state: state
+            .outcome
+            .as_ref()
+            .map_or("unfinished", |outcome| outcome.word.as_str())
+            .to_owned(),
         mode: start.mode.clone(),
         turns: spent.turns,
         cost_usd: spent.cost_usd,
@@ -181,10 +219,17 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
 fn names(sessions: &Path) -> Result<Vec<String>, Failure> {
     let entries = match std::fs::read_dir(sessions) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| Failure::usage(sessions.display().to_string(), error.to_string()))?,
+        entries => entries
+            .map_err(|error| Failure::usage(sessions.display().to_string(), error.to_string()))?,
     };
-    let named =
-        |entry: std::fs::DirEntry| entry.path().join(JOURNAL_FILE).is_file().then(|| entry.file_name().into_string().ok()).flatten();
+    let named = |entry: std::fs::DirEntry| {
+        entry
+            .path()
+            .join(JOURNAL_FILE)
+            .is_file()
+            .then(|| entry.file_name().into_string().ok())
+            .flatten()
+    };
     let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
     names.sort_unstable();
     Ok(names)

@@ -1,4 +1,5 @@
-//! `locum skills list|show|validate`: the skills a model may read, and what is wrong with their files.
+//! `locum skills list|show|validate`: the skills a model may read, and what is wrong with their
+//! files.
 
 use serde::Serialize;
 
@@ -21,7 +22,11 @@ const DESCRIPTION_CHARS: usize = 80;
 ///
 /// # Errors
 /// When a file cannot be read; a skill that does not exist.
-pub fn run(args: &SkillsArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &SkillsArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         SkillsCommand::List(args) => {
             list(&all(args.at.as_deref(), context)?, args.json, output);
@@ -35,7 +40,8 @@ pub fn run(args: &SkillsArgs, context: &Context, output: &mut Output) -> Result<
 /// Reads the skills of every mode there is.
 fn all(at: Option<&str>, context: &Context) -> Result<SkillSet, Failure> {
     let place = Place::open(context, at)?;
-    let slugs: Vec<String> = place.modes(&context.environment)?.iter().map(|mode| mode.slug.clone()).collect();
+    let slugs: Vec<String> =
+        place.modes(&context.environment)?.iter().map(|mode| mode.slug.clone()).collect();
     place.skills(&slugs)
 }
 
@@ -73,15 +79,28 @@ fn modes(modes: &[String]) -> String {
 }
 
 fn list(set: &SkillSet, as_json: bool, output: &mut Output) {
-    let views: Vec<View<'_>> = set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
+    let views: Vec<View<'_>> =
+        set.files.iter().map(|file| View { text: None, ..View::of(file) }).collect();
     if as_json {
         return output.json(&views);
     }
     let row = |view: &View<'_>| {
-        let about = if view.is_broken { "broken: see `locum skills validate`" } else { view.description.unwrap_or_default() };
-        [view.name.to_owned(), view.file.to_owned(), modes(view.modes), clip(about, DESCRIPTION_CHARS)]
+        let about = if view.is_broken {
+            "broken: see `locum skills validate`"
+        } else {
+            view.description.unwrap_or_default()
+        };
+        [
+            view.name.to_owned(),
+            view.file.to_owned(),
+            modes(view.modes),
+            clip(about, DESCRIPTION_CHARS),
+        ]
     };
-    for line in table::lines(["SKILL", "FROM", "MODES", "WHAT FOR"], &views.iter().map(row).collect::<Vec<_>>()) {
+    for line in table::lines(
+        ["SKILL", "FROM", "MODES", "WHAT FOR"],
+        &views.iter().map(row).collect::<Vec<_>>(),
+    ) {
         output.line(line);
     }
     if views.is_empty() {
@@ -96,17 +115,24 @@ fn show(args: &NamedArgs, context: &Context, output: &mut Output) -> Result<Exit
         let failure = Failure::usage("NAME", format!("there is no skill `{}`", args.name));
         return Err(match locum_files::fields::nearest(&args.name, &names) {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint(format!("skills are read from `skills/NAME/SKILL.md` in {}", skills::HOMES.join(", "))),
+            None => failure.hint(format!(
+                "skills are read from `skills/NAME/SKILL.md` in {}",
+                skills::HOMES.join(", ")
+            )),
         });
     };
-    let skill: &Skill = file.skill.as_ref().map_err(|mistakes| Fault::file(&file.origin, mistakes.clone()))?;
+    let skill: &Skill =
+        file.skill.as_ref().map_err(|mistakes| Fault::file(&file.origin, mistakes.clone()))?;
     if args.inspect.json {
         output.json(&View::of(file));
         return Ok(ExitStatus::Done);
     }
     let listed = if skill.is_listed { "" } else { "\nno model is told of it" };
     let modes = modes(&skill.modes);
-    output.line(visible(&format!("{}\nfrom: {}\nmodes: {modes}\ndescription: {}{listed}\n", skill.name, skill.origin, skill.description)));
+    output.line(visible(&format!(
+        "{}\nfrom: {}\nmodes: {modes}\ndescription: {}{listed}\n",
+        skill.name, skill.origin, skill.description
+    )));
     output.line(visible(&skill.body));
     Ok(ExitStatus::Done)
 }
@@ -118,16 +144,24 @@ struct Names {
 }
 
 /// Checks the files that are named, or every file there is.
-fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn validate(
+    args: &ValidateArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let set = if args.files.is_empty() {
         all(args.inspect.at.as_deref(), context)?
     } else {
         let mut texts = Vec::new();
         for file in &args.files {
-            let (path, text) = checked::named(&context.folder.join(file), file, &skills::is_skill_file)?;
+            let (path, text) =
+                checked::named(&context.folder.join(file), file, &skills::is_skill_file)?;
             if !skills::is_skill_file(&path) {
                 let what = format!("`{}` is no file of a skill", file.display());
-                return Err(Failure::usage("FILE", what).hint(format!("skills are `skills/NAME/SKILL.md` in {}", skills::HOMES.join(", "))));
+                return Err(Failure::usage("FILE", what).hint(format!(
+                    "skills are `skills/NAME/SKILL.md` in {}",
+                    skills::HOMES.join(", ")
+                )));
             }
             texts.push(PromptFile { path, text });
         }
@@ -139,8 +173,18 @@ fn validate(args: &ValidateArgs, context: &Context, output: &mut Output) -> Resu
             Err(mistakes) => (Vec::new(), mistakes),
         };
         let findings = |mistakes: Vec<_>| mistakes.into_iter().map(Finding::from).collect();
-        Checked { file: file.origin, defines: Names { skills }, mistakes: findings(mistakes), warnings: findings(file.warnings) }
+        Checked {
+            file: file.origin,
+            defines: Names { skills },
+            mistakes: findings(mistakes),
+            warnings: findings(file.warnings),
+        }
     };
     let checked: Vec<Checked<Names>> = set.files.into_iter().map(check).collect();
-    Ok(checked::show(&checked, Told { none: "no skills", words: &|names: &Names| names.skills.join(", ") }, args.inspect.json, output))
+    Ok(checked::show(
+        &checked,
+        Told { none: "no skills", words: &|names: &Names| names.skills.join(", ") },
+        args.inspect.json,
+        output,
+    ))
 }

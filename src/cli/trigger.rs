@@ -1,7 +1,8 @@
-//! `locum trigger explain`: what an event would start and why, offline, by the same checks as the Action's.
+//! `locum trigger explain`: what an event would start and why, offline, by the same checks as the
+//! Action's.
 //!
-//! What only the forge can say (who the actor is, whether a pull request is from a fork, how many runs there were) is given by flags, or shown
-//! for every tier. Nothing is asked of anyone.
+//! What only the forge can say (who the actor is, whether a pull request is from a fork, how many
+//! runs there were) is given by flags, or shown for every tier. Nothing is asked of anyone.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,7 +14,9 @@ use crate::cli::policy_args::TierWord;
 use crate::cli::trigger_args::{PermissionWord, TriggerArgs, TriggerCommand, TriggerExplainArgs};
 use crate::cli::{Context, ExitStatus};
 use crate::run::clock::SystemClock;
-use crate::run::request::{Answer, Asked, Check, Examination, Refused, Request, Situation, Wish, examine};
+use crate::run::request::{
+    Answer, Asked, Check, Examination, Refused, Request, Situation, Wish, examine,
+};
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::markdown::visible;
 use locum_base::clock::Clock;
@@ -30,13 +33,18 @@ const STANDINGS: [(&str, Permission, bool); 4] = [
 ];
 
 /// Rules that say that nothing was asked of locum at all.
-const NOTHING_ASKED: [&str; 3] = ["triggers.comment.prefix", "triggers.label.name", "triggers.assign.login"];
+const NOTHING_ASKED: [&str; 3] =
+    ["triggers.comment.prefix", "triggers.label.name", "triggers.assign.login"];
 
 /// Runs the subcommand.
 ///
 /// # Errors
 /// When a file cannot be read or has mistakes.
-pub fn run(args: &TriggerArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+pub fn run(
+    args: &TriggerArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     match &args.command {
         TriggerCommand::Explain(args) => explain(args, context, output),
     }
@@ -50,22 +58,36 @@ struct Known {
     now: Timestamp,
 }
 
-fn explain(args: &TriggerExplainArgs, context: &Context, output: &mut Output) -> Result<ExitStatus, Failure> {
+fn explain(
+    args: &TriggerExplainArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Result<ExitStatus, Failure> {
     let event = context.folder.join(&args.event);
-    let payload = named_file(&event)?.ok_or_else(|| Failure::usage("--event", format!("there is no file `{}`", args.event.display())))?;
+    let payload = named_file(&event)?.ok_or_else(|| {
+        Failure::usage("--event", format!("there is no file `{}`", args.event.display()))
+    })?;
     let trigger = match event::parse(&args.event_name, &payload.text) {
         Ok(trigger) => trigger,
-        Err(error @ EventError::Ignored { .. }) => return Ok(nothing(&error.to_string(), args, output)),
-        Err(error @ EventError::Malformed { .. }) => return Err(Failure::usage(args.event.display().to_string(), error.to_string())),
+        Err(error @ EventError::Ignored { .. }) => {
+            return Ok(nothing(&error.to_string(), args, output));
+        }
+        Err(error @ EventError::Malformed { .. }) => {
+            return Err(Failure::usage(args.event.display().to_string(), error.to_string()));
+        }
     };
     let known = known(args, context)?;
     let asked = standings(args);
     let examined: Vec<(&str, Examination)> = asked
         .iter()
-        .map(|(name, permission, contributed)| (*name, examined(&trigger, &known, (*permission, *contributed), args)))
+        .map(|(name, permission, contributed)| {
+            (*name, examined(&trigger, &known, (*permission, *contributed), args))
+        })
         .collect();
     // Shown in full: the first that would run, else the first.
-    let Some((_, shown)) = examined.iter().find(|(_, one)| one.request.is_ok()).or(examined.first()) else {
+    let Some((_, shown)) =
+        examined.iter().find(|(_, one)| one.request.is_ok()).or(examined.first())
+    else {
         return Err(Failure::internal("no tier was examined"));
     };
     if let Err(refused) = &shown.request
@@ -76,7 +98,9 @@ fn explain(args: &TriggerExplainArgs, context: &Context, output: &mut Output) ->
     if args.inspect.json {
         output.json(&as_json(&trigger, &known, &examined, shown));
     } else {
-        as_text(&trigger, &known, &examined, shown).iter().for_each(|line| output.line(visible(line)));
+        as_text(&trigger, &known, &examined, shown)
+            .iter()
+            .for_each(|line| output.line(visible(line)));
     }
     Ok(if shown.request.is_ok() { ExitStatus::Done } else { ExitStatus::Refused })
 }
@@ -95,20 +119,28 @@ fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, Failure>
     let settings = place.settings(&context.environment, &[])?;
     let file = match &args.policy {
         Some(path) => {
-            let absent = || Failure::usage("--policy", format!("there is no file `{}`", path.display()));
+            let absent =
+                || Failure::usage("--policy", format!("there is no file `{}`", path.display()));
             Some(named_file(&context.folder.join(path))?.ok_or_else(absent)?)
         }
         None => place.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?,
     };
     let policy = file.map(|file| Policy::parse(&file.text, &file.origin)).transpose()?;
     let now = match &args.now {
-        Some(text) => text.parse().map_err(|error| Failure::usage("--now", format!("`{text}`: {error}")))?,
+        Some(text) => {
+            text.parse().map_err(|error| Failure::usage("--now", format!("`{text}`: {error}")))?
+        }
         None => SystemClock::start().now(),
     };
-    let allowed = policy.as_ref().map(|policy| policy.settings().modes.allow.clone()).unwrap_or_default();
+    let allowed =
+        policy.as_ref().map(|policy| policy.settings().modes.allow.clone()).unwrap_or_default();
     let modes = place.modes(&context.environment)?;
     Ok(Known {
-        modes: modes.iter().map(|mode| mode.slug.clone()).filter(|slug| allowed.contains(slug)).collect(),
+        modes: modes
+            .iter()
+            .map(|mode| mode.slug.clone())
+            .filter(|slug| allowed.contains(slug))
+            .collect(),
         profiles: settings.values.models.profiles.keys().cloned().collect(),
         policy,
         now,
@@ -118,7 +150,9 @@ fn known(args: &TriggerExplainArgs, context: &Context) -> Result<Known, Failure>
 /// Returns the standings to look at: the one given, or all.
 fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, Permission, bool)> {
     let of_tier = |tier: TierWord| match tier {
-        TierWord::Maintainer | TierWord::Bot | TierWord::Schedule => ("maintainer", Permission::Write, false),
+        TierWord::Maintainer | TierWord::Bot | TierWord::Schedule => {
+            ("maintainer", Permission::Write, false)
+        }
         TierWord::Collaborator => ("collaborator", Permission::Triage, false),
         TierWord::Contributor => ("contributor", Permission::Read, true),
         TierWord::Stranger => ("stranger", Permission::None, false),
@@ -133,7 +167,12 @@ fn standings(args: &TriggerExplainArgs) -> Vec<(&'static str, Permission, bool)>
     }
 }
 
-fn examined(trigger: &Trigger, known: &Known, (permission, contributed): (Permission, bool), args: &TriggerExplainArgs) -> Examination {
+fn examined(
+    trigger: &Trigger,
+    known: &Known,
+    (permission, contributed): (Permission, bool),
+    args: &TriggerExplainArgs,
+) -> Examination {
     let mut trigger = trigger.clone();
     if contributed {
         trigger.actor.association = "CONTRIBUTOR".to_owned();
@@ -150,7 +189,11 @@ fn examined(trigger: &Trigger, known: &Known, (permission, contributed): (Permis
         base_sha: String::new(),
         is_fork: args.fork,
     });
-    let default_branch = if trigger.default_branch.is_empty() { "main".to_owned() } else { trigger.default_branch.clone() };
+    let default_branch = if trigger.default_branch.is_empty() {
+        "main".to_owned()
+    } else {
+        trigger.default_branch.clone()
+    };
     let situation = Situation {
         now: known.now,
         repository: &trigger.repository,
@@ -167,10 +210,23 @@ fn examined(trigger: &Trigger, known: &Known, (permission, contributed): (Permis
     examine(&trigger, known.policy.as_ref().map(|policy| &policy.settings().triggers), &situation)
 }
 
-fn as_text(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], shown: &Examination) -> Vec<String> {
-    let by = if trigger.actor.login.is_empty() { String::new() } else { format!(" by {}", trigger.actor.login) };
+fn as_text(
+    trigger: &Trigger,
+    known: &Known,
+    examined: &[(&str, Examination)],
+    shown: &Examination,
+) -> Vec<String> {
+    let by = if trigger.actor.login.is_empty() {
+        String::new()
+    } else {
+        format!(" by {}", trigger.actor.login)
+    };
     let on = trigger.subject.as_ref().map_or_else(String::new, |subject| {
-        format!(" on {} #{}", if subject.is_pull_request { "pull request" } else { "issue" }, subject.number)
+        format!(
+            " on {} #{}",
+            if subject.is_pull_request { "pull request" } else { "issue" },
+            subject.number
+        )
     });
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for Check { claim, asked, refused } in &shown.checks {
@@ -191,7 +247,9 @@ fn as_text(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], s
         lines.push(format!("tiers  {}", examined.iter().map(one).collect::<Vec<_>>().join(" · ")));
     }
     match &shown.request {
-        Ok(request) => lines.extend(plan(request, known).into_iter().map(|(name, value)| format!("{name:<6} {value}"))),
+        Ok(request) => lines.extend(
+            plan(request, known).into_iter().map(|(name, value)| format!("{name:<6} {value}")),
+        ),
         Err(refused) => lines.push(format!("refused: {refused}")),
     }
     lines
@@ -206,17 +264,33 @@ fn plan(request: &Request, known: &Known) -> Vec<(&'static str, String)> {
         Wish::Decide(_) => "would go on with the run that waits under this name, if one does",
     };
     let mode = request.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
-    let task = if request.text.is_empty() { "the issue, pull request, job or prompt itself" } else { request.text.as_str() };
-    let mut rows = vec![("so", wish.to_owned()), ("tier", format!("{:?}", request.facts.tier).to_lowercase()), ("task", first_line(task))];
+    let task = if request.text.is_empty() {
+        "the issue, pull request, job or prompt itself"
+    } else {
+        request.text.as_str()
+    };
+    let mut rows = vec![
+        ("so", wish.to_owned()),
+        ("tier", format!("{:?}", request.facts.tier).to_lowercase()),
+        ("task", first_line(task)),
+    ];
     rows.push(("mode", mode.clone()));
     rows.extend(request.job.clone().map(|job| ("job", job)));
     if request.read_only {
-        rows.push(("only", "reading: nothing is edited, only commands that look are run, nothing but the comment is published".to_owned()));
+        rows.push((
+            "only",
+            "reading: nothing is edited, only commands that look are run, nothing but the comment \
+             is published"
+                .to_owned(),
+        ));
     }
     if !request.flags.paths.is_empty() {
         rows.push(("paths", request.flags.paths.join(", ")));
     }
-    rows.push(("policy", format!("{} ({})", policy.origin(), locum_base::text::head(policy.hash(), 12))));
+    rows.push((
+        "policy",
+        format!("{} ({})", policy.origin(), locum_base::text::head(policy.hash(), 12)),
+    ));
     rows.extend(policy.summary_lines(&mode, |_| true).into_iter().map(|line| ("allows", line)));
     rows
 }
@@ -225,7 +299,12 @@ fn first_line(text: &str) -> String {
     locum_agent::report::figures::clip(text.lines().next().unwrap_or_default(), 120)
 }
 
-fn as_json(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], shown: &Examination) -> Value {
+fn as_json(
+    trigger: &Trigger,
+    known: &Known,
+    examined: &[(&str, Examination)],
+    shown: &Examination,
+) -> Value {
     let refusal = |refused: &Refused| json!({ "rule": refused.rule, "why": refused.why, "told": refused.answer == Answer::Told });
     let asked = |asked: Asked| match asked {
         Asked::Event => "event",
@@ -233,8 +312,10 @@ fn as_json(trigger: &Trigger, known: &Known, examined: &[(&str, Examination)], s
         Asked::Forge => "forge",
     };
     let check = |check: &Check| json!({ "check": check.claim, "asked": asked(check.asked), "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
-    let tiers: serde_json::Map<String, Value> =
-        examined.iter().map(|(name, one)| ((*name).to_owned(), json!(one.request.as_ref().err().map(refusal)))).collect();
+    let tiers: serde_json::Map<String, Value> = examined
+        .iter()
+        .map(|(name, one)| ((*name).to_owned(), json!(one.request.as_ref().err().map(refusal))))
+        .collect();
     let request = shown.request.as_ref().ok();
     json!({
         "verdict": if request.is_some() { "run" } else { "refused" },

@@ -18,14 +18,16 @@ pub struct TriggerArgs {
 /// What to do with events.
 #[derive(Clone, Debug, Subcommand)]
 pub enum TriggerCommand {
-    /// Say what an event would start, check by check, offline. Ends with 0 (would run, or nothing to do) or 4 (refused).
+    /// Say what an event would start, check by check, offline. Ends with 0 (would run, or nothing
+    /// to do) or 4 (refused).
     Explain(TriggerExplainArgs),
 }
 
 /// `locum trigger explain`.
 #[derive(Clone, Debug, Args)]
 pub struct TriggerExplainArgs {
-    /// The event's name: `issue_comment`, `issues`, `pull_request_review_comment`, `workflow_dispatch`, `schedule`.
+    /// The event's name: `issue_comment`, `issues`, `pull_request_review_comment`,
+    /// `workflow_dispatch`, `schedule`.
     #[arg(long, value_name = "NAME")]
     pub event_name: String,
     /// The event's payload, as GitHub sends it.

@@ -1,7 +1,7 @@
 //! `ActionContext`: what GitHub Actions says of the job it runs, as plain facts.
 //!
-//! In: the `GITHUB_*` and `RUNNER_*` variables. Out: one struct, or which variable is missing. It reads no file: the event's
-//! payload is read by the caller.
+//! In: the `GITHUB_*` and `RUNNER_*` variables. Out: one struct, or which variable is missing. It
+//! reads no file: the event's payload is read by the caller.
 
 use std::path::PathBuf;
 
@@ -57,8 +57,12 @@ impl ActionContext {
     /// # Errors
     /// Names the first variable that is missing.
     pub fn from_environment(environment: &Environment) -> Result<Self, NotInAction> {
-        let need = |variable: &'static str| environment.get(variable).map(str::to_owned).ok_or(NotInAction { variable });
-        let text = |variable: &str, otherwise: &str| environment.get(variable).unwrap_or(otherwise).to_owned();
+        let need = |variable: &'static str| {
+            environment.get(variable).map(str::to_owned).ok_or(NotInAction { variable })
+        };
+        let text = |variable: &str, otherwise: &str| {
+            environment.get(variable).unwrap_or(otherwise).to_owned()
+        };
         Ok(Self {
             event_name: need("GITHUB_EVENT_NAME")?,
             event_path: PathBuf::from(need("GITHUB_EVENT_PATH")?),
@@ -71,7 +75,10 @@ impl ActionContext {
             run_id: text("GITHUB_RUN_ID", ""),
             run_attempt: text("GITHUB_RUN_ATTEMPT", "1"),
             actor: text("GITHUB_ACTOR", ""),
-            triggering_actor: text("GITHUB_TRIGGERING_ACTOR", environment.get("GITHUB_ACTOR").unwrap_or_default()),
+            triggering_actor: text(
+                "GITHUB_TRIGGERING_ACTOR",
+                environment.get("GITHUB_ACTOR").unwrap_or_default(),
+            ),
             job: text("GITHUB_JOB", ""),
             output_file: environment.get("GITHUB_OUTPUT").map(PathBuf::from),
             summary_file: environment.get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
@@ -81,7 +88,9 @@ impl ActionContext {
     /// Returns the page of this workflow run; `None` when its number is not known.
     #[must_use]
     pub fn run_url(&self) -> Option<String> {
-        (!self.run_id.is_empty()).then(|| format!("{}/{}/actions/runs/{}", self.server_url, self.repository, self.run_id))
+        (!self.run_id.is_empty()).then(|| {
+            format!("{}/{}/actions/runs/{}", self.server_url, self.repository, self.run_id)
+        })
     }
 }
 
@@ -106,16 +115,28 @@ mod tests {
         assert_eq!((context.run_url(), context.output_file), (None, None));
         for (variable, _) in NEEDED {
             let rest = NEEDED.into_iter().filter(|(name, _)| *name != variable);
-            assert_eq!(ActionContext::from_environment(&Environment::from_pairs(rest)), Err(NotInAction { variable }));
+            assert_eq!(
+                ActionContext::from_environment(&Environment::from_pairs(rest)),
+                Err(NotInAction { variable })
+            );
         }
     }
 
     #[test]
     fn follows_an_enterprise_server() {
-        let own =
-            [("GITHUB_API_URL", "https://ghes.example/api/v3"), ("GITHUB_SERVER_URL", "https://ghes.example"), ("GITHUB_RUN_ID", "7")];
-        let context = ActionContext::from_environment(&Environment::from_pairs(NEEDED.into_iter().chain(own))).unwrap();
+        let own = [
+            ("GITHUB_API_URL", "https://ghes.example/api/v3"),
+            ("GITHUB_SERVER_URL", "https://ghes.example"),
+            ("GITHUB_RUN_ID", "7"),
+        ];
+        let context = ActionContext::from_environment(&Environment::from_pairs(
+            NEEDED.into_iter().chain(own),
+        ))
+        .unwrap();
         assert_eq!(context.api_url, "https://ghes.example/api/v3");
-        assert_eq!(context.run_url().as_deref(), Some("https://ghes.example/octo/repo/actions/runs/7"));
+        assert_eq!(
+            context.run_url().as_deref(),
+            Some("https://ghes.example/octo/repo/actions/runs/7")
+        );
     }
 }

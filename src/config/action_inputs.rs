@@ -1,6 +1,8 @@
-//! `ActionInputs`: the Action's inputs that are about one event and no setting: what to do, and who may ask for it.
+//! `ActionInputs`: the Action's inputs that are about one event and no setting: what to do, and who
+//! may ask for it.
 //!
-//! In: the environment. Out: typed inputs, or every mistake at once. Inputs can only tighten what the policy gives.
+//! In: the environment. Out: typed inputs, or every mistake at once. Inputs can only tighten what
+//! the policy gives.
 
 use crate::config::environment::Environment;
 use crate::config::source::{ConfigError, ConfigErrors};
@@ -78,7 +80,8 @@ impl ActionInputs {
         if errors.is_empty() { Ok(inputs) } else { Err(ConfigErrors(errors)) }
     }
 
-    /// Returns the policy's triggers as these inputs tighten them. What the policy does not start, no input starts.
+    /// Returns the policy's triggers as these inputs tighten them. What the policy does not start,
+    /// no input starts.
     #[must_use]
     pub fn tighten(&self, triggers: &Triggers) -> Triggers {
         let mut tightened = triggers.clone();
@@ -89,7 +92,9 @@ impl ActionInputs {
             label.name.clone_from(name);
         }
         if !self.allow_bots.is_empty() {
-            tightened.bots.retain(|bot| self.allow_bots.iter().any(|allowed| allowed.eq_ignore_ascii_case(bot)));
+            tightened.bots.retain(|bot| {
+                self.allow_bots.iter().any(|allowed| allowed.eq_ignore_ascii_case(bot))
+            });
         }
         tightened.forks = match (triggers.forks, self.allow_fork) {
             (Forks::Deny, _) | (_, Some(Forks::Deny)) => Forks::Deny,
@@ -102,12 +107,18 @@ impl ActionInputs {
     /// Returns true when these inputs let a person start runs.
     #[must_use]
     pub fn allows_user(&self, login: &str) -> bool {
-        self.allow_users.is_empty() || self.allow_users.iter().any(|allowed| allowed.eq_ignore_ascii_case(login))
+        self.allow_users.is_empty()
+            || self.allow_users.iter().any(|allowed| allowed.eq_ignore_ascii_case(login))
     }
 }
 
 fn logins(text: Option<&str>) -> Vec<String> {
-    text.unwrap_or_default().split(',').map(str::trim).filter(|login| !login.is_empty()).map(str::to_owned).collect()
+    text.unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .filter(|login| !login.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn wrong(variable: &str, value: &str, wanted: &str) -> ConfigError {
@@ -132,31 +143,67 @@ mod tests {
 
     #[test]
     fn an_empty_input_is_absent() {
-        assert_eq!(inputs(&[("INPUT_PROMPT", ""), ("INPUT_ALLOW-USERS", " , "), ("INPUT_DRY_RUN", "false")]), ActionInputs::default());
+        assert_eq!(
+            inputs(&[
+                ("INPUT_PROMPT", ""),
+                ("INPUT_ALLOW-USERS", " , "),
+                ("INPUT_DRY_RUN", "false")
+            ]),
+            ActionInputs::default()
+        );
     }
 
     #[test]
     fn names_every_input_that_is_wrong() {
-        let wrong = Environment::from_pairs([("INPUT_ALLOW_FORK", "always"), ("INPUT_DRY_RUN", "yes"), ("INPUT_ALLOW_BOTS", "*")]);
-        let places: Vec<String> = ActionInputs::read(&wrong).unwrap_err().0.into_iter().map(|error| error.place).collect();
+        let wrong = Environment::from_pairs([
+            ("INPUT_ALLOW_FORK", "always"),
+            ("INPUT_DRY_RUN", "yes"),
+            ("INPUT_ALLOW_BOTS", "*"),
+        ]);
+        let places: Vec<String> = ActionInputs::read(&wrong)
+            .unwrap_err()
+            .0
+            .into_iter()
+            .map(|error| error.place)
+            .collect();
         assert_eq!(places, ["INPUT_ALLOW_FORK", "INPUT_DRY_RUN", "INPUT_ALLOW_BOTS"]);
     }
 
     #[test]
     fn inputs_take_away_and_never_give() {
-        let triggers =
-            Triggers { bots: vec!["a[bot]".into(), "b[bot]".into()], forks: Forks::ReadOnly, label: None, ..Triggers::default() };
-        let tightened = inputs(&[("INPUT_ALLOW_BOTS", "B[bot], c[bot]"), ("INPUT_LABEL_TRIGGER", "go"), ("INPUT_ALLOW_FORK", "never")])
-            .tighten(&triggers);
-        assert_eq!((tightened.bots, tightened.forks, tightened.label.is_none()), (vec!["b[bot]".to_owned()], Forks::Deny, true));
+        let triggers = Triggers {
+            bots: vec!["a[bot]".into(), "b[bot]".into()],
+            forks: Forks::ReadOnly,
+            label: None,
+            ..Triggers::default()
+        };
+        let tightened = inputs(&[
+            ("INPUT_ALLOW_BOTS", "B[bot], c[bot]"),
+            ("INPUT_LABEL_TRIGGER", "go"),
+            ("INPUT_ALLOW_FORK", "never"),
+        ])
+        .tighten(&triggers);
+        assert_eq!(
+            (tightened.bots, tightened.forks, tightened.label.is_none()),
+            (vec!["b[bot]".to_owned()], Forks::Deny, true)
+        );
         let review = inputs(&[("INPUT_ALLOW_FORK", "review")]);
-        assert_eq!(review.tighten(&Triggers { forks: Forks::Deny, ..triggers.clone() }).forks, Forks::Deny);
-        assert_eq!(review.tighten(&Triggers { forks: Forks::Allow, ..triggers }).forks, Forks::ReadOnly);
+        assert_eq!(
+            review.tighten(&Triggers { forks: Forks::Deny, ..triggers.clone() }).forks,
+            Forks::Deny
+        );
+        assert_eq!(
+            review.tighten(&Triggers { forks: Forks::Allow, ..triggers }).forks,
+            Forks::ReadOnly
+        );
     }
 
     #[test]
     fn only_listed_users_where_users_are_listed() {
         let some = inputs(&[("INPUT_ALLOW_USERS", "Alice, bob")]);
-        assert_eq!([some.allows_user("alice"), some.allows_user("eve"), inputs(&[]).allows_user("eve")], [true, false, true]);
+        assert_eq!(
+            [some.allows_user("alice"), some.allows_user("eve"), inputs(&[]).allows_user("eve")],
+            [true, false, true]
+        );
     }
 }

@@ -1,9 +1,14 @@
-//! `Environment`: the process environment, read once at the start and handed to everyone who needs a fact from it.
+//! `Environment`: the process environment, read once at the start and handed to everyone who needs
+//! a fact from it.
 //!
-//! In: the variables of the process. Out: a plain map, the folders that follow from it, and the Action's context. Variables whose
-//! name or value is not UTF-8 are left out. It decides nothing: layering is `load`'s work.
+//! In: the variables of the process. Out: a plain map, the folders that follow from it, and the
+//! Action's context. Variables whose name or value is not UTF-8 are left out. It decides nothing:
+//! layering is `load`'s work.
 
-#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment, and keys that are passed beside it")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment, and keys that are passed beside it"
+)]
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -34,21 +39,31 @@ impl Environment {
     /// Reads the environment of this process.
     #[must_use]
     pub fn snapshot() -> Self {
-        Self::from_pairs(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+        Self::from_pairs(std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }))
     }
 
-    /// Takes keys in that come through open files: `LOCUM_KEY_FDS` names each variable with the descriptor that holds its value, as in
-    /// `OPENAI_API_KEY=3,ANTHROPIC_API_KEY=4`. From there on they are as if they had been set.
+    /// Takes keys in that come through open files: `LOCUM_KEY_FDS` names each variable with the
+    /// descriptor that holds its value, as in `OPENAI_API_KEY=3,ANTHROPIC_API_KEY=4`. From there on
+    /// they are as if they had been set.
     ///
     /// # Errors
     /// When it is not written so, a variable is set already, or nothing can be read there.
     pub fn with_passed_keys(mut self) -> Result<Self, ConfigError> {
-        let Some(list) = self.variables.remove(KEY_FDS_VARIABLE).filter(|list| !list.trim().is_empty()) else { return Ok(self) };
+        let Some(list) =
+            self.variables.remove(KEY_FDS_VARIABLE).filter(|list| !list.trim().is_empty())
+        else {
+            return Ok(self);
+        };
         for entry in list.split(',') {
             let (name, value) = self.passed_key(entry.trim()).map_err(|message| ConfigError {
                 place: KEY_FDS_VARIABLE.to_owned(),
                 message,
-                hint: Some("write `NAME=DESCRIPTOR`, separated by commas, as in `OPENAI_API_KEY=3`".to_owned()),
+                hint: Some(
+                    "write `NAME=DESCRIPTOR`, separated by commas, as in `OPENAI_API_KEY=3`"
+                        .to_owned(),
+                ),
                 excerpt: None,
             })?;
             self.replaced.push(Secret::new(value.clone()));
@@ -58,10 +73,14 @@ impl Environment {
     }
 
     fn passed_key(&self, entry: &str) -> Result<(String, String), String> {
-        let (name, descriptor) = entry.split_once('=').ok_or_else(|| format!("`{entry}` names no descriptor"))?;
-        let plain = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let (name, descriptor) =
+            entry.split_once('=').ok_or_else(|| format!("`{entry}` names no descriptor"))?;
+        let plain = !name.is_empty()
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
         let number = descriptor.parse::<u16>().ok().filter(|number| plain && *number > 2);
-        let number = number.ok_or_else(|| format!("`{entry}` is not the name of a variable and a descriptor above 2"))?;
+        let number = number.ok_or_else(|| {
+            format!("`{entry}` is not the name of a variable and a descriptor above 2")
+        })?;
         if self.get(name).is_some() {
             return Err(format!("`{name}` is set already"));
         }
@@ -71,21 +90,30 @@ impl Environment {
         read.map_err(|error| format!("descriptor {number} for `{name}` cannot be read: {error}"))?;
         match text.trim() {
             "" => Err(format!("descriptor {number} holds no key for `{name}`")),
-            key if key.lines().count() > 1 => Err(format!("descriptor {number} holds more than one line for `{name}`")),
+            key if key.lines().count() > 1 => {
+                Err(format!("descriptor {number} holds more than one line for `{name}`"))
+            }
             key => Ok((name.to_owned(), key.to_owned())),
         }
     }
 
-    /// Takes given variables. Names of Action inputs are brought to one form (`INPUT_MAX-TURNS` becomes `INPUT_MAX_TURNS`), and
-    /// the inputs `api-key`, `base-url` and `github-token` take the place of the variables they stand for: the first two of those of
-    /// the provider that the model's name begins with, else of `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
+    /// Takes given variables. Names of Action inputs are brought to one form (`INPUT_MAX-TURNS`
+    /// becomes `INPUT_MAX_TURNS`), and the inputs `api-key`, `base-url` and `github-token` take the
+    /// place of the variables they stand for: the first two of those of the provider that the
+    /// model's name begins with, else of `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
     #[must_use]
-    pub fn from_pairs(pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
+    pub fn from_pairs(
+        pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
+    ) -> Self {
         let mut variables: BTreeMap<String, String> = BTreeMap::new();
         let mut replaced = Vec::new();
         for (name, value) in pairs {
             let (name, value) = (name.into(), value.into());
-            let name = if name.starts_with("INPUT_") { name.to_ascii_uppercase().replace(['-', ' '], "_") } else { name };
+            let name = if name.starts_with("INPUT_") {
+                name.to_ascii_uppercase().replace(['-', ' '], "_")
+            } else {
+                name
+            };
             if !value.is_empty() || !variables.contains_key(&name) {
                 variables.insert(name, value);
             }
@@ -111,22 +139,29 @@ impl Environment {
         &self.variables
     }
 
-    /// Returns the values of variables whose names say that they are secret: none of them may leave.
+    /// Returns the values of variables whose names say that they are secret: none of them may
+    /// leave.
     #[must_use]
     pub fn secrets(&self) -> Vec<Secret> {
-        let named = self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
+        let named =
+            self.variables.iter().filter(|(name, value)| holds_a_secret(name) && !value.is_empty());
         let named = named.map(|(_, value)| Secret::new(value.clone()));
         let others = self.replaced.iter().cloned().chain(telemetry::secrets(|name| self.get(name)));
-        named.chain(others).chain(proxy::VARIABLES.iter().filter_map(|name| self.get(name)).flat_map(passwords)).collect()
+        named
+            .chain(others)
+            .chain(proxy::VARIABLES.iter().filter_map(|name| self.get(name)).flat_map(passwords))
+            .collect()
     }
 
-    /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else `~/.config/locum`.
+    /// Returns the folder of the user's own configuration: `$XDG_CONFIG_HOME/locum`, else
+    /// `~/.config/locum`.
     #[must_use]
     pub fn config_folder(&self) -> Option<PathBuf> {
         self.folder("XDG_CONFIG_HOME", ".config")
     }
 
-    /// Returns the folder for state: `$RUNNER_TEMP/locum` in Actions, else `$XDG_STATE_HOME/locum`, else `~/.local/state/locum`.
+    /// Returns the folder for state: `$RUNNER_TEMP/locum` in Actions, else `$XDG_STATE_HOME/locum`,
+    /// else `~/.local/state/locum`.
     #[must_use]
     pub fn state_folder(&self) -> Option<PathBuf> {
         let runner = self.get("RUNNER_TEMP").map(|folder| Path::new(folder).join("locum"));
@@ -136,7 +171,8 @@ impl Environment {
     /// The XDG rules: a relative path in such a variable is to be ignored.
     fn folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
         let named = self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
-        let folder = named.or_else(|| self.get("HOME").map(|home| Path::new(home).join(below_home)))?;
+        let folder =
+            named.or_else(|| self.get("HOME").map(|home| Path::new(home).join(below_home)))?;
         Some(folder.join("locum"))
     }
 }
@@ -144,16 +180,26 @@ impl Environment {
 /// Returns the password in a proxy's address, as it is written and as it is meant.
 fn passwords(address: &str) -> Vec<Secret> {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let password = rest.rsplit_once('@').and_then(|(user, _)| user.split_once(':')).map(|(_, password)| password);
-    password.into_iter().flat_map(|password| [password.to_owned(), telemetry::percent_decoded(password)]).map(Secret::new).collect()
+    let password = rest
+        .rsplit_once('@')
+        .and_then(|(user, _)| user.split_once(':'))
+        .map(|(_, password)| password);
+    password
+        .into_iter()
+        .flat_map(|password| [password.to_owned(), telemetry::percent_decoded(password)])
+        .map(Secret::new)
+        .collect()
 }
 
 /// Returns inputs of the Action and the variables they stand in for.
 fn stand_ins(variables: &BTreeMap<String, String>) -> Vec<(&'static str, &'static str)> {
     let filled = |name: &str| variables.get(name).filter(|value| !value.trim().is_empty());
-    let provider = filled("INPUT_MODEL").or_else(|| filled(MODEL_VARIABLE)).map(|model| Provider::before(model.trim()).0);
+    let provider = filled("INPUT_MODEL")
+        .or_else(|| filled(MODEL_VARIABLE))
+        .map(|model| Provider::before(model.trim()).0);
     let home = provider.and_then(Provider::home).or_else(|| Provider::default().home());
-    let of_model = home.map(|home| [("INPUT_API_KEY", home.key_variable), ("INPUT_BASE_URL", home.url_variable)]);
+    let of_model = home
+        .map(|home| [("INPUT_API_KEY", home.key_variable), ("INPUT_BASE_URL", home.url_variable)]);
     of_model.into_iter().flatten().chain([("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN")]).collect()
 }
 
@@ -173,7 +219,11 @@ mod tests {
     #[test]
     fn knows_action_inputs_in_every_spelling() {
         for name in ["INPUT_MAX-TURNS", "INPUT_MAX_TURNS", "INPUT_max-turns"] {
-            assert_eq!(Environment::from_pairs([(name, "3")]).get("INPUT_MAX_TURNS"), Some("3"), "{name}");
+            assert_eq!(
+                Environment::from_pairs([(name, "3")]).get("INPUT_MAX_TURNS"),
+                Some("3"),
+                "{name}"
+            );
         }
     }
 
@@ -193,7 +243,10 @@ mod tests {
             Environment::from_pairs(pairs).with_passed_keys()
         };
         let taken = with(format!("MY_KEY={}", key.as_raw_fd()), &[]).unwrap();
-        assert_eq!((taken.get("MY_KEY"), taken.get("LOCUM_KEY_FDS")), (Some("sk-through-a-file"), None));
+        assert_eq!(
+            (taken.get("MY_KEY"), taken.get("LOCUM_KEY_FDS")),
+            (Some("sk-through-a-file"), None)
+        );
         assert!(taken.secrets().iter().any(|secret| secret.expose() == "sk-through-a-file"));
         for (list, more) in [
             (format!("MY_KEY={}", empty.as_raw_fd()), &[][..]),
@@ -204,15 +257,25 @@ mod tests {
             ("MY KEY=9".to_owned(), &[]),
         ] {
             let error = with(list.clone(), more).unwrap_err();
-            assert!(error.place == "LOCUM_KEY_FDS" && !error.message.contains("sk-"), "{list}: {error:?}");
+            assert!(
+                error.place == "LOCUM_KEY_FDS" && !error.message.contains("sk-"),
+                "{list}: {error:?}"
+            );
         }
-        assert_eq!(Environment::from_pairs([("A", "b")]).with_passed_keys().unwrap().get("A"), Some("b"));
+        assert_eq!(
+            Environment::from_pairs([("A", "b")]).with_passed_keys().unwrap().get("A"),
+            Some("b")
+        );
     }
 
     #[test]
     fn a_filled_input_stands_in_for_its_variable_and_an_empty_one_does_not() {
-        let filled = Environment::from_pairs([("INPUT_API-KEY", "given"), ("OPENAI_API_KEY", "ambient")]);
-        assert_eq!((filled.get("OPENAI_API_KEY"), filled.get("INPUT_API_KEY")), (Some("given"), None));
+        let filled =
+            Environment::from_pairs([("INPUT_API-KEY", "given"), ("OPENAI_API_KEY", "ambient")]);
+        assert_eq!(
+            (filled.get("OPENAI_API_KEY"), filled.get("INPUT_API_KEY")),
+            (Some("given"), None)
+        );
         let empty = Environment::from_pairs([("INPUT_API_KEY", ""), ("OPENAI_API_KEY", "ambient")]);
         assert_eq!(empty.get("OPENAI_API_KEY"), Some("ambient"));
     }
@@ -227,9 +290,18 @@ mod tests {
             ("llama3:8b", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
         ] {
             for variable in ["INPUT_MODEL", "LOCUM_MODEL"] {
-                let pairs = [(variable, model), ("INPUT_API-KEY", "given"), ("INPUT_BASE-URL", "https://gate.example")];
+                let pairs = [
+                    (variable, model),
+                    ("INPUT_API-KEY", "given"),
+                    ("INPUT_BASE-URL", "https://gate.example"),
+                ];
                 let environment = Environment::from_pairs(pairs);
-                let held: Vec<&str> = environment.variables().keys().map(String::as_str).filter(|name| *name != variable).collect();
+                let held: Vec<&str> = environment
+                    .variables()
+                    .keys()
+                    .map(String::as_str)
+                    .filter(|name| *name != variable)
+                    .collect();
                 let mut expected = [key, url];
                 expected.sort_unstable();
                 assert_eq!(held, expected, "{variable}={model}");
@@ -249,7 +321,11 @@ mod tests {
             ("ALL_PROXY", "me:pw@proxy:3128"),
             ("HTTP_PROXY", "http://me@proxy:3128"),
         ];
-        let mut secrets: Vec<String> = Environment::from_pairs(pairs).secrets().iter().map(|secret| secret.expose().to_owned()).collect();
+        let mut secrets: Vec<String> = Environment::from_pairs(pairs)
+            .secrets()
+            .iter()
+            .map(|secret| secret.expose().to_owned())
+            .collect();
         secrets.sort();
         assert_eq!(secrets, ["a%2Db", "a-b", "ambient", "given", "p", "pw", "pw"]);
     }
@@ -268,14 +344,23 @@ mod tests {
         };
         check(&[], None, None);
         check(&[("HOME", "/h")], Some("/h/.config/locum"), Some("/h/.local/state/locum"));
-        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")], Some("/c/locum"), Some("/s/locum"));
-        check(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "relative")], Some("/h/.config/locum"), Some("/h/.local/state/locum"));
+        check(
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c"), ("XDG_STATE_HOME", "/s")],
+            Some("/c/locum"),
+            Some("/s/locum"),
+        );
+        check(
+            &[("HOME", "/h"), ("XDG_CONFIG_HOME", "relative")],
+            Some("/h/.config/locum"),
+            Some("/h/.local/state/locum"),
+        );
         check(&[("HOME", "/h"), ("RUNNER_TEMP", "/r")], Some("/h/.config/locum"), Some("/r/locum"));
     }
 
     #[test]
     fn never_shows_a_value() {
-        let shown = format!("{:?}", Environment::from_pairs([("OPENAI_API_KEY", "sk-very-secret")]));
+        let shown =
+            format!("{:?}", Environment::from_pairs([("OPENAI_API_KEY", "sk-very-secret")]));
         assert_eq!(shown, "{\"OPENAI_API_KEY\"}");
     }
 }

@@ -1,7 +1,9 @@
-//! Files a person names: the user's own settings, a policy or script given by flag, an event's payload; and files a person lets us write.
+//! Files a person names: the user's own settings, a policy or script given by flag, an event's
+//! payload; and files a person lets us write.
 //!
-//! In: a path on this machine. Out: text, bounded in size, from regular files only: a pipe or device neither blocks nor fills
-//! memory. Files of the checkout that judge or shape a run are not read here but from the trusted ref.
+//! In: a path on this machine. Out: text, bounded in size, from regular files only: a pipe or
+//! device neither blocks nor fills memory. Files of the checkout that judge or shape a run are not
+//! read here but from the trusted ref.
 
 #![expect(clippy::disallowed_methods, reason = "reads configuration files")]
 
@@ -41,7 +43,11 @@ pub enum FileFault {
 /// When it is no regular file, too large, not UTF-8, or cannot be read.
 pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
     let found = match std::fs::metadata(path) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         found => found?,
     };
     if !found.is_file() {
@@ -58,18 +64,29 @@ pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
     })
 }
 
-/// Writes a text file in one step: who reads it sees the old text or the new one, whole. Its folder is made when it is not there.
+/// Writes a text file in one step: who reads it sees the old text or the new one, whole. Its folder
+/// is made when it is not there.
 ///
 /// # Errors
-/// When there is something else in its place (a folder, a link, a device), or the operating system says no.
+/// When there is something else in its place (a folder, a link, a device), or the operating system
+/// says no.
 pub fn replace(path: &Path, text: &str) -> Result<(), FileFault> {
-    let permissions = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        found => Some(found?).map(|found| if found.is_file() { Ok(found.permissions()) } else { Err(FileFault::NotAFile) }).transpose()?,
-    };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let permissions =
+        match std::fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found?)
+                .map(|found| {
+                    if found.is_file() { Ok(found.permissions()) } else { Err(FileFault::NotAFile) }
+                })
+                .transpose()?,
+        };
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new().prefix(".locum-").permissions(Permissions::from_mode(0o644)).tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".locum-")
+        .permissions(Permissions::from_mode(0o644))
+        .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     if let Some(permissions) = permissions {
@@ -87,8 +104,8 @@ pub fn remove(path: &Path) -> Result<(), FileFault> {
     Ok(std::fs::remove_file(path)?)
 }
 
-/// Returns the paths of the files below a folder, relative to it, in order; none when it is not there. Links are left out, so that the
-/// walk ends.
+/// Returns the paths of the files below a folder, relative to it, in order; none when it is not
+/// there. Links are left out, so that the walk ends.
 ///
 /// # Errors
 /// When a folder cannot be read, or holds more than `limit` files.
@@ -97,7 +114,14 @@ pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
     let mut open = vec![String::new()];
     while let Some(prefix) = open.pop() {
         let entries = match std::fs::read_dir(folder.join(&prefix)) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                continue;
+            }
             entries => entries?,
         };
         for entry in entries {

@@ -1,6 +1,7 @@
 //! Settings. The only reader of the environment and of configuration files.
 //!
-//! Every setting is a line of [`keys::KEYS`]; [`load::load`] merges the layers; [`settings::Settings`] is what a run works with.
+//! Every setting is a line of [`keys::KEYS`]; [`load::load`] merges the layers;
+//! [`settings::Settings`] is what a run works with.
 
 pub mod action_context;
 pub mod action_inputs;

@@ -19,7 +19,8 @@ const GROUPS: &[(&str, &str)] = &[
     ("telemetry", "what is told of a run to a collector of traces"),
 ];
 
-/// Returns the schema of `.locum/config.yml`. What only one run may set, or never a repository, is not in it.
+/// Returns the schema of `.locum/config.yml`. What only one run may set, or never a repository, is
+/// not in it.
 #[must_use]
 pub fn schema() -> Json {
     group(&mut Vec::new()).unwrap_or_default()
@@ -34,9 +35,11 @@ fn group(path: &mut Vec<&'static str>) -> Option<Json> {
         let below = match keys::find(path) {
             Some(key) if key.scope != Scope::Everyone => None,
             Some(key) => Some(with(key.kind.schema(), "description", json!(key.meaning))),
-            None => group(path).map(|schema| match GROUPS.iter().find(|(group, _)| *group == path.join(".")) {
-                Some((_, meaning)) => with(schema, "description", json!(meaning)),
-                None => schema,
+            None => group(path).map(|schema| {
+                match GROUPS.iter().find(|(group, _)| *group == path.join(".")) {
+                    Some((_, meaning)) => with(schema, "description", json!(meaning)),
+                    None => schema,
+                }
             }),
         };
         path.pop();
@@ -47,10 +50,12 @@ fn group(path: &mut Vec<&'static str>) -> Option<Json> {
         }
     }
     match (chosen, properties.is_empty()) {
-        (Some(schema), _) => {
-            Some(json!({ "type": "object", "propertyNames": { "pattern": keys::NAME_PATTERN }, "additionalProperties": schema }))
-        }
-        (None, false) => Some(json!({ "type": "object", "additionalProperties": false, "properties": properties })),
+        (Some(schema), _) => Some(
+            json!({ "type": "object", "propertyNames": { "pattern": keys::NAME_PATTERN }, "additionalProperties": schema }),
+        ),
+        (None, false) => Some(
+            json!({ "type": "object", "additionalProperties": false, "properties": properties }),
+        ),
         (None, true) => None,
     }
 }

@@ -1,6 +1,7 @@
 //! `Settings`: every setting of a run, typed, each value with where it came from.
 //!
-//! In: what `load` merged. Out: values for the floors that use them, and rows for people. It reads nothing.
+//! In: what `load` merged. Out: values for the floors that use them, and rows for people. It reads
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -134,12 +135,16 @@ impl BudgetLimits {
     pub fn tighten(&self, policy: Budget) -> Budget {
         Budget {
             turns: self.turns.map_or(policy.turns, |turns| turns.min(policy.turns)),
-            tool_calls: self.tool_calls.map_or(policy.tool_calls, |calls| calls.min(policy.tool_calls)),
+            tool_calls: self
+                .tool_calls
+                .map_or(policy.tool_calls, |calls| calls.min(policy.tool_calls)),
             tokens: self.tokens.map_or(policy.tokens, |tokens| tokens.min(policy.tokens)),
             cost_usd: self.cost_usd.map_or(policy.cost_usd, |cost| cost.min(policy.cost_usd)),
             minutes: self.minutes.map_or(policy.minutes, |minutes| minutes.min(policy.minutes)),
             files: self.files.map_or(policy.files, |files| files.min(policy.files)),
-            diff_lines: self.diff_lines.map_or(policy.diff_lines, |lines| lines.min(policy.diff_lines)),
+            diff_lines: self
+                .diff_lines
+                .map_or(policy.diff_lines, |lines| lines.min(policy.diff_lines)),
         }
     }
 }
@@ -151,11 +156,16 @@ impl Settings {
         self.set.get(key).map(|set| &set.source)
     }
 
-    /// Returns the settings below `models` that the repository's own file gave, without that prefix: `profiles.fast.base_url`.
+    /// Returns the settings below `models` that the repository's own file gave, without that
+    /// prefix: `profiles.fast.base_url`.
     #[must_use]
     pub fn models_from_repository(&self) -> BTreeSet<String> {
-        let from_repository = self.set.iter().filter(|(_, set)| set.source.layer == Layer::Repository);
-        from_repository.filter_map(|(key, _)| key.strip_prefix("models.")).map(str::to_owned).collect()
+        let from_repository =
+            self.set.iter().filter(|(_, set)| set.source.layer == Layer::Repository);
+        from_repository
+            .filter_map(|(key, _)| key.strip_prefix("models."))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Returns the folder that holds the sessions.
@@ -181,7 +191,8 @@ impl Settings {
         }
     }
 
-    /// Returns a row for every setting: those that are set, and those that could be, in the table's order.
+    /// Returns a row for every setting: those that are set, and those that could be, in the table's
+    /// order.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
@@ -198,7 +209,12 @@ impl Settings {
                 meaning: key.meaning,
             }));
             if rows.len() == before && !key.path.contains('*') {
-                rows.push(Row { key: key.path.to_owned(), value: serde_json::Value::Null, source: None, meaning: key.meaning });
+                rows.push(Row {
+                    key: key.path.to_owned(),
+                    value: serde_json::Value::Null,
+                    source: None,
+                    meaning: key.meaning,
+                });
             }
         }
         rows
@@ -219,6 +235,11 @@ pub struct Row {
 }
 
 fn shown(kind: Kind, value: &serde_json::Value) -> serde_json::Value {
-    let holds_userinfo = value.as_str().is_some_and(|text| text.contains("://") && text.contains('@'));
-    if matches!(kind, Kind::Hidden) || holds_userinfo { serde_json::Value::from(HIDDEN) } else { value.clone() }
+    let holds_userinfo =
+        value.as_str().is_some_and(|text| text.contains("://") && text.contains('@'));
+    if matches!(kind, Kind::Hidden) || holds_userinfo {
+        serde_json::Value::from(HIDDEN)
+    } else {
+        value.clone()
+    }
 }

@@ -1,4 +1,5 @@
-//! `Source`: where a setting's value came from; `ConfigErrors`: every mistake in files, variables and flags, each with its place.
+//! `Source`: where a setting's value came from; `ConfigErrors`: every mistake in files, variables
+//! and flags, each with its place.
 
 use std::fmt;
 
@@ -29,7 +30,8 @@ pub enum Layer {
 }
 
 impl Layer {
-    const ALL: [Self; 5] = [Self::BuiltIn, Self::User, Self::Repository, Self::Environment, Self::Flag];
+    const ALL: [Self; 5] =
+        [Self::BuiltIn, Self::User, Self::Repository, Self::Environment, Self::Flag];
 
     /// Returns the layer's name.
     #[must_use]

@@ -1,7 +1,7 @@
 //! `Excerpt`: the line of a file that a mistake is on, with carets under the place, for people.
 //!
-//! In: a file's text and places in it. Out: two lines of text each. What would act on a terminal or is a secret by its form is not
-//! shown, and of a long line only the part around the place.
+//! In: a file's text and places in it. Out: two lines of text each. What would act on a terminal or
+//! is a secret by its form is not shown, and of a long line only the part around the place.
 
 use std::fmt;
 
@@ -28,11 +28,14 @@ impl Excerpt {
     #[must_use]
     pub fn of(line: &str, place: Place, redactor: &Redactor) -> Option<Self> {
         let letters: Vec<char> = line.chars().collect();
-        let at = usize::try_from(place.column).ok()?.checked_sub(1).filter(|at| *at <= letters.len())?;
+        let at =
+            usize::try_from(place.column).ok()?.checked_sub(1).filter(|at| *at <= letters.len())?;
         let start = if letters.len() > WIDTH_LIMIT { at.saturating_sub(BEFORE) } else { 0 };
-        let shown: String = letters.iter().skip(start).take(WIDTH_LIMIT).map(|letter| plain(*letter)).collect();
+        let shown: String =
+            letters.iter().skip(start).take(WIDTH_LIMIT).map(|letter| plain(*letter)).collect();
         let redacted = redactor.redact(&shown);
-        let carets = token_length(letters.get(at..).unwrap_or_default()).min(WIDTH_LIMIT - (at - start).min(WIDTH_LIMIT - 1));
+        let carets = token_length(letters.get(at..).unwrap_or_default())
+            .min(WIDTH_LIMIT - (at - start).min(WIDTH_LIMIT - 1));
         // What was taken out changes lengths: the caret would point anywhere.
         let (indent, carets) = if redacted == shown { (at - start, carets) } else { (0, 0) };
         Some(Self { line: place.line, text: redacted.trim_end().to_owned(), indent, carets })
@@ -60,9 +63,13 @@ impl Excerpt {
         let mut found = vec![None; places.len()];
         let mut lines: Vec<u32> = places.iter().map(|place| place.line).collect();
         lines.sort_unstable();
-        let needed = (1u32..).zip(text.trim_start_matches('\u{feff}').lines()).filter(|(number, _)| lines.binary_search(number).is_ok());
+        let needed = (1u32..)
+            .zip(text.trim_start_matches('\u{feff}').lines())
+            .filter(|(number, _)| lines.binary_search(number).is_ok());
         for (number, line) in needed {
-            for (excerpt, place) in found.iter_mut().zip(places).filter(|(_, place)| place.line == number) {
+            for (excerpt, place) in
+                found.iter_mut().zip(places).filter(|(_, place)| place.line == number)
+            {
                 *excerpt = Self::of(line, *place, &redactor);
             }
         }
@@ -86,7 +93,9 @@ impl fmt::Display for Excerpt {
 /// Letters of the word or the quoted text that starts here, at least one.
 fn token_length(rest: &[char]) -> usize {
     let length = match rest.first() {
-        Some(quote @ ('"' | '\'')) => rest.iter().skip(1).position(|letter| letter == quote).map_or(1, |end| end + 2),
+        Some(quote @ ('"' | '\'')) => {
+            rest.iter().skip(1).position(|letter| letter == quote).map_or(1, |end| end + 2)
+        }
         Some(_) | None => {
             let ends = |at: usize, letter: char| match letter {
                 ':' => rest.get(at + 1).is_none_or(|next| next.is_whitespace()),
@@ -115,7 +124,8 @@ mod tests {
 
     fn check(line: &str, column: u32, expected: &str) {
         assert_eq!(
-            Excerpt::of(line, Place { line: 12, column }, &Redactor::new([])).map(|found| found.to_string()),
+            Excerpt::of(line, Place { line: 12, column }, &Redactor::new([]))
+                .map(|found| found.to_string()),
             Some(expected.to_owned()),
             "{line}"
         );
@@ -124,7 +134,11 @@ mod tests {
     #[test]
     fn points_at_the_word_or_the_quoted_text() {
         check("  - alow: \"read(**)\"", 5, "  12 |   - alow: \"read(**)\"\n     |     ^^^^");
-        check("  - alow: \"read(**)\"", 11, "  12 |   - alow: \"read(**)\"\n     |           ^^^^^^^^^^");
+        check(
+            "  - alow: \"read(**)\"",
+            11,
+            "  12 |   - alow: \"read(**)\"\n     |           ^^^^^^^^^^",
+        );
         check("{ a: [x, y] }", 10, "  12 | { a: [x, y] }\n     |          ^");
         check("a:", 3, "  12 | a:\n     |   ^");
         check("größe: ü", 8, "  12 | größe: ü\n     |        ^");
@@ -136,16 +150,26 @@ mod tests {
     fn shows_nothing_that_acts_on_a_terminal_and_no_secret() {
         check("a\t\u{1b}[31m\u{202e}: 1", 1, "  12 | a \u{fffd}[31m\u{fffd}: 1\n     | ^");
         let key = format!("key: ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
-        let shown = Excerpt::of(&key, Place { line: 12, column: 1 }, &Redactor::new([])).unwrap().to_string();
-        assert!(shown.starts_with("  12 | key: ") && !shown.contains("a1B2") && !shown.contains('^'), "{shown}");
+        let shown = Excerpt::of(&key, Place { line: 12, column: 1 }, &Redactor::new([]))
+            .unwrap()
+            .to_string();
+        assert!(
+            shown.starts_with("  12 | key: ") && !shown.contains("a1B2") && !shown.contains('^'),
+            "{shown}"
+        );
     }
 
     #[test]
     fn cuts_a_long_line_around_the_place() {
         let line = format!("{}wrong{}", "x ".repeat(5_000), " y".repeat(5_000));
-        let shown = Excerpt::of(&line, Place { line: 1, column: 10_001 }, &Redactor::new([])).unwrap().to_string();
+        let shown = Excerpt::of(&line, Place { line: 1, column: 10_001 }, &Redactor::new([]))
+            .unwrap()
+            .to_string();
         let (text, carets) = shown.split_once('\n').unwrap();
-        assert_eq!((text.len() < 140, text.find("wrong"), carets.find('^')), (true, carets.find('^'), text.find("wrong")));
+        assert_eq!(
+            (text.len() < 140, text.find("wrong"), carets.find('^')),
+            (true, carets.find('^'), text.find("wrong"))
+        );
         assert_eq!(carets.matches('^').count(), 5);
     }
 
@@ -154,7 +178,10 @@ mod tests {
         let mistake = |line| Mistake::new(Place { line, column: 1 }, "wrong");
         let mut mistakes = [mistake(2), mistake(0), mistake(2), mistake(9), mistake(1)];
         Excerpt::attach(&mut mistakes, "one\r\ntwo\n");
-        let shown: Vec<_> = mistakes.iter().map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.text.as_str())).collect();
+        let shown: Vec<_> = mistakes
+            .iter()
+            .map(|mistake| mistake.excerpt.as_ref().map(|excerpt| excerpt.text.as_str()))
+            .collect();
         assert_eq!(shown, [Some("two"), None, Some("two"), None, Some("one")]);
     }
 }

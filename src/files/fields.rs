@@ -1,7 +1,9 @@
-//! `Mistakes`: strict reading of the single values of a `base::yaml` tree, collecting every mistake instead of stopping at the first.
+//! `Mistakes`: strict reading of the single values of a `base::yaml` tree, collecting every mistake
+//! instead of stopping at the first.
 //!
-//! In: a node. Out: a value, and mistakes in the list, each with its place and, for a word that is nearly right, the right one.
-//! Mappings are read by `base::section`. It knows no particular file format.
+//! In: a node. Out: a value, and mistakes in the list, each with its place and, for a word that is
+//! nearly right, the right one. Mappings are read by `base::section`. It knows no particular file
+//! format.
 
 use std::time::Duration;
 
@@ -14,7 +16,8 @@ use crate::yaml::{MISTAKE_LIMIT, Mistake, Node, Place, Value};
 pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
-    /// Returns what was collected of one file for people: in order of place, each with its line, at most [`MISTAKE_LIMIT`] of them.
+    /// Returns what was collected of one file for people: in order of place, each with its line, at
+    /// most [`MISTAKE_LIMIT`] of them.
     #[must_use]
     pub fn finish(self, text: &str) -> Vec<Mistake> {
         let mut mistakes = self.0;
@@ -23,7 +26,10 @@ impl Mistakes {
         mistakes.truncate(MISTAKE_LIMIT);
         Excerpt::attach(&mut mistakes, text);
         if more > 0 {
-            mistakes.push(Mistake::new(Place::default(), format!("{more} more mistakes are not listed")));
+            mistakes.push(Mistake::new(
+                Place::default(),
+                format!("{more} more mistakes are not listed"),
+            ));
         }
         mistakes
     }
@@ -34,7 +40,12 @@ impl Mistakes {
     }
 
     /// Adds a mistake with what to do about it.
-    pub fn add_with_hint(&mut self, place: Place, message: impl Into<String>, hint: impl Into<String>) {
+    pub fn add_with_hint(
+        &mut self,
+        place: Place,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         self.0.push(Mistake::new(place, message).hint(hint));
     }
 
@@ -72,7 +83,8 @@ impl Mistakes {
 
     /// Reads a number that is not negative, `least` to `most`.
     pub fn number(&mut self, node: &Node, what: &str, least: f64, most: f64) -> Option<f64> {
-        let found = if let Value::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
+        let found =
+            if let Value::Number(text) = &node.value { text.parse::<f64>().ok() } else { None };
         let found = found.filter(|number| number.is_finite() && (least..=most).contains(number));
         if found.is_none() {
             self.add(node.place, format!("`{what}` must be a number from {least} to {most}"));
@@ -102,7 +114,9 @@ impl Mistakes {
     pub fn texts(&mut self, node: &Node, what: &str) -> Vec<(String, Place)> {
         match &node.value {
             Value::Text(text) => vec![(text.clone(), node.place)],
-            Value::List(nodes) => nodes.iter().filter_map(|node| Some((self.text(node, what)?, node.place))).collect(),
+            Value::List(nodes) => {
+                nodes.iter().filter_map(|node| Some((self.text(node, what)?, node.place))).collect()
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
                 self.wanted(node, what, "text or a list of texts");
                 Vec::new()
@@ -128,12 +142,20 @@ impl Mistakes {
         self.0.push(Mistake { hint: told.hint, ..Mistake::new(place, told.message) });
     }
 
-    fn known_word<T: Copy>(&mut self, text: &str, place: Place, what: &str, words: &[(&str, T)]) -> Option<T> {
+    fn known_word<T: Copy>(
+        &mut self,
+        text: &str,
+        place: Place,
+        what: &str,
+        words: &[(&str, T)],
+    ) -> Option<T> {
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if found.is_none() {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            let hint =
-                nearest(text, &known).map_or_else(|| format!("one of: {}", known.join(", ")), |word| format!("did you mean `{word}`?"));
+            let hint = nearest(text, &known).map_or_else(
+                || format!("one of: {}", known.join(", ")),
+                |word| format!("did you mean `{word}`?"),
+            );
             self.add_with_hint(place, format!("`{what}` cannot be `{text}`"), hint);
         }
         found
@@ -146,7 +168,13 @@ pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     let lower = text.to_lowercase();
     let likeness = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
     let allowed = 1 + text.chars().count() / 4;
-    words.iter().copied().map(|word| (likeness(word), word)).filter(|(distance, _)| *distance <= allowed).min().map(|(_, word)| word)
+    words
+        .iter()
+        .copied()
+        .map(|word| (likeness(word), word))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min()
+        .map(|(_, word)| word)
 }
 
 /// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
@@ -162,7 +190,8 @@ pub fn parse_count(text: &str) -> Option<u64> {
     digits.checked_mul(factor)
 }
 
-/// Reads a size in bytes: `KiB`, `MiB`, `GiB` are powers of 1024, as are `K`, `M` and `G`; `kB`, `MB`, `GB` are powers of 1000.
+/// Reads a size in bytes: `KiB`, `MiB`, `GiB` are powers of 1024, as are `K`, `M` and `G`; `kB`,
+/// `MB`, `GB` are powers of 1000.
 #[must_use]
 pub fn parse_bytes(text: &str) -> Option<usize> {
     let (digits, unit) = split_unit(text)?;
@@ -179,7 +208,8 @@ pub fn parse_bytes(text: &str) -> Option<usize> {
     usize::try_from(digits.checked_mul(factor)?).ok()
 }
 
-/// Reads a span of time: one or more of `h`, `m`, `s`, `ms`, each once and in that order; never zero.
+/// Reads a span of time: one or more of `h`, `m`, `s`, `ms`, each once and in that order; never
+/// zero.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let units = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
@@ -191,7 +221,8 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
         let (digits, tail) = rest.split_at_checked(digits_end)?;
         let unit_end = tail.find(|letter: char| letter.is_ascii_digit()).unwrap_or(tail.len());
         let (unit, tail) = tail.split_at_checked(unit_end)?;
-        let index = units.iter().position(|(name, _)| *name == unit).filter(|index| *index >= next_unit)?;
+        let index =
+            units.iter().position(|(name, _)| *name == unit).filter(|index| *index >= next_unit)?;
         let (_, factor) = units.get(index)?;
         millis = millis.checked_add(digits.parse::<u64>().ok()?.checked_mul(*factor)?)?;
         next_unit = index + 1;
@@ -201,7 +232,8 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 }
 
 fn split_unit(text: &str) -> Option<(u64, &str)> {
-    let end = text.find(|letter: char| !letter.is_ascii_digit() && letter != '_').unwrap_or(text.len());
+    let end =
+        text.find(|letter: char| !letter.is_ascii_digit() && letter != '_').unwrap_or(text.len());
     let (digits, unit) = text.split_at_checked(end)?;
     Some((digits.replace('_', "").parse().ok()?, unit.trim_start()))
 }
@@ -243,7 +275,9 @@ mod tests {
         ] {
             assert_eq!(parse_bytes(text), expected, "{text}");
         }
-        for (text, millis) in [("10m", 600_000), ("90s", 90_000), ("1h30m", 5_400_000), ("250ms", 250)] {
+        for (text, millis) in
+            [("10m", 600_000), ("90s", 90_000), ("1h30m", 5_400_000), ("250ms", 250)]
+        {
             assert_eq!(parse_duration(text), Some(Duration::from_millis(millis)), "{text}");
         }
         for text in ["10", "m", "1m1h", "0s", "1d", "1s ", ""] {

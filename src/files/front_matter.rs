@@ -1,7 +1,9 @@
-//! The head of a Markdown file: `---`, YAML, `---`, and the text below. In: the file's text; out: the head as a tree and the body.
+//! The head of a Markdown file: `---`, YAML, `---`, and the text below. In: the file's text; out:
+//! the head as a tree and the body.
 //!
-//! Many such heads are written by programs that quote nothing (`description: Use this when: ...`). Where a head is no YAML it is read
-//! line by line: `key: the rest as text`, and what does not begin a key belongs to the one before.
+//! Many such heads are written by programs that quote nothing (`description: Use this when: ...`).
+//! Where a head is no YAML it is read line by line: `key: the rest as text`, and what does not
+//! begin a key belongs to the one before.
 
 use crate::yaml::{Document, Entry, Mistake, Node, Place, Value};
 
@@ -22,7 +24,8 @@ pub struct FrontMatter<'t> {
 /// Splits a file; `None` where no head stands at its very start.
 ///
 /// # Errors
-/// When the head is longer than [`HEAD_LIMIT_BYTES`], or holds neither a mapping nor lines with keys.
+/// When the head is longer than [`HEAD_LIMIT_BYTES`], or holds neither a mapping nor lines with
+/// keys.
 pub fn parse(text: &str) -> Result<Option<FrontMatter<'_>>, Mistake> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some((head, body)) = split(text) else { return Ok(None) };
@@ -41,7 +44,8 @@ pub fn parse(text: &str) -> Result<Option<FrontMatter<'_>>, Mistake> {
         let head = Node { place: Place { line: 1, column: 1 }, value: Value::Map(Vec::new()) };
         return Ok(Some(FrontMatter { head, mistake: None, body }));
     }
-    let mistake = mistake.unwrap_or_else(|| Mistake::new(Place { line: 2, column: 1 }, "the head is no mapping"));
+    let mistake = mistake
+        .unwrap_or_else(|| Mistake::new(Place { line: 2, column: 1 }, "the head is no mapping"));
     match line_by_line(head) {
         Some(head) => Ok(Some(FrontMatter { head, mistake: Some(mistake), body })),
         None => Err(mistake),
@@ -66,11 +70,17 @@ fn split(text: &str) -> Option<(&str, &str)> {
 fn line_by_line(head: &str) -> Option<Node> {
     let mut entries: Vec<Entry> = Vec::new();
     for (number, line) in (2_u32..).zip(head.lines()) {
-        let place = |column: usize| Place { line: number, column: u32::try_from(column).unwrap_or(u32::MAX) };
+        let place = |column: usize| Place {
+            line: number,
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+        };
         match line.split_once(':').filter(|(key, _)| is_key(key)) {
             Some((key, _)) if entries.iter().any(|entry| entry.key == key) => return None,
             Some((key, text)) => {
-                let node = Node { place: place(key.len() + 3), value: Value::Text(unquoted(text.trim()).to_owned()) };
+                let node = Node {
+                    place: place(key.len() + 3),
+                    value: Value::Text(unquoted(text.trim()).to_owned()),
+                };
                 entries.push(Entry { key: key.to_owned(), key_place: place(1), node });
             }
             None => {
@@ -105,7 +115,9 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn check(text: &str, expected: Option<(serde_json::Value, bool, &str)>) {
-        let found = parse(text).unwrap().map(|found| (found.head.to_json(), found.mistake.is_some(), found.body));
+        let found = parse(text)
+            .unwrap()
+            .map(|found| (found.head.to_json(), found.mistake.is_some(), found.body));
         assert_eq!(found, expected, "{text}");
     }
 
@@ -124,7 +136,8 @@ mod tests {
 
     #[test]
     fn reads_a_head_nobody_quoted() {
-        let text = "---\nname: a\ndescription: Use when: x. Example: user: \"hi\"\n  <example>: y\nmodel: \"opus\"\n---\nB";
+        let text = "---\nname: a\ndescription: Use when: x. Example: user: \"hi\"\n  <example>: \
+                    y\nmodel: \"opus\"\n---\nB";
         let expected = serde_json::json!({
             "name": "a",
             "description": "Use when: x. Example: user: \"hi\"\n  <example>: y",
@@ -136,7 +149,11 @@ mod tests {
 
     #[test]
     fn says_what_no_head_can_be() {
-        for text in ["---\n- a\n- b\n---\n", "---\n{\n---\n", &format!("---\na: {}\n---\n", "x".repeat(70_000))] {
+        for text in [
+            "---\n- a\n- b\n---\n",
+            "---\n{\n---\n",
+            &format!("---\na: {}\n---\n", "x".repeat(70_000)),
+        ] {
             assert!(parse(text).is_err(), "{}", text.chars().take(40).collect::<String>());
         }
         assert!(parse("---\na: b\na: c\n---\n").is_err(), "a key twice");

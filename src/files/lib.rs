@@ -1,6 +1,8 @@
-//! Readers of users' files: every mistake at its line and column, and the JSON Schema from the same description.
+//! Readers of users' files: every mistake at its line and column, and the JSON Schema from the same
+//! description.
 //!
-//! In: a file's text. Out: values, or every [`yaml::Mistake`] at once with a hint. It opens no file.
+//! In: a file's text. Out: values, or every [`yaml::Mistake`] at once with a hint. It opens no
+//! file.
 
 pub mod excerpt;
 pub mod fields;

@@ -1,8 +1,9 @@
 //! `Section`: a mapping of a settings file with keys of its own, read or described.
 //!
-//! A section is read by a function that names each of its keys once, with what the key is for and the shape of its value. Run over
-//! a file, the function gives values and mistakes: unknown keys, missing keys, keys without a value. Run over nothing, it gives the
-//! JSON Schema of what it would have read.
+//! A section is read by a function that names each of its keys once, with what the key is for and
+//! the shape of its value. Run over a file, the function gives values and mistakes: unknown keys,
+//! missing keys, keys without a value. Run over nothing, it gives the JSON Schema of what it would
+//! have read.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -17,7 +18,8 @@ pub struct Section<'a> {
 }
 
 enum Purpose<'a> {
-    /// `lacks` waits until every key is known: where one is misspelt, that is said and nothing else.
+    /// `lacks` waits until every key is known: where one is misspelt, that is said and nothing
+    /// else.
     Read {
         node: &'a Node,
         known: Vec<&'static str>,
@@ -27,17 +29,26 @@ enum Purpose<'a> {
     Describe(Map<String, Json>),
 }
 
-/// A mapping with keys of its own, as the shape of a value: how it is called in messages, and what reads it.
+/// A mapping with keys of its own, as the shape of a value: how it is called in messages, and what
+/// reads it.
 pub struct Group<F>(pub &'static str, pub F);
 
 impl<'a> Section<'a> {
     /// Reads a mapping. `name` stands for it in messages.
-    pub fn read<T>(node: &'a Node, name: &'a str, mistakes: &'a mut Mistakes, reader: impl FnOnce(&mut Section<'_>) -> T) -> Option<T> {
+    pub fn read<T>(
+        node: &'a Node,
+        name: &'a str,
+        mistakes: &'a mut Mistakes,
+        reader: impl FnOnce(&mut Section<'_>) -> T,
+    ) -> Option<T> {
         if node.entries().is_none() {
             mistakes.wanted(node, name, "a mapping");
             return None;
         }
-        let mut section = Section { name, purpose: Purpose::Read { node, known: Vec::new(), lacks: Vec::new(), mistakes } };
+        let mut section = Section {
+            name,
+            purpose: Purpose::Read { node, known: Vec::new(), lacks: Vec::new(), mistakes },
+        };
         let value = reader(&mut section);
         section.end();
         Some(value)
@@ -63,16 +74,29 @@ impl<'a> Section<'a> {
     }
 
     /// Reads a key into its place, which holds what counts when the key is absent.
-    pub fn set<S: Shape>(&mut self, key: &'static str, about: &str, shape: S, value: &mut S::Value) {
+    pub fn set<S: Shape>(
+        &mut self,
+        key: &'static str,
+        about: &str,
+        shape: S,
+        value: &mut S::Value,
+    ) {
         if let Some(found) = self.take(key, about, &shape, Some(value)) {
             *value = found;
         }
     }
 
     /// Reads a key that has to be there.
-    pub fn required<S: Shape>(&mut self, key: &'static str, about: &str, shape: S) -> Option<S::Value> {
+    pub fn required<S: Shape>(
+        &mut self,
+        key: &'static str,
+        about: &str,
+        shape: S,
+    ) -> Option<S::Value> {
         match &mut self.purpose {
-            Purpose::Read { node, mistakes, .. } if node.get(key).is_none() => mistakes.add(node.place, format!("`{key}` is missing")),
+            Purpose::Read { node, mistakes, .. } if node.get(key).is_none() => {
+                mistakes.add(node.place, format!("`{key}` is missing"))
+            }
             Purpose::Read { .. } => {}
             Purpose::Describe(schema) => push(schema, "required", json!(key)),
         }
@@ -84,10 +108,15 @@ impl<'a> Section<'a> {
         match &mut self.purpose {
             Purpose::Read { node, mistakes, .. } => {
                 if keys.iter().filter(|key| node.get(key).is_some()).count() != 1 {
-                    mistakes.add(node.place, format!("a {} says exactly one of {}", self.name, listed(keys)));
+                    mistakes.add(
+                        node.place,
+                        format!("a {} says exactly one of {}", self.name, listed(keys)),
+                    );
                 }
             }
-            Purpose::Describe(schema) => keys.iter().for_each(|key| push(schema, "oneOf", json!({ "required": [key] }))),
+            Purpose::Describe(schema) => {
+                keys.iter().for_each(|key| push(schema, "oneOf", json!({ "required": [key] })))
+            }
         }
     }
 
@@ -96,10 +125,19 @@ impl<'a> Section<'a> {
         match &mut self.purpose {
             Purpose::Read { node, lacks, .. } => {
                 if keys.iter().all(|key| node.get(key).is_none()) {
-                    lacks.push(Told::from(format!("a {} needs at least one of {}", self.name, listed(keys))).hint(hint));
+                    lacks.push(
+                        Told::from(format!(
+                            "a {} needs at least one of {}",
+                            self.name,
+                            listed(keys)
+                        ))
+                        .hint(hint),
+                    );
                 }
             }
-            Purpose::Describe(schema) => keys.iter().for_each(|key| push(schema, "anyOf", json!({ "required": [key] }))),
+            Purpose::Describe(schema) => {
+                keys.iter().for_each(|key| push(schema, "anyOf", json!({ "required": [key] })))
+            }
         }
     }
 
@@ -133,13 +171,23 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn take<S: Shape>(&mut self, key: &'static str, about: &str, shape: &S, default: Option<&S::Value>) -> Option<S::Value> {
+    fn take<S: Shape>(
+        &mut self,
+        key: &'static str,
+        about: &str,
+        shape: &S,
+        default: Option<&S::Value>,
+    ) -> Option<S::Value> {
         match &mut self.purpose {
             Purpose::Read { node, known, mistakes, .. } => {
                 known.push(key);
                 let entry = node.entries()?.iter().find(|entry| entry.key == key)?;
                 if entry.node.value == Value::Null {
-                    mistakes.add_with_hint(entry.key_place, format!("`{key}` has no value"), "give it one, or leave the key out");
+                    mistakes.add_with_hint(
+                        entry.key_place,
+                        format!("`{key}` has no value"),
+                        "give it one, or leave the key out",
+                    );
                     return None;
                 }
                 shape.read(&entry.node, key, mistakes)
@@ -149,7 +197,9 @@ impl<'a> Section<'a> {
                 if let Some(default) = default.and_then(|value| shape.written(value)) {
                     described = with(described, "default", default);
                 }
-                if let Json::Object(properties) = schema.entry("properties").or_insert_with(|| json!({})) {
+                if let Json::Object(properties) =
+                    schema.entry("properties").or_insert_with(|| json!({}))
+                {
                     properties.insert(key.to_owned(), described);
                 }
                 None
@@ -160,7 +210,8 @@ impl<'a> Section<'a> {
     fn end(self) {
         let Purpose::Read { node, known, lacks, mistakes } = self.purpose else { return };
         let is_unknown = |entry: &&Entry| !known.contains(&entry.key.as_str());
-        let unknown: Vec<&Entry> = node.entries().unwrap_or_default().iter().filter(is_unknown).collect();
+        let unknown: Vec<&Entry> =
+            node.entries().unwrap_or_default().iter().filter(is_unknown).collect();
         if unknown.is_empty() {
             lacks.into_iter().for_each(|told| mistakes.told(node.place, told));
         }
@@ -168,7 +219,9 @@ impl<'a> Section<'a> {
             let listed = || format!("known here: {}", known.join(", "));
             let hint = match entry.key.as_str() {
                 "<<" => "merge keys are not read; write the keys out".to_owned(),
-                key => nearest(key, &known).map_or_else(listed, |key| format!("did you mean `{key}`?")),
+                key => {
+                    nearest(key, &known).map_or_else(listed, |key| format!("did you mean `{key}`?"))
+                }
             };
             mistakes.add_with_hint(entry.key_place, format!("unknown key `{}`", entry.key), hint);
         }

@@ -1,8 +1,8 @@
-//! `Shape`: what a value of a settings file may be. One description does both: it reads the value, and it says in JSON Schema what it
-//! reads, so that the two cannot drift apart.
+//! `Shape`: what a value of a settings file may be. One description does both: it reads the value,
+//! and it says in JSON Schema what it reads, so that the two cannot drift apart.
 //!
-//! In: a node of a `base::yaml` tree. Out: a checked value, or mistakes; or the schema. Mappings with keys of their own are
-//! `base::section`'s. It knows no particular file.
+//! In: a node of a `base::yaml` tree. Out: a checked value, or mistakes; or the schema. Mappings
+//! with keys of their own are `base::section`'s. It knows no particular file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,8 @@ pub trait Shape {
     /// What reading gives.
     type Value;
 
-    /// Reads a value; what is wrong with it goes to the mistakes. `what` is the key it stands under.
+    /// Reads a value; what is wrong with it goes to the mistakes. `what` is the key it stands
+    /// under.
     fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Self::Value>;
 
     /// Returns the JSON Schema of what is read.
@@ -192,7 +193,8 @@ impl Shape for Count {
     fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<u64> {
         let count = mistakes.count(node, what)?;
         if !(self.least..=self.most).contains(&count) {
-            mistakes.add(node.place, format!("`{what}` must be from {} to {}", self.least, self.most));
+            mistakes
+                .add(node.place, format!("`{what}` must be from {} to {}", self.least, self.most));
             return None;
         }
         Some(count)
@@ -207,7 +209,9 @@ impl Shape for Count {
 
     fn written(&self, value: &u64) -> Option<Json> {
         Some(match value {
-            value if *value > 0 && value % 1_000_000 == 0 => json!(format!("{}M", value / 1_000_000)),
+            value if *value > 0 && value % 1_000_000 == 0 => {
+                json!(format!("{}M", value / 1_000_000))
+            }
             value => json!(value),
         })
     }
@@ -287,8 +291,19 @@ impl Shape for Span {
 
     fn written(&self, value: &Duration) -> Option<Json> {
         let (seconds, millis) = (value.as_secs(), value.subsec_millis());
-        let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s"), (u64::from(millis), "ms")];
-        Some(json!(parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}")).collect::<String>()))
+        let parts = [
+            (seconds / 3600, "h"),
+            (seconds / 60 % 60, "m"),
+            (seconds % 60, "s"),
+            (u64::from(millis), "ms"),
+        ];
+        Some(json!(
+            parts
+                .iter()
+                .filter(|(count, _)| *count > 0)
+                .map(|(count, unit)| format!("{count}{unit}"))
+                .collect::<String>()
+        ))
     }
 }
 
@@ -384,7 +399,11 @@ impl<S: Shape> Shape for Many<S> {
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        values.iter().map(|value| self.0.written(value)).collect::<Option<Vec<_>>>().map(Json::Array)
+        values
+            .iter()
+            .map(|value| self.0.written(value))
+            .collect::<Option<Vec<_>>>()
+            .map(Json::Array)
     }
 }
 
@@ -393,7 +412,11 @@ impl<S: Shape> Shape for AtLeastOne<S> {
 
     fn read(&self, node: &Node, what: &str, mistakes: &mut Mistakes) -> Option<Vec<S::Value>> {
         if node.list().is_some_and(<[Node]>::is_empty) {
-            mistakes.add_with_hint(node.place, format!("`{what}` is empty"), "leave it out, or name at least one");
+            mistakes.add_with_hint(
+                node.place,
+                format!("`{what}` is empty"),
+                "leave it out, or name at least one",
+            );
             return None;
         }
         let nodes = node.list().unwrap_or(std::slice::from_ref(node));
@@ -405,7 +428,11 @@ impl<S: Shape> Shape for AtLeastOne<S> {
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        values.iter().map(|value| self.0.written(value)).collect::<Option<Vec<_>>>().map(Json::Array)
+        values
+            .iter()
+            .map(|value| self.0.written(value))
+            .collect::<Option<Vec<_>>>()
+            .map(Json::Array)
     }
 }
 
@@ -418,7 +445,15 @@ impl<S: Shape> Shape for List<S> {
             return None;
         };
         if !(self.least..=self.most).contains(&nodes.len()) {
-            mistakes.add(node.place, format!("`{what}` needs {} to {} entries, not {}", self.least, self.most, nodes.len()));
+            mistakes.add(
+                node.place,
+                format!(
+                    "`{what}` needs {} to {} entries, not {}",
+                    self.least,
+                    self.most,
+                    nodes.len()
+                ),
+            );
             return None;
         }
         Some(nodes.iter().filter_map(|node| self.item.read(node, what, mistakes)).collect())
@@ -429,7 +464,11 @@ impl<S: Shape> Shape for List<S> {
     }
 
     fn written(&self, values: &Vec<S::Value>) -> Option<Json> {
-        values.iter().map(|value| self.item.written(value)).collect::<Option<Vec<_>>>().map(Json::Array)
+        values
+            .iter()
+            .map(|value| self.item.written(value))
+            .collect::<Option<Vec<_>>>()
+            .map(Json::Array)
     }
 }
 
@@ -441,7 +480,14 @@ impl<S: Shape> Shape for Table<S> {
             mistakes.wanted(node, what, "a mapping");
             return None;
         };
-        Some(entries.iter().filter_map(|entry| Some((entry.key.clone(), self.0.read(&entry.node, &entry.key, mistakes)?))).collect())
+        Some(
+            entries
+                .iter()
+                .filter_map(|entry| {
+                    Some((entry.key.clone(), self.0.read(&entry.node, &entry.key, mistakes)?))
+                })
+                .collect(),
+        )
     }
 
     fn schema(&self) -> Json {

@@ -1,7 +1,8 @@
 //! YAML (and JSON, its subset) as a tree in which every value knows its line and column.
 //!
-//! In: the text of one file. Out: a [`Document`] with the tree and every mistake that reading alone can find (syntax,
-//! duplicate keys, bombs). It gives values no meaning: that is done with `base::fields`, which collects mistakes the same way.
+//! In: the text of one file. Out: a [`Document`] with the tree and every mistake that reading alone
+//! can find (syntax, duplicate keys, bombs). It gives values no meaning: that is done with
+//! `base::fields`, which collects mistakes the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -81,7 +82,8 @@ impl Mistake {
 pub struct Document {
     /// The tree; `None` for an empty file and for one whose syntax is broken.
     pub root: Option<Node>,
-    /// Every mistake found, in order of place. A root beside mistakes is complete enough to look for more of them.
+    /// Every mistake found, in order of place. A root beside mistakes is complete enough to look
+    /// for more of them.
     pub mistakes: Vec<Mistake>,
 }
 
@@ -127,7 +129,10 @@ impl Document {
     #[must_use]
     pub fn parse(text: &str) -> Self {
         if text.len() > TEXT_LIMIT_BYTES {
-            return Self::broken(Place::default(), format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len()));
+            return Self::broken(
+                Place::default(),
+                format!("file of {} bytes is longer than {TEXT_LIMIT_BYTES}", text.len()),
+            );
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Some(mistake) = unwanted(text) {
@@ -137,7 +142,10 @@ impl Document {
         for event in Parser::new_from_str(text) {
             let step = match event {
                 Ok((event, span)) => builder.take(event, place_of(&span)),
-                Err(error) => Err(Mistake::new(place_at(error.marker().line(), error.marker().col()), told(&error))),
+                Err(error) => Err(Mistake::new(
+                    place_at(error.marker().line(), error.marker().col()),
+                    told(&error),
+                )),
             };
             if let Err(mistake) = step {
                 builder.mistakes.push(mistake);
@@ -199,14 +207,17 @@ impl Node {
         match &self.value {
             Value::Null => serde_json::Value::Null,
             Value::Bool(flag) => serde_json::Value::Bool(*flag),
-            Value::Number(written) => {
-                written.parse::<serde_json::Number>().map_or_else(|_| serde_json::Value::String(written.clone()), serde_json::Value::Number)
-            }
+            Value::Number(written) => written.parse::<serde_json::Number>().map_or_else(
+                |_| serde_json::Value::String(written.clone()),
+                serde_json::Value::Number,
+            ),
             Value::Text(text) => serde_json::Value::String(text.clone()),
-            Value::List(nodes) => serde_json::Value::Array(nodes.iter().map(Self::to_json).collect()),
-            Value::Map(entries) => {
-                serde_json::Value::Object(entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect())
+            Value::List(nodes) => {
+                serde_json::Value::Array(nodes.iter().map(Self::to_json).collect())
             }
+            Value::Map(entries) => serde_json::Value::Object(
+                entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect(),
+            ),
         }
     }
 
@@ -218,11 +229,17 @@ impl Node {
         };
         let alone = Weight { values: 1, bytes: 0, depth: 0 };
         match &self.value {
-            Value::List(nodes) => nodes.iter().map(Self::weight).fold(Weight { depth: 1, ..alone }, inside),
+            Value::List(nodes) => {
+                nodes.iter().map(Self::weight).fold(Weight { depth: 1, ..alone }, inside)
+            }
             Value::Map(entries) => {
                 let keyed = |entry: &Entry| {
                     let below = entry.node.weight();
-                    Weight { values: below.values + 1, bytes: below.bytes + entry.key.len(), ..below }
+                    Weight {
+                        values: below.values + 1,
+                        bytes: below.bytes + entry.key.len(),
+                        ..below
+                    }
                 };
                 entries.iter().map(keyed).fold(Weight { depth: 1, ..alone }, inside)
             }
@@ -270,7 +287,8 @@ impl Builder {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(Mistake::new(place, "a second document starts here").hint("keep one document in a file"));
+                    return Err(Mistake::new(place, "a second document starts here")
+                        .hint("keep one document in a file"));
                 }
                 Ok(())
             }
@@ -280,10 +298,20 @@ impl Builder {
                     only_plain(tag.as_deref(), place)?;
                 }
                 if text.len() > SCALAR_LIMIT_BYTES {
-                    return Err(Mistake::new(place, format!("value of {} bytes is longer than {SCALAR_LIMIT_BYTES}", text.len())));
+                    return Err(Mistake::new(
+                        place,
+                        format!(
+                            "value of {} bytes is longer than {SCALAR_LIMIT_BYTES}",
+                            text.len()
+                        ),
+                    ));
                 }
                 self.spend(Weight { values: 0, bytes: text.len(), depth: 0 }, place)?;
-                let value = if style == ScalarStyle::Plain && !forced { plain(&text) } else { Value::Text(text.into_owned()) };
+                let value = if style == ScalarStyle::Plain && !forced {
+                    plain(&text)
+                } else {
+                    Value::Text(text.into_owned())
+                };
                 self.value(Node { place, value }, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
@@ -292,16 +320,26 @@ impl Builder {
             }
             Event::MappingStart(_, anchor, tag) => {
                 only_plain(tag.as_deref(), place)?;
-                self.start(place, anchor, Shape::Map { entries: Vec::new(), seen: BTreeSet::new(), key: None })
+                self.start(
+                    place,
+                    anchor,
+                    Shape::Map { entries: Vec::new(), seen: BTreeSet::new(), key: None },
+                )
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(id) => {
                 let Some(node) = self.anchors.get(&id) else {
-                    return Err(Mistake::new(place, "alias names a value that is still being defined"));
+                    return Err(Mistake::new(
+                        place,
+                        "alias names a value that is still being defined",
+                    ));
                 };
                 let weight = node.weight();
                 if self.open.len() + weight.depth > DEPTH_LIMIT {
-                    return Err(Mistake::new(place, format!("nested deeper than {DEPTH_LIMIT} levels")));
+                    return Err(Mistake::new(
+                        place,
+                        format!("nested deeper than {DEPTH_LIMIT} levels"),
+                    ));
                 }
                 self.spend(weight, place)?;
                 match self.anchors.get(&id).cloned() {
@@ -318,8 +356,14 @@ impl Builder {
         self.values += weight.values;
         self.bytes += weight.bytes;
         match (self.values > NODE_LIMIT, self.bytes > BYTES_LIMIT) {
-            (true, _) => Err(Mistake::new(place, format!("more than {NODE_LIMIT} values, repetitions by alias included"))),
-            (_, true) => Err(Mistake::new(place, format!("more than {BYTES_LIMIT} bytes of values, repetitions by alias included"))),
+            (true, _) => Err(Mistake::new(
+                place,
+                format!("more than {NODE_LIMIT} values, repetitions by alias included"),
+            )),
+            (_, true) => Err(Mistake::new(
+                place,
+                format!("more than {BYTES_LIMIT} bytes of values, repetitions by alias included"),
+            )),
             (false, false) => Ok(()),
         }
     }
@@ -341,12 +385,14 @@ impl Builder {
         self.value(Node { place: open.place, value }, open.anchor)
     }
 
-    /// Puts a finished value where it belongs: into the open list or mapping, as a key, or as the root.
+    /// Puts a finished value where it belongs: into the open list or mapping, as a key, or as the
+    /// root.
     fn value(&mut self, node: Node, anchor: usize) -> Result<(), Mistake> {
         self.spend(Weight { values: 1, bytes: 0, depth: 0 }, node.place)?;
         if anchor != 0 {
             if self.anchors.len() >= ANCHOR_LIMIT {
-                return Err(Mistake::new(node.place, format!("more than {ANCHOR_LIMIT} anchors")).hint("write the values out"));
+                return Err(Mistake::new(node.place, format!("more than {ANCHOR_LIMIT} anchors"))
+                    .hint("write the values out"));
             }
             self.spend(node.weight(), node.place)?;
             self.anchors.insert(anchor, node.clone());
@@ -360,13 +406,19 @@ impl Builder {
             Shape::Map { entries, seen, key } => match key.take() {
                 None => match key_text(&node) {
                     Some(text) => *key = Some((text, node.place)),
-                    None => return Err(Mistake::new(node.place, format!("a key is {}; keys are text", node.kind()))),
+                    None => {
+                        return Err(Mistake::new(
+                            node.place,
+                            format!("a key is {}; keys are text", node.kind()),
+                        ));
+                    }
                 },
                 Some((text, key_place)) => {
                     if seen.insert(text.clone()) {
                         entries.push(Entry { key: text, key_place, node });
                     } else {
-                        self.mistakes.push(Mistake::new(key_place, format!("duplicate key `{text}`")));
+                        self.mistakes
+                            .push(Mistake::new(key_place, format!("duplicate key `{text}`")));
                     }
                 }
             },
@@ -387,15 +439,20 @@ fn told(error: &ScanError) -> String {
 fn only_plain(tag: Option<&Tag>, place: Place) -> Result<(), Mistake> {
     match tag {
         None => Ok(()),
-        Some(tag) => Err(Mistake::new(place, format!("the tag `{tag}` means nothing here")).hint("leave it out")),
+        Some(tag) => {
+            Err(Mistake::new(place, format!("the tag `{tag}` means nothing here"))
+                .hint("leave it out"))
+        }
     }
 }
 
-/// Returns true for characters that stand in no settings file but as escapes: what acts on a terminal, breaks lines unseen, or shows
-/// text in another order than it is read in; and the sign for what is no text.
+/// Returns true for characters that stand in no settings file but as escapes: what acts on a
+/// terminal, breaks lines unseen, or shows text in another order than it is read in; and the sign
+/// for what is no text.
 #[must_use]
 pub fn is_unwanted(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{feff}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    letter.is_control()
+        || matches!(letter, '\u{feff}' | '\u{fffd}'..='\u{ffff}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Finds the first character that has no business in a settings file.
@@ -403,13 +460,20 @@ fn unwanted(text: &str) -> Option<Mistake> {
     let mut place = Place { line: 1, column: 1 };
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
-        let fine = if letter == '\r' { letters.peek() == Some(&'\n') } else { letter == '\n' || letter == '\t' || !is_unwanted(letter) };
+        let fine = if letter == '\r' {
+            letters.peek() == Some(&'\n')
+        } else {
+            letter == '\n' || letter == '\t' || !is_unwanted(letter)
+        };
         if letter == '\u{fffd}' {
             return Some(Mistake::new(place, "is not UTF-8 text").hint("save the file as UTF-8"));
         }
         if !fine {
             let message = format!("the character U+{:04X} may not stand here", u32::from(letter));
-            return Some(Mistake::new(place, message).hint("take it out, or write it as an escape in double quotes"));
+            return Some(
+                Mistake::new(place, message)
+                    .hint("take it out, or write it as an escape in double quotes"),
+            );
         }
         if letter == '\n' {
             place = Place { line: place.line.saturating_add(1), column: 1 };
@@ -443,9 +507,16 @@ fn is_number(text: &str) -> bool {
     if matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return true;
     }
-    let hexadecimal = text.strip_prefix("0x").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    let octal = text.strip_prefix("0o").is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| (b'0'..=b'7').contains(&byte)));
-    let starts = digits.strip_prefix('.').unwrap_or(digits).starts_with(|letter: char| letter.is_ascii_digit());
+    let hexadecimal = text
+        .strip_prefix("0x")
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let octal = text.strip_prefix("0o").is_some_and(|rest| {
+        !rest.is_empty() && rest.bytes().all(|byte| (b'0'..=b'7').contains(&byte))
+    });
+    let starts = digits
+        .strip_prefix('.')
+        .unwrap_or(digits)
+        .starts_with(|letter: char| letter.is_ascii_digit());
     hexadecimal || octal || (starts && digits.parse::<f64>().is_ok())
 }
 
@@ -454,7 +525,10 @@ fn place_of(span: &Span) -> Place {
 }
 
 fn place_at(line: usize, column: usize) -> Place {
-    Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: u32::try_from(column.saturating_add(1)).unwrap_or(u32::MAX) }
+    Place {
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        column: u32::try_from(column.saturating_add(1)).unwrap_or(u32::MAX),
+    }
 }
 
 #[cfg(test)]
@@ -470,7 +544,11 @@ mod tests {
     }
 
     fn mistakes(text: &str) -> Vec<String> {
-        Document::parse(text).mistakes.iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+        Document::parse(text)
+            .mistakes
+            .iter()
+            .map(|mistake| format!("{}: {}", mistake.place, mistake.message))
+            .collect()
     }
 
     #[test]
@@ -478,7 +556,10 @@ mod tests {
         for (text, expected) in [
             ("a: 1\nb: [x, 'y', 2.5, true, ~]", json!({"a": 1, "b": ["x", "y", 2.5, true, null]})),
             ("\u{feff}{\"a\": {\"b\": []}}", json!({"a": {"b": []}})),
-            ("a: on\nb: yes\nc: 10m\nd: 1.2.3\ne: '7'\nf: !!str 7", json!({"a":"on","b":"yes","c":"10m","d":"1.2.3","e":"7","f":"7"})),
+            (
+                "a: on\nb: yes\nc: 10m\nd: 1.2.3\ne: '7'\nf: !!str 7",
+                json!({"a":"on","b":"yes","c":"10m","d":"1.2.3","e":"7","f":"7"}),
+            ),
             ("base: &x {k: 1}\nagain: *x", json!({"base": {"k": 1}, "again": {"k": 1}})),
             ("a: |\n  two\n  lines\n", json!({"a": "two\nlines\n"})),
         ] {
@@ -498,7 +579,10 @@ mod tests {
 
     #[test]
     fn reports_duplicates_all_at_once_and_keeps_reading() {
-        assert_eq!(mistakes("a: 1\na: 2\nb: {c: 1, c: 2}\n"), ["2:1: duplicate key `a`", "3:11: duplicate key `c`"]);
+        assert_eq!(
+            mistakes("a: 1\na: 2\nb: {c: 1, c: 2}\n"),
+            ["2:1: duplicate key `a`", "3:11: duplicate key `c`"]
+        );
         assert!(Document::parse("a: 1\na: 2\nb: 3").root.is_some());
     }
 
@@ -522,22 +606,45 @@ mod tests {
         ] {
             let document = Document::parse(text);
             assert!(document.root.is_none(), "{text:.40}");
-            assert!(document.mistakes.iter().any(|mistake| mistake.message.contains(message)), "{text:.40}: {:?}", document.mistakes);
+            assert!(
+                document.mistakes.iter().any(|mistake| mistake.message.contains(message)),
+                "{text:.40}: {:?}",
+                document.mistakes
+            );
         }
     }
 
     fn refused(name: &str, text: &str, place: (u32, u32), message: &str) {
         let document = Document::parse(text);
-        let told = document.mistakes.first().map(|mistake| (mistake.place.line, mistake.place.column, mistake.message.as_str()));
-        assert!(told.is_some_and(|(line, column, told)| (line, column) == place && told.contains(message)), "{name}: {told:?}");
+        let told = document
+            .mistakes
+            .first()
+            .map(|mistake| (mistake.place.line, mistake.place.column, mistake.message.as_str()));
+        assert!(
+            told.is_some_and(
+                |(line, column, told)| (line, column) == place && told.contains(message)
+            ),
+            "{name}: {told:?}"
+        );
         assert!(document.root.is_none(), "{name}");
     }
 
     #[test]
     fn hostile_texts_are_refused_in_bounded_time_at_their_place() {
-        let laughs: String =
-            (1..10).map(|level| format!("l{level}: &l{level} [{}]\n", vec![format!("*l{}", level - 1); 10].join(", "))).collect();
-        refused("billion laughs", &format!("l0: &l0 lol\n{laughs}"), (6, 9), "more than 200000 values");
+        let laughs: String = (1..10)
+            .map(|level| {
+                format!(
+                    "l{level}: &l{level} [{}]\n",
+                    vec![format!("*l{}", level - 1); 10].join(", ")
+                )
+            })
+            .collect();
+        refused(
+            "billion laughs",
+            &format!("l0: &l0 lol\n{laughs}"),
+            (6, 9),
+            "more than 200000 values",
+        );
         refused(
             "quadratic blow-up",
             &format!("a: &a \"{}\"\nb: [{}]", "x".repeat(900_000), "*a, ".repeat(50_000)),
@@ -565,8 +672,18 @@ mod tests {
         let steps: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
         refused("block mappings", &steps, (65, 65), "nested deeper than 64");
         refused("10 MB", &"# x\n".repeat(2_500_000), (0, 0), "longer than");
-        refused("one long value", &format!("a: \"{}\"", "x".repeat(1_100_000)), (1, 4), "longer than 1048576");
-        refused("one long key", &format!("? \"{}\"\n: b", "x".repeat(1_100_000)), (1, 3), "longer than 1048576");
+        refused(
+            "one long value",
+            &format!("a: \"{}\"", "x".repeat(1_100_000)),
+            (1, 4),
+            "longer than 1048576",
+        );
+        refused(
+            "one long key",
+            &format!("? \"{}\"\n: b", "x".repeat(1_100_000)),
+            (1, 3),
+            "longer than 1048576",
+        );
         refused("many values", &"- b\n".repeat(300_000), (200_001, 3), "more than 200000 values");
     }
 
@@ -590,9 +707,16 @@ mod tests {
         ] {
             let document = Document::parse(text);
             let mistake = document.mistakes.first().unwrap_or_else(|| panic!("{name}"));
-            assert!(document.root.is_none() && mistake.message.contains(message), "{name}: {mistake:?}");
+            assert!(
+                document.root.is_none() && mistake.message.contains(message),
+                "{name}: {mistake:?}"
+            );
             if place != (0, 0) {
-                assert_eq!((mistake.place.line, mistake.place.column), place, "{name}: {mistake:?}");
+                assert_eq!(
+                    (mistake.place.line, mistake.place.column),
+                    place,
+                    "{name}: {mistake:?}"
+                );
             }
         }
     }

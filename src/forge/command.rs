@@ -1,12 +1,14 @@
-//! `/locum ...` in a comment: found only at the start of a line, outside code, quotes and HTML comments.
+//! `/locum ...` in a comment: found only at the start of a line, outside code, quotes and HTML
+//! comments.
 //!
-//! In: the comment's text and the prefix. Out: the first command, as written. It does not know which words are verbs or modes,
-//! nor which flags there are: the caller does.
+//! In: the comment's text and the prefix. Out: the first command, as written. It does not know
+//! which words are verbs or modes, nor which flags there are: the caller does.
 
 /// A command as written in a comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommentCommand {
-    /// The first word after the prefix when it is a verb or could be a mode; the caller knows the modes.
+    /// The first word after the prefix when it is a verb or could be a mode; the caller knows the
+    /// modes.
     pub verb: Option<String>,
     /// `--flag`, `--flag=value`, in order.
     pub flags: Vec<(String, Option<String>)>,
@@ -15,7 +17,8 @@ pub struct CommentCommand {
 }
 
 impl CommentCommand {
-    /// Returns a command below a quoted question as the answer to it, unless it says itself what it does with what waits.
+    /// Returns a command below a quoted question as the answer to it, unless it says itself what it
+    /// does with what waits.
     fn answering(self, question: &str) -> Self {
         match self.verb.as_deref() {
             Some("approve" | "deny" | "answer" | "help" | "status") => self,
@@ -26,7 +29,8 @@ impl CommentCommand {
         }
     }
 
-    /// Returns verb and text together: the task, for a caller to whom the first word is neither verb nor mode.
+    /// Returns verb and text together: the task, for a caller to whom the first word is neither
+    /// verb nor mode.
     #[must_use]
     pub fn whole_text(&self) -> String {
         match (&self.verb, self.text.as_str()) {
@@ -67,14 +71,18 @@ pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
     None
 }
 
-/// Returns the name of the question that is quoted above a command: what the run's comment says to answer it with.
+/// Returns the name of the question that is quoted above a command: what the run's comment says to
+/// answer it with.
 fn quoted_question(above: &str, prefix: &str) -> Option<String> {
     let quoted = above.lines().filter(|line| line.trim_start_matches(' ').starts_with('>'));
     let told = format!("`{prefix} answer ");
-    quoted.filter_map(|line| line.split_once(told.as_str()).map(|(_, rest)| rest)).find_map(|rest| {
-        let name = rest.split([' ', '`']).next()?;
-        (name.len() == QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit())).then(|| name.to_owned())
-    })
+    quoted.filter_map(|line| line.split_once(told.as_str()).map(|(_, rest)| rest)).find_map(
+        |rest| {
+            let name = rest.split([' ', '`']).next()?;
+            (name.len() == QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit()))
+                .then(|| name.to_owned())
+        },
+    )
 }
 
 /// What quotes or hides in HTML: how it begins, and how it ends.
@@ -110,7 +118,8 @@ enum Block {
 }
 
 impl Block {
-    /// Reads a line: what the next line stands in, and the line itself when a command may stand at its start.
+    /// Reads a line: what the next line stands in, and the line itself when a command may stand at
+    /// its start.
     fn read(self, line: &str) -> (Self, Option<&str>) {
         match self {
             Self::Fence(letter, length) if closes_fence(line, letter, length) => (Self::Text, None),
@@ -119,7 +128,9 @@ impl Block {
                 Some(at) => (after_line(line.get(at + end.len()..).unwrap_or_default(), 0), None),
                 None => (self, None),
             },
-            Self::Span(length) if !line.trim().is_empty() && opened_fence(line).is_none() => (after_line(line, length), None),
+            Self::Span(length) if !line.trim().is_empty() && opened_fence(line).is_none() => {
+                (after_line(line, length), None)
+            }
             Self::Text | Self::Span(_) => match opened_fence(line) {
                 Some((letter, length)) => (Self::Fence(letter, length), None),
                 None => (after_line(line, 0), Some(line)),
@@ -128,7 +139,8 @@ impl Block {
     }
 }
 
-/// Returns what the next line stands in after this line of text; `open` backticks of a code span are open at its start.
+/// Returns what the next line stands in after this line of text; `open` backticks of a code span
+/// are open at its start.
 fn after_line(line: &str, open: usize) -> Block {
     let bytes = line.as_bytes();
     let mut open = open;
@@ -148,10 +160,12 @@ fn after_line(line: &str, open: usize) -> Block {
             b'<' if open == 0 => {
                 let rest = line.get(at..).unwrap_or_default();
                 match RAW.iter().find(|(begin, _)| begins(rest, begin)) {
-                    Some((begin, end)) => match find(rest.get(begin.len()..).unwrap_or_default(), end) {
-                        Some(found) => at += begin.len() + found + end.len(),
-                        None => return Block::Raw(end),
-                    },
+                    Some((begin, end)) => {
+                        match find(rest.get(begin.len()..).unwrap_or_default(), end) {
+                            Some(found) => at += begin.len() + found + end.len(),
+                            None => return Block::Raw(end),
+                        }
+                    }
                     None => at += 1,
                 }
             }
@@ -171,7 +185,9 @@ fn begins(text: &str, begin: &str) -> bool {
 
 /// Where these letters are in a text, in either case.
 fn find(text: &str, wanted: &str) -> Option<usize> {
-    text.as_bytes().windows(wanted.len()).position(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
+    text.as_bytes()
+        .windows(wanted.len())
+        .position(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
 }
 
 fn run_length(bytes: &[u8], at: usize, letter: u8) -> usize {
@@ -192,7 +208,8 @@ fn closes_fence(line: &str, letter: u8, length: usize) -> bool {
     rest.len() >= length && rest.bytes().all(|byte| byte == letter)
 }
 
-/// Returns what follows the prefix when the line starts with it: three blanks before it at most, a word boundary after it.
+/// Returns what follows the prefix when the line starts with it: three blanks before it at most, a
+/// word boundary after it.
 fn command_in<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
     let trimmed = line.trim_start_matches(' ');
     if prefix.is_empty() || line.len() - trimmed.len() > 3 {
@@ -221,8 +238,14 @@ fn read_command(line: &str, after: &str) -> CommentCommand {
             break;
         }
     }
-    command.text =
-        [rest, after.trim_end()].iter().filter(|part| !part.trim().is_empty()).copied().collect::<Vec<_>>().join("\n").trim().to_owned();
+    command.text = [rest, after.trim_end()]
+        .iter()
+        .filter(|part| !part.trim().is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_owned();
     command
 }
 
@@ -264,7 +287,9 @@ fn is_flag(text: &str) -> bool {
 fn is_verb(text: &str) -> bool {
     text.len() <= WORD_LIMIT_BYTES
         && text.starts_with(|letter: char| letter.is_ascii_lowercase())
-        && text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-')
 }
 
 #[cfg(test)]
@@ -273,9 +298,18 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn check(body: &str, verb: &str, flags: &[(&str, &str)], text: &str) {
-        let flags = flags.iter().map(|(name, value)| ((*name).to_owned(), (!value.is_empty()).then(|| (*value).to_owned()))).collect();
+        let flags = flags
+            .iter()
+            .map(|(name, value)| {
+                ((*name).to_owned(), (!value.is_empty()).then(|| (*value).to_owned()))
+            })
+            .collect();
         let verb = (!verb.is_empty()).then(|| verb.to_owned());
-        assert_eq!(parse(body, "/locum"), Some(CommentCommand { verb, flags, text: text.to_owned() }), "{body}");
+        assert_eq!(
+            parse(body, "/locum"),
+            Some(CommentCommand { verb, flags, text: text.to_owned() }),
+            "{body}"
+        );
     }
 
     fn nothing(body: &str) {
@@ -288,9 +322,24 @@ mod tests {
         check("/locum fix the test", "fix", &[], "the test");
         check("/locum help", "help", &[], "");
         check("/locum Fix the test", "", &[], "Fix the test");
-        check("/locum code --dry-run --budget=2 do it", "code", &[("dry-run", ""), ("budget", "2")], "do it");
-        check("/locum --mode code --paths src/** fix it --now", "fix", &[("mode", "code"), ("paths", "src/**")], "it --now");
-        check("/locum --policy ./mine.yml --model evil fix", "", &[("policy", "")], "./mine.yml --model evil fix");
+        check(
+            "/locum code --dry-run --budget=2 do it",
+            "code",
+            &[("dry-run", ""), ("budget", "2")],
+            "do it",
+        );
+        check(
+            "/locum --mode code --paths src/** fix it --now",
+            "fix",
+            &[("mode", "code"), ("paths", "src/**")],
+            "it --now",
+        );
+        check(
+            "/locum --policy ./mine.yml --model evil fix",
+            "",
+            &[("policy", "")],
+            "./mine.yml --model evil fix",
+        );
         check("/locum --mode --dry-run", "", &[("mode", ""), ("dry-run", "")], "");
         check("/locum\tfix\tit", "fix", &[], "it");
         check("/LOCUM fix", "fix", &[], "");
@@ -298,7 +347,12 @@ mod tests {
 
     #[test]
     fn text_goes_on_to_the_end() {
-        check("Hello,\n\n/locum fix this:\n\n```\nlog\n```\n/locum code\n", "fix", &[], "this:\n\n```\nlog\n```\n/locum code");
+        check(
+            "Hello,\n\n/locum fix this:\n\n```\nlog\n```\n/locum code\n",
+            "fix",
+            &[],
+            "this:\n\n```\nlog\n```\n/locum code",
+        );
         check("/locum\nfix it\r\nsoon", "", &[], "fix it\nsoon");
     }
 

@@ -1,7 +1,8 @@
-//! `Trigger`: what happened, read from a webhook payload; claims of the payload that must be checked are marked as such.
+//! `Trigger`: what happened, read from a webhook payload; claims of the payload that must be
+//! checked are marked as such.
 //!
-//! In: the event's name and its JSON. Out: the trigger, or why there is none. It decides nothing about who may: an event of a
-//! known kind and action is a trigger, whoever caused it.
+//! In: the event's name and its JSON. Out: the trigger, or why there is none. It decides nothing
+//! about who may: an event of a known kind and action is a trigger, whoever caused it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// GitHub sends no payload above 25 MB: <https://docs.github.com/en/webhooks/webhook-events-and-payloads>.
+/// GitHub sends no payload above 25 MB:
+/// <https://docs.github.com/en/webhooks/webhook-events-and-payloads>.
 pub const PAYLOAD_LIMIT_BYTES: usize = 25 * 1024 * 1024;
 
 /// What happened.
@@ -141,9 +143,13 @@ pub fn parse(name: &str, payload: &str) -> Result<Trigger, EventError> {
         return Err(malformed(format!("{} bytes, {PAYLOAD_LIMIT_BYTES} at most", payload.len())));
     }
     // serde_json refuses JSON nested deeper than 128 levels by itself.
-    let root: Value = serde_json::from_str(payload).map_err(|error| malformed(format!("not JSON: {error}")))?;
+    let root: Value =
+        serde_json::from_str(payload).map_err(|error| malformed(format!("not JSON: {error}")))?;
     let root = Node { value: &root, path: String::new() };
-    let action = root.get("action").and_then(|action| action.value.as_str().map(str::to_owned)).unwrap_or_default();
+    let action = root
+        .get("action")
+        .and_then(|action| action.value.as_str().map(str::to_owned))
+        .unwrap_or_default();
     let kind = match (name, action.as_str()) {
         ("issue_comment", "created") => EventKind::IssueComment,
         ("issues", "labeled") => EventKind::IssueLabeled,
@@ -192,7 +198,10 @@ fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
             trigger.subject = Some(read_pull_request(&root.need("pull_request")?)?);
             trigger.happened_at = comment.time("created_at")?;
             let line = comment.number_or_none("line")?.or(comment.number_or_none("original_line")?);
-            trigger.comment = Some(Comment { place: Some((comment.text("path")?, line)), ..read_comment(&comment)? });
+            trigger.comment = Some(Comment {
+                place: Some((comment.text("path")?, line)),
+                ..read_comment(&comment)?
+            });
         }
         EventKind::IssueLabeled => {
             let issue = root.need("issue")?;
@@ -210,19 +219,28 @@ fn read(kind: EventKind, root: &Node<'_>) -> Result<Trigger, String> {
         }
         EventKind::Dispatch => {
             trigger.actor = read_actor(root, root)?;
-            trigger.inputs = root.get("inputs").map_or_else(|| Ok(BTreeMap::new()), |inputs| inputs.texts())?;
+            trigger.inputs =
+                root.get("inputs").map_or_else(|| Ok(BTreeMap::new()), |inputs| inputs.texts())?;
         }
-        EventKind::Schedule => trigger.schedule = root.text_or_none("schedule")?.filter(|cron| !cron.is_empty()),
+        EventKind::Schedule => {
+            trigger.schedule = root.text_or_none("schedule")?.filter(|cron| !cron.is_empty())
+        }
     }
     Ok(trigger)
 }
 
-/// Reads who did it: the sender, with the association that the comment or issue claims of its own author.
+/// Reads who did it: the sender, with the association that the comment or issue claims of its own
+/// author.
 fn read_actor(root: &Node<'_>, claim: &Node<'_>) -> Result<Actor, String> {
     let sender = root.need("sender")?;
     let association = claim.text_or_none("author_association")?.unwrap_or_default();
     let is_user = sender.text_or_none("type")?.as_deref() == Some("User");
-    Ok(Actor { login: sender.text("login")?, id: sender.number_or_none("id")?, is_user, association })
+    Ok(Actor {
+        login: sender.text("login")?,
+        id: sender.number_or_none("id")?,
+        is_user,
+        association,
+    })
 }
 
 fn read_comment(comment: &Node<'_>) -> Result<Comment, String> {
@@ -311,21 +329,29 @@ impl<'a> Node<'a> {
         self.member(key, "a time", |value| value.as_str().and_then(|text| text.parse().ok()))
     }
 
-    fn member<T>(&self, key: &str, what: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, String> {
+    fn member<T>(
+        &self,
+        key: &str,
+        what: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, String> {
         let Some(node) = self.get(key) else { return Ok(None) };
         read(node.value).map(Some).ok_or_else(|| format!("`{}` is not {what}", node.path))
     }
 
     /// Reads an object of plain values as texts.
     fn texts(&self) -> Result<BTreeMap<String, String>, String> {
-        let members = self.value.as_object().ok_or_else(|| format!("`{}` is not an object", self.path))?;
+        let members =
+            self.value.as_object().ok_or_else(|| format!("`{}` is not an object", self.path))?;
         members
             .iter()
             .filter(|(_, value)| !value.is_null())
             .map(|(key, value)| match value {
                 Value::String(text) => Ok((key.clone(), text.clone())),
                 Value::Bool(_) | Value::Number(_) => Ok((key.clone(), value.to_string())),
-                Value::Null | Value::Array(_) | Value::Object(_) => Err(format!("`{}` is not text", self.path_of(key))),
+                Value::Null | Value::Array(_) | Value::Object(_) => {
+                    Err(format!("`{}` is not text", self.path_of(key)))
+                }
             })
             .collect()
     }
@@ -361,19 +387,37 @@ mod tests {
     fn reads_a_comment_on_an_issue_and_on_a_pull_request() {
         let trigger = parse("issue_comment", &comment_event().to_string()).unwrap();
         assert_eq!(trigger.kind, EventKind::IssueComment);
-        assert_eq!((trigger.repository.as_str(), trigger.default_branch.as_str(), trigger.is_private), ("acme/app", "main", false));
-        assert_eq!((trigger.actor.login.as_str(), trigger.actor.is_user, trigger.actor.association.as_str()), ("alice", true, "MEMBER"));
+        assert_eq!(
+            (trigger.repository.as_str(), trigger.default_branch.as_str(), trigger.is_private),
+            ("acme/app", "main", false)
+        );
+        assert_eq!(
+            (
+                trigger.actor.login.as_str(),
+                trigger.actor.is_user,
+                trigger.actor.association.as_str()
+            ),
+            ("alice", true, "MEMBER")
+        );
         assert_eq!(trigger.happened_at.unwrap().to_string(), "2026-01-02T03:04:05Z");
         assert_eq!(trigger.comment.unwrap().body, "/locum fix");
         let subject = trigger.subject.unwrap();
         assert_eq!(
-            (subject.number, subject.is_open, subject.is_pull_request, subject.body.as_str(), subject.author.as_str()),
+            (
+                subject.number,
+                subject.is_open,
+                subject.is_pull_request,
+                subject.body.as_str(),
+                subject.author.as_str()
+            ),
             (7, true, false, "", "carol")
         );
 
         let mut event = comment_event();
         event["issue"]["pull_request"] = json!({"url": "x"});
-        assert!(parse("issue_comment", &event.to_string()).unwrap().subject.unwrap().is_pull_request);
+        assert!(
+            parse("issue_comment", &event.to_string()).unwrap().subject.unwrap().is_pull_request
+        );
     }
 
     #[test]
@@ -404,10 +448,16 @@ mod tests {
 
         let event = json!({"inputs": {"task": "x", "dry": true, "none": null}, "repository": comment_event()["repository"], "sender": comment_event()["sender"]});
         let inputs = parse("workflow_dispatch", &event.to_string()).unwrap().inputs;
-        assert_eq!(inputs.into_iter().collect::<Vec<_>>(), [("dry".to_owned(), "true".to_owned()), ("task".to_owned(), "x".to_owned())]);
+        assert_eq!(
+            inputs.into_iter().collect::<Vec<_>>(),
+            [("dry".to_owned(), "true".to_owned()), ("task".to_owned(), "x".to_owned())]
+        );
 
         let trigger = parse("schedule", r#"{"schedule": "0 5 * * 1"}"#).unwrap();
-        assert_eq!((trigger.kind, trigger.schedule.as_deref(), trigger.repository.as_str()), (EventKind::Schedule, Some("0 5 * * 1"), ""));
+        assert_eq!(
+            (trigger.kind, trigger.schedule.as_deref(), trigger.repository.as_str()),
+            (EventKind::Schedule, Some("0 5 * * 1"), "")
+        );
     }
 
     #[test]
@@ -429,19 +479,39 @@ mod tests {
             ("pull_request_target", "opened"),
         ] {
             let payload = with(comment_event(), "/action", json!(action));
-            assert_eq!(parse(name, &payload).unwrap_err(), EventError::Ignored { name: name.to_owned(), action: action.to_owned() });
+            assert_eq!(
+                parse(name, &payload).unwrap_err(),
+                EventError::Ignored { name: name.to_owned(), action: action.to_owned() }
+            );
         }
     }
 
     #[test]
     fn names_the_place_of_what_is_wrong() {
-        let broken = |pointer: &str, value: Value| message("issue_comment", &with(comment_event(), pointer, value));
-        assert_eq!(broken("/issue/number", json!("7")), "payload of `issue_comment`: `$.issue.number` is not a number");
-        assert_eq!(broken("/sender", json!(null)), "payload of `issue_comment`: `$.sender` is missing");
-        assert_eq!(broken("/comment/body", json!({"a": 1})), "payload of `issue_comment`: `$.comment.body` is not text");
-        assert_eq!(broken("/repository", json!([])), "payload of `issue_comment`: `$.repository.full_name` is missing");
+        let broken = |pointer: &str, value: Value| {
+            message("issue_comment", &with(comment_event(), pointer, value))
+        };
+        assert_eq!(
+            broken("/issue/number", json!("7")),
+            "payload of `issue_comment`: `$.issue.number` is not a number"
+        );
+        assert_eq!(
+            broken("/sender", json!(null)),
+            "payload of `issue_comment`: `$.sender` is missing"
+        );
+        assert_eq!(
+            broken("/comment/body", json!({"a": 1})),
+            "payload of `issue_comment`: `$.comment.body` is not text"
+        );
+        assert_eq!(
+            broken("/repository", json!([])),
+            "payload of `issue_comment`: `$.repository.full_name` is missing"
+        );
         assert!(message("issue_comment", "{").contains("not JSON"));
         assert!(message("issue_comment", &"[".repeat(200_000)).contains("not JSON"));
-        assert!(message("issue_comment", &" ".repeat(super::PAYLOAD_LIMIT_BYTES + 1)).contains("at most"));
+        assert!(
+            message("issue_comment", &" ".repeat(super::PAYLOAD_LIMIT_BYTES + 1))
+                .contains("at most")
+        );
     }
 }

@@ -30,7 +30,8 @@ pub trait Forge: Send + Sync {
     fn pull_request(&self, number: u64) -> BoxFuture<'_, Result<PullRequest, ForgeError>>;
 
     /// Reads which lines of a pull request's head a review can comment on: those its diff shows.
-    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
+    fn commentable_lines(&self, number: u64)
+    -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
 
     /// Reads an issue (or a pull request as one) as it is now.
     fn issue(&self, number: u64) -> BoxFuture<'_, Result<Subject, ForgeError>>;
@@ -38,7 +39,8 @@ pub trait Forge: Send + Sync {
     /// Asks which login our own comments have; `None` where the forge does not say.
     fn own_login(&self) -> BoxFuture<'_, Option<String>>;
 
-    /// Reads our own comments on a thread whose first line starts with `marker`, oldest first; with `since`, those created since then.
+    /// Reads our own comments on a thread whose first line starts with `marker`, oldest first; with
+    /// `since`, those created since then.
     fn own_comments<'a>(
         &'a self,
         thread: Thread,
@@ -46,14 +48,16 @@ pub trait Forge: Send + Sync {
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>>;
 
-    /// Makes a commit, signed by the forge, on a branch; returns its name. One that is there already is not made again.
+    /// Makes a commit, signed by the forge, on a branch; returns its name. One that is there
+    /// already is not made again.
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>>;
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
 }
 
-/// Lines of a pull request's head that a review can comment on: for each file, first and last line of what is shown of it.
+/// Lines of a pull request's head that a review can comment on: for each file, first and last line
+/// of what is shown of it.
 pub type CommentableLines = BTreeMap<String, Vec<(u32, u32)>>;
 
 /// An issue or pull request, as a place that is commented on.
@@ -75,7 +79,9 @@ pub struct OwnComment {
 }
 
 /// What a person may do in the repository, by the forge's own answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Permission {
     /// Nothing.
@@ -106,8 +112,9 @@ impl Permission {
         }
     }
 
-    /// Reads the words of the forge's answer: the permission, and the role where one is named. Roles made by an organisation have
-    /// names of their own; the permission says what they amount to. `None` for words this program does not know.
+    /// Reads the words of the forge's answer: the permission, and the role where one is named.
+    /// Roles made by an organisation have names of their own; the permission says what they amount
+    /// to. `None` for words this program does not know.
     #[must_use]
     pub fn from_words(permission: &str, role: Option<&str>) -> Option<Self> {
         let read = |word: &str| match word {

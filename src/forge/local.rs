@@ -1,8 +1,9 @@
-//! `local`: writes what would be posted into a folder, one numbered file a posting; a comment or pull request posted again changes
-//! its file.
+//! `local`: writes what would be posted into a folder, one numbered file a posting; a comment or
+//! pull request posted again changes its file.
 //!
-//! Comments and pull requests are Markdown as they would be posted (a pull request under a line of JSON with its branches),
-//! reactions and labels are JSON. The person at the command line is asked nothing: it is their own checkout.
+//! Comments and pull requests are Markdown as they would be posted (a pull request under a line of
+//! JSON with its branches), reactions and labels are JSON. The person at the command line is asked
+//! nothing: it is their own checkout.
 
 #![expect(clippy::disallowed_methods, reason = "this forge is a folder")]
 
@@ -39,21 +40,38 @@ impl Local {
     fn publish(&self, posting: &Posting) -> Result<Receipt, ForgeError> {
         fs::create_dir_all(&self.folder).map_err(|error| failed(&self.folder, &error))?;
         let (kind, ending, first_line, text) = match posting {
-            Posting::Comment { number, marker, body } => (format!("comment-{number}"), "md", Some(marker.clone()), body.clone()),
-            Posting::Reply { comment, marker, body, .. } => (format!("reply-{comment}"), "md", Some(marker.clone()), body.clone()),
-            Posting::Review { number, .. } => (format!("review-{number}"), "json", None, as_json(posting)),
+            Posting::Comment { number, marker, body } => {
+                (format!("comment-{number}"), "md", Some(marker.clone()), body.clone())
+            }
+            Posting::Reply { comment, marker, body, .. } => {
+                (format!("reply-{comment}"), "md", Some(marker.clone()), body.clone())
+            }
+            Posting::Review { number, .. } => {
+                (format!("review-{number}"), "json", None, as_json(posting))
+            }
             Posting::PullRequest { head, base, title, body, draft } => {
-                // The line names the branch only, so that a new base or title changes the same file.
+                // The line names the branch only, so that a new base or title changes the same
+                // file.
                 let line = format!("<!-- {} -->", json!({ "head": head }));
                 let facts = json!({ "base": base, "draft": draft });
-                ("pull-request".to_owned(), "md", Some(line.clone()), format!("{line}\n<!-- {facts} -->\n# {title}\n\n{body}"))
+                (
+                    "pull-request".to_owned(),
+                    "md",
+                    Some(line.clone()),
+                    format!("{line}\n<!-- {facts} -->\n# {title}\n\n{body}"),
+                )
             }
-            Posting::Issue { marker, title, body } => {
-                ("issue".to_owned(), "md", Some(marker.clone()), format!("{body}\n\n(title: {title})"))
-            }
+            Posting::Issue { marker, title, body } => (
+                "issue".to_owned(),
+                "md",
+                Some(marker.clone()),
+                format!("{body}\n\n(title: {title})"),
+            ),
             Posting::Withdrawal(_) => ("withdrawal".to_owned(), "json", None, as_json(posting)),
             Posting::Reaction { .. } => ("reaction".to_owned(), "json", None, as_json(posting)),
-            Posting::Labels { number, .. } => (format!("labels-{number}"), "json", None, as_json(posting)),
+            Posting::Labels { number, .. } => {
+                (format!("labels-{number}"), "json", None, as_json(posting))
+            }
         };
         let files = self.files()?;
         let is_same = |file: &Path| match &first_line {
@@ -69,7 +87,12 @@ impl Local {
             }
         };
         fs::write(&file, text).map_err(|error| failed(&file, &error))?;
-        Ok(Receipt { publication: publication_of(posting), id, url: file.display().to_string(), updated: same.is_some() })
+        Ok(Receipt {
+            publication: publication_of(posting),
+            id,
+            url: file.display().to_string(),
+            updated: same.is_some(),
+        })
     }
 
     /// Returns the numbered files of the folder.
@@ -88,7 +111,10 @@ impl Local {
     }
 
     fn unknown<T>(&self, what: &str) -> Result<T, ForgeError> {
-        Err(ForgeError::NotFound { forge: NAME, what: format!("{what}: `{}` is only a folder", self.folder.display()) })
+        Err(ForgeError::NotFound {
+            forge: NAME,
+            what: format!("{what}: `{}` is only a folder", self.folder.display()),
+        })
     }
 }
 
@@ -105,7 +131,10 @@ impl Forge for Local {
         futures::future::ready(self.unknown(&format!("pull request {number}"))).boxed()
     }
 
-    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
+    fn commentable_lines(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
     }
 
@@ -127,7 +156,8 @@ impl Forge for Local {
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {
-        futures::future::ready(self.unknown(&format!("the branch `{}`", permit.act().branch))).boxed()
+        futures::future::ready(self.unknown(&format!("the branch `{}`", permit.act().branch)))
+            .boxed()
     }
 
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>> {
@@ -143,13 +173,20 @@ fn publication_of(posting: &Posting) -> Publication {
     posting
         .intents()
         .into_iter()
-        .find_map(|intent| if let Intent::Publish(publication) = intent { Some(publication) } else { None })
+        .find_map(
+            |intent| {
+                if let Intent::Publish(publication) = intent { Some(publication) } else { None }
+            },
+        )
         .unwrap_or(Publication::Comment)
 }
 
 /// Returns true for `012-comment-7.md` and the kind `comment-7`.
 fn is_of_kind(file: &Path, kind: &str) -> bool {
-    file.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.split_once('-')).is_some_and(|(_, rest)| rest == kind)
+    file.file_stem()
+        .and_then(|stem| stem.to_str())
+        .and_then(|stem| stem.split_once('-'))
+        .is_some_and(|(_, rest)| rest == kind)
 }
 
 fn first_line_of(file: &Path) -> Option<String> {
@@ -157,7 +194,11 @@ fn first_line_of(file: &Path) -> Option<String> {
 }
 
 fn failed(place: &Path, error: &std::io::Error) -> ForgeError {
-    ForgeError::Failed { forge: NAME, action: format!("write `{}`", place.display()), message: error.to_string() }
+    ForgeError::Failed {
+        forge: NAME,
+        action: format!("write `{}`", place.display()),
+        message: error.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -173,8 +214,10 @@ mod tests {
     }
 
     fn names(folder: &std::path::Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -206,16 +249,33 @@ mod tests {
             body: "text".to_owned(),
             draft: true,
         };
-        local.publish(&Posting::Reaction { target: ReactionTarget::IssueComment(3), content: "eyes".to_owned() }).unwrap();
+        local
+            .publish(&Posting::Reaction {
+                target: ReactionTarget::IssueComment(3),
+                content: "eyes".to_owned(),
+            })
+            .unwrap();
         local.publish(&pull_request("one", "main")).unwrap();
         assert!(local.publish(&pull_request("two", "next")).unwrap().updated);
         local.publish(&Posting::Labels { number: 2, labels: vec!["locum".to_owned()] }).unwrap();
         local
-            .publish(&Posting::Reply { number: 2, comment: 9, marker: "<!-- m -->".to_owned(), body: "<!-- m -->\nx".to_owned() })
+            .publish(&Posting::Reply {
+                number: 2,
+                comment: 9,
+                marker: "<!-- m -->".to_owned(),
+                body: "<!-- m -->\nx".to_owned(),
+            })
             .unwrap();
-        assert_eq!(names(folder.path()), ["001-reaction.json", "002-pull-request.md", "003-labels-2.json", "004-reply-9.md"]);
+        assert_eq!(
+            names(folder.path()),
+            ["001-reaction.json", "002-pull-request.md", "003-labels-2.json", "004-reply-9.md"]
+        );
         let text = fs::read_to_string(folder.path().join("002-pull-request.md")).unwrap();
-        assert_eq!(text, "<!-- {\"head\":\"locum/a\"} -->\n<!-- {\"base\":\"next\",\"draft\":true} -->\n# two\n\ntext");
+        assert_eq!(
+            text,
+            "<!-- {\"head\":\"locum/a\"} -->\n<!-- {\"base\":\"next\",\"draft\":true} -->\n# \
+             two\n\ntext"
+        );
     }
 
     #[test]
@@ -224,7 +284,10 @@ mod tests {
         let local = Local::new(folder.path());
         let asked = futures::executor::block_on(local.permission("anyone"));
         assert_eq!(asked, Ok(Permission::Admin));
-        assert!(matches!(futures::executor::block_on(local.pull_request(1)), Err(ForgeError::NotFound { .. })));
+        assert!(matches!(
+            futures::executor::block_on(local.pull_request(1)),
+            Err(ForgeError::NotFound { .. })
+        ));
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub enum Posting {
         /// The whole body, marker included.
         body: String,
     },
-    /// A review of a pull request: comments on its lines, nothing approved and nothing refused. The same one again changes its text only.
+    /// A review of a pull request: comments on its lines, nothing approved and nothing refused. The
+    /// same one again changes its text only.
     Review {
         /// Pull request.
         number: u64,
@@ -118,7 +119,10 @@ pub struct OwnReaction {
 impl Act for Posting {
     fn intents(&self) -> Vec<Intent> {
         let publication = match self {
-            Self::Reaction { .. } | Self::Withdrawal(_) | Self::Comment { .. } | Self::Reply { .. } => Publication::Comment,
+            Self::Reaction { .. }
+            | Self::Withdrawal(_)
+            | Self::Comment { .. }
+            | Self::Reply { .. } => Publication::Comment,
             Self::Review { .. } => Publication::Review,
             Self::PullRequest { .. } => Publication::PullRequest,
             Self::Labels { .. } => Publication::Label,

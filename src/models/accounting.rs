@@ -1,7 +1,8 @@
 //! What a reply costs and how long a request is: pure arithmetic.
 //!
-//! In: counted usage and a price, or texts and the tokenizer of their model. Out: US dollars, or an estimate of tokens, which must be shown as
-//! one; it decides nothing once the provider has counted.
+//! In: counted usage and a price, or texts and the tokenizer of their model. Out: US dollars, or an
+//! estimate of tokens, which must be shown as one; it decides nothing once the provider has
+//! counted.
 
 use crate::ModelRequest;
 use crate::profile::Price;
@@ -14,8 +15,8 @@ const PRICED_TOKENS: f64 = 1_000_000.0;
 /// Bytes of text that make about one token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// Returns the cost in US dollars. Input read from or written to the provider's cache is part of [`Usage::input`] and is priced
-/// apart where the price says so.
+/// Returns the cost in US dollars. Input read from or written to the provider's cache is part of
+/// [`Usage::input`] and is priced apart where the price says so.
 #[must_use]
 pub fn cost(usage: Usage, price: Price) -> f64 {
     let cached_read = usage.cached_read.min(usage.input);
@@ -39,7 +40,8 @@ pub fn estimate_tokens(bytes: usize) -> u64 {
 /// Returns about how many tokens the model reads for a request: an estimate.
 #[must_use]
 pub fn estimate_request(tokenizer: Tokenizer, request: &ModelRequest<'_>) -> u64 {
-    let messages: u64 = request.messages.iter().map(|message| estimate_message(tokenizer, message)).sum();
+    let messages: u64 =
+        request.messages.iter().map(|message| estimate_message(tokenizer, message)).sum();
     estimate_text(tokenizer, request.system) + estimate_tools(tokenizer, request.tools) + messages
 }
 
@@ -58,22 +60,34 @@ pub fn estimate_ask(tokenizer: Tokenizer, system: &str, question: &str) -> u64 {
 /// Returns about how many tokens tools add to a request: an estimate.
 #[must_use]
 pub fn estimate_tools(tokenizer: Tokenizer, tools: &[ToolSpec]) -> u64 {
-    let written = |tool: &ToolSpec| format!("{}\n{}\n{}", tool.name, tool.description, tool.parameters);
+    let written =
+        |tool: &ToolSpec| format!("{}\n{}\n{}", tool.name, tool.description, tool.parameters);
     tools.iter().map(|tool| estimate_text(tokenizer, &written(tool))).sum()
 }
 
-/// Returns about how many tokens one message adds to a request: an estimate. What only its provider can read counts by its bytes.
+/// Returns about how many tokens one message adds to a request: an estimate. What only its provider
+/// can read counts by its bytes.
 #[must_use]
 pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
     match message {
         Message::User { text } => estimate_text(tokenizer, text),
         Message::Assistant { text, calls, kept, .. } => {
-            let kept: usize = kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum();
-            estimate_text(tokenizer, text) + estimate_tokens(kept) + estimate_calls(tokenizer, calls)
+            let kept: usize =
+                kept.iter().flat_map(|kept| &kept.parts).map(KeptPart::size_bytes).sum();
+            estimate_text(tokenizer, text)
+                + estimate_tokens(kept)
+                + estimate_calls(tokenizer, calls)
         }
         Message::Tool { results } => {
-            let shown = |images: &[Image]| u64::try_from(images.iter().map(Image::tokens).sum::<usize>()).unwrap_or(u64::MAX);
-            results.iter().map(|result| estimate_text(tokenizer, &result.text).saturating_add(shown(&result.images))).sum()
+            let shown = |images: &[Image]| {
+                u64::try_from(images.iter().map(Image::tokens).sum::<usize>()).unwrap_or(u64::MAX)
+            };
+            results
+                .iter()
+                .map(|result| {
+                    estimate_text(tokenizer, &result.text).saturating_add(shown(&result.images))
+                })
+                .sum()
         }
     }
 }
@@ -81,11 +95,16 @@ pub fn estimate_message(tokenizer: Tokenizer, message: &Message) -> u64 {
 /// Returns about how many tokens a model wrote: an estimate.
 #[must_use]
 pub fn estimate_reply(tokenizer: Tokenizer, reply: &Reply) -> u64 {
-    tokenizer.tokens(&reply.text) + tokenizer.tokens(&reply.reasoning) + estimate_calls(tokenizer, &reply.calls)
+    tokenizer.tokens(&reply.text)
+        + tokenizer.tokens(&reply.reasoning)
+        + estimate_calls(tokenizer, &reply.calls)
 }
 
 fn estimate_calls(tokenizer: Tokenizer, calls: &[ToolCall]) -> u64 {
-    calls.iter().map(|call| tokenizer.tokens(&call.name) + estimate_text(tokenizer, &call.arguments)).sum()
+    calls
+        .iter()
+        .map(|call| tokenizer.tokens(&call.name) + estimate_text(tokenizer, &call.arguments))
+        .sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
@@ -104,21 +123,48 @@ mod tests {
     use locum_base::chat::{Message, Reply, ToolCall, ToolResult, Usage};
 
     fn check(usage: Usage, price: Price, dollars: f64) {
-        assert!((cost(usage, price) - dollars).abs() < 1e-9, "{usage:?} at {price:?} cost {}", cost(usage, price));
+        assert!(
+            (cost(usage, price) - dollars).abs() < 1e-9,
+            "{usage:?} at {price:?} cost {}",
+            cost(usage, price)
+        );
     }
 
     #[test]
     fn prices_cached_input_apart() {
-        let price = Price { input: 2.0, output: 8.0, cached_read: Some(0.5), cached_write: Some(2.5) };
+        let price =
+            Price { input: 2.0, output: 8.0, cached_read: Some(0.5), cached_write: Some(2.5) };
         check(Usage { input: 1_000_000, output: 500_000, ..Usage::default() }, price, 6.0);
-        check(Usage { input: 1_000_000, cached_read: 400_000, cached_write: 100_000, ..Usage::default() }, price, 1.0 + 0.2 + 0.25);
-        check(Usage { input: 1_000_000, cached_read: 1_000_000, ..Usage::default() }, Price { cached_read: None, ..price }, 2.0);
+        check(
+            Usage {
+                input: 1_000_000,
+                cached_read: 400_000,
+                cached_write: 100_000,
+                ..Usage::default()
+            },
+            price,
+            1.0 + 0.2 + 0.25,
+        );
+        check(
+            Usage { input: 1_000_000, cached_read: 1_000_000, ..Usage::default() },
+            Price { cached_read: None, ..price },
+            2.0,
+        );
     }
 
     #[test]
     fn never_prices_more_cached_tokens_than_were_read() {
         let price = Price { input: 2.0, output: 0.0, cached_read: Some(1.0), cached_write: None };
-        check(Usage { input: 1_000_000, cached_read: 9_000_000, cached_write: 9_000_000, ..Usage::default() }, price, 1.0);
+        check(
+            Usage {
+                input: 1_000_000,
+                cached_read: 9_000_000,
+                cached_write: 9_000_000,
+                ..Usage::default()
+            },
+            price,
+            1.0,
+        );
     }
 
     #[test]
@@ -133,17 +179,34 @@ mod tests {
         let messages = [Message::User { text: "a".repeat(400) }];
         let bare = ModelRequest::with(&[]);
         let full = ModelRequest { system: &"s".repeat(40), messages: &messages, ..bare };
-        assert_eq!(estimate_request(Tokenizer::Bytes, &full) - estimate_request(Tokenizer::Bytes, &bare), 10 + 100);
+        assert_eq!(
+            estimate_request(Tokenizer::Bytes, &full) - estimate_request(Tokenizer::Bytes, &bare),
+            10 + 100
+        );
     }
 
     #[test]
     fn counts_by_the_tokenizer_of_the_model_and_adds_frames() {
-        let call = ToolCall { id: "c".into(), name: "read_file".into(), arguments: r#"{"path":"src/main.rs"}"#.into() };
-        let reply = Reply { text: "Hello world".into(), reasoning: "hm".into(), calls: vec![call], ..Reply::default() };
-        let result = ToolResult { call_id: "c".into(), text: "fn main() {}".into(), ..ToolResult::default() };
+        let call = ToolCall {
+            id: "c".into(),
+            name: "read_file".into(),
+            arguments: r#"{"path":"src/main.rs"}"#.into(),
+        };
+        let reply = Reply {
+            text: "Hello world".into(),
+            reasoning: "hm".into(),
+            calls: vec![call],
+            ..Reply::default()
+        };
+        let result = ToolResult {
+            call_id: "c".into(),
+            text: "fn main() {}".into(),
+            ..ToolResult::default()
+        };
         let messages = [reply.clone().into_message(), Message::Tool { results: vec![result] }];
         let request = ModelRequest::with(&messages);
-        // Of the words 2 tokens, of the reasoning 1, of the call 2 and 7, of the answer 4; and 4 for each of a system prompt, words, call and answer.
+        // Of the words 2 tokens, of the reasoning 1, of the call 2 and 7, of the answer 4; and 4
+        // for each of a system prompt, words, call and answer.
         assert_eq!(estimate_reply(Tokenizer::O200k, &reply), 2 + 1 + 2 + 7 + 4);
         assert_eq!(estimate_request(Tokenizer::O200k, &request), 2 + 2 + 7 + 4 + 4 * 4);
         assert_eq!(estimate_request(Tokenizer::Bytes, &request), 3 + 3 + 6 + 3);

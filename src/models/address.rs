@@ -1,6 +1,7 @@
 //! Addresses of servers, as far as they decide what may go there.
 //!
-//! In: an address. Out: whether it stays on this machine, its origin, how it may be shown. Nothing is looked up.
+//! In: an address. Out: whether it stays on this machine, its origin, how it may be shown. Nothing
+//! is looked up.
 
 use url::Url;
 
@@ -21,7 +22,8 @@ pub(super) fn origin(url: &Url) -> String {
 
 /// Returns an address without the user name and password in it; it need not be a good one.
 pub(super) fn shown(address: &str) -> String {
-    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let (scheme, rest) =
+        address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
     match rest.rsplit_once('@') {
         Some((_, rest)) if scheme.is_empty() => format!("***@{rest}"),
         Some((_, rest)) => format!("{scheme}://***@{rest}"),

@@ -1,7 +1,7 @@
 //! `build`: from a chosen model to one that can be asked.
 //!
-//! In: what [`resolve`](crate::resolve::resolve) chose, and the text of the script where it is a scripted one. Out: a model. Files
-//! are read by the caller.
+//! In: what [`resolve`](crate::resolve::resolve) chose, and the text of the script where it is a
+//! scripted one. Out: a model. Files are read by the caller.
 
 use crate::Model;
 use crate::profile::{Provider, ToolProtocol};
@@ -27,12 +27,16 @@ pub enum BuildError {
 }
 
 impl Chosen {
-    /// Returns the script a scripted model plays, for the caller to read; `None` for models that need none.
+    /// Returns the script a scripted model plays, for the caller to read; `None` for models that
+    /// need none.
     #[must_use]
     pub fn script_file(&self) -> Option<&str> {
         match self.profile.provider {
             Provider::Scripted => Some(&self.profile.model),
-            Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic | Provider::Gemini => None,
+            Provider::Openai
+            | Provider::OpenaiResponses
+            | Provider::Anthropic
+            | Provider::Gemini => None,
         }
     }
 }
@@ -47,7 +51,9 @@ pub fn build(chosen: &Chosen, script: Option<&str>) -> Result<Box<dyn Model>, Bu
         (Provider::OpenaiResponses, _) => responses::prepare(chosen)?,
         (Provider::Anthropic, _) => anthropic::prepare(chosen)?,
         (Provider::Gemini, _) => gemini::prepare(chosen)?,
-        (Provider::Scripted, Some(text)) => Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?)),
+        (Provider::Scripted, Some(text)) => {
+            Box::new(Scripted::new(Script::parse(&chosen.profile.model, text)?))
+        }
         (Provider::Scripted, None) => return Err(BuildError::NoScript(chosen.name.clone())),
     };
     Ok(match chosen.limits.tool_protocol {
@@ -67,14 +73,21 @@ mod tests {
     use crate::resolve::{Chosen, ModelFacts, resolve};
 
     fn chosen(profile: Profile) -> Chosen {
-        let settings = ModelSettings { profiles: BTreeMap::from([("one".to_owned(), profile)]), ..ModelSettings::default() };
-        let facts = ModelFacts { env: &BTreeMap::new(), asked: None, from_repository: &BTreeSet::new() };
+        let settings = ModelSettings {
+            profiles: BTreeMap::from([("one".to_owned(), profile)]),
+            ..ModelSettings::default()
+        };
+        let facts =
+            ModelFacts { env: &BTreeMap::new(), asked: None, from_repository: &BTreeSet::new() };
         resolve(&settings, &facts).unwrap().main
     }
 
     #[test]
     fn builds_what_was_chosen() {
-        let http = chosen(Profile { base_url: Some("http://127.0.0.1:9/v1".into()), ..Profile::new("big") });
+        let http = chosen(Profile {
+            base_url: Some("http://127.0.0.1:9/v1".into()),
+            ..Profile::new("big")
+        });
         assert_eq!((build(&http, None).unwrap().label(), http.script_file()), ("one (big)", None));
         let scripted = chosen(Profile { provider: Provider::Scripted, ..Profile::new("play.yml") });
         assert_eq!(scripted.script_file(), Some("play.yml"));

@@ -1,7 +1,9 @@
-//! `Catalogue`: what is known about common models and the hosts that serve them, compiled in from `config/models.yml`.
+//! `Catalogue`: what is known about common models and the hosts that serve them, compiled in from
+//! `config/models.yml`.
 //!
-//! In: a model's name or a host. Out: its limits, its price, its ways; nothing for what is not listed. The figures have a date and a
-//! source and give way to what a profile says. It decides nothing.
+//! In: a model's name or a host. Out: its limits, its price, its ways; nothing for what is not
+//! listed. The figures have a date and a source and give way to what a profile says. It decides
+//! nothing.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +58,8 @@ pub struct HostWays {
     /// True when it wants a reply's reasoning back with the conversation.
     #[serde(default)]
     pub returns_reasoning: bool,
-    /// True when it wants names of calls of nine letters or digits, and nothing said between answers and the reply to them.
+    /// True when it wants names of calls of nine letters or digits, and nothing said between
+    /// answers and the reply to them.
     #[serde(default)]
     pub strict_calls: bool,
 }
@@ -87,7 +90,8 @@ pub struct Limits {
     pub images: bool,
     /// How its tokens are estimated.
     pub tokenizer: Tokenizer,
-    /// True when the model is neither listed nor described by its profile: the window is a careful guess.
+    /// True when the model is neither listed nor described by its profile: the window is a careful
+    /// guess.
     pub guessed: bool,
     /// Who said so.
     pub sources: Sources,
@@ -153,14 +157,17 @@ impl Catalogue {
             .map_err(|err| format!("the built-in model catalogue is broken: {err}"))
     }
 
-    /// Finds a model by the name its provider gives it; a vendor before a `/` and a date, `-latest` or a `:tag` at the end don't matter.
+    /// Finds a model by the name its provider gives it; a vendor before a `/` and a date, `-latest`
+    /// or a `:tag` at the end don't matter.
     #[must_use]
     pub fn find(&self, model: &str) -> Option<&CatalogueEntry> {
         let name = model.rsplit('/').next().unwrap_or(model);
         let untagged = name.split(':').next().unwrap_or(name);
         let plain = plain_name(untagged);
         let dashed = plain.replace('.', "-");
-        [model, name, untagged, plain, dashed.as_str()].into_iter().find_map(|name| self.models.get(name))
+        [model, name, untagged, plain, dashed.as_str()]
+            .into_iter()
+            .find_map(|name| self.models.get(name))
     }
 
     /// Finds what is known about a host (`api.openai.com`).
@@ -174,7 +181,8 @@ impl Catalogue {
         self.hosts.iter().map(|(host, ways)| (host.as_str(), ways.key.as_str()))
     }
 
-    /// Returns what a configured model can take: the profile's word first, then the catalogue's, then careful defaults.
+    /// Returns what a configured model can take: the profile's word first, then the catalogue's,
+    /// then careful defaults.
     #[must_use]
     pub fn limits(&self, profile: &Profile) -> Limits {
         let is_remote = profile.provider.home().is_some();
@@ -185,7 +193,10 @@ impl Catalogue {
             context_window: window.unwrap_or(self.unknown.context_window),
             max_output_tokens: output.unwrap_or(self.unknown.max_output_tokens),
             price: profile.price.or(entry.map(|entry| entry.price)),
-            tool_protocol: profile.tool_protocol.or(entry.map(|entry| entry.tool_protocol)).unwrap_or_default(),
+            tool_protocol: profile
+                .tool_protocol
+                .or(entry.map(|entry| entry.tool_protocol))
+                .unwrap_or_default(),
             images: profile.images.unwrap_or(entry.is_some_and(|entry| entry.images)),
             tokenizer: profile.tokenizer.or(entry.map(|entry| entry.tokenizer)).unwrap_or_default(),
             guessed: window.is_none() && is_remote,
@@ -204,7 +215,11 @@ fn plain_name(name: &str) -> &str {
     let mut rest = name;
     for _ in 0..3 {
         match rest.rsplit_once('-') {
-            Some((head, tail)) if tail.len() >= 2 && tail.bytes().all(|byte| byte.is_ascii_digit()) => rest = head,
+            Some((head, tail))
+                if tail.len() >= 2 && tail.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                rest = head
+            }
             Some(_) | None => break,
         }
     }
@@ -223,7 +238,11 @@ mod tests {
 
     fn check(model: &str, listed: Option<&str>) {
         let catalogue = Catalogue::built_in().unwrap();
-        assert_eq!(catalogue.find(model), listed.map(|name| catalogue.models.get(name).unwrap()), "{model}");
+        assert_eq!(
+            catalogue.find(model),
+            listed.map(|name| catalogue.models.get(name).unwrap()),
+            "{model}"
+        );
     }
 
     #[test]
@@ -281,18 +300,38 @@ mod tests {
         assert_eq!((limits.context_window, limits.guessed), (272_000, false));
         let price = Price { input: 1.0, output: 1.0, ..Price::default() };
         let told = Profile { context_window: Some(1000), price: Some(price), ..known };
-        assert_eq!((catalogue.limits(&told).context_window, catalogue.limits(&told).price), (1000, Some(price)));
+        assert_eq!(
+            (catalogue.limits(&told).context_window, catalogue.limits(&told).price),
+            (1000, Some(price))
+        );
         let unknown = catalogue.limits(&Profile::new("my-own"));
-        assert_eq!((unknown.context_window, unknown.max_output_tokens, unknown.price, unknown.guessed), (32_768, 4096, None, true));
-        assert!(!catalogue.limits(&Profile { context_window: Some(9), ..Profile::new("my-own") }).guessed);
+        assert_eq!(
+            (unknown.context_window, unknown.max_output_tokens, unknown.price, unknown.guessed),
+            (32_768, 4096, None, true)
+        );
+        assert!(
+            !catalogue
+                .limits(&Profile { context_window: Some(9), ..Profile::new("my-own") })
+                .guessed
+        );
     }
 
     #[test]
     fn knows_the_ways_of_hosts() {
         let catalogue = Catalogue::built_in().unwrap();
-        let ways = |host: &str| catalogue.host(host).map(|ways| (ways.key.as_str(), ways.output_limit, ways.returns_reasoning));
-        assert_eq!(ways("api.openai.com"), Some(("OPENAI_API_KEY", OutputLimit::MaxCompletionTokens, false)));
-        assert_eq!(ways("api.deepseek.com"), Some(("DEEPSEEK_API_KEY", OutputLimit::MaxTokens, true)));
+        let ways = |host: &str| {
+            catalogue
+                .host(host)
+                .map(|ways| (ways.key.as_str(), ways.output_limit, ways.returns_reasoning))
+        };
+        assert_eq!(
+            ways("api.openai.com"),
+            Some(("OPENAI_API_KEY", OutputLimit::MaxCompletionTokens, false))
+        );
+        assert_eq!(
+            ways("api.deepseek.com"),
+            Some(("DEEPSEEK_API_KEY", OutputLimit::MaxTokens, true))
+        );
         assert_eq!(ways("api.openai.com.evil.example"), None);
     }
 }

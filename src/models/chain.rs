@@ -1,8 +1,9 @@
 //! `Chain`: one model and those that stand in for it, in order.
 //!
-//! In: requests. Out: the reply of the first model that gives one, with its name where it is not the one that was asked. The next one is asked
-//! when a model fails twice in a row, has nothing left to pay with, or the conversation is too long for it and not for the next. It stays
-//! for a while before the first is tried again. Pauses between attempts are `retry`'s part.
+//! In: requests. Out: the reply of the first model that gives one, with its name where it is not
+//! the one that was asked. The next one is asked when a model fails twice in a row, has nothing
+//! left to pay with, or the conversation is too long for it and not for the next. It stays for a
+//! while before the first is tried again. Pauses between attempts are `retry`'s part.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,7 +40,12 @@ impl Chain {
     /// Takes the models in the order they are asked; without a first one there is no chain.
     #[must_use]
     pub fn new(links: Vec<Link>) -> Option<Self> {
-        let chain = Self { links, at: AtomicUsize::new(0), failures: AtomicUsize::new(0), stayed: AtomicUsize::new(0) };
+        let chain = Self {
+            links,
+            at: AtomicUsize::new(0),
+            failures: AtomicUsize::new(0),
+            stayed: AtomicUsize::new(0),
+        };
         (!chain.links.is_empty()).then_some(chain)
     }
 
@@ -58,17 +64,24 @@ impl Chain {
         self.failures.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the model to ask after a failure of the one at `at`; `None` when it is to be asked again or nobody can help.
+    /// Returns the model to ask after a failure of the one at `at`; `None` when it is to be asked
+    /// again or nobody can help.
     fn after(&self, at: usize, err: &ModelError) -> Option<usize> {
         let window = |at: usize| self.links.get(at).map_or(0, |link| link.context_window);
         let next = match err {
-            ModelError::TooLong { .. } => (at + 1..self.links.len()).find(|next| window(*next) > window(at)),
+            ModelError::TooLong { .. } => {
+                (at + 1..self.links.len()).find(|next| window(*next) > window(at))
+            }
             ModelError::Unavailable { .. } | ModelError::Garbled { .. } => {
                 let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
                 (failures >= FAILURES).then_some(at + 1)
             }
-            ModelError::Rejected { status: 402 | 429, .. } | ModelError::Unreachable { .. } => Some(at + 1),
-            ModelError::Rejected { .. } | ModelError::Unauthorized { .. } | ModelError::Script { .. } => None,
+            ModelError::Rejected { status: 402 | 429, .. } | ModelError::Unreachable { .. } => {
+                Some(at + 1)
+            }
+            ModelError::Rejected { .. }
+            | ModelError::Unauthorized { .. }
+            | ModelError::Script { .. } => None,
         };
         next.filter(|next| *next < self.links.len())
     }
@@ -81,10 +94,13 @@ impl Model for Chain {
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let at = self.begin();
-        stream::unfold(Attempt { chain: self, request, at, deltas: None, is_over: false }, |mut attempt| async {
-            let item = attempt.next().await?;
-            Some((item, attempt))
-        })
+        stream::unfold(
+            Attempt { chain: self, request, at, deltas: None, is_over: false },
+            |mut attempt| async {
+                let item = attempt.next().await?;
+                Some((item, attempt))
+            },
+        )
         .boxed()
     }
 }
@@ -151,13 +167,21 @@ mod tests {
         fn label(&self) -> &str {
             self.0
         }
-        fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        fn stream<'a>(
+            &'a self,
+            _request: ModelRequest<'a>,
+        ) -> BoxStream<'a, Result<Delta, ModelError>> {
             let left = self.1.load(Ordering::Relaxed);
             if left > 0 {
                 self.1.store(left - 1, Ordering::Relaxed);
-                return stream::iter([Ok(Delta::Text("half".into())), Err((self.2)(self.0.to_owned()))]).boxed();
+                return stream::iter([
+                    Ok(Delta::Text("half".into())),
+                    Err((self.2)(self.0.to_owned())),
+                ])
+                .boxed();
             }
-            stream::iter([Ok(Delta::Text(self.0.to_owned())), Ok(Delta::Stop(StopReason::End))]).boxed()
+            stream::iter([Ok(Delta::Text(self.0.to_owned())), Ok(Delta::Stop(StopReason::End))])
+                .boxed()
         }
     }
 
@@ -189,7 +213,12 @@ mod tests {
                 Delta::Text(text) => words.push_str(&text),
                 Delta::By(label) => by = Some(label),
                 Delta::Restart => (words, by) = (String::new(), None),
-                Delta::Reasoning(_) | Delta::Call { .. } | Delta::Image(_) | Delta::Kept(_) | Delta::Usage(_) | Delta::Stop(_) => {}
+                Delta::Reasoning(_)
+                | Delta::Call { .. }
+                | Delta::Image(_)
+                | Delta::Kept(_)
+                | Delta::Usage(_)
+                | Delta::Stop(_) => {}
             }
         }
         Ok((words, by))
@@ -213,23 +242,41 @@ mod tests {
 
     #[test]
     fn what_is_too_long_goes_to_a_larger_window_or_nowhere() {
-        assert_eq!(ask(&chain(&[("one", 1, too_long, 10), ("two", 0, too_long, 10), ("three", 0, too_long, 20)])), said("three", true));
-        assert_eq!(ask(&chain(&[("one", 1, too_long, 10), ("two", 0, too_long, 10)])), Err(too_long("one".into())));
+        assert_eq!(
+            ask(&chain(&[
+                ("one", 1, too_long, 10),
+                ("two", 0, too_long, 10),
+                ("three", 0, too_long, 20)
+            ])),
+            said("three", true)
+        );
+        assert_eq!(
+            ask(&chain(&[("one", 1, too_long, 10), ("two", 0, too_long, 10)])),
+            Err(too_long("one".into()))
+        );
     }
 
     #[test]
     fn an_empty_account_is_passed_over_and_a_wrong_key_is_not() {
-        let poor = |model: String| ModelError::Rejected { model, status: 429, message: "quota".into() };
+        let poor =
+            |model: String| ModelError::Rejected { model, status: 429, message: "quota".into() };
         let wrong = |model: String| ModelError::Unauthorized { model, message: "who".into() };
         assert_eq!(ask(&chain(&[("one", 1, poor, 10), ("two", 0, poor, 10)])), said("two", true));
-        assert_eq!(ask(&chain(&[("one", 1, wrong, 10), ("two", 0, wrong, 10)])), Err(wrong("one".into())));
+        assert_eq!(
+            ask(&chain(&[("one", 1, wrong, 10), ("two", 0, wrong, 10)])),
+            Err(wrong("one".into()))
+        );
     }
 
     #[test]
     fn the_last_ones_failure_is_everyones() {
         let chain = chain(&[("one", 9, unavailable, 10), ("two", 9, unavailable, 10)]);
         assert!(ask(&chain).is_err());
-        assert_eq!(ask(&chain), Err(unavailable("two".into())), "the second is asked and fails too");
+        assert_eq!(
+            ask(&chain),
+            Err(unavailable("two".into())),
+            "the second is asked and fails too"
+        );
         assert_eq!(ask(&chain), Err(unavailable("two".into())));
     }
 }

@@ -1,6 +1,8 @@
-//! The shape every request must have: starts with a user message, every call answered once and in place, no answer without a call.
+//! The shape every request must have: starts with a user message, every call answered once and in
+//! place, no answer without a call.
 //!
-//! In: the messages of a request. Out: nothing, or a sentence that names the message at fault. It looks at no text.
+//! In: the messages of a request. Out: nothing, or a sentence that names the message at fault. It
+//! looks at no text.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +19,10 @@ pub fn check_conversation(messages: &[Message]) -> Result<(), String> {
         match message {
             Message::User { .. } => check_answered(open, number)?,
             Message::Assistant { .. } if at == 0 => {
-                return Err("message 1 is the assistant's; a conversation starts with a user message".to_owned());
+                return Err(
+                    "message 1 is the assistant's; a conversation starts with a user message"
+                        .to_owned(),
+                );
             }
             Message::Assistant { calls, .. } => {
                 check_answered(open, number)?;
@@ -32,9 +37,10 @@ pub fn check_conversation(messages: &[Message]) -> Result<(), String> {
     }
     match messages.last() {
         None => Err("there are no messages; a conversation starts with a user message".to_owned()),
-        Some(Message::Assistant { .. }) => {
-            Err(format!("message {}, the last, is the assistant's: nothing was said or answered since", messages.len()))
-        }
+        Some(Message::Assistant { .. }) => Err(format!(
+            "message {}, the last, is the assistant's: nothing was said or answered since",
+            messages.len()
+        )),
         Some(Message::User { .. } | Message::Tool { .. }) => Ok(()),
     }
 }
@@ -42,7 +48,10 @@ pub fn check_conversation(messages: &[Message]) -> Result<(), String> {
 fn check_answered(open: &[ToolCall], number: usize) -> Result<(), String> {
     match open.first() {
         None => Ok(()),
-        Some(call) => Err(format!("message {number} comes while call `{}` of `{}` is not answered", call.id, call.name)),
+        Some(call) => Err(format!(
+            "message {number} comes while call `{}` of `{}` is not answered",
+            call.id, call.name
+        )),
     }
 }
 
@@ -58,14 +67,29 @@ fn check_ids(calls: &[ToolCall], number: usize) -> Result<(), String> {
 }
 
 fn check_results(open: &[ToolCall], results: &[ToolResult], number: usize) -> Result<(), String> {
-    if let Some(orphan) = results.iter().find(|result| !open.iter().any(|call| call.id == result.call_id)) {
-        return Err(format!("message {number} answers `{}`, which the message before did not call", orphan.call_id));
+    if let Some(orphan) =
+        results.iter().find(|result| !open.iter().any(|call| call.id == result.call_id))
+    {
+        return Err(format!(
+            "message {number} answers `{}`, which the message before did not call",
+            orphan.call_id
+        ));
     }
-    if let Some(call) = open.iter().find(|call| !results.iter().any(|result| result.call_id == call.id)) {
-        return Err(format!("message {number} leaves call `{}` of `{}` without an answer", call.id, call.name));
+    if let Some(call) =
+        open.iter().find(|call| !results.iter().any(|result| result.call_id == call.id))
+    {
+        return Err(format!(
+            "message {number} leaves call `{}` of `{}` without an answer",
+            call.id, call.name
+        ));
     }
-    let in_order = open.len() == results.len() && open.iter().zip(results).all(|(call, result)| call.id == result.call_id);
-    if in_order { Ok(()) } else { Err(format!("message {number} does not answer each call once and in call order")) }
+    let in_order = open.len() == results.len()
+        && open.iter().zip(results).all(|(call, result)| call.id == result.call_id);
+    if in_order {
+        Ok(())
+    } else {
+        Err(format!("message {number} does not answer each call once and in call order"))
+    }
 }
 
 #[cfg(test)]
@@ -78,13 +102,27 @@ mod tests {
     }
 
     fn assistant(ids: &[&str]) -> Message {
-        let calls = ids.iter().map(|id| ToolCall { id: (*id).into(), name: "read_file".into(), arguments: "{}".into() }).collect();
+        let calls = ids
+            .iter()
+            .map(|id| ToolCall {
+                id: (*id).into(),
+                name: "read_file".into(),
+                arguments: "{}".into(),
+            })
+            .collect();
         Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None }
     }
 
     fn tool(ids: &[&str]) -> Message {
         Message::Tool {
-            results: ids.iter().map(|id| ToolResult { call_id: (*id).into(), text: "ok".into(), ..ToolResult::default() }).collect(),
+            results: ids
+                .iter()
+                .map(|id| ToolResult {
+                    call_id: (*id).into(),
+                    text: "ok".into(),
+                    ..ToolResult::default()
+                })
+                .collect(),
         }
     }
 

@@ -33,7 +33,8 @@ pub trait Model: Send + Sync {
     /// Returns the profile's name and model, as shown to people.
     fn label(&self) -> &str;
 
-    /// Sends one request and streams the reply. The stream ends after [`Delta::Stop`] or the first error.
+    /// Sends one request and streams the reply. The stream ends after [`Delta::Stop`] or the first
+    /// error.
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>>;
 }
 
@@ -148,7 +149,8 @@ pub enum ModelError {
         /// The provider's words, clipped.
         message: String,
     },
-    /// A passing fault: 408, 409, 429, 5xx, a connection refused or cut, a stream broken midway or idle for too long.
+    /// A passing fault: 408, 409, 429, 5xx, a connection refused or cut, a stream broken midway or
+    /// idle for too long.
     #[error("model `{model}` is not available: {message}")]
     Unavailable {
         /// The model's label.
@@ -158,7 +160,8 @@ pub enum ModelError {
         /// How long the provider asked to wait.
         retry_after: Option<Duration>,
     },
-    /// A fault on the way that does not pass: a certificate nobody trusted vouches for, a proxy that lets nobody through.
+    /// A fault on the way that does not pass: a certificate nobody trusted vouches for, a proxy
+    /// that lets nobody through.
     #[error("model `{model}` cannot be reached: {message}")]
     Unreachable {
         /// The model's label.

@@ -38,11 +38,12 @@ pub struct Profile {
     pub provider: Provider,
     /// The model's name at the provider; for `scripted` the script's file.
     pub model: String,
-    /// Where the provider's API starts (`https://api.openai.com/v1`); the provider's own address when absent.
+    /// Where the provider's API starts (`https://api.openai.com/v1`); the provider's own address
+    /// when absent.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// The environment variable that holds the key; when absent the one that belongs to a known host, or
-    /// `OPENAI_API_KEY` where `base_url` is absent or the place `OPENAI_BASE_URL` names.
+    /// The environment variable that holds the key; when absent the one that belongs to a known
+    /// host, or `OPENAI_API_KEY` where `base_url` is absent or the place `OPENAI_BASE_URL` names.
     #[serde(default)]
     pub api_key_env: Option<String>,
     /// Most tokens of one reply.
@@ -69,13 +70,15 @@ pub struct Profile {
     /// Whether the model sees images; what the catalogue says when absent.
     #[serde(default)]
     pub images: Option<bool>,
-    /// Opt-in tools the model is offered where its mode has their group: those some models were trained on.
+    /// Opt-in tools the model is offered where its mode has their group: those some models were
+    /// trained on.
     #[serde(default)]
     pub included_tools: Vec<ToolName>,
     /// How it calls tools; as the catalogue says when absent, natively where that says nothing.
     #[serde(default)]
     pub tool_protocol: Option<ToolProtocol>,
-    /// How its tokens are estimated; as the catalogue says when absent, by bytes where that says nothing.
+    /// How its tokens are estimated; as the catalogue says when absent, by bytes where that says
+    /// nothing.
     #[serde(default)]
     pub tokenizer: Option<Tokenizer>,
 }
@@ -141,12 +144,18 @@ impl Profile {
 
 fn check_header(name: &str, value: &str) -> Result<(), String> {
     let lower = name.to_ascii_lowercase();
-    let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+    let plain = !name.is_empty()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
     if !plain || value.bytes().any(|byte| byte.is_ascii_control()) {
-        return Err(format!("`headers` holds `{name}`, which is not a header with a printable value"));
+        return Err(format!(
+            "`headers` holds `{name}`, which is not a header with a printable value"
+        ));
     }
     if RESERVED_HEADERS.contains(&lower.as_str()) {
-        return Err(format!("`headers` may not set `{name}`: the program sets it itself, the key comes from `api_key_env`"));
+        return Err(format!(
+            "`headers` may not set `{name}`: the program sets it itself, the key comes from \
+             `api_key_env`"
+        ));
     }
     Ok(())
 }
@@ -181,7 +190,8 @@ pub struct Home {
 
 impl Provider {
     /// Every provider.
-    pub const ALL: [Self; 5] = [Self::Openai, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Scripted];
+    pub const ALL: [Self; 5] =
+        [Self::Openai, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Scripted];
 
     /// Returns the word it is configured by.
     #[must_use]
@@ -204,7 +214,9 @@ impl Provider {
     /// Takes a model's name apart that may begin with its provider: `anthropic:claude-opus-5`.
     #[must_use]
     pub fn before(name: &str) -> (Self, &str) {
-        name.split_once(':').and_then(|(word, model)| Some((Self::named(word)?, model))).unwrap_or((Self::default(), name))
+        name.split_once(':')
+            .and_then(|(word, model)| Some((Self::named(word)?, model)))
+            .unwrap_or((Self::default(), name))
     }
 
     /// Returns true when a model can give a picture in its protocol.
@@ -221,9 +233,17 @@ impl Provider {
     pub fn home(self) -> Option<Home> {
         let home = |url, url_variable, key_variable| Some(Home { url, url_variable, key_variable });
         match self {
-            Self::Openai | Self::OpenaiResponses => home("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
-            Self::Anthropic => home("https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-            Self::Gemini => home("https://generativelanguage.googleapis.com/v1beta", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
+            Self::Openai | Self::OpenaiResponses => {
+                home("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+            }
+            Self::Anthropic => {
+                home("https://api.anthropic.com/v1", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")
+            }
+            Self::Gemini => home(
+                "https://generativelanguage.googleapis.com/v1beta",
+                "GOOGLE_GEMINI_BASE_URL",
+                "GEMINI_API_KEY",
+            ),
             Self::Scripted => None,
         }
     }
@@ -240,7 +260,8 @@ pub enum ToolProtocol {
     Xml,
 }
 
-/// How hard a model thinks before it speaks. Not every model knows every word; the nearest it knows is meant.
+/// How hard a model thinks before it speaks. Not every model knows every word; the nearest it knows
+/// is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -286,7 +307,8 @@ pub struct ModelSettings {
     pub pointers: Pointers,
 }
 
-/// Which profile is used for what. A pointer is one name or several: those after the first stand in for it.
+/// Which profile is used for what. A pointer is one name or several: those after the first stand in
+/// for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pointers {

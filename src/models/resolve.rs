@@ -1,8 +1,10 @@
-//! `resolve`: from settings and the environment to the two models of a run, each with the key it may use.
+//! `resolve`: from settings and the environment to the two models of a run, each with the key it
+//! may use.
 //!
-//! In: profiles, pointers, the environment as a map, the model asked for by flag, and which settings the repository wrote. Out: two
-//! [`Chosen`] models or what is missing. A key goes only to a host it is tied to: one a person named together with it (user
-//! configuration, environment, flags) or the provider's own; a repository's configuration can tie nothing. It contacts nobody.
+//! In: profiles, pointers, the environment as a map, the model asked for by flag, and which
+//! settings the repository wrote. Out: two [`Chosen`] models or what is missing. A key goes only to
+//! a host it is tied to: one a person named together with it (user configuration, environment,
+//! flags) or the provider's own; a repository's configuration can tie nothing. It contacts nobody.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,8 @@ pub struct ModelFacts<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// A profile or model asked for by flag or input: stronger than everything else.
     pub asked: Option<&'a str>,
-    /// The settings whose value the repository's configuration gave, as dotted paths below `models`: `profiles.fast.base_url`.
+    /// The settings whose value the repository's configuration gave, as dotted paths below
+    /// `models`: `profiles.fast.base_url`.
     pub from_repository: &'a BTreeSet<String>,
 }
 
@@ -58,7 +61,8 @@ pub struct Chosen {
     pub proxy: Option<Proxy>,
     /// The models that stand in for it, in order.
     pub spares: Vec<Chosen>,
-    /// What a person should know: a guessed window, a missing price, a key that travels in the clear.
+    /// What a person should know: a guessed window, a missing price, a key that travels in the
+    /// clear.
     pub notes: Vec<String>,
 }
 
@@ -82,7 +86,10 @@ pub enum ProfileError {
         near: Option<String>,
     },
     /// The variable that should hold the key is not there or empty.
-    #[error("model `{name}`: the environment variable `{variable}`, which should hold the key, is {state}")]
+    #[error(
+        "model `{name}`: the environment variable `{variable}`, which should hold the key, is \
+         {state}"
+    )]
     NoKey {
         /// The profile or model.
         name: String,
@@ -128,22 +135,32 @@ impl ProfileError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoModel => format!(
-                "set OPENAI_API_KEY and {MODEL_VARIABLE} in the environment (OPENAI_BASE_URL too for a server other than OpenAI's; \
-                 {MODEL_VARIABLE}=anthropic:MODEL and ANTHROPIC_API_KEY for Anthropic's), or describe a profile under `models.profiles` in the \
-                 configuration"
+                "set OPENAI_API_KEY and {MODEL_VARIABLE} in the environment (OPENAI_BASE_URL too \
+                 for a server other than OpenAI's; {MODEL_VARIABLE}=anthropic:MODEL and \
+                 ANTHROPIC_API_KEY for Anthropic's), or describe a profile under \
+                 `models.profiles` in the configuration"
             ),
-            Self::NoPointer(_) => format!("set `models.pointers.main`, `--model` or {MODEL_VARIABLE} to one of them"),
+            Self::NoPointer(_) => {
+                format!("set `models.pointers.main`, `--model` or {MODEL_VARIABLE} to one of them")
+            }
             Self::UnknownProfile { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            Self::UnknownProfile { near: None, .. } => "describe it under `models.profiles`, or take the pointer out".to_owned(),
+            Self::UnknownProfile { near: None, .. } => {
+                "describe it under `models.profiles`, or take the pointer out".to_owned()
+            }
             Self::NoKey { variable, .. } => {
-                format!("set {variable}; in a workflow: `env: {{ {variable}: ${{{{ secrets.{variable} }}}} }}`, from a secret that exists")
+                format!(
+                    "set {variable}; in a workflow: `env: {{ {variable}: ${{{{ secrets.{variable} \
+                     }}}} }}`, from a secret that exists"
+                )
             }
-            Self::BaseUrl { .. } => "give the address the API starts at, such as `https://api.openai.com/v1`".to_owned(),
-            Self::NotTied { .. } => {
-                "name host and key variable together in the user configuration, or set OPENAI_BASE_URL and OPENAI_API_KEY \
-                 in the environment: a repository can use hosts and keys a person tied together, and the providers' own"
-                    .to_owned()
+            Self::BaseUrl { .. } => {
+                "give the address the API starts at, such as `https://api.openai.com/v1`".to_owned()
             }
+            Self::NotTied { .. } => "name host and key variable together in the user \
+                                     configuration, or set OPENAI_BASE_URL and OPENAI_API_KEY in \
+                                     the environment: a repository can use hosts and keys a \
+                                     person tied together, and the providers' own"
+                .to_owned(),
             Self::Profile { .. } => "correct the profile".to_owned(),
             Self::Catalogue(_) => "this is a bug: please report it".to_owned(),
         }
@@ -152,16 +169,22 @@ impl ProfileError {
 
 /// Chooses the models of a run.
 ///
-/// The root task's is the one asked for by flag, else by `LOCUM_MODEL`, else by `pointers.main`, else the only profile there is. A name
-/// that is no profile, given by flag or variable, is a model at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`, or at the
-/// provider named before a colon: `anthropic:claude-opus-5`.
+/// The root task's is the one asked for by flag, else by `LOCUM_MODEL`, else by `pointers.main`,
+/// else the only profile there is. A name that is no profile, given by flag or variable, is a model
+/// at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`, or at the provider named
+/// before a colon: `anthropic:claude-opus-5`.
 ///
 /// # Errors
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
 pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resolved, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let chooser = Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
-    let main = match facts.asked.filter(|name| !name.trim().is_empty()).or_else(|| variable_value(facts.env, MODEL_VARIABLE)) {
+    let chooser =
+        Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
+    let main = match facts
+        .asked
+        .filter(|name| !name.trim().is_empty())
+        .or_else(|| variable_value(facts.env, MODEL_VARIABLE))
+    {
         Some(name) => chooser.named(name.trim())?,
         None => match chooser.pointed("main", &settings.pointers.main)? {
             Some(chosen) => chosen,
@@ -170,7 +193,12 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
     };
     let task = chooser.pointed("task", &settings.pointers.task)?.unwrap_or_else(|| main.clone());
     let mut others = BTreeMap::new();
-    for (pointer, names) in settings.pointers.each().into_iter().filter(|(pointer, _)| !matches!(*pointer, "main" | "task" | "image")) {
+    for (pointer, names) in settings
+        .pointers
+        .each()
+        .into_iter()
+        .filter(|(pointer, _)| !matches!(*pointer, "main" | "task" | "image"))
+    {
         others.extend(chooser.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
     }
     Ok(Resolved { main, task, others, image: chooser.painter().transpose() })
@@ -205,12 +233,18 @@ pub enum Need {
     Preferred,
 }
 
-/// Chooses the model a mode asks for: the profile of that name, else the pointer of that name, else the one profile whose model has that name (also without the provider
-/// before a `/`), else a model described by the wish alone. `None` when nothing but a wish stands behind the name.
+/// Chooses the model a mode asks for: the profile of that name, else the pointer of that name, else
+/// the one profile whose model has that name (also without the provider before a `/`), else a model
+/// described by the wish alone. `None` when nothing but a wish stands behind the name.
 ///
 /// # Errors
-/// As [`resolve`]; an address that only the repository wrote is refused unless a person or the catalogue knows its host.
-pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish<'_>) -> Result<Option<Chosen>, ProfileError> {
+/// As [`resolve`]; an address that only the repository wrote is refused unless a person or the
+/// catalogue knows its host.
+pub fn resolve_wish(
+    settings: &ModelSettings,
+    facts: &ModelFacts<'_>,
+    wish: Wish<'_>,
+) -> Result<Option<Chosen>, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
     let name = format!("mode {}", wish.mode);
     let mut from_repository = facts.from_repository.clone();
@@ -218,15 +252,25 @@ pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish
         from_repository.insert(format!("profiles.{name}.base_url"));
     }
     let facts = ModelFacts { from_repository: &from_repository, ..*facts };
-    let chooser = Chooser { settings, facts: &facts, catalogue: &catalogue, ties: ties(settings, &facts, &catalogue) };
+    let chooser = Chooser {
+        settings,
+        facts: &facts,
+        catalogue: &catalogue,
+        ties: ties(settings, &facts, &catalogue),
+    };
     if wish.base_url.is_none() {
         // A pointer's name means the pointer; one that says nothing means the run's own model.
-        let pointer = settings.pointers.each().into_iter().find(|(pointer, _)| *pointer == wish.name);
-        if let Some((pointer, names)) = pointer.filter(|_| !settings.profiles.contains_key(wish.name)) {
+        let pointer =
+            settings.pointers.each().into_iter().find(|(pointer, _)| *pointer == wish.name);
+        if let Some((pointer, names)) =
+            pointer.filter(|_| !settings.profiles.contains_key(wish.name))
+        {
             return chooser.pointed(pointer, names);
         }
         let plain = wish.name.rsplit('/').next().unwrap_or(wish.name);
-        let is_meant = |(_, profile): &(&String, &Profile)| profile.model == wish.name || profile.model == plain;
+        let is_meant = |(_, profile): &(&String, &Profile)| {
+            profile.model == wish.name || profile.model == plain
+        };
         let named = settings.profiles.get_key_value(wish.name);
         if let Some((name, profile)) = named.or_else(|| settings.profiles.iter().find(is_meant)) {
             return chooser.choose(name, profile).map(Some);
@@ -237,10 +281,15 @@ pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish
     }
     let provider = match wish.provider {
         None => Provider::default(),
-        Some(word) => serde_json::from_value(serde_json::Value::from(word))
-            .map_err(|_| ProfileError::Profile { name: name.clone(), problem: format!("there is no provider `{word}`") })?,
+        Some(word) => serde_json::from_value(serde_json::Value::from(word)).map_err(|_| {
+            ProfileError::Profile {
+                name: name.clone(),
+                problem: format!("there is no provider `{word}`"),
+            }
+        })?,
     };
-    let profile = Profile { provider, base_url: wish.base_url.map(str::to_owned), ..Profile::new(wish.name) };
+    let profile =
+        Profile { provider, base_url: wish.base_url.map(str::to_owned), ..Profile::new(wish.name) };
     chooser.choose(&name, &profile).map(Some)
 }
 
@@ -248,14 +297,19 @@ pub fn resolve_wish(settings: &ModelSettings, facts: &ModelFacts<'_>, wish: Wish
 ///
 /// # Errors
 /// As [`resolve`].
-pub fn resolve_named(settings: &ModelSettings, facts: &ModelFacts<'_>, name: &str) -> Result<Chosen, ProfileError> {
+pub fn resolve_named(
+    settings: &ModelSettings,
+    facts: &ModelFacts<'_>,
+    name: &str,
+) -> Result<Chosen, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let chooser = Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
+    let chooser =
+        Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
     chooser.profile("expert", name)
 }
 
-/// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere; what the repository wrote only where
-/// the two are tied together.
+/// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere;
+/// what the repository wrote only where the two are tied together.
 #[must_use]
 pub fn key_may_go(variable: &str, url: &Url, written_by: Author, tied: &BTreeSet<Tie>) -> bool {
     match written_by {
@@ -296,7 +350,11 @@ impl Chooser<'_> {
         self.choose(model, &Profile { provider, ..Profile::new(model) })
     }
 
-    fn pointed(&self, pointer: &'static str, names: &Pointer) -> Result<Option<Chosen>, ProfileError> {
+    fn pointed(
+        &self,
+        pointer: &'static str,
+        names: &Pointer,
+    ) -> Result<Option<Chosen>, ProfileError> {
         let mut chosen = names.0.iter().map(|name| self.profile(pointer, name));
         let Some(first) = chosen.next() else { return Ok(None) };
         Ok(Some(Chosen { spares: chosen.collect::<Result<_, _>>()?, ..first? }))
@@ -318,8 +376,10 @@ impl Chooser<'_> {
         let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.spares));
         match every.into_iter().find(|chosen| !chosen.profile.provider.gives_images()) {
             Some(Chosen { name, profile, .. }) => {
-                let problem =
-                    format!("`pointers.image` names it, and no model gives pictures by `provider: {}`", profile.provider.as_str());
+                let problem = format!(
+                    "`pointers.image` names it, and no model gives pictures by `provider: {}`",
+                    profile.provider.as_str()
+                );
                 Err(ProfileError::Profile { name: name.clone(), problem })
             }
             None => Ok(chosen),
@@ -339,7 +399,9 @@ impl Chooser<'_> {
     }
 
     fn choose(&self, name: &str, profile: &Profile) -> Result<Chosen, ProfileError> {
-        profile.check().map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
+        profile
+            .check()
+            .map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
         match profile.provider.home() {
             Some(home) => self.choose_host(name, profile, home),
             None => {
@@ -358,7 +420,12 @@ impl Chooser<'_> {
         }
     }
 
-    fn choose_host(&self, name: &str, profile: &Profile, home: Home) -> Result<Chosen, ProfileError> {
+    fn choose_host(
+        &self,
+        name: &str,
+        profile: &Profile,
+        home: Home,
+    ) -> Result<Chosen, ProfileError> {
         let address = base_url(profile, home, self.facts.env);
         let url = parse_base_url(name, &address)?;
         let host = url.host_str().unwrap_or_default();
@@ -368,9 +435,13 @@ impl Chooser<'_> {
         };
         let known = self.catalogue.host(host);
         if author("base_url") == Author::Repository && !self.ties.origins.contains(&origin(&url)) {
-            return Err(ProfileError::NotTied { name: name.to_owned(), what: format!("send requests to `{}`", origin(&url)) });
+            return Err(ProfileError::NotTied {
+                name: name.to_owned(),
+                what: format!("send requests to `{}`", origin(&url)),
+            });
         }
-        let from_repository = author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
+        let from_repository =
+            author("base_url") == Author::Repository || author("api_key_env") == Author::Repository;
         let written_by = if from_repository { Author::Repository } else { Author::Person };
         let own = own_key(profile, home, &url, known, self.facts.env);
         let key = match (&profile.api_key_env, own) {
@@ -380,25 +451,46 @@ impl Chooser<'_> {
             }
             (Some(variable), _) => Some(read_key(name, self.facts.env, variable)?),
             (None, Some(own)) if !key_may_go(own, &url, written_by, &self.ties.keys) => None,
-            (None, Some(own)) if known.is_some() || variable_value(self.facts.env, own).is_some() => {
+            (None, Some(own))
+                if known.is_some() || variable_value(self.facts.env, own).is_some() =>
+            {
                 Some(read_key(name, self.facts.env, own)?)
             }
             (None, Some(_) | None) => None,
         };
         let proxy = Proxy::find(self.facts.env, &url, key.is_some());
-        let proxy = proxy.map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
+        let proxy =
+            proxy.map_err(|problem| ProfileError::Profile { name: name.to_owned(), problem })?;
         let limits = self.catalogue.limits(profile);
         let notes = notes(profile, &limits, &url, key.is_some(), self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
         let ways = known.cloned().unwrap_or_default();
-        Ok(Chosen { name: name.to_owned(), profile, key, limits, ways, proxy, spares: Vec::new(), notes })
+        Ok(Chosen {
+            name: name.to_owned(),
+            profile,
+            key,
+            limits,
+            ways,
+            proxy,
+            spares: Vec::new(),
+            notes,
+        })
     }
 }
 
-/// Returns the variable that holds the key of a profile which names none: that of a known host, or the provider's for the place that its
-/// own variable names. Any other host gets a key only where one is named for it.
-fn own_key<'w>(profile: &Profile, home: Home, url: &Url, known: Option<&'w HostWays>, env: &BTreeMap<String, String>) -> Option<&'w str> {
-    if profile.base_url.is_none() || moved_origin(home, env).is_some_and(|named| named == origin(url)) {
+/// Returns the variable that holds the key of a profile which names none: that of a known host, or
+/// the provider's for the place that its own variable names. Any other host gets a key only where
+/// one is named for it.
+fn own_key<'w>(
+    profile: &Profile,
+    home: Home,
+    url: &Url,
+    known: Option<&'w HostWays>,
+    env: &BTreeMap<String, String>,
+) -> Option<&'w str> {
+    if profile.base_url.is_none()
+        || moved_origin(home, env).is_some_and(|named| named == origin(url))
+    {
         return Some(home.key_variable);
     }
     known.map(|ways| ways.key.as_str())
@@ -406,19 +498,31 @@ fn own_key<'w>(profile: &Profile, home: Home, url: &Url, known: Option<&'w HostW
 
 /// Returns the place the environment names for a provider.
 fn moved_origin(home: Home, env: &BTreeMap<String, String>) -> Option<String> {
-    variable_value(env, home.url_variable).and_then(|text| Url::parse(text).ok()).map(|url| origin(&url))
+    variable_value(env, home.url_variable)
+        .and_then(|text| Url::parse(text).ok())
+        .map(|url| origin(&url))
 }
 
 /// Returns every tie that a person or the catalogue made.
 fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> Ties {
-    let mut keys: BTreeSet<Tie> = catalogue.keys().map(|(host, variable)| (variable.to_owned(), format!("https://{host}"))).collect();
+    let mut keys: BTreeSet<Tie> = catalogue
+        .keys()
+        .map(|(host, variable)| (variable.to_owned(), format!("https://{host}")))
+        .collect();
     for home in Provider::ALL.into_iter().filter_map(Provider::home) {
-        keys.extend(moved_origin(home, facts.env).map(|origin| (home.key_variable.to_owned(), origin)));
+        keys.extend(
+            moved_origin(home, facts.env).map(|origin| (home.key_variable.to_owned(), origin)),
+        );
     }
     let mut origins: BTreeSet<String> = keys.iter().map(|(_, origin)| origin.clone()).collect();
     for (name, profile) in &settings.profiles {
-        let by_person = |field: &str| !facts.from_repository.contains(&format!("profiles.{name}.{field}"));
-        let url = profile.base_url.as_deref().filter(|_| by_person("base_url")).and_then(|text| Url::parse(text).ok());
+        let by_person =
+            |field: &str| !facts.from_repository.contains(&format!("profiles.{name}.{field}"));
+        let url = profile
+            .base_url
+            .as_deref()
+            .filter(|_| by_person("base_url"))
+            .and_then(|text| Url::parse(text).ok());
         if let Some(url) = url {
             origins.insert(origin(&url));
             let variable = profile.api_key_env.clone().filter(|_| by_person("api_key_env"));
@@ -428,8 +532,8 @@ fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue)
     Ties { keys, origins }
 }
 
-/// Returns the profile's address; where it names none, the place the environment names for the provider, for profiles that use the
-/// provider's key, or the provider's own.
+/// Returns the profile's address; where it names none, the place the environment names for the
+/// provider, for profiles that use the provider's key, or the provider's own.
 fn base_url(profile: &Profile, home: Home, env: &BTreeMap<String, String>) -> String {
     let own_key = profile.api_key_env.as_deref().is_none_or(|name| name == home.key_variable);
     let from_env = variable_value(env, home.url_variable).filter(|_| own_key);
@@ -437,13 +541,22 @@ fn base_url(profile: &Profile, home: Home, env: &BTreeMap<String, String>) -> St
 }
 
 fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
-    let fault = |problem: String| ProfileError::BaseUrl { name: name.to_owned(), url: address::shown(address), problem };
+    let fault = |problem: String| ProfileError::BaseUrl {
+        name: name.to_owned(),
+        url: address::shown(address),
+        problem,
+    };
     let url = Url::parse(address).map_err(|err| fault(format!("is not an address: {err}")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(fault(format!("has the scheme `{}`; only http and https are spoken", url.scheme())));
+        return Err(fault(format!(
+            "has the scheme `{}`; only http and https are spoken",
+            url.scheme()
+        )));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(fault("holds a user name or password; a key belongs in an environment variable".to_owned()));
+        return Err(fault(
+            "holds a user name or password; a key belongs in an environment variable".to_owned(),
+        ));
     }
     if url.fragment().is_some() {
         return Err(fault("has a `#` part, which no server sees".to_owned()));
@@ -451,8 +564,13 @@ fn parse_base_url(name: &str, address: &str) -> Result<Url, ProfileError> {
     Ok(url)
 }
 
-fn read_key(name: &str, env: &BTreeMap<String, String>, variable: &str) -> Result<Secret, ProfileError> {
-    let fault = |state| ProfileError::NoKey { name: name.to_owned(), variable: variable.to_owned(), state };
+fn read_key(
+    name: &str,
+    env: &BTreeMap<String, String>,
+    variable: &str,
+) -> Result<Secret, ProfileError> {
+    let fault =
+        |state| ProfileError::NoKey { name: name.to_owned(), variable: variable.to_owned(), state };
     let value = env.get(variable).ok_or_else(|| fault("not set"))?.trim();
     if value.is_empty() {
         return Err(fault("empty"));
@@ -463,22 +581,39 @@ fn read_key(name: &str, env: &BTreeMap<String, String>, variable: &str) -> Resul
     Ok(Secret::new(value))
 }
 
-fn notes(profile: &Profile, limits: &Limits, url: &Url, has_key: bool, catalogue: &Catalogue) -> Vec<String> {
+fn notes(
+    profile: &Profile,
+    limits: &Limits,
+    url: &Url,
+    has_key: bool,
+    catalogue: &Catalogue,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if limits.guessed {
         notes.push(format!(
-            "model `{}` is not in the catalogue of {}: its window is taken to be {} tokens; set `context_window` in its profile",
+            "model `{}` is not in the catalogue of {}: its window is taken to be {} tokens; set \
+             `context_window` in its profile",
             profile.model, catalogue.date, limits.context_window
         ));
     }
     if limits.price.is_none() {
-        notes.push(format!("model `{}` has no known price: its cost counts as 0; set `price` in its profile", profile.model));
+        notes.push(format!(
+            "model `{}` has no known price: its cost counts as 0; set `price` in its profile",
+            profile.model
+        ));
     }
     if !has_key && !is_loopback(url) {
-        notes.push(format!("no key is sent to `{}`; if it needs one, name its variable in the profile's `api_key_env`", origin(url)));
+        notes.push(format!(
+            "no key is sent to `{}`; if it needs one, name its variable in the profile's \
+             `api_key_env`",
+            origin(url)
+        ));
     }
     if has_key && url.scheme() == "http" && !is_loopback(url) {
-        notes.push(format!("the key travels to `{}` unencrypted, and through no proxy", origin(url)));
+        notes.push(format!(
+            "the key travels to `{}` unencrypted, and through no proxy",
+            origin(url)
+        ));
     }
     notes
 }
@@ -503,7 +638,10 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve, resolve_wish};
+    use super::{
+        Author, Chosen, ModelFacts, Need, ProfileError, Provider, Resolved, Wish, resolve,
+        resolve_wish,
+    };
     use crate::profile::ModelSettings;
 
     const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
@@ -515,14 +653,20 @@ mod tests {
         from_repository: &'a [&'a str],
     }
 
-    const NOTHING: Case<'static> = Case { settings: "{}", env: &[], asked: None, from_repository: &[] };
+    const NOTHING: Case<'static> =
+        Case { settings: "{}", env: &[], asked: None, from_repository: &[] };
 
     impl Case<'_> {
         fn run(&self) -> Result<Resolved, ProfileError> {
             let settings: ModelSettings = serde_yaml::from_str(self.settings).unwrap();
-            let env: BTreeMap<String, String> = self.env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-            let from_repository: BTreeSet<String> = self.from_repository.iter().map(|name| (*name).into()).collect();
-            resolve(&settings, &ModelFacts { env: &env, asked: self.asked, from_repository: &from_repository })
+            let env: BTreeMap<String, String> =
+                self.env.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+            let from_repository: BTreeSet<String> =
+                self.from_repository.iter().map(|name| (*name).into()).collect();
+            resolve(
+                &settings,
+                &ModelFacts { env: &env, asked: self.asked, from_repository: &from_repository },
+            )
         }
 
         /// Name, address and key of the root task's model.
@@ -545,16 +689,29 @@ mod tests {
     fn a_key_goes_to_no_host_that_only_the_repository_names() {
         // A host nobody tied anything to, and one that another key belongs to.
         for (host, variable, refused) in [
-            ("https://evil.example/v1", "OPENAI_API_KEY", "send requests to `https://evil.example`"),
-            (OPENAI_BASE_URL, "DEPLOY_TOKEN", "send the key in `DEPLOY_TOKEN` to `https://api.openai.com`"),
+            (
+                "https://evil.example/v1",
+                "OPENAI_API_KEY",
+                "send requests to `https://evil.example`",
+            ),
+            (
+                OPENAI_BASE_URL,
+                "DEPLOY_TOKEN",
+                "send the key in `DEPLOY_TOKEN` to `https://api.openai.com`",
+            ),
         ] {
-            let settings = format!("{{profiles: {{p: {{model: m, base_url: '{host}', api_key_env: {variable}}}}}, pointers: {{main: p}}}}");
+            let settings = format!(
+                "{{profiles: {{p: {{model: m, base_url: '{host}', api_key_env: {variable}}}}}, \
+                 pointers: {{main: p}}}}"
+            );
             let env = [(variable, "the-key")];
             let from_repository = ["profiles.p.base_url", "profiles.p.api_key_env"];
             let by_a_person = Case { settings: &settings, env: &env, ..NOTHING };
             assert_eq!(by_a_person.main(), chosen("p", host, Some("the-key")));
             let by_the_repository = Case { from_repository: &from_repository, ..by_a_person };
-            let Err(ProfileError::NotTied { what, .. }) = by_the_repository.run() else { panic!("{host} gets the key") };
+            let Err(ProfileError::NotTied { what, .. }) = by_the_repository.run() else {
+                panic!("{host} gets the key")
+            };
             assert_eq!(what, refused);
         }
     }
@@ -562,23 +719,44 @@ mod tests {
     #[test]
     fn a_mode_gets_the_model_it_asks_for_and_no_key_goes_where_only_the_repository_says() {
         let settings = "{profiles: {fast: {model: small}, big: {model: opus-4, base_url: 'https://tied.example/v1', api_key_env: TIED_KEY}}, pointers: {main: fast}}";
-        let settings: ModelSettings = serde_json::from_value(locum_files::yaml::Document::parse(settings).root.unwrap().to_json()).unwrap();
-        let env: BTreeMap<String, String> =
-            [("OPENAI_API_KEY", "sk-1"), ("TIED_KEY", "sk-2")].map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let settings: ModelSettings = serde_json::from_value(
+            locum_files::yaml::Document::parse(settings).root.unwrap().to_json(),
+        )
+        .unwrap();
+        let env: BTreeMap<String, String> = [("OPENAI_API_KEY", "sk-1"), ("TIED_KEY", "sk-2")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
         let nothing = BTreeSet::new();
         let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
         let found = |name: &str, base_url: Option<&str>, need: Need, written_by: Author| {
             let wish = Wish { mode: "m", name, provider: None, base_url, need, written_by };
             resolve_wish(&settings, &facts, wish).map(|chosen| {
-                chosen.map(|chosen| (chosen.profile.model.clone(), chosen.profile.base_url.clone().unwrap(), chosen.key.is_some()))
+                chosen.map(|chosen| {
+                    (
+                        chosen.profile.model.clone(),
+                        chosen.profile.base_url.clone().unwrap(),
+                        chosen.key.is_some(),
+                    )
+                })
             })
         };
-        let model = |name: &str, url: &str, has_key: bool| Ok(Some((name.to_owned(), url.to_owned(), has_key)));
+        let model = |name: &str, url: &str, has_key: bool| {
+            Ok(Some((name.to_owned(), url.to_owned(), has_key)))
+        };
         let (repository, person) = (Author::Repository, Author::Person);
-        assert_eq!(found("fast", None, Need::Preferred, repository), model("small", OPENAI_BASE_URL, true));
-        assert_eq!(found("anthropic/opus-4", None, Need::Preferred, repository), model("opus-4", "https://tied.example/v1", true));
+        assert_eq!(
+            found("fast", None, Need::Preferred, repository),
+            model("small", OPENAI_BASE_URL, true)
+        );
+        assert_eq!(
+            found("anthropic/opus-4", None, Need::Preferred, repository),
+            model("opus-4", "https://tied.example/v1", true)
+        );
         assert_eq!(found("sonnet", None, Need::Preferred, repository), Ok(None));
-        assert_eq!(found("new", None, Need::Required, repository), model("new", OPENAI_BASE_URL, true));
+        assert_eq!(
+            found("new", None, Need::Required, repository),
+            model("new", OPENAI_BASE_URL, true)
+        );
         for need in [Need::Required, Need::Preferred] {
             let refused = found("new", Some("https://evil.example/v1"), Need::Required, repository);
             assert!(matches!(refused, Err(ProfileError::NotTied { .. })), "{need:?}: {refused:?}");
@@ -587,35 +765,89 @@ mod tests {
             found("new", Some("https://tied.example/v2"), Need::Required, repository),
             model("new", "https://tied.example/v2", false)
         );
-        assert_eq!(found("new", Some("https://own.example/v1"), Need::Required, person), model("new", "https://own.example/v1", false));
-        let wish = Wish { mode: "m", name: "x", provider: Some("telepathy"), base_url: None, need: Need::Required, written_by: person };
-        assert!(resolve_wish(&settings, &facts, wish).unwrap_err().to_string().contains("there is no provider `telepathy`"));
+        assert_eq!(
+            found("new", Some("https://own.example/v1"), Need::Required, person),
+            model("new", "https://own.example/v1", false)
+        );
+        let wish = Wish {
+            mode: "m",
+            name: "x",
+            provider: Some("telepathy"),
+            base_url: None,
+            need: Need::Required,
+            written_by: person,
+        };
+        assert!(
+            resolve_wish(&settings, &facts, wish)
+                .unwrap_err()
+                .to_string()
+                .contains("there is no provider `telepathy`")
+        );
     }
 
     #[test]
     fn three_variables_are_enough() {
-        let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://llm.example/v1"), ("LOCUM_MODEL", "big")];
-        assert_eq!(Case { env, ..NOTHING }.main(), chosen("big", "https://llm.example/v1", Some("sk-1")));
-        assert_eq!(Case { env: &[env[0], env[2]], ..NOTHING }.main(), chosen("big", "https://api.openai.com/v1", Some("sk-1")));
-        assert_eq!(Case { env: &[env[1], env[2]], ..NOTHING }.main(), chosen("big", "https://llm.example/v1", None));
-        let known = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://openrouter.ai/api/v1"), ("LOCUM_MODEL", "big")];
-        assert_eq!(Case { env: known, ..NOTHING }.main(), chosen("big", "https://openrouter.ai/api/v1", Some("sk-1")));
+        let env = &[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("OPENAI_BASE_URL", "https://llm.example/v1"),
+            ("LOCUM_MODEL", "big"),
+        ];
+        assert_eq!(
+            Case { env, ..NOTHING }.main(),
+            chosen("big", "https://llm.example/v1", Some("sk-1"))
+        );
+        assert_eq!(
+            Case { env: &[env[0], env[2]], ..NOTHING }.main(),
+            chosen("big", "https://api.openai.com/v1", Some("sk-1"))
+        );
+        assert_eq!(
+            Case { env: &[env[1], env[2]], ..NOTHING }.main(),
+            chosen("big", "https://llm.example/v1", None)
+        );
+        let known = &[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("OPENAI_BASE_URL", "https://openrouter.ai/api/v1"),
+            ("LOCUM_MODEL", "big"),
+        ];
+        assert_eq!(
+            Case { env: known, ..NOTHING }.main(),
+            chosen("big", "https://openrouter.ai/api/v1", Some("sk-1"))
+        );
     }
 
     #[test]
     fn each_provider_has_its_own_place_and_key() {
-        let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "https://llm.example/v1"), ("ANTHROPIC_API_KEY", "ant-1")];
+        let env = &[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("OPENAI_BASE_URL", "https://llm.example/v1"),
+            ("ANTHROPIC_API_KEY", "ant-1"),
+        ];
         let asked = Case { env, asked: Some("anthropic:claude-opus-5"), ..NOTHING };
-        assert_eq!(asked.main(), chosen("claude-opus-5", "https://api.anthropic.com/v1", Some("ant-1")));
+        assert_eq!(
+            asked.main(),
+            chosen("claude-opus-5", "https://api.anthropic.com/v1", Some("ant-1"))
+        );
         let settings = "{ profiles: { deep: { provider: anthropic, model: claude-opus-5 } } }";
-        assert_eq!(Case { settings, env, ..NOTHING }.main(), chosen("deep", "https://api.anthropic.com/v1", Some("ant-1")));
+        assert_eq!(
+            Case { settings, env, ..NOTHING }.main(),
+            chosen("deep", "https://api.anthropic.com/v1", Some("ant-1"))
+        );
         let moved = &[env[0], env[2], ("ANTHROPIC_BASE_URL", "https://gate.example")];
-        assert_eq!(Case { settings, env: moved, ..NOTHING }.main(), chosen("deep", "https://gate.example", Some("ant-1")));
+        assert_eq!(
+            Case { settings, env: moved, ..NOTHING }.main(),
+            chosen("deep", "https://gate.example", Some("ant-1"))
+        );
         assert!(Case { settings, env: &env[..2], ..NOTHING }.fault().contains("ANTHROPIC_API_KEY"));
         let tagged = Case { env, asked: Some("llama3:8b"), ..NOTHING };
         assert_eq!(tagged.main().0, "llama3:8b");
-        let stolen = "{ profiles: { deep: { provider: anthropic, model: a, base_url: 'https://evil.example' } } }";
-        let stolen = Case { settings: stolen, env, asked: None, from_repository: &["profiles.deep.base_url"] };
+        let stolen = "{ profiles: { deep: { provider: anthropic, model: a, base_url: \
+             'https://evil.example' } } }";
+        let stolen = Case {
+            settings: stolen,
+            env,
+            asked: None,
+            from_repository: &["profiles.deep.base_url"],
+        };
         assert!(matches!(stolen.run(), Err(ProfileError::NotTied { .. })));
     }
 
@@ -623,32 +855,83 @@ mod tests {
     fn names_what_is_missing() {
         let two = "{ profiles: { fast: { model: a }, slow: { model: b } } }";
         for (case, words) in [
-            (NOTHING, "no model is configured; set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too"),
+            (
+                NOTHING,
+                "no model is configured; set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too",
+            ),
             (Case { env: &[("LOCUM_MODEL", " ")], ..NOTHING }, "no model is configured"),
-            (Case { env: &[("LOCUM_MODEL", "gpt-5")], ..NOTHING }, "`OPENAI_API_KEY`, which should hold the key, is not set"),
-            (Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "")], ..NOTHING }, "is empty; set OPENAI_API_KEY"),
-            (Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "a b")], ..NOTHING }, "is not a key"),
+            (
+                Case { env: &[("LOCUM_MODEL", "gpt-5")], ..NOTHING },
+                "`OPENAI_API_KEY`, which should hold the key, is not set",
+            ),
+            (
+                Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "")], ..NOTHING },
+                "is empty; set OPENAI_API_KEY",
+            ),
+            (
+                Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "a b")], ..NOTHING },
+                "is not a key",
+            ),
             (Case { settings: two, ..NOTHING }, "several models are configured (fast, slow)"),
             (
-                Case { settings: "{ profiles: { fast: { model: a } }, pointers: { main: fats } }", ..NOTHING },
+                Case {
+                    settings: "{ profiles: { fast: { model: a } }, pointers: { main: fats } }",
+                    ..NOTHING
+                },
                 "`fats`, which does not exist; did you mean `fast`?",
             ),
             (
-                Case { settings: "{ profiles: { fast: { model: a, api_key_env: MINE, base_url: 'http://x.example' } } }", ..NOTHING },
+                Case {
+                    settings: "{ profiles: { fast: { model: a, api_key_env: MINE, base_url: 'http://x.example' } } }",
+                    ..NOTHING
+                },
                 "`MINE`, which should",
             ),
-            (Case { settings: "{ profiles: { fast: { model: a, base_url: 'ftp://x' } } }", ..NOTHING }, "only http and https"),
-            (Case { settings: "{ profiles: { fast: { model: a, base_url: 'x/v1' } } }", ..NOTHING }, "is not an address"),
-            (Case { settings: "{ profiles: { fast: { model: a, base_url: 'https://u:secret@x' } } }", ..NOTHING }, "https://***@x"),
-            (Case { settings: "{ profiles: { fast: { model: a, temperature: 9 } } }", ..NOTHING }, "`temperature` is outside"),
             (
-                Case { settings: "{ profiles: { fast: { model: a, headers: { Authorization: x } } } }", ..NOTHING },
+                Case {
+                    settings: "{ profiles: { fast: { model: a, base_url: 'ftp://x' } } }",
+                    ..NOTHING
+                },
+                "only http and https",
+            ),
+            (
+                Case {
+                    settings: "{ profiles: { fast: { model: a, base_url: 'x/v1' } } }",
+                    ..NOTHING
+                },
+                "is not an address",
+            ),
+            (
+                Case {
+                    settings: "{ profiles: { fast: { model: a, base_url: 'https://u:secret@x' } } }",
+                    ..NOTHING
+                },
+                "https://***@x",
+            ),
+            (
+                Case {
+                    settings: "{ profiles: { fast: { model: a, temperature: 9 } } }",
+                    ..NOTHING
+                },
+                "`temperature` is outside",
+            ),
+            (
+                Case {
+                    settings: "{ profiles: { fast: { model: a, headers: { Authorization: x } } } }",
+                    ..NOTHING
+                },
                 "may not set `Authorization`",
             ),
-            (Case { settings: "{ profiles: { fast: { model: '' } } }", ..NOTHING }, "`model` is empty"),
+            (
+                Case { settings: "{ profiles: { fast: { model: '' } } }", ..NOTHING },
+                "`model` is empty",
+            ),
         ] {
             let fault = case.fault();
-            assert!(fault.contains(words) && !fault.contains("secret@"), "{fault}\nshould say {words}");
+            assert!(
+                fault.contains(words) && !fault.contains("secret@"),
+                "{fault}\nshould say {words}"
+            );
         }
     }
 
@@ -656,11 +939,21 @@ mod tests {
     fn the_strongest_word_chooses() {
         let settings = "{ profiles: { fast: { model: a, base_url: 'http://localhost:1' }, slow: { model: b, base_url: 'http://localhost:2' } }, \
                         pointers: { main: slow, task: fast } }";
-        let names = |case: Case<'_>| case.run().map(|resolved| (resolved.main.name, resolved.task.name)).unwrap();
+        let names = |case: Case<'_>| {
+            case.run().map(|resolved| (resolved.main.name, resolved.task.name)).unwrap()
+        };
         assert_eq!(names(Case { settings, ..NOTHING }), ("slow".into(), "fast".into()));
-        assert_eq!(names(Case { settings, env: &[("LOCUM_MODEL", "fast")], ..NOTHING }), ("fast".into(), "fast".into()));
         assert_eq!(
-            names(Case { settings, env: &[("LOCUM_MODEL", "fast")], asked: Some("slow"), ..NOTHING }),
+            names(Case { settings, env: &[("LOCUM_MODEL", "fast")], ..NOTHING }),
+            ("fast".into(), "fast".into())
+        );
+        assert_eq!(
+            names(Case {
+                settings,
+                env: &[("LOCUM_MODEL", "fast")],
+                asked: Some("slow"),
+                ..NOTHING
+            }),
             ("slow".into(), "fast".into())
         );
         let one = "{ profiles: { only: { model: a, provider: scripted } } }";
@@ -669,36 +962,72 @@ mod tests {
 
     #[test]
     fn a_pointer_names_one_model_or_several() {
-        let settings = "{ profiles: { a: { model: x, provider: scripted }, b: { model: y, provider: scripted } }, \
-                        pointers: { main: [a, b], task: b, quick: [b] } }";
+        let settings = "{ profiles: { a: { model: x, provider: scripted }, b: { model: y, \
+                        provider: scripted } }, pointers: { main: [a, b], task: b, quick: [b] } }";
         let resolved = Case { settings, ..NOTHING }.run().unwrap();
         let names = |chosen: &Chosen| {
-            [&[chosen.name.clone()][..], &chosen.spares.iter().map(|spare| spare.name.clone()).collect::<Vec<_>>()].concat()
+            [
+                &[chosen.name.clone()][..],
+                &chosen.spares.iter().map(|spare| spare.name.clone()).collect::<Vec<_>>(),
+            ]
+            .concat()
         };
-        assert_eq!((names(&resolved.main), names(&resolved.task)), (vec!["a".to_owned(), "b".into()], vec!["b".to_owned()]));
         assert_eq!(
-            resolved.others.iter().map(|(pointer, chosen)| (*pointer, names(chosen))).collect::<Vec<_>>(),
+            (names(&resolved.main), names(&resolved.task)),
+            (vec!["a".to_owned(), "b".into()], vec!["b".to_owned()])
+        );
+        assert_eq!(
+            resolved
+                .others
+                .iter()
+                .map(|(pointer, chosen)| (*pointer, names(chosen)))
+                .collect::<Vec<_>>(),
             [("quick", vec!["b".into()])]
         );
         let asked = Case { settings, asked: Some("a"), ..NOTHING }.run().unwrap();
         assert_eq!(names(&asked.main), ["a"], "who is asked for by flag has nobody to stand in");
-        let dangling = "{ profiles: { fast: { model: a, provider: scripted } }, pointers: { main: [fast, fats] } }";
+        let dangling = "{ profiles: { fast: { model: a, provider: scripted } }, pointers: { main: \
+                        [fast, fats] } }";
         assert!(Case { settings: dangling, ..NOTHING }.fault().contains("did you mean `fast`?"));
         let settings: ModelSettings = serde_yaml::from_str(settings).unwrap();
         let (env, nothing) = (BTreeMap::new(), BTreeSet::new());
         let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
-        let wish = |name| Wish { mode: "m", name, provider: None, base_url: None, need: Need::Required, written_by: Author::Person };
-        let found = |name| resolve_wish(&settings, &facts, wish(name)).unwrap().map(|chosen| names(&chosen));
-        assert_eq!((found("main"), found("quick"), found("reasoning")), (Some(vec!["a".into(), "b".into()]), Some(vec!["b".into()]), None));
+        let wish = |name| Wish {
+            mode: "m",
+            name,
+            provider: None,
+            base_url: None,
+            need: Need::Required,
+            written_by: Author::Person,
+        };
+        let found = |name| {
+            resolve_wish(&settings, &facts, wish(name)).unwrap().map(|chosen| names(&chosen))
+        };
+        assert_eq!(
+            (found("main"), found("quick"), found("reasoning")),
+            (Some(vec!["a".into(), "b".into()]), Some(vec!["b".into()]), None)
+        );
     }
 
     #[test]
     fn a_host_nobody_named_a_key_for_gets_none() {
         let env = &[("OPENAI_API_KEY", "sk-1")];
         let settings = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1' } } }";
-        assert_eq!(Case { settings, env, ..NOTHING }.main(), chosen("own", "https://own.example/v1", None));
-        assert!(Case { settings, env, ..NOTHING }.run().unwrap().main.notes.join(" ").contains("no key is sent to `https://own.example`"));
-        let named = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1', api_key_env: OPENAI_API_KEY } } }";
+        assert_eq!(
+            Case { settings, env, ..NOTHING }.main(),
+            chosen("own", "https://own.example/v1", None)
+        );
+        assert!(
+            Case { settings, env, ..NOTHING }
+                .run()
+                .unwrap()
+                .main
+                .notes
+                .join(" ")
+                .contains("no key is sent to `https://own.example`")
+        );
+        let named = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1', \
+                     api_key_env: OPENAI_API_KEY } } }";
         assert_eq!(Case { settings: named, env, ..NOTHING }.main().2, Some("sk-1".into()));
         let by_env = &[env[0], ("OPENAI_BASE_URL", "https://own.example/other")];
         assert_eq!(Case { settings, env: by_env, ..NOTHING }.main().2, Some("sk-1".into()));
@@ -708,21 +1037,35 @@ mod tests {
     fn a_known_host_gets_its_own_key() {
         let settings = "{ profiles: { deep: { model: a, base_url: 'https://api.deepseek.com' } } }";
         let env = &[("OPENAI_API_KEY", "sk-1"), ("DEEPSEEK_API_KEY", "ds-1")];
-        assert_eq!(Case { settings, env, ..NOTHING }.main(), chosen("deep", "https://api.deepseek.com", Some("ds-1")));
+        assert_eq!(
+            Case { settings, env, ..NOTHING }.main(),
+            chosen("deep", "https://api.deepseek.com", Some("ds-1"))
+        );
         assert!(Case { settings, env: &env[..1], ..NOTHING }.fault().contains("DEEPSEEK_API_KEY"));
     }
 
     #[test]
     fn a_repository_sends_keys_only_where_they_belong() {
         let case = |url: &str, key: &str, env: &[(&str, &str)], extra: &str| {
-            let settings = format!("{{ profiles: {{ p: {{ model: a, base_url: '{url}'{key} }}{extra} }}, pointers: {{ main: p }} }}");
-            let from_repository =
-                if key.is_empty() { &["profiles.p.base_url"][..] } else { &["profiles.p.base_url", "profiles.p.api_key_env"] };
+            let settings = format!(
+                "{{ profiles: {{ p: {{ model: a, base_url: '{url}'{key} }}{extra} }}, pointers: \
+                 {{ main: p }} }}"
+            );
+            let from_repository = if key.is_empty() {
+                &["profiles.p.base_url"][..]
+            } else {
+                &["profiles.p.base_url", "profiles.p.api_key_env"]
+            };
             Case { settings: &settings, env, asked: None, from_repository }
                 .run()
                 .map(|resolved| resolved.main.key.map(|key| key.expose().to_owned()))
         };
-        let env = &[("OPENAI_API_KEY", "sk-1"), ("GITHUB_TOKEN", "gh-1"), ("MINE", "m-1"), ("OPENAI_BASE_URL", "https://gate.example/v1")];
+        let env = &[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("GITHUB_TOKEN", "gh-1"),
+            ("MINE", "m-1"),
+            ("OPENAI_BASE_URL", "https://gate.example/v1"),
+        ];
         let person = ", mine: { model: b, base_url: 'https://own.example', api_key_env: MINE }";
         for (url, key, extra, sent) in [
             ("https://api.openai.com/v1", "", "", Some("sk-1")),
@@ -744,15 +1087,23 @@ mod tests {
             ("https://gate.example.evil.example", ", api_key_env: OPENAI_API_KEY", ""),
         ] {
             let refused = case(url, key, env, extra);
-            assert!(matches!(refused, Err(ProfileError::NotTied { .. })), "{url}{key}: {refused:?}");
+            assert!(
+                matches!(refused, Err(ProfileError::NotTied { .. })),
+                "{url}{key}: {refused:?}"
+            );
         }
     }
 
     #[test]
     fn a_key_the_repository_names_does_not_follow_a_persons_address() {
-        let settings = "{ profiles: { p: { model: a, base_url: 'https://own.example', api_key_env: GITHUB_TOKEN } } }";
+        let settings = "{ profiles: { p: { model: a, base_url: 'https://own.example', \
+                        api_key_env: GITHUB_TOKEN } } }";
         let env = &[("GITHUB_TOKEN", "gh-1")];
-        assert!(Case { settings, env, from_repository: &["profiles.p.api_key_env"], ..NOTHING }.fault().contains("GITHUB_TOKEN"));
+        assert!(
+            Case { settings, env, from_repository: &["profiles.p.api_key_env"], ..NOTHING }
+                .fault()
+                .contains("GITHUB_TOKEN")
+        );
         assert_eq!(Case { settings, env, ..NOTHING }.main().2, Some("gh-1".into()));
     }
 
@@ -763,22 +1114,35 @@ mod tests {
         let settings = example.strip_prefix("models:\n").unwrap();
         let env = &[("OPENAI_API_KEY", "sk-1"), ("DEEPSEEK_API_KEY", "ds-1")];
         let resolved = Case { settings, env, ..NOTHING }.run().unwrap();
-        assert_eq!((resolved.main.name.as_str(), resolved.task.name.as_str()), ("careful", "cheap"));
+        assert_eq!(
+            (resolved.main.name.as_str(), resolved.task.name.as_str()),
+            ("careful", "cheap")
+        );
         let own = Case { settings, env, asked: Some("own"), ..NOTHING }.run().unwrap().main;
         assert_eq!((own.limits.context_window, own.notes), (65_536, Vec::<String>::new()));
         let homes = Provider::ALL.into_iter().filter_map(Provider::home);
-        for name in homes.flat_map(|home| [home.key_variable, home.url_variable]).chain([super::MODEL_VARIABLE]) {
+        for name in homes
+            .flat_map(|home| [home.key_variable, home.url_variable])
+            .chain([super::MODEL_VARIABLE])
+        {
             assert!(page.contains(&format!("| `{name}` |")), "`{name}` is not explained");
         }
     }
 
     #[test]
     fn says_what_it_had_to_guess() {
-        let env = &[("OPENAI_API_KEY", "sk-1"), ("OPENAI_BASE_URL", "http://gate.example/v1"), ("LOCUM_MODEL", "my-own")];
+        let env = &[
+            ("OPENAI_API_KEY", "sk-1"),
+            ("OPENAI_BASE_URL", "http://gate.example/v1"),
+            ("LOCUM_MODEL", "my-own"),
+        ];
         let notes = Case { env, ..NOTHING }.run().unwrap().main.notes.join("\n");
         for words in ["32768 tokens", "no known price", "`http://gate.example` unencrypted"] {
             assert!(notes.contains(words), "{notes}");
         }
-        assert_eq!(Case { env: &[env[0], ("LOCUM_MODEL", "gpt-5")], ..NOTHING }.run().unwrap().main.notes, Vec::<String>::new());
+        assert_eq!(
+            Case { env: &[env[0], ("LOCUM_MODEL", "gpt-5")], ..NOTHING }.run().unwrap().main.notes,
+            Vec::<String>::new()
+        );
     }
 }

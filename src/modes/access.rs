@@ -1,7 +1,9 @@
-//! Which tool a mode may use on which file. In: a mode and what is asked of it; out: yes, or an error the model can act on.
+//! Which tool a mode may use on which file. In: a mode and what is asked of it; out: yes, or an
+//! error the model can act on.
 //!
-//! One table says which group gives which tools. It also knows the names of tools that other agents with the same mode files have, so
-//! that a mode file means the same here. Paths are decided in their plain form; what they really lead to is the caller's question.
+//! One table says which group gives which tools. It also knows the names of tools that other agents
+//! with the same mode files have, so that a mode file means the same here. Paths are decided in
+//! their plain form; what they really lead to is the caller's question.
 
 use serde_json::Value;
 
@@ -24,15 +26,27 @@ struct GroupTools {
 }
 
 const GROUPS: &[GroupTools] = &[
-    GroupTools { group: Group::Read, tools: &["read_file", "list_files", "search_files", "codebase_search", "web_fetch"], opt_in: &[] },
+    GroupTools {
+        group: Group::Read,
+        tools: &["read_file", "list_files", "search_files", "codebase_search", "web_fetch"],
+        opt_in: &[],
+    },
     GroupTools {
         group: Group::Edit,
         tools: &["write_to_file", "apply_diff", "generate_image"],
         opt_in: &["edit", "search_replace", "edit_file", "apply_patch"],
     },
-    GroupTools { group: Group::Command, tools: &["execute_command", "read_command_output"], opt_in: &[] },
+    GroupTools {
+        group: Group::Command,
+        tools: &["execute_command", "read_command_output"],
+        opt_in: &[],
+    },
     GroupTools { group: Group::Mcp, tools: &["use_mcp_tool", "access_mcp_resource"], opt_in: &[] },
-    GroupTools { group: Group::Modes, tools: &["new_task", "switch_mode", "request_mode_switch", "coordinate_mode"], opt_in: &[] },
+    GroupTools {
+        group: Group::Modes,
+        tools: &["new_task", "switch_mode", "request_mode_switch", "coordinate_mode"],
+        opt_in: &[],
+    },
 ];
 
 /// Tools of every mode, whatever its groups.
@@ -49,12 +63,25 @@ const ALWAYS: &[&str] = &[
     "ask_expert_model",
 ];
 
-/// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a file.
-const CONTENT_PARAMETERS: &[&str] =
-    &["diff", "content", "operations", "search", "replace", "args", "line", "patch", "old_string", "new_string", "prompt"];
+/// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
+/// file.
+const CONTENT_PARAMETERS: &[&str] = &[
+    "diff",
+    "content",
+    "operations",
+    "search",
+    "replace",
+    "args",
+    "line",
+    "patch",
+    "old_string",
+    "new_string",
+    "prompt",
+];
 
 /// Lines of a patch that name a file it would change.
-const PATCH_HEADERS: &[&str] = &["*** Add File:", "*** Delete File:", "*** Update File:", "*** Move to:"];
+const PATCH_HEADERS: &[&str] =
+    &["*** Add File:", "*** Delete File:", "*** Update File:", "*** Move to:"];
 
 /// Tools taken from and given to every mode of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +96,9 @@ pub struct ToolChoice<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// There is no such tool.
-    #[error("Unknown tool \"{tool}\". This tool does not exist. Use one of the tools you were given.")]
+    #[error(
+        "Unknown tool \"{tool}\". This tool does not exist. Use one of the tools you were given."
+    )]
     UnknownTool {
         /// The name as the model wrote it.
         tool: String,
@@ -94,7 +123,10 @@ pub enum UseError {
     #[error(transparent)]
     FileRestriction(#[from] FileRestrictionError),
     /// The mode changes no files, and this would.
-    #[error("Tool '{tool}' in mode '{mode}' cannot change files: the mode has no tools that edit. Got: {path}")]
+    #[error(
+        "Tool '{tool}' in mode '{mode}' cannot change files: the mode has no tools that edit. \
+         Got: {path}"
+    )]
     NoEdits {
         /// The tool.
         tool: String,
@@ -162,7 +194,8 @@ impl std::fmt::Display for FileLimit {
     }
 }
 
-/// Returns the tools of a mode that this program has, before the policy and the run take some away; in the order shown to models.
+/// Returns the tools of a mode that this program has, before the policy and the run take some away;
+/// in the order shown to models.
 #[must_use]
 pub fn tools_of(mode: &Mode) -> Vec<ToolName> {
     ToolName::ALL.iter().copied().filter(|tool| has_tool(Some(mode), tool.as_str(), &[])).collect()
@@ -191,13 +224,16 @@ pub struct Offer<'a> {
     pub included: &'a [ToolName],
 }
 
-/// Returns the tools shown to the model: those of its mode, `switch_mode` and `request_mode_switch` by the policy's `switching`, `new_task`
-/// only where the task may delegate, opt-in tools only where the model's profile includes them. A task that decides for another one gets
+/// Returns the tools shown to the model: those of its mode, `switch_mode` and `request_mode_switch`
+/// by the policy's `switching`, `new_task` only where the task may delegate, opt-in tools only
+/// where the model's profile includes them. A task that decides for another one gets
 /// `coordinate_mode` in place of all that steers.
 #[must_use]
 pub fn offered(mode: &Mode, offer: Offer<'_>) -> Vec<ToolName> {
     let included: Vec<String> = offer.included.iter().map(ToString::to_string).collect();
-    let has = |tool: &ToolName| has_tool(Some(mode), tool.as_str(), &included) && is_offered(*tool, mode, offer);
+    let has = |tool: &ToolName| {
+        has_tool(Some(mode), tool.as_str(), &included) && is_offered(*tool, mode, offer)
+    };
     ToolName::ALL.iter().copied().filter(has).collect()
 }
 
@@ -206,12 +242,19 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
     let (works, coordinates) = (offer.purpose == Purpose::Work, mode.slug == COORDINATOR);
     match tool {
         ToolName::SwitchMode => {
-            works && (offer.switching == Switching::Direct || (offer.switching == Switching::Coordinator && coordinates))
+            works
+                && (offer.switching == Switching::Direct
+                    || (offer.switching == Switching::Coordinator && coordinates))
         }
-        ToolName::RequestModeSwitch => works && offer.switching == Switching::Coordinator && !coordinates,
+        ToolName::RequestModeSwitch => {
+            works && offer.switching == Switching::Coordinator && !coordinates
+        }
         ToolName::CoordinateMode => !works && coordinates,
         ToolName::NewTask => works && offer.may_delegate,
-        ToolName::UpdateTodoList | ToolName::AskFollowupQuestion | ToolName::Skill | ToolName::AskExpertModel => works,
+        ToolName::UpdateTodoList
+        | ToolName::AskFollowupQuestion
+        | ToolName::Skill
+        | ToolName::AskExpertModel => works,
         ToolName::ReadFile
         | ToolName::ListFiles
         | ToolName::SearchFiles
@@ -227,36 +270,52 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
     }
 }
 
-/// Asks whether a mode may edit a path with a tool it has. A mode without an edit group has no restriction of its own: what its other
-/// tools may change is the policy's matter.
+/// Asks whether a mode may edit a path with a tool it has. A mode without an edit group has no
+/// restriction of its own: what its other tools may change is the policy's matter.
 ///
 /// # Errors
 /// When the mode's edit group is restricted to other files.
-pub fn check_edit(mode: &Mode, tool: ToolName, path: &RepoPath) -> Result<(), FileRestrictionError> {
+pub fn check_edit(
+    mode: &Mode,
+    tool: ToolName,
+    path: &RepoPath,
+) -> Result<(), FileRestrictionError> {
     check_path(mode, tool.as_str(), path.as_str())
 }
 
-/// Asks whether a mode may do what a call of a tool it has would do, as far as that shows before it is done: the files it edits or reads,
-/// the commands it runs, the MCP tools it calls, the modes it hands work to.
+/// Asks whether a mode may do what a call of a tool it has would do, as far as that shows before it
+/// is done: the files it edits or reads, the commands it runs, the MCP tools it calls, the modes it
+/// hands work to.
 ///
 /// # Errors
 /// When a restriction of the mode, or the permission map of its agent file, is against it.
 pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), UseError> {
-    let denied = |permission: Permission, denying: &dyn for<'m> Fn(&'m Permissions) -> Option<&'m PermissionRule>| {
-        let found = mode.permission_maps().into_iter().find_map(|map| Some((map, denying(map)?)));
-        found.map_or(Ok(()), |(map, rule)| {
-            Err(UseError::Denied {
-                tool: tool.to_string(),
-                mode: mode.name.clone(),
-                pattern: rule.pattern.clone(),
-                left: map.left(permission).into_iter().map(str::to_owned).collect(),
+    let denied =
+        |permission: Permission,
+         denying: &dyn for<'m> Fn(&'m Permissions) -> Option<&'m PermissionRule>| {
+            let found =
+                mode.permission_maps().into_iter().find_map(|map| Some((map, denying(map)?)));
+            found.map_or(Ok(()), |(map, rule)| {
+                Err(UseError::Denied {
+                    tool: tool.to_string(),
+                    mode: mode.name.clone(),
+                    pattern: rule.pattern.clone(),
+                    left: map.left(permission).into_iter().map(str::to_owned).collect(),
+                })
             })
-        })
+        };
+    let of = |permission: Permission, subject: &str| {
+        denied(permission, &|map| map.denying(permission, subject))
     };
-    let of = |permission: Permission, subject: &str| denied(permission, &|map| map.denying(permission, subject));
     match intent {
-        Intent::Edit(path) if mode.groups.iter().any(|entry| entry.group == Group::Edit) => Ok(check_edit(mode, tool, path)?),
-        Intent::Edit(path) => Err(UseError::NoEdits { tool: tool.to_string(), mode: mode.name.clone(), path: path.as_str().to_owned() }),
+        Intent::Edit(path) if mode.groups.iter().any(|entry| entry.group == Group::Edit) => {
+            Ok(check_edit(mode, tool, path)?)
+        }
+        Intent::Edit(path) => Err(UseError::NoEdits {
+            tool: tool.to_string(),
+            mode: mode.name.clone(),
+            path: path.as_str().to_owned(),
+        }),
         Intent::Read(path) => of(Permission::Read, path.as_str()),
         Intent::Command(script) => denied(Permission::Command, &|map| map.denying_script(script)),
         Intent::Mcp { server, tool } => of(Permission::Mcp, &format!("{server}/{tool}")),
@@ -272,36 +331,56 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
     }
 }
 
-/// Returns which files a mode may edit, for its prompt: what it is to match a pattern, the pattern, what that means.
+/// Returns which files a mode may edit, for its prompt: what it is to match a pattern, the pattern,
+/// what that means.
 #[must_use]
 pub fn edit_limits(mode: &Mode) -> Vec<(FileLimit, String, Option<&str>)> {
     let edit = mode.groups.iter().filter(|entry| entry.group == Group::Edit);
     let mut limits: Vec<(FileLimit, String, Option<&str>)> = edit
-        .filter_map(|entry| Some((FileLimit::Only, entry.file_regex.as_ref()?.source().to_owned(), entry.description.as_deref())))
+        .filter_map(|entry| {
+            Some((
+                FileLimit::Only,
+                entry.file_regex.as_ref()?.source().to_owned(),
+                entry.description.as_deref(),
+            ))
+        })
         .collect();
-    let joined = |patterns: &[FileRegex]| patterns.iter().map(FileRegex::source).collect::<Vec<_>>().join(" or ");
+    let joined = |patterns: &[FileRegex]| {
+        patterns.iter().map(FileRegex::source).collect::<Vec<_>>().join(" or ")
+    };
     let FileLimits { allowed, disallowed } = &mode.file_limits;
     limits.extend((!allowed.is_empty()).then(|| (FileLimit::Only, joined(allowed), None)));
     limits.extend((!disallowed.is_empty()).then(|| (FileLimit::Never, joined(disallowed), None)));
     limits
 }
 
-/// Decides on a call as the model wrote it, by any tool name a mode file can give: unknown tools, aliases, tools of MCP servers
-/// (`mcp--server--tool`), and every path a patch names. A mode that does not exist has only the tools every mode has.
+/// Decides on a call as the model wrote it, by any tool name a mode file can give: unknown tools,
+/// aliases, tools of MCP servers (`mcp--server--tool`), and every path a patch names. A mode that
+/// does not exist has only the tools every mode has.
 ///
 /// # Errors
 /// When there is no such tool, the mode does not have it, or has it for other files only.
-pub fn decide_access(modes: &ModeSet, slug: &str, tool: &str, params: &Value, choice: ToolChoice<'_>) -> Result<(), AccessError> {
+pub fn decide_access(
+    modes: &ModeSet,
+    slug: &str,
+    tool: &str,
+    params: &Value,
+    choice: ToolChoice<'_>,
+) -> Result<(), AccessError> {
     let name = tool::resolve(tool);
     if !is_known(name) {
         return Err(AccessError::UnknownTool { tool: tool.to_owned() });
     }
     let mode = modes.find(slug);
-    if choice.disabled.iter().any(|disabled| tool::resolve(disabled) == name) || !has_tool(mode, name, choice.included) {
+    if choice.disabled.iter().any(|disabled| tool::resolve(disabled) == name)
+        || !has_tool(mode, name, choice.included)
+    {
         return Err(AccessError::NotAllowed { tool: tool.to_owned(), mode: slug.to_owned() });
     }
     if let Some(mode) = mode
-        && GROUPS.iter().any(|row| row.group == Group::Edit && (row.tools.contains(&name) || row.opt_in.contains(&name)))
+        && GROUPS.iter().any(|row| {
+            row.group == Group::Edit && (row.tools.contains(&name) || row.opt_in.contains(&name))
+        })
     {
         for path in edited_paths(params) {
             check_path(mode, name, path)?;
@@ -319,17 +398,24 @@ pub fn group_of(tool: ToolName) -> Option<Group> {
 }
 
 fn is_known(name: &str) -> bool {
-    ALWAYS.contains(&name) || GROUPS.iter().any(|row| row.tools.contains(&name) || row.opt_in.contains(&name))
+    ALWAYS.contains(&name)
+        || GROUPS.iter().any(|row| row.tools.contains(&name) || row.opt_in.contains(&name))
 }
 
 fn has_tool(mode: Option<&Mode>, name: &str, included: &[String]) -> bool {
     let opted_in = || included.iter().any(|included| tool::resolve(included) == name);
-    let has_group = |group: Group| mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group));
-    let is_left = || ToolName::find(name).is_none_or(|tool| mode.is_none_or(|mode| mode.tool_limits.leave(tool)));
+    let has_group = |group: Group| {
+        mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group))
+    };
+    let is_left = || {
+        ToolName::find(name).is_none_or(|tool| mode.is_none_or(|mode| mode.tool_limits.leave(tool)))
+    };
     ALWAYS.contains(&name)
-        || GROUPS
-            .iter()
-            .any(|row| (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in())) && has_group(row.group) && is_left())
+        || GROUPS.iter().any(|row| {
+            (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in()))
+                && has_group(row.group)
+                && is_left()
+        })
 }
 
 /// Returns every path a call of an edit tool would change.
@@ -340,21 +426,28 @@ fn edited_paths(params: &Value) -> Vec<&str> {
         paths.extend(["path", "file_path"].into_iter().filter_map(text));
     }
     for line in text("patch").unwrap_or_default().lines() {
-        paths.extend(PATCH_HEADERS.iter().find_map(|header| line.trim_start().strip_prefix(header)).map(str::trim));
+        paths.extend(
+            PATCH_HEADERS
+                .iter()
+                .find_map(|header| line.trim_start().strip_prefix(header))
+                .map(str::trim),
+        );
     }
     paths
 }
 
-/// Refuses a path that the mode's restrictions do not let it edit in its plain form, or that has none.
+/// Refuses a path that the mode's restrictions do not let it edit in its plain form, or that has
+/// none.
 fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestrictionError> {
-    let refused = |pattern: &str, limit: FileLimit, description: Option<&String>| FileRestrictionError {
-        tool: tool.into(),
-        mode: mode.name.clone(),
-        pattern: pattern.into(),
-        limit,
-        description: description.cloned(),
-        path: path.to_owned(),
-    };
+    let refused =
+        |pattern: &str, limit: FileLimit, description: Option<&String>| FileRestrictionError {
+            tool: tool.into(),
+            mode: mode.name.clone(),
+            pattern: pattern.into(),
+            limit,
+            description: description.cloned(),
+            path: path.to_owned(),
+        };
     let plain = plain_form(path);
     let is_in = |regex: &FileRegex| plain.as_ref().is_some_and(|plain| regex.matches(plain));
     let edit = mode.groups.iter().find(|entry| entry.group == Group::Edit);
@@ -368,21 +461,28 @@ fn check_path(mode: &Mode, tool: &str, path: &str) -> Result<(), FileRestriction
         let patterns: Vec<&str> = allowed.iter().map(FileRegex::source).collect();
         return Err(refused(&patterns.join(" or "), FileLimit::Only, None));
     }
-    // NOTE: a search that was given up counts as no match, so it must not be what lets a path through.
+    // NOTE: a search that was given up counts as no match, so it must not be what lets a path
+    // through.
     let may_be_in = |regex: &&FileRegex| plain.as_ref().is_none_or(|plain| regex.may_match(plain));
     if let Some(regex) = disallowed.iter().find(may_be_in) {
         return Err(refused(regex.source(), FileLimit::Never, None));
     }
     let subject = plain.as_deref().unwrap_or(path);
-    let denying = mode.permission_maps().into_iter().find_map(|map| Some((map, map.denying(Permission::Edit, subject)?)));
+    let denying = mode
+        .permission_maps()
+        .into_iter()
+        .find_map(|map| Some((map, map.denying(Permission::Edit, subject)?)));
     match denying {
-        Some((map, rule)) if rule.pattern == "*" => Err(refused(&map.left(Permission::Edit).join(" or "), FileLimit::Only, None)),
+        Some((map, rule)) if rule.pattern == "*" => {
+            Err(refused(&map.left(Permission::Edit).join(" or "), FileLimit::Only, None))
+        }
         Some((_, rule)) => Err(refused(&rule.pattern, FileLimit::Never, None)),
         None => Ok(()),
     }
 }
 
-/// Returns a path without `.`, `..` and double slashes. Whether an absolute one may be used at all is for whoever opens it to say.
+/// Returns a path without `.`, `..` and double slashes. Whether an absolute one may be used at all
+/// is for whoever opens it to say.
 fn plain_form(path: &str) -> Option<String> {
     match RepoPath::parse(path) {
         Ok(plain) => Some(plain.as_str().to_owned()),
@@ -395,7 +495,10 @@ fn plain_form(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccessError, Offer, Purpose, ToolChoice, check_edit, check_intent, decide_access, edit_limits, offered};
+    use super::{
+        AccessError, Offer, Purpose, ToolChoice, check_edit, check_intent, decide_access,
+        edit_limits, offered,
+    };
     use crate::{ModeSet, ModeSource, builtin, loader};
     use locum_base::path::RepoPath;
     use locum_base::tool::{self, ToolName};
@@ -406,8 +509,12 @@ mod tests {
     use serde_json::json;
 
     fn modes() -> ModeSet {
-        let text = "customModes:\n  - {slug: tests, name: Tests, roleDefinition: R, groups: [[edit, {fileRegex: '^tests/'}]]}\n  - {slug: free, name: Free, roleDefinition: R, groups: [edit, mcp]}\n";
-        let custom = loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() }).unwrap();
+        let text = "customModes:\n  - {slug: tests, name: Tests, roleDefinition: R, groups: \
+                    [[edit, {fileRegex: '^tests/'}]]}\n  - {slug: free, name: Free, \
+                    roleDefinition: R, groups: [edit, mcp]}\n";
+        let custom =
+            loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() })
+                .unwrap();
         ModeSet::merge([builtin::modes(), custom])
     }
 
@@ -446,15 +553,41 @@ mod tests {
     fn a_restriction_holds_on_every_path_a_call_names() {
         check("tests", "write_file", json!({"path": "tests/a", "content": ""}), "yes");
         check("tests", "write_to_file", json!({"path": "src/a", "content": ""}), "not src/a");
-        check("tests", "write_to_file", json!({"path": "tests/../src/a", "content": "x"}), "not tests/../src/a");
+        check(
+            "tests",
+            "write_to_file",
+            json!({"path": "tests/../src/a", "content": "x"}),
+            "not tests/../src/a",
+        );
         check("tests", "write_to_file", json!({"path": "./tests//a", "content": "x"}), "yes");
-        check("tests", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "not /tests/a");
-        check("tests", "write_to_file", json!({"path": "tests/../../tests/a", "content": "x"}), "not tests/../../tests/a");
+        check(
+            "tests",
+            "write_to_file",
+            json!({"path": "/tests/a", "content": "x"}),
+            "not /tests/a",
+        );
+        check(
+            "tests",
+            "write_to_file",
+            json!({"path": "tests/../../tests/a", "content": "x"}),
+            "not tests/../../tests/a",
+        );
         check("free", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "yes");
-        check("tests", "search_and_replace", json!({"file_path": "src/a", "old_string": "", "new_string": null}), "not src/a");
-        let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") });
+        check(
+            "tests",
+            "search_and_replace",
+            json!({"file_path": "src/a", "old_string": "", "new_string": null}),
+            "not src/a",
+        );
+        let patch =
+            |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") });
         check("tests", "apply_patch", patch("*** Update File: tests/a\n@@\n-x"), "yes");
-        check("tests", "apply_patch", patch("*** Update File: tests/a\n*** Move to: src/a\n@@\n-x"), "not src/a");
+        check(
+            "tests",
+            "apply_patch",
+            patch("*** Update File: tests/a\n*** Move to: src/a\n@@\n-x"),
+            "not src/a",
+        );
         check("tests", "apply_patch", patch("*** Delete File: tests/../b"), "not tests/../b");
     }
 
@@ -465,10 +598,15 @@ mod tests {
         let architect = modes.find("architect").unwrap();
         assert_eq!(check_edit(architect, ToolName::ApplyDiff, &path("docs/plan.md")), Ok(()));
         assert_eq!(
-            check_edit(architect, ToolName::ApplyDiff, &path("src/lib.rs")).unwrap_err().to_string(),
+            check_edit(architect, ToolName::ApplyDiff, &path("src/lib.rs"))
+                .unwrap_err()
+                .to_string(),
             r"Tool 'apply_diff' in mode '🏗️ Architect' can only edit files matching pattern: \.md$ (Markdown files only). Got: src/lib.rs"
         );
-        assert_eq!(check_edit(modes.find("code").unwrap(), ToolName::ApplyDiff, &path("src/lib.rs")), Ok(()));
+        assert_eq!(
+            check_edit(modes.find("code").unwrap(), ToolName::ApplyDiff, &path("src/lib.rs")),
+            Ok(())
+        );
     }
 
     #[test]
@@ -477,12 +615,17 @@ mod tests {
         let said = |slug: &str, path: &str| {
             let mode = modes.find(slug).unwrap();
             let intent = Intent::Edit(RepoPath::parse(path).unwrap());
-            check_intent(mode, ToolName::ExecuteCommand, &intent).err().map(|error| error.to_string())
+            check_intent(mode, ToolName::ExecuteCommand, &intent)
+                .err()
+                .map(|error| error.to_string())
         };
         assert_eq!(said("tests", "tests/a"), None);
         assert_eq!(
             said("tests", "src/a").as_deref(),
-            Some("Tool 'execute_command' in mode 'Tests' can only edit files matching pattern: ^tests/. Got: src/a")
+            Some(
+                "Tool 'execute_command' in mode 'Tests' can only edit files matching pattern: \
+                 ^tests/. Got: src/a"
+            )
         );
         assert_eq!(said("free", "src/a"), None);
         assert!(said("ask", "src/a").unwrap().contains("cannot change files"));
@@ -490,11 +633,18 @@ mod tests {
 
     #[test]
     fn a_mode_may_only_lose_files_to_its_lists() {
-        let text = "customModes:\n  - {slug: x, name: X, roleDefinition: R, groups: [[edit, {fileRegex: '\\.rs$'}]], allowedFilePaths: ['^src/', '^lib/'], disallowedFilePaths: ['gen']}\n";
-        let mode = loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() }).unwrap().remove(0);
+        let text = "customModes:\n  - {slug: x, name: X, roleDefinition: R, groups: [[edit, \
+                    {fileRegex: '\\.rs$'}]], allowedFilePaths: ['^src/', '^lib/'], \
+                    disallowedFilePaths: ['gen']}\n";
+        let mode =
+            loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() })
+                .unwrap()
+                .remove(0);
         let said = |path: &str| {
             let path = RepoPath::parse(path).unwrap();
-            check_edit(&mode, ToolName::WriteToFile, &path).err().map(|error| format!("{} {}", error.limit, error.pattern))
+            check_edit(&mode, ToolName::WriteToFile, &path)
+                .err()
+                .map(|error| format!("{} {}", error.limit, error.pattern))
         };
         assert_eq!(said("src/a.rs"), None);
         assert_eq!(said("lib/a.rs"), None);
@@ -506,22 +656,41 @@ mod tests {
 
     #[test]
     fn a_permission_map_names_what_is_left() {
-        let text = "---\nname: x\npermission:\n  bash:\n    '*': deny\n    'git diff *': allow\n  edit:\n    '*': deny\n    'docs/*': ask\n  read:\n    'secret*': deny\n  task:\n    '*': deny\n---\nP";
+        let text = "---\nname: x\npermission:\n  bash:\n    '*': deny\n    'git diff *': allow\n  \
+                    edit:\n    '*': deny\n    'docs/*': ask\n  read:\n    'secret*': deny\n  \
+                    task:\n    '*': deny\n---\nP";
         let source = ModeSource::Project { file: ".kilo/agent/x.md".to_owned() };
         let mode = crate::agent::parse(text, "x", &source).unwrap().modes.remove(0);
         let path = |text: &str| RepoPath::parse(text).unwrap();
-        let said = |tool: ToolName, intent: Intent| check_intent(&mode, tool, &intent).err().map(|error| error.to_string());
-        let command = |text: &str| said(ToolName::ExecuteCommand, Intent::Command(Script::parse(text)));
+        let said = |tool: ToolName, intent: Intent| {
+            check_intent(&mode, tool, &intent).err().map(|error| error.to_string())
+        };
+        let command =
+            |text: &str| said(ToolName::ExecuteCommand, Intent::Command(Script::parse(text)));
         assert_eq!(command("git diff --stat"), None);
-        assert_eq!(command("rm x").as_deref(), Some("Tool 'execute_command' in mode 'x' is denied for `*`. Allowed here: `git diff *`."));
+        assert_eq!(
+            command("rm x").as_deref(),
+            Some(
+                "Tool 'execute_command' in mode 'x' is denied for `*`. Allowed here: `git diff *`."
+            )
+        );
         assert_eq!(said(ToolName::ApplyDiff, Intent::Edit(path("docs/a"))), None);
         assert_eq!(
             said(ToolName::ApplyDiff, Intent::Edit(path("src/a"))).as_deref(),
-            Some("Tool 'apply_diff' in mode 'x' can only edit files matching pattern: docs/*. Got: src/a")
+            Some(
+                "Tool 'apply_diff' in mode 'x' can only edit files matching pattern: docs/*. Got: \
+                 src/a"
+            )
         );
         assert_eq!(said(ToolName::ReadFile, Intent::Read(path("src/a"))), None);
-        assert!(said(ToolName::ReadFile, Intent::Read(path("secret/a"))).unwrap().contains("`secret*`"));
-        assert!(said(ToolName::NewTask, Intent::Delegate("code".into())).unwrap().contains("Nothing like it"));
+        assert!(
+            said(ToolName::ReadFile, Intent::Read(path("secret/a"))).unwrap().contains("`secret*`")
+        );
+        assert!(
+            said(ToolName::NewTask, Intent::Delegate("code".into()))
+                .unwrap()
+                .contains("Nothing like it")
+        );
     }
 
     #[test]
@@ -532,8 +701,15 @@ mod tests {
             offered(modes.find(slug).unwrap(), offer).contains(&tool)
         };
         assert!(has("code", Switching::Coordinator, false, ToolName::RequestModeSwitch));
-        for (mode, switching) in [("coordinator", Switching::Coordinator), ("code", Switching::Direct), ("code", Switching::Off)] {
-            assert!(!has(mode, switching, false, ToolName::RequestModeSwitch), "{mode} {switching:?}");
+        for (mode, switching) in [
+            ("coordinator", Switching::Coordinator),
+            ("code", Switching::Direct),
+            ("code", Switching::Off),
+        ] {
+            assert!(
+                !has(mode, switching, false, ToolName::RequestModeSwitch),
+                "{mode} {switching:?}"
+            );
         }
         assert!(has("coordinator", Switching::Coordinator, false, ToolName::SwitchMode));
         assert!(!has("code", Switching::Coordinator, false, ToolName::SwitchMode));
@@ -547,11 +723,18 @@ mod tests {
     fn who_decides_for_another_task_steers_nothing_else() {
         let modes = modes();
         let deciding = |slug: &str| {
-            let offer = Offer { switching: Switching::Coordinator, may_delegate: true, purpose: Purpose::Decide, included: &[] };
+            let offer = Offer {
+                switching: Switching::Coordinator,
+                may_delegate: true,
+                purpose: Purpose::Decide,
+                included: &[],
+            };
             offered(modes.find(slug).unwrap(), offer)
         };
-        let reads = [ToolName::ReadFile, ToolName::ListFiles, ToolName::SearchFiles, ToolName::WebFetch];
-        let all = [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();
+        let reads =
+            [ToolName::ReadFile, ToolName::ListFiles, ToolName::SearchFiles, ToolName::WebFetch];
+        let all =
+            [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();
         assert_eq!(deciding("coordinator"), all);
         assert!(!deciding("code").contains(&ToolName::CoordinateMode));
     }
@@ -568,7 +751,12 @@ mod tests {
             ToolName::AttemptCompletion,
             ToolName::NewTask,
         ];
-        let offer = Offer { switching: Switching::Off, may_delegate: true, purpose: Purpose::Work, included: &[ToolName::ApplyPatch] };
+        let offer = Offer {
+            switching: Switching::Off,
+            may_delegate: true,
+            purpose: Purpose::Work,
+            included: &[ToolName::ApplyPatch],
+        };
         assert_eq!(offered(orchestrator, offer), common);
     }
 
@@ -576,7 +764,12 @@ mod tests {
     fn an_opt_in_tool_needs_the_profile_and_the_modes_group() {
         let modes = modes();
         let has = |slug: &str, included: &[ToolName]| {
-            let offer = Offer { switching: Switching::Off, may_delegate: false, purpose: Purpose::Work, included };
+            let offer = Offer {
+                switching: Switching::Off,
+                may_delegate: false,
+                purpose: Purpose::Work,
+                included,
+            };
             offered(modes.find(slug).unwrap(), offer).contains(&ToolName::ApplyPatch)
         };
         assert!(has("code", &[ToolName::ApplyPatch]));

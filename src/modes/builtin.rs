@@ -23,8 +23,10 @@ mod tests {
 
     #[test]
     fn gives_each_mode_the_groups_it_needs_and_no_more() {
-        let groups: Vec<(String, Vec<Group>)> =
-            modes().into_iter().map(|mode| (mode.slug, mode.groups.iter().map(|entry| entry.group).collect())).collect();
+        let groups: Vec<(String, Vec<Group>)> = modes()
+            .into_iter()
+            .map(|mode| (mode.slug, mode.groups.iter().map(|entry| entry.group).collect()))
+            .collect();
         let expected = [
             ("architect", vec![Group::Read, Group::Edit, Group::Mcp]),
             ("code", vec![Group::Read, Group::Edit, Group::Command, Group::Mcp]),

@@ -1,5 +1,5 @@
-//! `FileRegex`: the restriction of an edit group. In: the pattern of a mode file and a path in its plain form; out: whether the path
-//! matches, in bounded time. Does not know modes or tools.
+//! `FileRegex`: the restriction of an edit group. In: the pattern of a mode file and a path in its
+//! plain form; out: whether the path matches, in bounded time. Does not know modes or tools.
 
 use fancy_regex::{Regex, RegexBuilder};
 
@@ -12,7 +12,8 @@ const BACKTRACK_LIMIT: usize = 200_000;
 /// Memory of one compiled pattern.
 const COMPILED_LIMIT_BYTES: usize = 2 * 1024 * 1024;
 
-/// A `fileRegex`: JavaScript semantics without flags, searched anywhere in the normalised path, bounded in time.
+/// A `fileRegex`: JavaScript semantics without flags, searched anywhere in the normalised path,
+/// bounded in time.
 #[derive(Clone, Debug)]
 pub struct FileRegex {
     source: String,
@@ -45,7 +46,8 @@ impl FileRegex {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// When the pattern is too long, not a JavaScript regular expression, or beyond what the engine can do.
+    /// When the pattern is too long, not a JavaScript regular expression, or beyond what the engine
+    /// can do.
     pub fn parse(source: &str) -> Result<Self, FileRegexError> {
         if source.len() > PATTERN_LIMIT_BYTES {
             return Err(FileRegexError::TooLong(source.len()));
@@ -65,7 +67,8 @@ impl FileRegex {
         &self.source
     }
 
-    /// Returns true when the pattern is found in a path. A search that takes too long has not found it.
+    /// Returns true when the pattern is found in a path. A search that takes too long has not found
+    /// it.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         self.compiled.is_match(path).unwrap_or(false)
@@ -175,16 +178,30 @@ mod tests {
 
     #[test]
     fn refuses_what_it_cannot_keep() {
-        for pattern in [r"\uD800", r"[\uD800-\uDFFF]", r"(a)(?<=\1)", &"(".repeat(60), "a{99999}", "(?:(?:a{1000}){1000}){1000}"] {
+        for pattern in [
+            r"\uD800",
+            r"[\uD800-\uDFFF]",
+            r"(a)(?<=\1)",
+            &"(".repeat(60),
+            "a{99999}",
+            "(?:(?:a{1000}){1000}){1000}",
+        ] {
             assert!(FileRegex::parse(pattern).is_err(), "{pattern}");
         }
         assert!(FileRegex::parse(&"a".repeat(9000)).is_err());
-        assert_eq!(FileRegex::parse(r"\uD83D\uDE00").map(|regex| regex.matches("😀")).ok(), Some(true));
+        assert_eq!(
+            FileRegex::parse(r"\uD83D\uDE00").map(|regex| regex.matches("😀")).ok(),
+            Some(true)
+        );
     }
 
     #[test]
     fn gives_up_on_explosions() {
-        for pattern in [r"^(?:(a+)+)+(?!x)\1b$", "^(?:(?:(?=a)a{1000}){1000}){1000}$", "(?:(?:(?:(?=a)a?){1000}){1000}){1000}b"] {
+        for pattern in [
+            r"^(?:(a+)+)+(?!x)\1b$",
+            "^(?:(?:(?=a)a{1000}){1000}){1000}$",
+            "(?:(?:(?:(?=a)a?){1000}){1000}){1000}b",
+        ] {
             let regex = FileRegex::parse(pattern).unwrap();
             assert!(!regex.matches(&"a".repeat(4000)), "{pattern}");
         }

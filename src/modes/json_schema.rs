@@ -1,5 +1,6 @@
-//! The JSON Schema of `.locum/modes.yml`. In: nothing; out: the keys a mode has in the vocabulary that is written back, with what they mean.
-//! Other words for the same keys are read, but not proposed. `tests/schema.rs` holds schema and reader together.
+//! The JSON Schema of `.locum/modes.yml`. In: nothing; out: the keys a mode has in the vocabulary
+//! that is written back, with what they mean. Other words for the same keys are read, but not
+//! proposed. `tests/schema.rs` holds schema and reader together.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,11 @@ const TEXTS: &[(&str, &str)] = &[
     ("systemPrompt", "Instructions right after the role"),
     ("apiProvider", "Whose protocol the mode's own model speaks"),
     ("apiModel", "The model this mode runs on: a profile, or a model's name"),
-    ("apiBase", "Where that model's provider starts; used only where a person or a known provider ties the host"),
+    (
+        "apiBase",
+        "Where that model's provider starts; used only where a person or a known provider ties \
+         the host",
+    ),
     ("preferredModelId", "The model this mode runs on where there is a profile for it"),
     ("groupName", "The heading it is listed under"),
     ("iconName", "The name of its sign"),
@@ -32,19 +37,29 @@ const LISTS: &[(&str, &str)] = &[
 pub fn schema() -> Value {
     let mut properties = Map::new();
     let needed = |description: &str, pattern: &str, example: &str| json!({ "description": description, "type": "string", "pattern": pattern, "examples": [example] });
-    properties.insert("slug".to_owned(), needed("Its name in commands and files", "^[a-zA-Z0-9-]+$", "docs"));
+    properties.insert(
+        "slug".to_owned(),
+        needed("Its name in commands and files", "^[a-zA-Z0-9-]+$", "docs"),
+    );
     properties.insert("name".to_owned(), needed("Its name for people", "[^]", "Docs writer"));
-    properties.insert("roleDefinition".to_owned(), needed("Who the model is in this mode", "[^]", "You write the documentation."));
+    properties.insert(
+        "roleDefinition".to_owned(),
+        needed("Who the model is in this mode", "[^]", "You write the documentation."),
+    );
     properties.insert("groups".to_owned(), groups());
     for (key, description) in TEXTS {
-        properties.insert((*key).to_owned(), json!({ "description": description, "type": "string" }));
+        properties
+            .insert((*key).to_owned(), json!({ "description": description, "type": "string" }));
     }
     for (key, description) in LISTS {
-        properties.insert((*key).to_owned(), json!({ "description": description, "type": "array", "items": { "type": "string" } }));
+        properties.insert(
+            (*key).to_owned(),
+            json!({ "description": description, "type": "array", "items": { "type": "string" } }),
+        );
     }
-    let value = json!({ "anyOf": [{ "type": "string" }, { "type": "boolean" }, { "type": "number" }] });
-    let variables =
-        json!({ "description": "What `{{name}}` stands for in the mode's texts", "type": "object", "additionalProperties": value });
+    let value =
+        json!({ "anyOf": [{ "type": "string" }, { "type": "boolean" }, { "type": "number" }] });
+    let variables = json!({ "description": "What `{{name}}` stands for in the mode's texts", "type": "object", "additionalProperties": value });
     properties.insert("variables".to_owned(), variables);
     let source = json!({ "description": "Whose mode it is; says nothing here", "enum": ["global", "project", "organization"] });
     properties.insert("source".to_owned(), source);
@@ -60,9 +75,13 @@ pub fn schema() -> Value {
 
 fn groups() -> Value {
     let names: Vec<&str> = Group::ALL.iter().map(|group| group.as_str()).collect();
-    let meanings =
-        ["Only files whose path matches this JavaScript regular expression are edited", "What that means, for people and the model"];
-    let option = |(key, meaning): (&&str, &str)| ((*key).to_owned(), json!({ "description": meaning, "type": "string" }));
+    let meanings = [
+        "Only files whose path matches this JavaScript regular expression are edited",
+        "What that means, for people and the model",
+    ];
+    let option = |(key, meaning): (&&str, &str)| {
+        ((*key).to_owned(), json!({ "description": meaning, "type": "string" }))
+    };
     let options: Map<String, Value> = OPTION_KEYS.iter().zip(meanings).map(option).collect();
     let options = json!({ "type": "object", "properties": options, "additionalProperties": false });
     let limited = json!({ "type": "array", "prefixItems": [{ "const": Group::Edit.as_str() }, options], "minItems": 2, "maxItems": 2 });

@@ -1,4 +1,5 @@
-//! Modes and prompts. Who the agent is, which tools it has and which files it may touch. Pure: files' texts come in as text.
+//! Modes and prompts. Who the agent is, which tools it has and which files it may touch. Pure:
+//! files' texts come in as text.
 
 pub mod access;
 pub mod agent;
@@ -109,7 +110,8 @@ pub struct ModeModel {
 pub enum ModelNeed {
     /// The mode cannot run without it.
     Required,
-    /// Another program's name for a model: where no profile is called so, the run's own model is used.
+    /// Another program's name for a model: where no profile is called so, the run's own model is
+    /// used.
     Preferred,
 }
 
@@ -153,7 +155,9 @@ pub struct GroupEntry {
 }
 
 /// A set of tools that modes give together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Group {
     /// Reading, listing, searching.
@@ -170,7 +174,8 @@ pub enum Group {
 
 impl Group {
     /// Every group.
-    pub const ALL: &'static [Self] = &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
+    pub const ALL: &'static [Self] =
+        &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
 
     /// Returns the name mode files use.
     #[must_use]
@@ -240,7 +245,9 @@ impl ModeSource {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Builtin => None,
-            Self::Global { file } | Self::Project { file } | Self::Organization { file } => Some(file),
+            Self::Global { file } | Self::Project { file } | Self::Organization { file } => {
+                Some(file)
+            }
         }
     }
 }
@@ -252,7 +259,8 @@ pub struct ModeSet {
 }
 
 impl ModeSet {
-    /// Joins modes in order of precedence: a later one takes the place of an earlier one with the same slug.
+    /// Joins modes in order of precedence: a later one takes the place of an earlier one with the
+    /// same slug.
     #[must_use]
     pub fn merge(layers: impl IntoIterator<Item = Vec<Mode>>) -> Self {
         let mut modes: Vec<Mode> = Vec::new();
@@ -286,7 +294,12 @@ impl ModeSet {
 impl Mode {
     /// Returns a mode that has no tools of its own and says nothing but who it is.
     #[must_use]
-    pub fn new(slug: impl Into<String>, name: impl Into<String>, role_definition: impl Into<String>, source: ModeSource) -> Self {
+    pub fn new(
+        slug: impl Into<String>,
+        name: impl Into<String>,
+        role_definition: impl Into<String>,
+        source: ModeSource,
+    ) -> Self {
         Self {
             slug: slug.into(),
             name: name.into(),
@@ -311,15 +324,17 @@ impl Mode {
         }
     }
 
-    /// Returns a text of this mode with its variables filled in: `{{name}}`, blanks inside allowed. A name it does not have stays
-    /// as it is written.
+    /// Returns a text of this mode with its variables filled in: `{{name}}`, blanks inside allowed.
+    /// A name it does not have stays as it is written.
     #[must_use]
     pub fn filled(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("{{") {
             filled.push_str(before);
-            let value = after.split_once("}}").and_then(|(name, after)| Some((self.variables.get(name.trim())?, after)));
+            let value = after
+                .split_once("}}")
+                .and_then(|(name, after)| Some((self.variables.get(name.trim())?, after)));
             match value {
                 Some((value, after)) => {
                     filled.push_str(value);
@@ -339,7 +354,8 @@ impl Mode {
         [&self.permissions, &self.narrowed]
     }
 
-    /// Returns the tools this mode gives, before the policy and the run take some away; in the order shown to models.
+    /// Returns the tools this mode gives, before the policy and the run take some away; in the
+    /// order shown to models.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolName> {
         access::tools_of(self)

@@ -1,9 +1,11 @@
-//! From the texts of every file that defines modes to the modes of a run. In: texts with their paths, and how strictly they are read; out:
-//! one mode a slug and what should be told, or every mistake of every file.
+//! From the texts of every file that defines modes to the modes of a run. In: texts with their
+//! paths, and how strictly they are read; out: one mode a slug and what should be told, or every
+//! mistake of every file.
 //!
-//! Precedence, whole modes by slug: built-in, the user's, the repository's (agent files, then mode files), the organisation's. Two things
-//! keep a mode from slipping through to a weaker definition: a mode with mistakes takes its slug with it, and an agent that is no mode in
-//! its own program never takes the place of a built-in mode.
+//! Precedence, whole modes by slug: built-in, the user's, the repository's (agent files, then mode
+//! files), the organisation's. Two things keep a mode from slipping through to a weaker definition:
+//! a mode with mistakes takes its slug with it, and an agent that is no mode in its own program
+//! never takes the place of a built-in mode.
 
 use crate::agent::{self, AgentFile};
 use crate::loader::{self, ModeError, ModeErrors, ModeFile, Strictness};
@@ -47,7 +49,9 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeE
     let mut layers: Vec<((u8, usize), Definitions)> = Vec::new();
     let mut errors: Vec<ModeError> = Vec::new();
     for text in texts {
-        match definitions(text, strictness).or_else(|errors| put_up_with(errors, &text.source, strictness)) {
+        match definitions(text, strictness)
+            .or_else(|errors| put_up_with(errors, &text.source, strictness))
+        {
             Ok(definitions) => layers.extend(by_rank(definitions, &text.source)),
             Err(found) => errors.extend(found.0),
         }
@@ -72,20 +76,32 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<Merged, ModeE
 /// Every mistake.
 pub fn definitions(file: &ModeText, strictness: Strictness) -> Result<Definitions, ModeErrors> {
     match Kind::of(&file.source) {
-        Kind::ModeFile => loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file),
-        Kind::AgentsFile => agent::parse_agents_file(&file.text, &file.source).map(of_agent_file).map(without_builtin_names),
-        Kind::Agent(AgentKind::Claude, below) => {
-            agent::parse(&file.text, below, &file.source).map(of_agent_file).map(without_builtin_names)
+        Kind::ModeFile => {
+            loader::parse_file(&file.text, &file.source, strictness).map(of_mode_file)
         }
-        Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => agent::parse(&file.text, below, &file.source).map(of_agent_file),
+        Kind::AgentsFile => agent::parse_agents_file(&file.text, &file.source)
+            .map(of_agent_file)
+            .map(without_builtin_names),
+        Kind::Agent(AgentKind::Claude, below) => agent::parse(&file.text, below, &file.source)
+            .map(of_agent_file)
+            .map(without_builtin_names),
+        Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below) => {
+            agent::parse(&file.text, below, &file.source).map(of_agent_file)
+        }
     }
 }
 
-/// Returns what becomes of a file with mistakes: those of other programs' agents are warnings, as they are there. A slug that another
-/// program would have taken as a mode is lost.
-fn put_up_with(errors: ModeErrors, source: &ModeSource, strictness: Strictness) -> Result<Definitions, ModeErrors> {
+/// Returns what becomes of a file with mistakes: those of other programs' agents are warnings, as
+/// they are there. A slug that another program would have taken as a mode is lost.
+fn put_up_with(
+    errors: ModeErrors,
+    source: &ModeSource,
+    strictness: Strictness,
+) -> Result<Definitions, ModeErrors> {
     let lost = match (Kind::of(source), strictness) {
-        (Kind::ModeFile, _) | (Kind::Agent(AgentKind::Locum, _), Strictness::Strict) => return Err(errors),
+        (Kind::ModeFile, _) | (Kind::Agent(AgentKind::Locum, _), Strictness::Strict) => {
+            return Err(errors);
+        }
         (Kind::AgentsFile | Kind::Agent(AgentKind::Claude, _), _) => Vec::new(),
         (Kind::Agent(AgentKind::Kilo | AgentKind::Locum, below), _) => vec![agent::slug_of(below)],
     };
@@ -104,10 +120,11 @@ impl<'s> Kind<'s> {
     fn of(source: &'s ModeSource) -> Self {
         match source {
             ModeSource::Project { file } if file == AGENTS_FILE => Self::AgentsFile,
-            ModeSource::Project { file } => {
-                places::agent_folder(file).map_or(Self::ModeFile, |(_, folder, below)| Self::Agent(folder.kind, below))
+            ModeSource::Project { file } => places::agent_folder(file)
+                .map_or(Self::ModeFile, |(_, folder, below)| Self::Agent(folder.kind, below)),
+            ModeSource::Builtin | ModeSource::Global { .. } | ModeSource::Organization { .. } => {
+                Self::ModeFile
             }
-            ModeSource::Builtin | ModeSource::Global { .. } | ModeSource::Organization { .. } => Self::ModeFile,
         }
     }
 }
@@ -130,11 +147,22 @@ fn without_builtin_names(definitions: Definitions) -> Definitions {
         line: 0,
         column: 0,
         path: String::new(),
-        message: format!("the built-in mode `{}` keeps its name, so this agent has none", mode.slug),
-        hint: Some("give it another name, or put it into `.locum/agents/`, where it takes the mode's place".to_owned()),
+        message: format!(
+            "the built-in mode `{}` keeps its name, so this agent has none",
+            mode.slug
+        ),
+        hint: Some(
+            "give it another name, or put it into `.locum/agents/`, where it takes the mode's \
+             place"
+                .to_owned(),
+        ),
         excerpt: None,
     });
-    Definitions { modes, lost: Vec::new(), warnings: definitions.warnings.into_iter().chain(kept_back).collect() }
+    Definitions {
+        modes,
+        lost: Vec::new(),
+        warnings: definitions.warnings.into_iter().chain(kept_back).collect(),
+    }
 }
 
 /// Splits what a file defines by who wins: a file may hold modes of several owners.
@@ -156,7 +184,11 @@ fn rank(source: &ModeSource) -> (u8, usize) {
     let index = PROJECT_FILES.iter().position(|path| *path == file);
     match source {
         ModeSource::Builtin => (0, 0),
-        ModeSource::Global { file } => (1, usize::from(!file.ends_with(".kilocodemodes")) + usize::from(file.ends_with("/modes.yml"))),
+        ModeSource::Global { file } => (
+            1,
+            usize::from(!file.ends_with(".kilocodemodes"))
+                + usize::from(file.ends_with("/modes.yml")),
+        ),
         ModeSource::Project { .. } => match (index, places::agent_folder(file)) {
             (Some(index), _) => (4, index),
             (None, Some((index, _, _))) => (3, index),
@@ -178,7 +210,9 @@ mod tests {
     }
 
     fn modes(list: &[(&str, &str)]) -> String {
-        let mode = |(slug, name): &(&str, &str)| format!("  - {{slug: {slug}, name: {name}, roleDefinition: R, groups: [read]}}\n");
+        let mode = |(slug, name): &(&str, &str)| {
+            format!("  - {{slug: {slug}, name: {name}, roleDefinition: R, groups: [read]}}\n")
+        };
         format!("customModes:\n{}", list.iter().map(mode).collect::<String>())
     }
 
@@ -192,9 +226,14 @@ mod tests {
 
     #[test]
     fn later_places_win_by_slug_whatever_the_order_of_reading() {
-        let user = ModeText { source: ModeSource::Global { file: "/u/modes.yml".into() }, text: modes(&[("a", "user"), ("u", "user")]) };
-        let organization =
-            ModeText { source: ModeSource::Organization { file: "/u/organization-modes.yml".into() }, text: modes(&[("o", "org")]) };
+        let user = ModeText {
+            source: ModeSource::Global { file: "/u/modes.yml".into() },
+            text: modes(&[("a", "user"), ("u", "user")]),
+        };
+        let organization = ModeText {
+            source: ModeSource::Organization { file: "/u/organization-modes.yml".into() },
+            text: modes(&[("o", "org")]),
+        };
         let texts = [
             organization,
             project(".locum/modes.yml", &modes(&[("a", "locum"), ("o", "locum")])),
@@ -213,44 +252,73 @@ mod tests {
 
     #[test]
     fn a_kilo_file_says_whose_its_modes_are() {
-        let mode = |slug: &str, source: &str| format!("- {{slug: {slug}, name: kilo, roleDefinition: R, groups: [], source: {source}}}\n");
-        let kilo = [("a", "organization"), ("b", "project"), ("c", "global")].map(|(slug, source)| mode(slug, source)).concat();
+        let mode = |slug: &str, source: &str| {
+            format!(
+                "- {{slug: {slug}, name: kilo, roleDefinition: R, groups: [], source: {source}}}\n"
+            )
+        };
+        let kilo = [("a", "organization"), ("b", "project"), ("c", "global")]
+            .map(|(slug, source)| mode(slug, source))
+            .concat();
         let roo = modes(&[("a", "roo"), ("b", "roo"), ("c", "roo")]);
         let texts = [project(".kilocodemodes", &kilo), project(".roomodes", &roo)];
         assert_eq!(own(&texts, Strictness::Strict), ["c=roo", "b=roo", "a=kilo"]);
-        let user = ModeText { source: ModeSource::Global { file: "/u/modes.yml".into() }, text: modes(&[("c", "user")]) };
-        assert_eq!(own(&[project(".kilocodemodes", &kilo), user], Strictness::Strict), ["c=user", "b=kilo", "a=kilo"]);
+        let user = ModeText {
+            source: ModeSource::Global { file: "/u/modes.yml".into() },
+            text: modes(&[("c", "user")]),
+        };
+        assert_eq!(
+            own(&[project(".kilocodemodes", &kilo), user], Strictness::Strict),
+            ["c=user", "b=kilo", "a=kilo"]
+        );
     }
 
     #[test]
     fn a_broken_mode_uncovers_no_weaker_one() {
-        let text =
-            format!("{}  - {{slug: code, name: C, roleDefinition: R, groups: [[edit, {{fileRegex: '['}}]]}}\n", modes(&[("a", "A")]));
+        let text = format!(
+            "{}  - {{slug: code, name: C, roleDefinition: R, groups: [[edit, {{fileRegex: \
+             '['}}]]}}\n",
+            modes(&[("a", "A")])
+        );
         let texts = [project(".locum/modes.yml", &text)];
         assert!(merge(&texts, Strictness::Strict).is_err());
         let merged = merge(&texts, Strictness::Lenient).unwrap();
         assert!(merged.modes.find("a").is_some());
         assert_eq!(merged.modes.find("code"), None);
-        assert_eq!(merged.warnings.iter().map(|warning| warning.path.as_str()).collect::<Vec<_>>(), ["customModes.1.groups.0.1.fileRegex"]);
-        assert!(merge(&[project(".roomodes", "customModes: [")], Strictness::Lenient).is_err(), "no YAML at all");
+        assert_eq!(
+            merged.warnings.iter().map(|warning| warning.path.as_str()).collect::<Vec<_>>(),
+            ["customModes.1.groups.0.1.fileRegex"]
+        );
+        assert!(
+            merge(&[project(".roomodes", "customModes: [")], Strictness::Lenient).is_err(),
+            "no YAML at all"
+        );
     }
 
     #[test]
     fn a_broken_agent_stops_only_what_is_ours() {
         let broken = "---\nname: x\n---\n";
         assert!(merge(&[project(".locum/agents/code.md", broken)], Strictness::Strict).is_err());
-        for (path, code_is_left) in [(".claude/agents/code.md", true), (".kilo/agent/code.md", false)] {
+        for (path, code_is_left) in
+            [(".claude/agents/code.md", true), (".kilo/agent/code.md", false)]
+        {
             let merged = merge(&[project(path, broken)], Strictness::Strict).unwrap();
-            assert_eq!((merged.modes.find("code").is_some(), merged.warnings.len()), (code_is_left, 1), "{path}");
+            assert_eq!(
+                (merged.modes.find("code").is_some(), merged.warnings.len()),
+                (code_is_left, 1),
+                "{path}"
+            );
         }
     }
 
     #[test]
     fn an_agent_that_is_no_mode_replaces_no_built_in_mode() {
         let agent = "---\nname: debug\n---\nP";
-        for (path, expected) in
-            [(".claude/agents/x.md", vec![]), (".kilo/agent/x.md", vec!["debug=debug"]), (".locum/agents/x.md", vec!["debug=debug"])]
-        {
+        for (path, expected) in [
+            (".claude/agents/x.md", vec![]),
+            (".kilo/agent/x.md", vec!["debug=debug"]),
+            (".locum/agents/x.md", vec!["debug=debug"]),
+        ] {
             assert_eq!(own(&[project(path, agent)], Strictness::Strict), expected, "{path}");
         }
     }

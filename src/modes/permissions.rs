@@ -1,7 +1,9 @@
-//! `Permissions`: the permission map of an agent file. In: rules in the file's order, and what is to be done; out: denied or not.
+//! `Permissions`: the permission map of an agent file. In: rules in the file's order, and what is
+//! to be done; out: denied or not.
 //!
-//! The last rule that matches wins, as in the programs these files are from. A map can only take away here: `allow` and `ask` leave the
-//! decision to the policy, which stands for the person who would be asked.
+//! The last rule that matches wins, as in the programs these files are from. A map can only take
+//! away here: `allow` and `ask` leave the decision to the policy, which stands for the person who
+//! would be asked.
 
 use locum_policy::command::Script;
 use locum_policy::glob::name_matches;
@@ -51,7 +53,8 @@ pub struct PermissionRule {
 pub struct Permissions(pub Vec<PermissionRule>);
 
 impl Permissions {
-    /// Returns true when the last rule of a permission denies everything, so that it need not be offered at all.
+    /// Returns true when the last rule of a permission denies everything, so that it need not be
+    /// offered at all.
     #[must_use]
     pub fn deny_all(&self, permission: Permission) -> bool {
         let last = self.0.iter().rev().find(|rule| rule.permission == permission);
@@ -61,37 +64,54 @@ impl Permissions {
     /// Returns the rule that denies a path, or `None`.
     #[must_use]
     pub fn denying(&self, permission: Permission, subject: &str) -> Option<&PermissionRule> {
-        let rule = self.0.iter().rev().find(|rule| rule.permission == permission && matches(&rule.pattern, subject))?;
+        let rule = self
+            .0
+            .iter()
+            .rev()
+            .find(|rule| rule.permission == permission && matches(&rule.pattern, subject))?;
         (rule.action == Action::Deny).then_some(rule)
     }
 
-    /// Returns the rule that denies a script: one that denies it as written, or one of its commands. A script nobody understands is
-    /// denied by the first rule about commands that denies anything.
+    /// Returns the rule that denies a script: one that denies it as written, or one of its
+    /// commands. A script nobody understands is denied by the first rule about commands that denies
+    /// anything.
     #[must_use]
     pub fn denying_script(&self, script: &Script) -> Option<&PermissionRule> {
         let whole = self.denying(Permission::Command, script.text().trim());
         let commands = script.simple_commands();
         if commands.is_empty() {
-            return whole.or_else(|| self.0.iter().find(|rule| rule.permission == Permission::Command && rule.action == Action::Deny));
+            return whole.or_else(|| {
+                self.0.iter().find(|rule| {
+                    rule.permission == Permission::Command && rule.action == Action::Deny
+                })
+            });
         }
         if commands.len() == 1 && script.redirects().is_empty() {
-            return commands.first().and_then(|command| self.denying(Permission::Command, &command.words.join(" ")));
+            return commands
+                .first()
+                .and_then(|command| self.denying(Permission::Command, &command.words.join(" ")));
         }
-        let denying = commands.iter().find_map(|command| self.denying(Permission::Command, &command.words.join(" ")));
+        let denying = commands
+            .iter()
+            .find_map(|command| self.denying(Permission::Command, &command.words.join(" ")));
         denying.or_else(|| whole.filter(|rule| rule.pattern != "*"))
     }
 
     /// Returns the patterns of a permission that are not denied, for messages.
     #[must_use]
     pub fn left(&self, permission: Permission) -> Vec<&str> {
-        let rules = self.0.iter().filter(|rule| rule.permission == permission && rule.action != Action::Deny);
+        let rules = self
+            .0
+            .iter()
+            .filter(|rule| rule.permission == permission && rule.action != Action::Deny);
         rules.map(|rule| rule.pattern.as_str()).collect()
     }
 }
 
 /// A pattern that ends in a blank and `*` also matches what stands before the blank alone.
 fn matches(pattern: &str, subject: &str) -> bool {
-    name_matches(pattern, subject) || pattern.strip_suffix(" *").is_some_and(|start| name_matches(start, subject))
+    name_matches(pattern, subject)
+        || pattern.strip_suffix(" *").is_some_and(|start| name_matches(start, subject))
 }
 
 #[cfg(test)]
@@ -102,26 +122,51 @@ mod tests {
 
     fn map(permission: Permission, rules: &[(&str, Action)]) -> Permissions {
         Permissions(
-            rules.iter().map(|(pattern, action)| PermissionRule { permission, pattern: (*pattern).to_owned(), action: *action }).collect(),
+            rules
+                .iter()
+                .map(|(pattern, action)| PermissionRule {
+                    permission,
+                    pattern: (*pattern).to_owned(),
+                    action: *action,
+                })
+                .collect(),
         )
     }
 
     #[test]
     fn the_last_match_wins() {
-        let edits =
-            map(Permission::Edit, &[("*", Action::Deny), ("docs/*", Action::Allow), ("docs/api/*", Action::Ask), ("*.lock", Action::Deny)]);
-        for (path, denied) in [("src/a.rs", true), ("docs/a/b.md", false), ("docs/api/x.md", false), ("docs/x.lock", true)] {
+        let edits = map(
+            Permission::Edit,
+            &[
+                ("*", Action::Deny),
+                ("docs/*", Action::Allow),
+                ("docs/api/*", Action::Ask),
+                ("*.lock", Action::Deny),
+            ],
+        );
+        for (path, denied) in [
+            ("src/a.rs", true),
+            ("docs/a/b.md", false),
+            ("docs/api/x.md", false),
+            ("docs/x.lock", true),
+        ] {
             assert_eq!(edits.denying(Permission::Edit, path).is_some(), denied, "{path}");
         }
         assert!(edits.denying(Permission::Read, "src/a.rs").is_none());
         assert!(!edits.deny_all(Permission::Edit));
-        assert!(map(Permission::Edit, &[("docs/*", Action::Allow), ("*", Action::Deny)]).deny_all(Permission::Edit));
+        assert!(
+            map(Permission::Edit, &[("docs/*", Action::Allow), ("*", Action::Deny)])
+                .deny_all(Permission::Edit)
+        );
         assert!(!Permissions::default().deny_all(Permission::Edit));
     }
 
     #[test]
     fn every_command_of_a_script_counts() {
-        let commands = map(Permission::Command, &[("*", Action::Deny), ("git diff *", Action::Allow), ("ls", Action::Allow)]);
+        let commands = map(
+            Permission::Command,
+            &[("*", Action::Deny), ("git diff *", Action::Allow), ("ls", Action::Allow)],
+        );
         for (script, denied) in [
             ("git diff", false),
             ("git diff --stat", false),
@@ -132,11 +177,17 @@ mod tests {
             ("git diff $(rm x)", true),
             ("ls -l", true),
         ] {
-            assert_eq!(commands.denying_script(&Script::parse(script)).is_some(), denied, "{script}");
+            assert_eq!(
+                commands.denying_script(&Script::parse(script)).is_some(),
+                denied,
+                "{script}"
+            );
         }
         let forbidden = map(Permission::Command, &[("*>*", Action::Deny)]);
         assert!(forbidden.denying_script(&Script::parse("ls > x")).is_some());
         assert!(forbidden.denying_script(&Script::parse("ls")).is_none());
-        assert!(Permissions::default().denying_script(&Script::parse("git diff $(rm x)")).is_none());
+        assert!(
+            Permissions::default().denying_script(&Script::parse("git diff $(rm x)")).is_none()
+        );
     }
 }

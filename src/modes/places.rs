@@ -1,7 +1,10 @@
-//! Where modes are defined. In: a path below the repository's root; out: what kind of file it is and which file wins. Reads nothing.
+//! Where modes are defined. In: a path below the repository's root; out: what kind of file it is
+//! and which file wins. Reads nothing.
 
-/// The mode files of a repository, relative to its root; modes of a later one take the place of those of an earlier one.
-pub const PROJECT_FILES: &[&str] = &[".kilocodemodes", "custom_modes.yaml", ".roomodes", ".locum/modes.yml"];
+/// The mode files of a repository, relative to its root; modes of a later one take the place of
+/// those of an earlier one.
+pub const PROJECT_FILES: &[&str] =
+    &[".kilocodemodes", "custom_modes.yaml", ".roomodes", ".locum/modes.yml"];
 
 /// The mode files of the user's configuration folder, in the same order.
 pub const USER_FILES: &[&str] = &["custom_modes.yaml", "modes.yml"];
@@ -15,7 +18,8 @@ pub const AGENTS_FILE: &str = "AGENTS.md";
 /// Whose agent files a folder holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentKind {
-    /// Sub-agents of Claude Code and Kode, agents of GitHub Copilot. They do not take the place of a built-in mode: there they are something beside modes.
+    /// Sub-agents of Claude Code and Kode, agents of GitHub Copilot. They do not take the place of
+    /// a built-in mode: there they are something beside modes.
     Claude,
     /// Agents of Kilo Code and OpenCode, which are modes there too.
     Kilo,
@@ -59,12 +63,15 @@ pub const AGENT_FOLDERS: &[AgentFolder] = &[
     folder(".locum/agents", AgentKind::Locum, true),
 ];
 
-/// Returns the folder that makes a file an agent file, its place among them, and the file's path below it without its ending.
+/// Returns the folder that makes a file an agent file, its place among them, and the file's path
+/// below it without its ending.
 #[must_use]
 pub fn agent_folder(path: &str) -> Option<(usize, &'static AgentFolder, &str)> {
     AGENT_FOLDERS.iter().enumerate().find_map(|(index, folder)| {
         let below = path.strip_prefix(folder.path)?.strip_prefix('/')?.strip_suffix(".md")?;
-        let counts = !below.is_empty() && (folder.is_deep || !below.contains('/')) && !below.eq_ignore_ascii_case("README");
+        let counts = !below.is_empty()
+            && (folder.is_deep || !below.contains('/'))
+            && !below.eq_ignore_ascii_case("README");
         counts.then_some((index, folder, below))
     })
 }
@@ -94,7 +101,11 @@ mod tests {
             (".claude/agents/notes.txt", None),
             ("docs/.claude/agents/x.md", None),
         ] {
-            assert_eq!(agent_folder(path).map(|(_, folder, below)| (folder.kind, below)), expected, "{path}");
+            assert_eq!(
+                agent_folder(path).map(|(_, folder, below)| (folder.kind, below)),
+                expected,
+                "{path}"
+            );
             assert_eq!(may_define(path), expected.is_some(), "{path}");
         }
         assert!(may_define(".roomodes") && may_define("AGENTS.md") && !may_define("sub/.roomodes"));

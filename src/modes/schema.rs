@@ -1,5 +1,5 @@
-//! A mode as its files have it: the keys, and a mode written back in that shape. In: a checked [`Mode`]; out: plain data that serialises
-//! to what the loader reads. Reading is the loader's.
+//! A mode as its files have it: the keys, and a mode written back in that shape. In: a checked
+//! [`Mode`]; out: plain data that serialises to what the loader reads. Reading is the loader's.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,8 @@ pub struct ModeRecord {
 }
 
 impl ModeRecord {
-    /// Returns what a mode would lose if only this was written: limits that agent files have and mode files cannot say.
+    /// Returns what a mode would lose if only this was written: limits that agent files have and
+    /// mode files cannot say.
     #[must_use]
     pub fn lost(mode: &Mode) -> Option<&'static str> {
         if !mode.permissions.0.is_empty() {
@@ -150,7 +151,9 @@ pub struct ModeView {
 
 impl From<&Mode> for ModeRecord {
     fn from(mode: &Mode) -> Self {
-        let model_name = |need| mode.model.as_ref().filter(|model| model.need == need).map(|model| model.name.clone());
+        let model_name = |need| {
+            mode.model.as_ref().filter(|model| model.need == need).map(|model| model.name.clone())
+        };
         Self {
             slug: mode.slug.clone(),
             name: mode.name.clone(),
@@ -160,8 +163,18 @@ impl From<&Mode> for ModeRecord {
             custom_instructions: mode.custom_instructions.clone(),
             groups: mode.groups.iter().map(GroupRecord::from).collect(),
             system_prompt: mode.system_prompt.clone(),
-            allowed_file_paths: mode.file_limits.allowed.iter().map(|pattern| pattern.source().to_owned()).collect(),
-            disallowed_file_paths: mode.file_limits.disallowed.iter().map(|pattern| pattern.source().to_owned()).collect(),
+            allowed_file_paths: mode
+                .file_limits
+                .allowed
+                .iter()
+                .map(|pattern| pattern.source().to_owned())
+                .collect(),
+            disallowed_file_paths: mode
+                .file_limits
+                .disallowed
+                .iter()
+                .map(|pattern| pattern.source().to_owned())
+                .collect(),
             custom_rules: mode.rules.clone(),
             variables: mode.variables.clone(),
             api_provider: mode.model.as_ref().and_then(|model| model.provider.clone()),
@@ -180,14 +193,22 @@ impl From<&GroupEntry> for GroupRecord {
             return Self::Name(entry.group);
         }
         let file_regex = entry.file_regex.as_ref().map(|regex| regex.source().to_owned());
-        Self::WithOptions(entry.group, GroupOptions { file_regex, description: entry.description.clone() })
+        Self::WithOptions(
+            entry.group,
+            GroupOptions { file_regex, description: entry.description.clone() },
+        )
     }
 }
 
 impl From<&Mode> for ModeView {
     fn from(mode: &Mode) -> Self {
         let file = mode.source.file().map(str::to_owned);
-        Self { record: ModeRecord::from(mode), source: mode.source.word(), file, tools: mode.tools() }
+        Self {
+            record: ModeRecord::from(mode),
+            source: mode.source.word(),
+            file,
+            tools: mode.tools(),
+        }
     }
 }
 
@@ -202,7 +223,10 @@ mod tests {
         let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
         let records: Vec<ModeRecord> = builtin::modes().iter().map(ModeRecord::from).collect();
         let text = serde_json::json!({ "customModes": records }).to_string();
-        let expected: Vec<Mode> = builtin::modes().into_iter().map(|mode| Mode { source: source.clone(), ..mode }).collect();
+        let expected: Vec<Mode> = builtin::modes()
+            .into_iter()
+            .map(|mode| Mode { source: source.clone(), ..mode })
+            .collect();
         assert_eq!(loader::parse(&text, &source), Ok(expected));
     }
 
@@ -218,8 +242,10 @@ mod tests {
 
     #[test]
     fn a_view_says_where_a_mode_is_from_and_what_it_may() {
-        let text = "customModes: [{slug: docs, name: Docs, roleDefinition: R, groups: [read, [edit, {fileRegex: '\\.md$'}]]}]";
-        let modes = loader::parse(text, &ModeSource::Project { file: ".roomodes".to_owned() }).unwrap();
+        let text = "customModes: [{slug: docs, name: Docs, roleDefinition: R, groups: [read, \
+                    [edit, {fileRegex: '\\.md$'}]]}]";
+        let modes =
+            loader::parse(text, &ModeSource::Project { file: ".roomodes".to_owned() }).unwrap();
         let expected = serde_json::json!({
             "slug": "docs",
             "name": "Docs",

@@ -1,5 +1,6 @@
-//! Modes on their way between repositories: a mode file in which each mode carries the files of its rules folder. In: texts; out: texts and
-//! where they belong. Writes nothing; every path is one below the folder of its mode's rules, or the import is refused.
+//! Modes on their way between repositories: a mode file in which each mode carries the files of its
+//! rules folder. In: texts; out: texts and where they belong. Writes nothing; every path is one
+//! below the folder of its mode's rules, or the import is refused.
 
 use serde_json::{Map, Value};
 
@@ -83,11 +84,21 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
         let rules = match files {
             None => None,
             Some((node, None)) => {
-                errors.push(wrong(node.place, path, format!("expected a list, found {}", node.kind()), "leave it out"));
+                errors.push(wrong(
+                    node.place,
+                    path,
+                    format!("expected a list, found {}", node.kind()),
+                    "leave it out",
+                ));
                 None
             }
             Some((node, Some(files))) if files.len() > RULES_FILES_LIMIT => {
-                errors.push(wrong(node.place, path, format!("more than {RULES_FILES_LIMIT} files"), "split the mode's rules"));
+                errors.push(wrong(
+                    node.place,
+                    path,
+                    format!("more than {RULES_FILES_LIMIT} files"),
+                    "split the mode's rules",
+                ));
                 None
             }
             Some((_, Some(files))) => {
@@ -97,11 +108,17 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
                     match rules_file(file) {
                         Ok(file) if rules.iter().any(|other| other.path == file.path) => {
                             let message = format!("`{}` is carried twice", file.path);
-                            errors.push(wrong(files.get(number).map_or(Place::default(), |node| node.place), at, message, "keep one"));
+                            errors.push(wrong(
+                                files.get(number).map_or(Place::default(), |node| node.place),
+                                at,
+                                message,
+                                "keep one",
+                            ));
                         }
                         Ok(file) => rules.push(file),
                         Err((place, message)) => {
-                            let hint = "a rules file has a `relativePath` below its mode's folder and a `content`";
+                            let hint = "a rules file has a `relativePath` below its mode's folder \
+                                        and a `content`";
                             errors.push(wrong(place, at, message, hint));
                         }
                     }
@@ -117,7 +134,10 @@ pub fn parse(text: &str, origin: &str) -> Result<Vec<Carried>, ModeErrors> {
 fn rules_file(node: &Node) -> Result<RulesFile, (Place, String)> {
     let text = |key: &str| {
         let value = node.get(key).ok_or_else(|| (node.place, format!("`{key}` is missing")))?;
-        value.text().map(|text| (value.place, text)).ok_or_else(|| (value.place, format!("`{key}` is {}", value.kind())))
+        value
+            .text()
+            .map(|text| (value.place, text))
+            .ok_or_else(|| (value.place, format!("`{key}` is {}", value.kind())))
     };
     let (place, written) = text("relativePath")?;
     let (_, content) = text("content")?;
@@ -126,7 +146,11 @@ fn rules_file(node: &Node) -> Result<RulesFile, (Place, String)> {
         return Err((place, format!("path `{written}` leaves the folder of the mode's rules")));
     }
     let below = match parts.split_first() {
-        Some((first, rest)) if !rest.is_empty() && (*first == "rules" || first.starts_with("rules-")) => rest.join("/"),
+        Some((first, rest))
+            if !rest.is_empty() && (*first == "rules" || first.starts_with("rules-")) =>
+        {
+            rest.join("/")
+        }
         Some(_) | None => parts.join("/"),
     };
     let path = RepoPath::parse(&below).map_err(|error| (place, error.to_string()))?;
@@ -142,7 +166,13 @@ fn rules_file(node: &Node) -> Result<RulesFile, (Place, String)> {
 /// When a mode cannot be written.
 pub fn to_yaml(file: &Value) -> Result<String, edit::EditError> {
     let mut text = String::new();
-    for mode in file.get(TOP_KEY).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
+    for mode in file
+        .get(TOP_KEY)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+    {
         text = edit::edit(&text, &edit::Change::Put(mode.clone()))?;
     }
     Ok(if text.is_empty() { format!("{TOP_KEY}: []\n") } else { text })
@@ -164,15 +194,22 @@ mod tests {
 
     #[test]
     fn what_is_exported_is_imported_as_the_same() {
-        let file = |path: &str, content: &str| RulesFile { path: RepoPath::parse(path).unwrap(), content: content.to_owned() };
+        let file = |path: &str, content: &str| RulesFile {
+            path: RepoPath::parse(path).unwrap(),
+            content: content.to_owned(),
+        };
         let rules = vec![file("a.md", "# A\n\nwords: \"x\"\n"), file("deep/b.txt", "b")];
         let modes: Vec<(ModeRecord, Vec<RulesFile>)> =
             builtin::modes().iter().map(|mode| (ModeRecord::from(mode), rules.clone())).collect();
         let exported = render(&modes).unwrap();
-        for (name, text) in [("x.json", exported.to_string()), ("x.yaml", to_yaml(&exported).unwrap())] {
+        for (name, text) in
+            [("x.json", exported.to_string()), ("x.yaml", to_yaml(&exported).unwrap())]
+        {
             let imported = parse(&text, name).unwrap_or_else(|errors| panic!("{errors}\n{text}"));
-            let records: Vec<(ModeRecord, Vec<RulesFile>)> =
-                imported.iter().map(|carried| (ModeRecord::from(&carried.mode), carried.rules.clone().unwrap())).collect();
+            let records: Vec<(ModeRecord, Vec<RulesFile>)> = imported
+                .iter()
+                .map(|carried| (ModeRecord::from(&carried.mode), carried.rules.clone().unwrap()))
+                .collect();
             assert_eq!(records, modes, "{name}");
         }
     }
@@ -187,12 +224,23 @@ mod tests {
             (r"rules-a\a.md", "a.md"),
             ("./x//y.md", "x/y.md"),
         ] {
-            let found = parse(&text_with(path), "x.yaml").unwrap_or_else(|errors| panic!("{path}: {errors}"));
+            let found = parse(&text_with(path), "x.yaml")
+                .unwrap_or_else(|errors| panic!("{path}: {errors}"));
             assert_eq!(found[0].rules.as_ref().unwrap()[0].path.as_str(), expected, "{path}");
         }
-        for path in
-            ["../a.md", "rules-a/../../a.md", "/etc/x", "~/x", "C:/x", r"..\x", "rules-a/", "", ".git/config", "x/.GIT/hooks/y", "a\u{0}b"]
-        {
+        for path in [
+            "../a.md",
+            "rules-a/../../a.md",
+            "/etc/x",
+            "~/x",
+            "C:/x",
+            r"..\x",
+            "rules-a/",
+            "",
+            ".git/config",
+            "x/.GIT/hooks/y",
+            "a\u{0}b",
+        ] {
             assert!(parse(&text_with(path), "x.yaml").is_err(), "{path}");
         }
     }
@@ -200,7 +248,10 @@ mod tests {
     #[test]
     fn mistakes_name_their_place() {
         let errors = parse(&text_with("../x"), "x.yaml").unwrap_err();
-        assert_eq!(errors.0.iter().map(|error| (error.line, error.path.as_str())).collect::<Vec<_>>(), [(7, "customModes.0.rulesFiles.0")]);
+        assert_eq!(
+            errors.0.iter().map(|error| (error.line, error.path.as_str())).collect::<Vec<_>>(),
+            [(7, "customModes.0.rulesFiles.0")]
+        );
         assert!(parse("modes: []\n", "x.yaml").is_err());
         assert!(parse("customModes: [{slug: a b}]\n", "x.yaml").is_err());
     }

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// What the forge says of an actor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tier {
     /// May push: admin, maintain, write. Also the person at the command line of their own checkout.
@@ -24,7 +26,8 @@ pub enum Tier {
 /// What the forge's API answered about an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing<'a> {
-    /// Permission word: `admin`, `maintain`, `write`, `triage`, `read`, `none`; anything else counts as `none`.
+    /// Permission word: `admin`, `maintain`, `write`, `triage`, `read`, `none`; anything else
+    /// counts as `none`.
     pub permission: &'a str,
     /// Whether the account is a person's.
     pub is_user: bool,

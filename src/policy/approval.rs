@@ -1,6 +1,7 @@
 //! `Approval`: a person's yes to one held act. It turns holds into permits, never denials.
 //!
-//! In: what was shown to the person, in the policy's words. It knows nothing of who may approve, nor of time: the caller has checked that.
+//! In: what was shown to the person, in the policy's words. It knows nothing of who may approve,
+//! nor of time: the caller has checked that.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +19,13 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// Returns what a verdict comes to for an act that was approved: a hold that was shown is allowed; nothing else changes.
+    /// Returns what a verdict comes to for an act that was approved: a hold that was shown is
+    /// allowed; nothing else changes.
     #[must_use]
     pub fn applied(approval: Option<&Self>, verdict: &Verdict) -> Decision {
-        let covers = |approval: &Self| verdict.decision == Decision::Hold && approval.intents.contains(&verdict.intent);
+        let covers = |approval: &Self| {
+            verdict.decision == Decision::Hold && approval.intents.contains(&verdict.intent)
+        };
         if approval.is_some_and(covers) { Decision::Allow } else { verdict.decision }
     }
 }

@@ -1,4 +1,5 @@
-//! Budgets: limits a run may not pass, and the ledger of what it spent. Counts only; the clock is the caller's.
+//! Budgets: limits a run may not pass, and the ledger of what it spent. Counts only; the clock is
+//! the caller's.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +27,15 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { turns: 60, tool_calls: 400, tokens: 2_000_000, cost_usd: 5.0, minutes: 30, files: 50, diff_lines: 3000 }
+        Self {
+            turns: 60,
+            tool_calls: 400,
+            tokens: 2_000_000,
+            cost_usd: 5.0,
+            minutes: 30,
+            files: 50,
+            diff_lines: 3000,
+        }
     }
 }
 
@@ -65,16 +74,32 @@ pub struct Exhausted {
 const LOW_LEAST: u64 = 10;
 
 impl Budget {
-    /// Asks whether one more model reply fits whose request has about so many tokens and costs about so much.
+    /// Asks whether one more model reply fits whose request has about so many tokens and costs
+    /// about so much.
     ///
     /// # Errors
     /// Names the limit that is reached.
-    pub fn ask_turn(&self, spent: &Spent, estimate_tokens: u64, estimate_usd: f64) -> Result<(), Exhausted> {
+    pub fn ask_turn(
+        &self,
+        spent: &Spent,
+        estimate_tokens: u64,
+        estimate_usd: f64,
+    ) -> Result<(), Exhausted> {
         ask("turns", u64::from(spent.turns) < u64::from(self.turns), self.turns, spent.turns)?;
         let tokens = spent.usage.total();
-        ask("tokens", tokens.saturating_add(estimate_tokens) <= self.tokens && tokens < self.tokens, self.tokens, tokens)?;
+        ask(
+            "tokens",
+            tokens.saturating_add(estimate_tokens) <= self.tokens && tokens < self.tokens,
+            self.tokens,
+            tokens,
+        )?;
         let fits = spent.cost_usd < self.cost_usd && spent.cost_usd + estimate_usd <= self.cost_usd;
-        ask("cost_usd", fits || self.costs_nothing(spent, estimate_usd), dollars(self.cost_usd), dollars(spent.cost_usd))?;
+        ask(
+            "cost_usd",
+            fits || self.costs_nothing(spent, estimate_usd),
+            dollars(self.cost_usd),
+            dollars(spent.cost_usd),
+        )?;
         self.ask_time(spent)
     }
 
@@ -96,17 +121,26 @@ impl Budget {
         ask("diff_lines", spent.diff_lines <= self.diff_lines, self.diff_lines, spent.diff_lines)
     }
 
-    /// Returns which limit is nearly reached, `50 of 60 turns`: four fifths of it are used up. Limits of a few turns or calls are passed over.
+    /// Returns which limit is nearly reached, `50 of 60 turns`: four fifths of it are used up.
+    /// Limits of a few turns or calls are passed over.
     #[must_use]
     pub fn low(&self, spent: &Spent) -> Option<String> {
-        let near = |used: u64, limit: u64| limit >= LOW_LEAST && used < limit && used.saturating_mul(5) >= limit.saturating_mul(4);
-        let of = |used: u64, limit: u64, unit: &str| near(used, limit).then(|| format!("{used} of {limit} {unit}"));
+        let near = |used: u64, limit: u64| {
+            limit >= LOW_LEAST && used < limit && used.saturating_mul(5) >= limit.saturating_mul(4)
+        };
+        let of = |used: u64, limit: u64, unit: &str| {
+            near(used, limit).then(|| format!("{used} of {limit} {unit}"))
+        };
         of(u64::from(spent.turns), u64::from(self.turns), "turns")
             .or_else(|| of(u64::from(spent.tool_calls), u64::from(self.tool_calls), "tool calls"))
             .or_else(|| of(spent.usage.total(), self.tokens, "tokens"))
             .or_else(|| {
-                let is_near = self.cost_usd > 0.0 && spent.cost_usd < self.cost_usd && spent.cost_usd >= self.cost_usd * 0.8;
-                is_near.then(|| format!("{} of {} dollars", dollars(spent.cost_usd), dollars(self.cost_usd)))
+                let is_near = self.cost_usd > 0.0
+                    && spent.cost_usd < self.cost_usd
+                    && spent.cost_usd >= self.cost_usd * 0.8;
+                is_near.then(|| {
+                    format!("{} of {} dollars", dollars(spent.cost_usd), dollars(self.cost_usd))
+                })
             })
     }
 
@@ -126,11 +160,14 @@ impl Budget {
         asked.map_or(rest, |asked| rest.at_most(&asked))
     }
 
-    /// Returns so many of `all` equal shares, to be spent beside the others: all of the time, and a part of everything else.
+    /// Returns so many of `all` equal shares, to be spent beside the others: all of the time, and a
+    /// part of everything else.
     #[must_use]
     pub fn share(&self, shares: u32, all: u32) -> Self {
         let all = all.max(shares).max(1);
-        let part = |whole: u32| u32::try_from(u64::from(whole) * u64::from(shares) / u64::from(all)).unwrap_or(whole);
+        let part = |whole: u32| {
+            u32::try_from(u64::from(whole) * u64::from(shares) / u64::from(all)).unwrap_or(whole)
+        };
         Self {
             turns: part(self.turns),
             tool_calls: part(self.tool_calls),
@@ -142,7 +179,8 @@ impl Budget {
         }
     }
 
-    /// Returns the smaller of two budgets, limit by limit: settings and flags tighten a policy, never widen it.
+    /// Returns the smaller of two budgets, limit by limit: settings and flags tighten a policy,
+    /// never widen it.
     #[must_use]
     pub fn at_most(&self, other: &Self) -> Self {
         Self {
@@ -167,7 +205,12 @@ impl Budget {
     }
 }
 
-fn ask(unit: &str, fits: bool, limit: impl ToString, spent: impl ToString) -> Result<(), Exhausted> {
+fn ask(
+    unit: &str,
+    fits: bool,
+    limit: impl ToString,
+    spent: impl ToString,
+) -> Result<(), Exhausted> {
     if fits {
         return Ok(());
     }
@@ -192,7 +235,8 @@ mod tests {
 
     #[test]
     fn stops_a_turn_at_each_limit_and_not_before() {
-        let budget = Budget { turns: 2, tokens: 100, cost_usd: 1.0, minutes: 1, ..Budget::default() };
+        let budget =
+            Budget { turns: 2, tokens: 100, cost_usd: 1.0, minutes: 1, ..Budget::default() };
         let usage = |input| Usage { input, ..Usage::default() };
         for (spent, estimate, expected) in [
             (spent(|spent| spent.turns = 1), 10, None),
@@ -206,15 +250,18 @@ mod tests {
             (spent(|spent| spent.seconds = 59), 0, None),
             (spent(|spent| spent.seconds = 60), 0, Some("minutes")),
         ] {
-            let found =
-                budget.ask_turn(&spent, estimate, f64::from(u32::try_from(estimate).unwrap()) / 100.0).err().map(|error| error.unit);
+            let found = budget
+                .ask_turn(&spent, estimate, f64::from(u32::try_from(estimate).unwrap()) / 100.0)
+                .err()
+                .map(|error| error.unit);
             assert_eq!(found.as_deref(), expected, "{spent:?}");
         }
     }
 
     #[test]
     fn says_which_limit_is_nearly_reached() {
-        let budget = Budget { turns: 10, tool_calls: 5, tokens: 1000, cost_usd: 1.0, ..Budget::default() };
+        let budget =
+            Budget { turns: 10, tool_calls: 5, tokens: 1000, cost_usd: 1.0, ..Budget::default() };
         for (turns, calls, cost_usd, expected) in [
             (7, 5, 0.7, None),
             (8, 0, 0.9, Some("8 of 10 turns")),
@@ -231,7 +278,10 @@ mod tests {
     fn lets_free_models_work_without_money() {
         let budget = Budget { cost_usd: 0.0, ..Budget::default() };
         assert_eq!(budget.ask_turn(&Spent::default(), 1, 0.0), Ok(()));
-        assert!(budget.ask_turn(&Spent::default(), 1, 0.01).is_err(), "the first request costs too much");
+        assert!(
+            budget.ask_turn(&Spent::default(), 1, 0.01).is_err(),
+            "the first request costs too much"
+        );
         assert!(budget.ask_turn(&spent(|spent| spent.cost_usd = 0.01), 1, 0.0).is_err());
     }
 
@@ -243,14 +293,21 @@ mod tests {
             budget.ask_call(&spent(|spent| spent.tool_calls = 3)).unwrap_err().to_string(),
             "budget of 3 tool_calls is used up (3 spent)"
         );
-        assert_eq!(budget.ask_changes(&spent(|spent| (spent.files, spent.diff_lines) = (2, 10))), Ok(()));
+        assert_eq!(
+            budget.ask_changes(&spent(|spent| (spent.files, spent.diff_lines) = (2, 10))),
+            Ok(())
+        );
         assert_eq!(budget.ask_changes(&spent(|spent| spent.files = 3)).unwrap_err().unit, "files");
-        assert_eq!(budget.ask_changes(&spent(|spent| spent.diff_lines = 11)).unwrap_err().unit, "diff_lines");
+        assert_eq!(
+            budget.ask_changes(&spent(|spent| spent.diff_lines = 11)).unwrap_err().unit,
+            "diff_lines"
+        );
     }
 
     #[test]
     fn a_child_never_gets_more_than_is_left() {
-        let budget = Budget { turns: 10, tokens: 1000, cost_usd: 2.0, minutes: 10, ..Budget::default() };
+        let budget =
+            Budget { turns: 10, tokens: 1000, cost_usd: 2.0, minutes: 10, ..Budget::default() };
         let used = spent(|spent| {
             spent.turns = 4;
             spent.usage.input = 400;

@@ -1,7 +1,8 @@
 //! Ceilings: what the runs of a day, or those on one issue or pull request, may spend together.
 //!
-//! In: the policy's ceilings, and what other runs took of them. Out: an [`Allowance`] for one run, asked before each of its requests. Where
-//! the record is kept, and what day it is, is the caller's.
+//! In: the policy's ceilings, and what other runs took of them. Out: an [`Allowance`] for one run,
+//! asked before each of its requests. Where the record is kept, and what day it is, is the
+//! caller's.
 
 use serde::Serialize;
 
@@ -62,7 +63,8 @@ struct Bound {
     amount: Amount,
 }
 
-/// A limit, what others took of it, and how far the run's own total may go; it counts from where the run goes on after a pause.
+/// A limit, what others took of it, and how far the run's own total may go; it counts from where
+/// the run goes on after a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Amount {
     Runs { limit: u64 },
@@ -120,8 +122,15 @@ pub struct Asked {
 }
 
 impl Allowance {
-    /// Bounds the run by a ceiling of which others took `others`. Returns what of `asked.most` the ceiling leaves.
-    pub fn bind(&mut self, scope: Scope, ceiling: &Ceiling, others: &Taken, asked: &Asked) -> Taken {
+    /// Bounds the run by a ceiling of which others took `others`. Returns what of `asked.most` the
+    /// ceiling leaves.
+    pub fn bind(
+        &mut self,
+        scope: Scope,
+        ceiling: &Ceiling,
+        others: &Taken,
+        asked: &Asked,
+    ) -> Taken {
         let mut left = asked.most;
         if let Some(limit) = ceiling.runs.filter(|limit| asked.is_new && others.runs >= *limit) {
             self.bounds.push(Bound { scope, amount: Amount::Runs { limit } });
@@ -129,13 +138,19 @@ impl Allowance {
         if let Some(limit) = ceiling.tokens {
             left.tokens = left.tokens.min(limit.saturating_sub(others.tokens));
             let own_most = asked.before.tokens.saturating_add(limit.saturating_sub(others.tokens));
-            self.bounds.push(Bound { scope, amount: Amount::Tokens { limit, others: others.tokens, own_most } });
+            self.bounds.push(Bound {
+                scope,
+                amount: Amount::Tokens { limit, others: others.tokens, own_most },
+            });
         }
         if let Some(limit) = ceiling.cost_usd.filter(|_| asked.is_priced) {
             let rest = (limit - others.cost_usd).max(0.0);
             left.cost_usd = left.cost_usd.min(rest);
             let own_most = asked.before.cost_usd + rest;
-            self.bounds.push(Bound { scope, amount: Amount::Dollars { limit, others: others.cost_usd, own_most } });
+            self.bounds.push(Bound {
+                scope,
+                amount: Amount::Dollars { limit, others: others.cost_usd, own_most },
+            });
         }
         left
     }
@@ -144,7 +159,12 @@ impl Allowance {
     ///
     /// # Errors
     /// Names the ceiling that is reached.
-    pub fn ask(&self, spent: &Spent, estimate_tokens: u64, estimate_usd: f64) -> Result<(), Reached> {
+    pub fn ask(
+        &self,
+        spent: &Spent,
+        estimate_tokens: u64,
+        estimate_usd: f64,
+    ) -> Result<(), Reached> {
         self.bounds.iter().try_for_each(|bound| bound.ask(spent, estimate_tokens, estimate_usd))
     }
 }
@@ -152,14 +172,18 @@ impl Allowance {
 impl Bound {
     fn ask(&self, spent: &Spent, estimate_tokens: u64, estimate_usd: f64) -> Result<(), Reached> {
         match self.amount {
-            Amount::Runs { limit } => Err(self.reached(format!("{limit} runs"), "that many have begun".to_owned())),
+            Amount::Runs { limit } => {
+                Err(self.reached(format!("{limit} runs"), "that many have begun".to_owned()))
+            }
             Amount::Tokens { limit, others, own_most } => {
                 let own = spent.usage.total();
                 if own < own_most && own.saturating_add(estimate_tokens) <= own_most {
                     return Ok(());
                 }
-                let taken =
-                    format!("other runs have {others} of it, this one spent {own}, and its next request takes about {estimate_tokens}");
+                let taken = format!(
+                    "other runs have {others} of it, this one spent {own}, and its next request \
+                     takes about {estimate_tokens}"
+                );
                 Err(self.reached(format!("{limit} tokens"), taken))
             }
             Amount::Dollars { limit, others, own_most } => {
@@ -168,7 +192,8 @@ impl Bound {
                     return Ok(());
                 }
                 let taken = format!(
-                    "other runs have {others:.2} of it, this one spent {own:.2}, and its next request takes about {estimate_usd:.2}"
+                    "other runs have {others:.2} of it, this one spent {own:.2}, and its next \
+                     request takes about {estimate_usd:.2}"
                 );
                 Err(self.reached(format!("{limit:.2} dollars"), taken))
             }
@@ -203,9 +228,16 @@ mod tests {
 
     #[test]
     fn leaves_a_run_what_others_left_and_no_more() {
-        for (others, tokens, cost_usd) in [(0, 600, 1.5), (400, 600, 1.5), (700, 300, 1.5), (1000, 0, 1.5), (9000, 0, 1.5)] {
+        for (others, tokens, cost_usd) in
+            [(0, 600, 1.5), (400, 600, 1.5), (700, 300, 1.5), (1000, 0, 1.5), (9000, 0, 1.5)]
+        {
             let taken = Taken { runs: 1, tokens: others, cost_usd: 0.0 };
-            let left = Allowance::default().bind(Scope::Daily, &CEILING, &taken, &asked(true, Taken::default(), true));
+            let left = Allowance::default().bind(
+                Scope::Daily,
+                &CEILING,
+                &taken,
+                &asked(true, Taken::default(), true),
+            );
             assert_eq!((left.tokens, left.cost_usd), (tokens, cost_usd), "{others}");
         }
     }
@@ -216,10 +248,16 @@ mod tests {
         let others = Taken { runs: 2, tokens: 700, cost_usd: 1.5 };
         allowance.bind(Scope::Daily, &CEILING, &others, &asked(true, Taken::default(), true));
         assert_eq!(allowance.ask(&spent(200, 0.2), 100, 0.3), Ok(()));
-        for (tokens, cost_usd, estimate, estimate_usd, word) in
-            [(200, 0.2, 101, 0.0, "tokens"), (300, 0.2, 0, 0.0, "tokens"), (0, 0.5, 0, 0.0, "dollars"), (0, 0.2, 0, 0.31, "dollars")]
-        {
-            let told = allowance.ask(&spent(tokens, cost_usd), estimate, estimate_usd).unwrap_err().to_string();
+        for (tokens, cost_usd, estimate, estimate_usd, word) in [
+            (200, 0.2, 101, 0.0, "tokens"),
+            (300, 0.2, 0, 0.0, "tokens"),
+            (0, 0.5, 0, 0.0, "dollars"),
+            (0, 0.2, 0, 0.31, "dollars"),
+        ] {
+            let told = allowance
+                .ask(&spent(tokens, cost_usd), estimate, estimate_usd)
+                .unwrap_err()
+                .to_string();
             assert!(told.starts_with("the daily ceiling of ") && told.contains(word), "{told}");
         }
     }
@@ -235,7 +273,11 @@ mod tests {
         let mut begins = Allowance::default();
         begins.bind(Scope::Thread, &CEILING, &others, &asked(true, Taken::default(), false));
         let told = begins.ask(&spent(0, 0.0), 0, 0.0).unwrap_err().to_string();
-        assert_eq!(told, "the thread's ceiling of 3 runs is reached: that many have begun (`budget.per_thread` in the policy)");
+        assert_eq!(
+            told,
+            "the thread's ceiling of 3 runs is reached: that many have begun (`budget.per_thread` \
+             in the policy)"
+        );
     }
 
     #[test]
@@ -243,7 +285,12 @@ mod tests {
         let others = Taken { runs: 0, tokens: 0, cost_usd: 9.0 };
         for (is_priced, fits) in [(false, true), (true, false)] {
             let mut allowance = Allowance::default();
-            allowance.bind(Scope::Daily, &CEILING, &others, &asked(true, Taken::default(), is_priced));
+            allowance.bind(
+                Scope::Daily,
+                &CEILING,
+                &others,
+                &asked(true, Taken::default(), is_priced),
+            );
             assert_eq!(allowance.ask(&spent(0, 0.0), 10, 0.0).is_ok(), fits);
         }
     }

@@ -1,5 +1,5 @@
-//! Says why: the verdict on one intent with the rule that comes nearest to allowing it, the policy's own examples, what is
-//! allowed in a mode, and rules that can never decide anything.
+//! Says why: the verdict on one intent with the rule that comes nearest to allowing it, the
+//! policy's own examples, what is allowed in a mode, and rules that can never decide anything.
 //!
 //! In: intents, also as text (`edit(src/x.rs)`). Out: plain data; printing is done above.
 
@@ -21,7 +21,8 @@ use locum_base::path::RepoPath;
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
-    /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not do.
+    /// The allowing rule that comes nearest, where the verdict is not `Allow`, and why it did not
+    /// do.
     pub nearest: Option<Nearest>,
 }
 
@@ -34,7 +35,8 @@ pub struct Warning {
     pub message: String,
 }
 
-/// Reads an intent as a person writes it: `edit(src/x.rs)`, `command(cargo test)`, `publish(comment)`.
+/// Reads an intent as a person writes it: `edit(src/x.rs)`, `command(cargo test)`,
+/// `publish(comment)`.
 ///
 /// # Errors
 /// A sentence saying what is wrong.
@@ -43,7 +45,13 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
     let (kind, rest) = text.trim().split_once('(').ok_or_else(wrong)?;
     let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
     let path = || RepoPath::parse(inner).map_err(|error| error.to_string());
-    let url = || if inner.contains("://") { WebUrl::parse(inner) } else { WebUrl::parse(&format!("https://{inner}")) };
+    let url = || {
+        if inner.contains("://") {
+            WebUrl::parse(inner)
+        } else {
+            WebUrl::parse(&format!("https://{inner}"))
+        }
+    };
     match kind {
         "read" => path().map(Intent::Read),
         "edit" => path().map(Intent::Edit),
@@ -64,7 +72,12 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
             .iter()
             .find(|(word, _)| *word == inner)
             .map(|(_, publication)| Intent::Publish(*publication))
-            .ok_or_else(|| format!("`{inner}` cannot be published; one of: comment, review, commit, pull-request, label")),
+            .ok_or_else(|| {
+                format!(
+                    "`{inner}` cannot be published; one of: comment, review, commit, \
+                     pull-request, label"
+                )
+            }),
         // The pattern reader knows the kinds and says which one is meant.
         _ => Err(Pattern::parse(text).err().unwrap_or_else(wrong)),
     }
@@ -96,11 +109,13 @@ impl Policy {
         Explanation { verdict, nearest }
     }
 
-    /// Returns true when some rule could allow or hold a use of this kind under these facts. Where none could, there is no point in
-    /// offering the tools for it.
+    /// Returns true when some rule could allow or hold a use of this kind under these facts. Where
+    /// none could, there is no point in offering the tools for it.
     #[must_use]
     pub fn may_use(&self, kind: UseKind, facts: &Facts) -> bool {
-        if matches!(kind, UseKind::Edit | UseKind::Fetch | UseKind::Mcp) && facts.restriction.read_only {
+        if matches!(kind, UseKind::Edit | UseKind::Fetch | UseKind::Mcp)
+            && facts.restriction.read_only
+        {
             return false;
         }
         let is_kind = |written: &Written| match (&written.pattern, kind) {
@@ -128,7 +143,8 @@ impl Policy {
         self.judge.rules().iter().filter(may).any(|rule| rule.patterns.iter().any(is_kind))
     }
 
-    /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the mode has no tool for are left out.
+    /// Returns what is allowed in a mode, one line a kind of intent, for the prompt. Kinds that the
+    /// mode has no tool for are left out.
     #[must_use]
     pub fn summary_lines(&self, mode: &str, has_tool_for: impl Fn(UseKind) -> bool) -> Vec<String> {
         let kinds = [
@@ -144,7 +160,9 @@ impl Policy {
         ];
         let mut lines = Vec::new();
         for decision in [Decision::Allow, Decision::Hold, Decision::Deny] {
-            for (kind, title, _) in kinds.iter().filter(|(_, _, used)| used.is_none_or(&has_tool_for)) {
+            for (kind, title, _) in
+                kinds.iter().filter(|(_, _, used)| used.is_none_or(&has_tool_for))
+            {
                 let texts = self.inner_texts(kind, decision, mode);
                 if !texts.is_empty() {
                     let said = match decision {
@@ -159,35 +177,62 @@ impl Policy {
         lines
     }
 
-    /// Returns rules that can never decide anything, because another says the same for more, or a stricter one covers them.
+    /// Returns rules that can never decide anything, because another says the same for more, or a
+    /// stricter one covers them.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let rules = self.judge.rules();
         for rule in rules {
             for written in &rule.patterns {
-                if let Some(except) = rule.except.iter().find(|except| except.pattern.covers(&written.pattern)) {
-                    warnings.push(self.warning(written, format!("never matches: its own `except` `{}` covers it", except.text)));
+                if let Some(except) =
+                    rule.except.iter().find(|except| except.pattern.covers(&written.pattern))
+                {
+                    warnings.push(self.warning(
+                        written,
+                        format!("never matches: its own `except` `{}` covers it", except.text),
+                    ));
                     continue;
                 }
                 let found = rules
                     .iter()
-                    .filter(|one| one.decision >= rule.decision && one.except.is_empty() && !rule.protected)
+                    .filter(|one| {
+                        one.decision >= rule.decision && one.except.is_empty() && !rule.protected
+                    })
                     .filter(|one| one.narrowing.is_empty() || one.narrowing == rule.narrowing)
                     .flat_map(|one| one.patterns.iter().map(move |pattern| (one, pattern)))
-                    .filter(|(_, pattern)| pattern.place != written.place && pattern.pattern.covers(&written.pattern))
+                    .filter(|(_, pattern)| {
+                        pattern.place != written.place && pattern.pattern.covers(&written.pattern)
+                    })
                     .find(|(one, pattern)| {
-                        let same = pattern.pattern == written.pattern && one.decision == rule.decision && one.narrowing == rule.narrowing;
+                        let same = pattern.pattern == written.pattern
+                            && one.decision == rule.decision
+                            && one.narrowing == rule.narrowing;
                         !(same && pattern.place > written.place)
                     });
                 if let Some((one, pattern)) = found {
-                    let how = if one.decision == rule.decision { "says nothing new" } else { "never decides" };
-                    warnings.push(self.warning(written, format!("{how}: `{}` on line {} covers it", pattern.text, pattern.place.line)));
+                    let how = if one.decision == rule.decision {
+                        "says nothing new"
+                    } else {
+                        "never decides"
+                    };
+                    warnings.push(self.warning(
+                        written,
+                        format!(
+                            "{how}: `{}` on line {} covers it",
+                            pattern.text, pattern.place.line
+                        ),
+                    ));
                 }
             }
             for except in &rule.except {
-                if !rule.patterns.iter().any(|written| written.pattern.covers(&except.pattern)) && !has_wildcard_path(&except.pattern) {
-                    warnings.push(self.warning(except, "carves out nothing: no pattern of its rule covers it".to_owned()));
+                if !rule.patterns.iter().any(|written| written.pattern.covers(&except.pattern))
+                    && !has_wildcard_path(&except.pattern)
+                {
+                    warnings.push(self.warning(
+                        except,
+                        "carves out nothing: no pattern of its rule covers it".to_owned(),
+                    ));
                 }
             }
         }
@@ -200,14 +245,23 @@ impl Policy {
     pub(crate) fn hint(&self, intent: &Intent, facts: &Facts) -> Option<String> {
         let kind = kind_word(intent);
         let allowed = self.inner_texts(kind, Decision::Allow, &facts.mode);
-        if allowed.is_empty() { None } else { Some(format!("allowed here: {kind} {}", allowed.join(", "))) }
+        if allowed.is_empty() {
+            None
+        } else {
+            Some(format!("allowed here: {kind} {}", allowed.join(", ")))
+        }
     }
 
     fn inner_texts(&self, kind: &str, decision: Decision, mode: &str) -> Vec<String> {
         let rules = self.judge.rules().iter().filter(|rule| rule.decision == decision);
-        let here = rules.filter(|rule| rule.narrowing.modes.is_empty() || rule.narrowing.modes.iter().any(|one| one == mode));
+        let here = rules.filter(|rule| {
+            rule.narrowing.modes.is_empty() || rule.narrowing.modes.iter().any(|one| one == mode)
+        });
         let written = here.flat_map(|rule| &rule.patterns);
-        written.filter_map(|written| inner(&written.text, kind)).map(|inner| format!("`{inner}`")).collect()
+        written
+            .filter_map(|written| inner(&written.text, kind))
+            .map(|inner| format!("`{inner}`"))
+            .collect()
     }
 
     fn warning(&self, written: &Written, message: String) -> Warning {
@@ -216,7 +270,8 @@ impl Policy {
 }
 
 fn has_wildcard_path(pattern: &Pattern) -> bool {
-    matches!(pattern, Pattern::Fetch(_) | Pattern::Browse(_)) || pattern.paths().is_some_and(PathGlob::has_wildcard)
+    matches!(pattern, Pattern::Fetch(_) | Pattern::Browse(_))
+        || pattern.paths().is_some_and(PathGlob::has_wildcard)
 }
 
 fn kind_word(intent: &Intent) -> &'static str {

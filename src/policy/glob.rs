@@ -1,7 +1,7 @@
 //! Path and name patterns: `*` within a part, `**` for any number of parts, `?` for one character.
 //!
-//! In: a pattern as written in a policy. Out: whether a path matches. Matching takes time in proportion to both lengths,
-//! whatever the pattern. It knows nothing of rules or of the disk.
+//! In: a pattern as written in a policy. Out: whether a path matches. Matching takes time in
+//! proportion to both lengths, whatever the pattern. It knows nothing of rules or of the disk.
 
 use locum_base::path::RepoPath;
 
@@ -16,7 +16,8 @@ pub enum Case {
 
 /// A pattern over paths of the repository.
 ///
-/// `src/**` matches everything below `src` and `src` itself; `**` everything; `*.md` only top-level files; `src/` is `src/**`.
+/// `src/**` matches everything below `src` and `src` itself; `**` everything; `*.md` only top-level
+/// files; `src/` is `src/**`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathGlob {
     parts: Vec<String>,
@@ -25,7 +26,8 @@ pub struct PathGlob {
     folded_ends: Ends,
 }
 
-/// How every path begins and ends that a pattern matches: most rules of a large policy are done with here.
+/// How every path begins and ends that a pattern matches: most rules of a large policy are done
+/// with here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ends {
     head: String,
@@ -36,13 +38,16 @@ impl PathGlob {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// A sentence saying what is wrong: an empty pattern, an absolute one, one with `.` or `..` parts or control characters.
+    /// A sentence saying what is wrong: an empty pattern, an absolute one, one with `.` or `..`
+    /// parts or control characters.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Err("pattern is empty; use `**` for every path".to_owned());
         }
         if text.starts_with(['/', '~']) {
-            return Err(format!("pattern `{text}` is absolute; paths are relative to the repository root"));
+            return Err(format!(
+                "pattern `{text}` is absolute; paths are relative to the repository root"
+            ));
         }
         if text.chars().any(char::is_control) {
             return Err(format!("pattern {text:?} holds a control character"));
@@ -71,13 +76,17 @@ impl PathGlob {
     #[must_use]
     pub fn matches(&self, path: &RepoPath, case: Case) -> bool {
         match case {
-            Case::Exact => self.ends.fit(path.as_str()) && match_parts(&self.parts, &path.parts().collect::<Vec<_>>()),
+            Case::Exact => {
+                self.ends.fit(path.as_str())
+                    && match_parts(&self.parts, &path.parts().collect::<Vec<_>>())
+            }
             Case::Ignored => {
                 if path.as_str().is_ascii() && !self.folded_ends.fit_any_case(path.as_str()) {
                     return false;
                 }
                 let lower = path.as_str().to_lowercase();
-                let parts: Vec<&str> = if path.is_root() { Vec::new() } else { lower.split('/').collect() };
+                let parts: Vec<&str> =
+                    if path.is_root() { Vec::new() } else { lower.split('/').collect() };
                 match_parts(&self.folded, &parts)
             }
         }
@@ -91,8 +100,14 @@ impl PathGlob {
             &other.folded,
             |part| part == "**",
             |one, two| {
-                let (one, two): (Vec<char>, Vec<char>) = (one.chars().collect(), two.chars().collect());
-                sequences_meet(&one, &two, |letter| *letter == '*', |one, two| one == two || *one == '?' || *two == '?')
+                let (one, two): (Vec<char>, Vec<char>) =
+                    (one.chars().collect(), two.chars().collect());
+                sequences_meet(
+                    &one,
+                    &two,
+                    |letter| *letter == '*',
+                    |one, two| one == two || *one == '?' || *two == '?',
+                )
             },
         )
     }
@@ -100,7 +115,8 @@ impl PathGlob {
     /// Returns the pattern of a path and everything in the folder it may be.
     #[must_use]
     pub fn below(path: &RepoPath) -> Self {
-        let mut parts: Vec<String> = path.parts().map(|part| part.replace(['*', '?'], "?")).collect();
+        let mut parts: Vec<String> =
+            path.parts().map(|part| part.replace(['*', '?'], "?")).collect();
         parts.push("**".to_owned());
         let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
         Self { ends: Ends::of(&parts), folded_ends: Ends::of(&folded), parts, folded }
@@ -112,8 +128,9 @@ impl PathGlob {
         self.parts.join("/")
     }
 
-    /// Returns patterns that together match what a line of `.gitignore` matches, or more: sets of letters are any letter, and a
-    /// folder stands for everything in it. Empty for what is no pattern.
+    /// Returns patterns that together match what a line of `.gitignore` matches, or more: sets of
+    /// letters are any letter, and a folder stands for everything in it. Empty for what is no
+    /// pattern.
     #[must_use]
     pub fn of_ignore_line(line: &str) -> Vec<Self> {
         let mut plain = String::with_capacity(line.len());
@@ -124,7 +141,12 @@ impl PathGlob {
                     plain.push('?');
                     // A set that is not closed is a letter of its own.
                     let rest = letters.as_str();
-                    if let Some(end) = rest.char_indices().skip(1).find(|(_, letter)| *letter == ']').map(|(at, _)| at) {
+                    if let Some(end) = rest
+                        .char_indices()
+                        .skip(1)
+                        .find(|(_, letter)| *letter == ']')
+                        .map(|(at, _)| at)
+                    {
                         letters = rest.get(end + 1..).unwrap_or_default().chars();
                     }
                 }
@@ -139,7 +161,8 @@ impl PathGlob {
             .map(|part| if part == "**" { part.to_owned() } else { single_stars(part) })
             .collect();
         let glob = format!("{}{}", if anchored { "" } else { "**/" }, parts.join("/"));
-        let globs = if glob.ends_with("**") { vec![glob] } else { vec![format!("{glob}/**"), glob] };
+        let globs =
+            if glob.ends_with("**") { vec![glob] } else { vec![format!("{glob}/**"), glob] };
         globs.iter().filter_map(|glob| Self::parse(glob).ok()).collect()
     }
 
@@ -149,7 +172,8 @@ impl PathGlob {
         &self.parts
     }
 
-    /// Returns the first part in lower case when it holds no wildcard: every path that matches starts with it.
+    /// Returns the first part in lower case when it holds no wildcard: every path that matches
+    /// starts with it.
     #[must_use]
     pub fn start(&self) -> Option<&str> {
         self.folded.first().map(String::as_str).filter(|part| !part.contains(['*', '?']))
@@ -167,14 +191,17 @@ impl PathGlob {
         self.parts.iter().any(|part| part.contains(['*', '?']))
     }
 
-    /// Returns true when every path the other pattern matches is matched by this one, as far as the patterns' text shows it.
+    /// Returns true when every path the other pattern matches is matched by this one, as far as the
+    /// patterns' text shows it.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         if self.parts == other.parts {
             return true;
         }
         let Some((last, head)) = self.parts.split_last() else { return false };
-        last == "**" && head.iter().all(|part| !part.contains(['*', '?'])) && other.parts.get(..head.len()) == Some(head)
+        last == "**"
+            && head.iter().all(|part| !part.contains(['*', '?']))
+            && other.parts.get(..head.len()) == Some(head)
     }
 }
 
@@ -195,7 +222,11 @@ impl Ends {
                 break;
             }
         }
-        let tail = parts.last().and_then(|part| part.rsplit(['*', '?']).next()).unwrap_or_default().to_owned();
+        let tail = parts
+            .last()
+            .and_then(|part| part.rsplit(['*', '?']).next())
+            .unwrap_or_default()
+            .to_owned();
         Self { head, tail }
     }
 
@@ -212,7 +243,8 @@ impl Ends {
     }
 }
 
-/// Returns true when the name matches a pattern in which `*` stands for any letters and `?` for one.
+/// Returns true when the name matches a pattern in which `*` stands for any letters and `?` for
+/// one.
 #[must_use]
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     if !pattern.contains(['*', '?']) {
@@ -224,7 +256,9 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
         pattern.len(),
         name.len(),
         |at| pattern.get(at) == Some(&'*'),
-        |at, to| pattern.get(at).is_some_and(|letter| *letter == '?' || Some(letter) == name.get(to)),
+        |at, to| {
+            pattern.get(at).is_some_and(|letter| *letter == '?' || Some(letter) == name.get(to))
+        },
     )
 }
 
@@ -234,7 +268,12 @@ fn match_parts(pattern: &[String], path: &[&str]) -> bool {
             pattern.len(),
             path.len(),
             |at| pattern.get(at).is_some_and(|part| part == "**"),
-            |at, to| pattern.get(at).zip(path.get(to)).is_some_and(|(part, name)| name_matches(part, name)),
+            |at, to| {
+                pattern
+                    .get(at)
+                    .zip(path.get(to))
+                    .is_some_and(|(part, name)| name_matches(part, name))
+            },
         )
     };
     whole(pattern) || pattern.split_last().is_some_and(|(last, head)| last == "**" && whole(head))
@@ -249,9 +288,15 @@ fn single_stars(part: &str) -> String {
     part
 }
 
-/// Whether two patterns have a text in common, in time in proportion to the product of their lengths. `row` tells for every rest of
-/// the second pattern whether it meets the rest of the first that was looked at last.
-fn sequences_meet<T>(one: &[T], two: &[T], is_star: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> bool) -> bool {
+/// Whether two patterns have a text in common, in time in proportion to the product of their
+/// lengths. `row` tells for every rest of the second pattern whether it meets the rest of the first
+/// that was looked at last.
+fn sequences_meet<T>(
+    one: &[T],
+    two: &[T],
+    is_star: impl Fn(&T) -> bool,
+    same: impl Fn(&T, &T) -> bool,
+) -> bool {
     let mut row: Vec<bool> = vec![false; two.len() + 1];
     for at in (0..=one.len()).rev() {
         let mut next = row.clone();
@@ -260,8 +305,12 @@ fn sequences_meet<T>(one: &[T], two: &[T], is_star: impl Fn(&T) -> bool, same: i
             let below = |row: &[bool], to: usize| row.get(to).copied().unwrap_or(false);
             let meets = match (first, second) {
                 (None, None) => true,
-                (Some(first), _) if is_star(first) => below(&row, to) || (second.is_some() && below(&next, to + 1)),
-                (_, Some(second)) if is_star(second) => below(&next, to + 1) || (first.is_some() && below(&row, to)),
+                (Some(first), _) if is_star(first) => {
+                    below(&row, to) || (second.is_some() && below(&next, to + 1))
+                }
+                (_, Some(second)) if is_star(second) => {
+                    below(&next, to + 1) || (first.is_some() && below(&row, to))
+                }
                 (Some(first), Some(second)) => same(first, second) && below(&row, to + 1),
                 (None, Some(_)) | (Some(_), None) => false,
             };
@@ -274,8 +323,14 @@ fn sequences_meet<T>(one: &[T], two: &[T], is_star: impl Fn(&T) -> bool, same: i
     row.first().copied().unwrap_or(false)
 }
 
-/// Matches with one point of return: the last wildcard seen, which is enough for `*` and bounds the work.
-fn wildcard(pattern_len: usize, text_len: usize, is_star: impl Fn(usize) -> bool, same: impl Fn(usize, usize) -> bool) -> bool {
+/// Matches with one point of return: the last wildcard seen, which is enough for `*` and bounds the
+/// work.
+fn wildcard(
+    pattern_len: usize,
+    text_len: usize,
+    is_star: impl Fn(usize) -> bool,
+    same: impl Fn(usize, usize) -> bool,
+) -> bool {
     let (mut at, mut to) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
     while to < text_len {
@@ -336,15 +391,23 @@ mod tests {
             ("*", ".", false),
         ] {
             let glob = PathGlob::parse(pattern).unwrap();
-            assert_eq!(glob.matches(&RepoPath::parse(path).unwrap(), Case::Exact), expected, "{pattern} {path}");
+            assert_eq!(
+                glob.matches(&RepoPath::parse(path).unwrap(), Case::Exact),
+                expected,
+                "{pattern} {path}"
+            );
         }
     }
 
     #[test]
     fn ignores_case_only_where_asked() {
-        for (pattern, path) in
-            [("**/.env", "a/.ENV"), ("SRC/*.Md", "src/a.mD"), ("src/**", "SRC"), ("\u{fc}ber/x", "\u{dc}BER/X"), ("k/**", "\u{212a}/a")]
-        {
+        for (pattern, path) in [
+            ("**/.env", "a/.ENV"),
+            ("SRC/*.Md", "src/a.mD"),
+            ("src/**", "SRC"),
+            ("\u{fc}ber/x", "\u{dc}BER/X"),
+            ("k/**", "\u{212a}/a"),
+        ] {
             let (glob, path) = (PathGlob::parse(pattern).unwrap(), RepoPath::parse(path).unwrap());
             assert!(glob.matches(&path, Case::Ignored), "{pattern}");
             assert!(!glob.matches(&path, Case::Exact), "{pattern}");
@@ -387,8 +450,11 @@ mod tests {
             ("a**b", "x/aXb", "x/a/b"),
             ("\\*x", "*x", "b"),
         ] {
-            let matches =
-                |path: &str| PathGlob::of_ignore_line(line).iter().any(|glob| glob.matches(&RepoPath::parse(path).unwrap(), Case::Ignored));
+            let matches = |path: &str| {
+                PathGlob::of_ignore_line(line)
+                    .iter()
+                    .any(|glob| glob.matches(&RepoPath::parse(path).unwrap(), Case::Ignored))
+            };
             assert!(matches(hidden), "{line} {hidden}");
             assert!(!matches(free), "{line} {free}");
         }

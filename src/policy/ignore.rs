@@ -1,8 +1,10 @@
-//! Ignore files: what a repository hides from the agent, in the syntax of `.gitignore`, whatever the rules of the policy say.
+//! Ignore files: what a repository hides from the agent, in the syntax of `.gitignore`, whatever
+//! the rules of the policy say.
 //!
-//! In: the texts of `.locumignore` and its kin, read from the trusted ref by the caller, and a path. Out: the line that hides the
-//! path. A path is a name here: that may be a file or a folder, so what hides either hides it. A file inside a hidden folder is
-//! hidden, and no later line brings it back. Letters count without case, since what is refused must not hang on spelling.
+//! In: the texts of `.locumignore` and its kin, read from the trusted ref by the caller, and a
+//! path. Out: the line that hides the path. A path is a name here: that may be a file or a folder,
+//! so what hides either hides it. A file inside a hidden folder is hidden, and no later line brings
+//! it back. Letters count without case, since what is refused must not hang on spelling.
 
 use std::collections::HashMap;
 
@@ -31,7 +33,8 @@ impl IgnoreFiles {
     /// Takes one more file in. An empty one hides nothing, not even itself.
     ///
     /// # Errors
-    /// Every line that is no pattern, and a file with more than [`LINES_LIMIT`] lines: what is to be hidden would be seen.
+    /// Every line that is no pattern, and a file with more than [`LINES_LIMIT`] lines: what is to
+    /// be hidden would be seen.
     pub fn add(&mut self, name: &str, text: &str) -> Result<(), Vec<Mistake>> {
         if !text.trim_start_matches('\u{feff}').trim().is_empty() {
             self.files.push(IgnoreFile::parse(name, text)?);
@@ -59,7 +62,10 @@ impl IgnoreFiles {
     /// Returns the ignore file that a path is: it hides itself, since it names what is hidden.
     #[must_use]
     pub fn itself(&self, path: &RepoPath) -> Option<&str> {
-        self.files.iter().map(|file| file.name.as_str()).find(|name| path.as_str().eq_ignore_ascii_case(name))
+        self.files
+            .iter()
+            .map(|file| file.name.as_str())
+            .find(|name| path.as_str().eq_ignore_ascii_case(name))
     }
 
     /// Returns the patterns of the files themselves.
@@ -68,7 +74,8 @@ impl IgnoreFiles {
         self.files.iter().filter_map(|file| PathGlob::parse(&file.name).ok()).collect()
     }
 
-    /// Returns patterns that together match everything hidden, or more: no line brings anything back.
+    /// Returns patterns that together match everything hidden, or more: no line brings anything
+    /// back.
     pub fn globs(&self) -> impl Iterator<Item = &PathGlob> {
         self.files.iter().flat_map(|file| &file.globs)
     }
@@ -94,7 +101,8 @@ struct Line {
 
 impl IgnoreFile {
     fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
-        // The matcher wants to know where it stands; paths are relative to the root, so it is told nothing.
+        // The matcher wants to know where it stands; paths are relative to the root, so it is told
+        // nothing.
         let mut builder = GitignoreBuilder::new("");
         let mut mistakes = Vec::new();
         let mut lines = HashMap::new();
@@ -108,28 +116,48 @@ impl IgnoreFile {
             }
             for (spelling, needed) in spellings(written) {
                 if !spelling.starts_with('!') {
-                    globs.extend(braces(&spelling).iter().flat_map(|line| PathGlob::of_ignore_line(line)));
+                    globs.extend(
+                        braces(&spelling).iter().flat_map(|line| PathGlob::of_ignore_line(line)),
+                    );
                 }
                 match builder.add_line(None, &spelling) {
-                    Ok(_) => drop(lines.insert(spelling, Line { number, written: written.trim_end().to_owned() })),
-                    Err(error) if needed => mistakes.push(mistake(number, format!("`{}` is no pattern: {error}", written.trim_end()))),
+                    Ok(_) => {
+                        drop(lines.insert(
+                            spelling,
+                            Line { number, written: written.trim_end().to_owned() },
+                        ))
+                    }
+                    Err(error) if needed => mistakes.push(mistake(
+                        number,
+                        format!("`{}` is no pattern: {error}", written.trim_end()),
+                    )),
                     Err(_) => {}
                 }
             }
         }
         match builder.build() {
-            Ok(matcher) if mistakes.is_empty() => Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, globs, lines }),
+            Ok(matcher) if mistakes.is_empty() => {
+                Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, globs, lines })
+            }
             Ok(_) => Err(Mistakes(mistakes).finish(text)),
-            Err(error) => Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))]),
+            Err(error) => {
+                Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))])
+            }
         }
     }
 
     fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
         let text = path.as_str();
-        let folders = text.match_indices('/').filter_map(|(end, _)| text.get(..end)).map(|folder| (folder, true));
+        let folders = text
+            .match_indices('/')
+            .filter_map(|(end, _)| text.get(..end))
+            .map(|folder| (folder, true));
         let mut names = folders.chain([(text, true), (text, false)]);
-        let hiding = names.find_map(|(name, is_folder)| self.hiding(name, is_folder)).filter(|_| !path.is_root())?;
-        let (number, written) = self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
+        let hiding = names
+            .find_map(|(name, is_folder)| self.hiding(name, is_folder))
+            .filter(|_| !path.is_root())?;
+        let (number, written) =
+            self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
         Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
     }
 
@@ -141,8 +169,9 @@ impl IgnoreFile {
     }
 }
 
-/// Returns the ways a line is understood, and whether each has to be a pattern. Braces are plain characters in this syntax, but
-/// many write `*.{pem,key}` and mean both: such a line hides by either reading, and brings back by the plain one only.
+/// Returns the ways a line is understood, and whether each has to be a pattern. Braces are plain
+/// characters in this syntax, but many write `*.{pem,key}` and mean both: such a line hides by
+/// either reading, and brings back by the plain one only.
 fn spellings(line: &str) -> Vec<(String, bool)> {
     let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
     if line.is_empty() || line.starts_with('#') {
@@ -170,7 +199,10 @@ fn spellings(line: &str) -> Vec<(String, bool)> {
 /// Writes `*.{pem,key}` out, once; braces inside braces, or more of them, become any letters.
 fn braces(line: &str) -> Vec<String> {
     let plain = line.replace("\\{", "?").replace("\\}", "?");
-    match plain.split_once('{').and_then(|(head, rest)| rest.split_once('}').map(|(list, tail)| (head, list, tail))) {
+    match plain
+        .split_once('{')
+        .and_then(|(head, rest)| rest.split_once('}').map(|(list, tail)| (head, list, tail)))
+    {
         None => vec![plain],
         Some((head, list, tail)) if !list.contains('{') && !tail.contains(['{', '}']) => {
             list.split(',').map(|one| format!("{head}{one}{tail}")).collect()
@@ -197,7 +229,8 @@ mod tests {
 
     #[test]
     fn hides_what_git_would_ignore_and_nothing_else() {
-        let hidden = |text: &str, path: &str| files(text).hidden(&RepoPath::parse(path).unwrap()).is_some();
+        let hidden =
+            |text: &str, path: &str| files(text).hidden(&RepoPath::parse(path).unwrap()).is_some();
         for (text, yes, no) in [
             (".env\n", ".env", ".env.local"),
             (".env\n", "app/.env", "app/env"),
@@ -209,7 +242,11 @@ mod tests {
             ("logs/**/*.log\n", "logs/x.log", "x/logs/x.log"),
             ("logs/**/*.log\n", "logs/a/b/x.log", "logs/a/b/x.txt"),
             ("a/b\n", "a/b/c", "x/a/b"),
-            ("docs/private/*\n!docs/private/public.md\n", "docs/private/a.md", "docs/private/public.md"),
+            (
+                "docs/private/*\n!docs/private/public.md\n",
+                "docs/private/a.md",
+                "docs/private/public.md",
+            ),
             ("*\n!keep.txt\n", "other.txt", "keep.txt"),
             ("*\n!*/\n!*.rs\n", "src/a.txt", "src/a.rs"),
             ("\\!important\n", "!important", "important"),
@@ -227,22 +264,33 @@ mod tests {
             assert!(hidden(text, yes), "{text:?} hides {yes}");
             assert!(!hidden(text, no), "{text:?} does not hide {no}");
         }
-        assert!(hidden("private/\n!private/ok.txt\n", "private/ok.txt"), "nothing comes back out of a hidden folder");
+        assert!(
+            hidden("private/\n!private/ok.txt\n", "private/ok.txt"),
+            "nothing comes back out of a hidden folder"
+        );
         assert!(!hidden("*\n", "."), "the root itself is never hidden");
     }
 
     #[test]
     fn names_the_last_line_that_decides() {
-        let found = files("# keys\n*.pem\n\n*.{key,p12}  \n").hidden(&RepoPath::parse("a/b.p12").unwrap()).unwrap();
-        assert_eq!((found.origin.as_str(), found.line, found.pattern.as_str()), (".rooignore", 4, "*.{key,p12}"));
-        let found = files("*.pem\n!*.pem\n*.pem\n").hidden(&RepoPath::parse("a.pem").unwrap()).unwrap();
+        let found = files("# keys\n*.pem\n\n*.{key,p12}  \n")
+            .hidden(&RepoPath::parse("a/b.p12").unwrap())
+            .unwrap();
+        assert_eq!(
+            (found.origin.as_str(), found.line, found.pattern.as_str()),
+            (".rooignore", 4, "*.{key,p12}")
+        );
+        let found =
+            files("*.pem\n!*.pem\n*.pem\n").hidden(&RepoPath::parse("a.pem").unwrap()).unwrap();
         assert_eq!(found.line, 3);
     }
 
     #[test]
     fn a_file_that_says_something_hides_itself() {
         let path = RepoPath::parse(".RooIgnore").unwrap();
-        for (text, expected) in [("# nothing yet\n", Some(".rooignore")), ("", None), ("\u{feff} \n", None)] {
+        for (text, expected) in
+            [("# nothing yet\n", Some(".rooignore")), ("", None), ("\u{feff} \n", None)]
+        {
             assert_eq!(files(text).itself(&path), expected, "{text:?}");
         }
         assert_eq!(files("a\n").itself(&RepoPath::parse("sub/.rooignore").unwrap()), None);
@@ -250,9 +298,14 @@ mod tests {
 
     #[test]
     fn every_line_that_is_no_pattern_is_told_at_once() {
-        let mistakes = IgnoreFiles::default().add(".rooignore", "ok\n[z-a]\n\n!x[9-0]\n").unwrap_err();
+        let mistakes =
+            IgnoreFiles::default().add(".rooignore", "ok\n[z-a]\n\n!x[9-0]\n").unwrap_err();
         assert_eq!(mistakes.iter().map(|mistake| mistake.place.line).collect::<Vec<_>>(), [2, 4]);
-        assert!(mistakes[0].message.starts_with("`[z-a]` is no pattern: "), "{}", mistakes[0].message);
+        assert!(
+            mistakes[0].message.starts_with("`[z-a]` is no pattern: "),
+            "{}",
+            mistakes[0].message
+        );
         assert!(IgnoreFiles::default().add(".rooignore", &"a\n".repeat(LINES_LIMIT + 1)).is_err());
         assert!(IgnoreFiles::default().add(".rooignore", &"a\n".repeat(LINES_LIMIT)).is_ok());
     }

@@ -7,7 +7,8 @@ use crate::command::Script;
 use crate::urls::{Destination, WebUrl};
 use locum_base::path::RepoPath;
 
-/// One thing an act would do to the world. Paths are real paths: links are resolved before an intent is made.
+/// One thing an act would do to the world. Paths are real paths: links are resolved before an
+/// intent is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// Reads (lists, searches) a file or folder.
@@ -39,8 +40,9 @@ pub enum Intent {
     Expert(String),
     /// Runs in this mode, or switches to it.
     Mode(String),
-    /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a result. Allowed by the
-    /// built-in rule `session`, since nothing outside changes; what becomes of a question or a result is judged when published.
+    /// Stays within the session: keeps its checklist, asks the people behind it, ends a task with a
+    /// result. Allowed by the built-in rule `session`, since nothing outside changes; what becomes
+    /// of a question or a result is judged when published.
     Session,
 }
 
@@ -112,7 +114,8 @@ impl Act for Connection {
     }
 }
 
-/// What a decision may depend on beside the intent: who asked, how, and in which mode the agent runs.
+/// What a decision may depend on beside the intent: who asked, how, and in which mode the agent
+/// runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Facts {
     /// The slug of the mode the act is done in.
@@ -135,7 +138,8 @@ pub struct Facts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Restriction {
-    /// Nothing may be written, no command run that does more than read, nothing published but comments.
+    /// Nothing may be written, no command run that does more than read, nothing published but
+    /// comments.
     pub read_only: bool,
     /// Only files that match one of these globs may be edited; empty means no such limit.
     pub paths: Vec<String>,
@@ -150,7 +154,9 @@ impl Restriction {
 }
 
 /// How a run was started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum TriggerKind {
     /// A person on the command line.

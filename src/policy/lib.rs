@@ -1,7 +1,9 @@
-//! Decides whether an agent may do something. Data in, verdict out; no effects, no clock, no environment.
+//! Decides whether an agent may do something. Data in, verdict out; no effects, no clock, no
+//! environment.
 //!
-//! `PolicySpec` (what a maintainer wrote) becomes a `Policy` (checked); an act's `Intent`s are judged against it; only
-//! [`Policy::admit`] makes a [`Permit`], and every effect in the program takes one.
+//! `PolicySpec` (what a maintainer wrote) becomes a `Policy` (checked); an act's `Intent`s are
+//! judged against it; only [`Policy::admit`] makes a [`Permit`], and every effect in the program
+//! takes one.
 
 pub mod actors;
 pub mod approval;
@@ -66,7 +68,8 @@ impl Policy {
     /// Reads a policy file. `origin` names it in errors and verdicts (`.locum/policy.yml`).
     ///
     /// # Errors
-    /// Every mistake of the file at once, each with line and column; a failing `examples` entry is such a mistake.
+    /// Every mistake of the file at once, each with line and column; a failing `examples` entry is
+    /// such a mistake.
     pub fn parse(text: &str, origin: &str) -> Result<Self, PolicyErrors> {
         let (policy, mut mistakes) = Self::read(text, origin);
         policy.examples.iter().for_each(|example| policy.check_example(example, &mut mistakes));
@@ -76,8 +79,12 @@ impl Policy {
     fn read(text: &str, origin: &str) -> (Self, Mistakes) {
         let document = Document::parse(text);
         let mut mistakes = Mistakes(document.mistakes);
-        let mut policy =
-            Self { spec: PolicySpec::default(), judge: Judge::new(Vec::new(), origin), examples: Vec::new(), hash: hash_of(text) };
+        let mut policy = Self {
+            spec: PolicySpec::default(),
+            judge: Judge::new(Vec::new(), origin),
+            examples: Vec::new(),
+            hash: hash_of(text),
+        };
         match document.root {
             Some(root) => {
                 let read = Section::read(&root, "policy", &mut mistakes, read_file);
@@ -88,7 +95,11 @@ impl Policy {
                     policy.spec.commands.unseen = policy.judge.unseen().into();
                 }
             }
-            None if mistakes.0.is_empty() => mistakes.add_with_hint(Place::default(), "the file is empty", "start with `version: 1`"),
+            None if mistakes.0.is_empty() => mistakes.add_with_hint(
+                Place::default(),
+                "the file is empty",
+                "start with `version: 1`",
+            ),
             None => {}
         }
         (policy, mistakes)
@@ -100,8 +111,8 @@ impl Policy {
         Section::describe(read_file)
     }
 
-    /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should the program have been built
-    /// with a broken one, it allows nothing.
+    /// Returns the policy that applies where a repository has none (`config/policy.yml`). Should
+    /// the program have been built with a broken one, it allows nothing.
     #[must_use]
     pub fn builtin() -> Self {
         Self::parse(BUILTIN_TEXT, BUILTIN_ORIGIN).unwrap_or_else(|_| Self {
@@ -118,8 +129,8 @@ impl Policy {
         self.judge.hides(path)
     }
 
-    /// Returns the same policy with everything hidden that ignore files name: for reading, editing and what commands name alike. They
-    /// shape what is decided, so the hash covers them.
+    /// Returns the same policy with everything hidden that ignore files name: for reading, editing
+    /// and what commands name alike. They shape what is decided, so the hash covers them.
     #[must_use]
     pub fn with_ignored(self, ignored: IgnoreFiles) -> Self {
         let hash = if ignored.is_empty() {
@@ -145,8 +156,8 @@ impl Policy {
         self.judge.origin()
     }
 
-    /// Returns a SHA-256 in hexadecimal, as recorded in every journal: of the policy's text; where ignore files hide something, of that and
-    /// their texts.
+    /// Returns a SHA-256 in hexadecimal, as recorded in every journal: of the policy's text; where
+    /// ignore files hide something, of that and their texts.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
@@ -161,22 +172,35 @@ impl Policy {
     /// Judges an act by all its intents and, when each is allowed, hands it back as a permit.
     ///
     /// # Errors
-    /// A refusal with the worst decision and every verdict that led to it. An act with no intents is denied.
+    /// A refusal with the worst decision and every verdict that led to it. An act with no intents
+    /// is denied.
     pub fn admit<A: Act>(&self, act: A, facts: &Facts) -> Result<Permit<A>, Box<Refusal>> {
         self.weigh(act, facts, None)
     }
 
-    /// As [`Policy::admit`], for an act a person has approved: what was held and shown to them is allowed, what is denied stays denied.
+    /// As [`Policy::admit`], for an act a person has approved: what was held and shown to them is
+    /// allowed, what is denied stays denied.
     ///
     /// # Errors
     /// As [`Policy::admit`].
-    pub fn admit_approved<A: Act>(&self, act: A, facts: &Facts, approval: Approval) -> Result<Permit<A>, Box<Refusal>> {
+    pub fn admit_approved<A: Act>(
+        &self,
+        act: A,
+        facts: &Facts,
+        approval: Approval,
+    ) -> Result<Permit<A>, Box<Refusal>> {
         self.weigh(act, facts, Some(approval))
     }
 
-    fn weigh<A: Act>(&self, act: A, facts: &Facts, approval: Option<Approval>) -> Result<Permit<A>, Box<Refusal>> {
+    fn weigh<A: Act>(
+        &self,
+        act: A,
+        facts: &Facts,
+        approval: Option<Approval>,
+    ) -> Result<Permit<A>, Box<Refusal>> {
         let intents = act.intents();
-        let verdicts: Vec<Verdict> = intents.iter().map(|intent| self.decide(intent, facts)).collect();
+        let verdicts: Vec<Verdict> =
+            intents.iter().map(|intent| self.decide(intent, facts)).collect();
         let decision_on = |verdict: &Verdict| Approval::applied(approval.as_ref(), verdict);
         let worst = verdicts.iter().map(decision_on).max();
         match worst {
@@ -187,12 +211,20 @@ impl Policy {
                     .zip(&verdicts)
                     .find(|(_, verdict)| decision_on(verdict) == decision)
                     .and_then(|(intent, _)| self.hint(intent, facts));
-                let verdicts = verdicts.into_iter().filter(|verdict| decision_on(verdict) != Decision::Allow).collect();
+                let verdicts = verdicts
+                    .into_iter()
+                    .filter(|verdict| decision_on(verdict) != Decision::Allow)
+                    .collect();
                 Err(Box::new(Refusal { decision, verdicts, hint }))
             }
             None => {
-                let verdict = Verdict::denied(String::new(), "the call declares no intents".to_owned());
-                Err(Box::new(Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: None }))
+                let verdict =
+                    Verdict::denied(String::new(), "the call declares no intents".to_owned());
+                Err(Box::new(Refusal {
+                    decision: Decision::Deny,
+                    verdicts: vec![verdict],
+                    hint: None,
+                }))
             }
         }
     }
@@ -222,7 +254,8 @@ impl<A: Act> Permit<A> {
         self.approval.as_ref()
     }
 
-    /// Returns true when this permit was given for exactly this intent: effects ask it before they happen.
+    /// Returns true when this permit was given for exactly this intent: effects ask it before they
+    /// happen.
     pub fn covers(&self, intent: &Intent) -> bool {
         self.act.intents().contains(intent)
     }
@@ -232,26 +265,43 @@ impl<A: Act> Permit<A> {
 fn read_file(file: &mut Section<'_>) -> (PolicySpec, Vec<Rule>, Vec<Example>) {
     file.required("version", "Version of this format.", Only(1));
     let spec = settings::read_settings(file);
-    let about = "What may be done: the worst rule that fits decides, and what no rule allows is denied.";
-    let rules = file.key("rules", about, List { item: Group("rule", read_rule), least: 0, most: RULES_LIMIT }).unwrap_or_default();
+    let about =
+        "What may be done: the worst rule that fits decides, and what no rule allows is denied.";
+    let rules = file
+        .key("rules", about, List { item: Group("rule", read_rule), least: 0, most: RULES_LIMIT })
+        .unwrap_or_default();
     let rules: Vec<Rule> = rules.into_iter().flatten().collect();
     refuse_exposed(file, &spec, &rules);
     let about = "The policy's own tests: a policy whose example does not come out is not accepted.";
-    let examples = file.key("examples", about, Group("examples", read_examples)).unwrap_or_default();
+    let examples =
+        file.key("examples", about, Group("examples", read_examples)).unwrap_or_default();
     (spec, rules, examples)
 }
 
-/// The rule of two is no matter of taste: a policy that breaks it is refused, unless it says why it may.
+/// The rule of two is no matter of taste: a policy that breaks it is refused, unless it says why it
+/// may.
 fn refuse_exposed(file: &mut Section<'_>, spec: &PolicySpec, rules: &[Rule]) {
     for exposure in exposures(spec, rules) {
-        let modes: Vec<String> =
-            exposure.modes.iter().filter(|mode| accepted(spec, mode).is_none()).map(|mode| format!("`{mode}`")).collect();
-        let Some(first) = modes.first().map(|mode| mode.trim_matches('`').to_owned()) else { continue };
-        let key = if first.contains('-') || first.chars().all(char::is_alphabetic) { first } else { format!("\"{first}\"") };
+        let modes: Vec<String> = exposure
+            .modes
+            .iter()
+            .filter(|mode| accepted(spec, mode).is_none())
+            .map(|mode| format!("`{mode}`"))
+            .collect();
+        let Some(first) = modes.first().map(|mode| mode.trim_matches('`').to_owned()) else {
+            continue;
+        };
+        let key = if first.contains('-') || first.chars().all(char::is_alphabetic) {
+            first
+        } else {
+            format!("\"{first}\"")
+        };
         let hint = format!(
-            "take one of the three away, narrow a rule by `modes` or `triggers`, or say why it is fine: `modes: {{ accept_risk: {{ {key}: \"...\" }} }}`"
+            "take one of the three away, narrow a rule by `modes` or `triggers`, or say why it is \
+             fine: `modes: {{ accept_risk: {{ {key}: \"...\" }} }}`"
         );
-        let place = if exposure.place.line > 0 { exposure.place } else { file.place_of("commands") };
+        let place =
+            if exposure.place.line > 0 { exposure.place } else { file.place_of("commands") };
         let message = format!("in mode {}, {}", modes.join(", "), exposure.what);
         file.wrong(place, Told::from(message).hint(hint));
     }

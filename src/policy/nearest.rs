@@ -1,7 +1,9 @@
-//! `Nearest`: of the rules that allow, the one that comes closest to something that was not allowed, and why it did not do.
+//! `Nearest`: of the rules that allow, the one that comes closest to something that was not
+//! allowed, and why it did not do.
 //!
-//! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with a reason in words. Of a script the part
-//! that was refused is looked at: one simple command, or one file that it reads or writes. It decides nothing.
+//! In: an intent, the facts and the verdict. Out: a rule, or a setting that counts as one, with a
+//! reason in words. Of a script the part that was refused is looked at: one simple command, or one
+//! file that it reads or writes. It decides nothing.
 
 use serde::Serialize;
 
@@ -56,19 +58,32 @@ enum Fit {
 
 impl Policy {
     /// Returns the rule, or the setting, that comes closest to allowing what was not allowed.
-    pub(super) fn nearest(&self, intent: &Intent, facts: &Facts, verdict: &Verdict) -> Option<Nearest> {
+    pub(super) fn nearest(
+        &self,
+        intent: &Intent,
+        facts: &Facts,
+        verdict: &Verdict,
+    ) -> Option<Nearest> {
         if verdict.decision == Decision::Allow {
             return None;
         }
         if let Some((setting, why)) = self.setting(intent, facts, verdict) {
-            return Some(Nearest { rule: RuleRef { pattern: setting.to_owned(), origin: self.origin().to_owned(), line: 0 }, why });
+            return Some(Nearest {
+                rule: RuleRef {
+                    pattern: setting.to_owned(),
+                    origin: self.origin().to_owned(),
+                    line: 0,
+                },
+                why,
+            });
         }
         let (part, verdict) = match intent {
             Intent::Command(script) => self.refused_part(script, facts, verdict),
             other => (Part::Intent(other.clone()), verdict.clone()),
         };
         let rules = self.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
-        let written = rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
+        let written =
+            rules.flat_map(|rule| rule.patterns.iter().map(move |written| (rule, written)));
         // The spelling is compared only among those that nothing else tells apart.
         let mut closest: Vec<(&Rule, &Written)> = Vec::new();
         let mut best = (Fit::Other, 0);
@@ -83,27 +98,44 @@ impl Policy {
                 closest.push((rule, written));
             }
         }
-        let spelled = closest.into_iter().map(|(rule, written)| (spelled(&part, &written.pattern), rule, written));
+        let spelled = closest
+            .into_iter()
+            .map(|(rule, written)| (spelled(&part, &written.pattern), rule, written));
         // Of equals the first in the file.
-        let (_, rule, written) = spelled.max_by(|one, two| one.0.cmp(&two.0).then(two.2.place.cmp(&one.2.place)))?;
+        let (_, rule, written) =
+            spelled.max_by(|one, two| one.0.cmp(&two.0).then(two.2.place.cmp(&one.2.place)))?;
         let why = self.why(&part, best.0, rule, written, facts, &verdict);
         Some(Nearest { rule: written.reference(self.origin()), why })
     }
 
     /// Settings that count as rules, where one of them is what would have to change.
-    fn setting(&self, intent: &Intent, facts: &Facts, verdict: &Verdict) -> Option<(&'static str, String)> {
+    fn setting(
+        &self,
+        intent: &Intent,
+        facts: &Facts,
+        verdict: &Verdict,
+    ) -> Option<(&'static str, String)> {
         let spec = self.settings();
         let not_listed = |slug: &String| format!("it does not list `{slug}`");
         match intent {
-            Intent::Command(script) if matches!(verdict.cause, Cause::Complexity { .. }) => {
-                Some(("commands.max_complexity", format!("the script comes to {:.1}", script.complexity())))
+            Intent::Command(script) if matches!(verdict.cause, Cause::Complexity { .. }) => Some((
+                "commands.max_complexity",
+                format!("the script comes to {:.1}", script.complexity()),
+            )),
+            Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => {
+                Some(("modes.allow", not_listed(slug)))
             }
-            Intent::Mode(slug) | Intent::Delegate(slug) if !spec.modes.allow.contains(slug) => Some(("modes.allow", not_listed(slug))),
-            Intent::Delegate(_) if verdict.rule().is_none() => Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode))),
-            Intent::Connect(destination) if verdict.rule().is_none() && destination.host.forbidden().is_none() => {
+            Intent::Delegate(_) if verdict.rule().is_none() => {
+                Some(("modes.delegation", format!("`from` does not list `{}`", facts.mode)))
+            }
+            Intent::Connect(destination)
+                if verdict.rule().is_none() && destination.host.forbidden().is_none() =>
+            {
                 Some(("network.allow", format!("it does not list `{destination}`")))
             }
-            Intent::Publish(publication) if verdict.rule().is_none() => Some(("publish.allow", not_listed(&publication.to_string()))),
+            Intent::Publish(publication) if verdict.rule().is_none() => {
+                Some(("publish.allow", not_listed(&publication.to_string())))
+            }
             Intent::Read(_)
             | Intent::Edit(_)
             | Intent::Command(_)
@@ -123,31 +155,50 @@ impl Policy {
     /// Returns the first part of a script that comes out as the whole did, and what was said of it.
     fn refused_part(&self, script: &Script, facts: &Facts, verdict: &Verdict) -> (Part, Verdict) {
         for (simple, _) in script.examinations() {
-            let text = simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
-            let alone = self.decide(&Intent::Command(Script::parse_in(&text, script.folder())), facts);
+            let text =
+                simple.words.iter().map(|word| tree::quoted(word)).collect::<Vec<_>>().join(" ");
+            let alone =
+                self.decide(&Intent::Command(Script::parse_in(&text, script.folder())), facts);
             if alone.decision == verdict.decision {
-                let part = used_part(&alone.cause).unwrap_or_else(|| Part::Words(simple.words.clone()));
+                let part =
+                    used_part(&alone.cause).unwrap_or_else(|| Part::Words(simple.words.clone()));
                 return (part, alone);
             }
         }
         let (reads, edits) = script.redirected();
         let reads = reads.iter().filter_map(PathUse::inside).map(|path| Intent::Read(path.clone()));
-        for intent in reads.chain(edits.iter().filter_map(PathUse::inside).map(|path| Intent::Edit(path.clone()))) {
+        for intent in reads
+            .chain(edits.iter().filter_map(PathUse::inside).map(|path| Intent::Edit(path.clone())))
+        {
             let alone = self.decide(&intent, facts);
             if alone.decision == verdict.decision {
                 return (Part::Intent(intent), alone);
             }
         }
-        let words = script.simple_commands().first().map_or_else(|| guessed_words(script.text()), |simple| simple.words.clone());
+        let words = script
+            .simple_commands()
+            .first()
+            .map_or_else(|| guessed_words(script.text()), |simple| simple.words.clone());
         (Part::Words(words), verdict.clone())
     }
 
-    fn why(&self, part: &Part, fit: Fit, rule: &Rule, written: &Written, facts: &Facts, verdict: &Verdict) -> String {
+    fn why(
+        &self,
+        part: &Part,
+        fit: Fit,
+        rule: &Rule,
+        written: &Written,
+        facts: &Facts,
+        verdict: &Verdict,
+    ) -> String {
         match fit {
             Fit::Other => other(part, &written.pattern, self.judge.protection()),
             Fit::Case => "upper and lower case differ".to_owned(),
             Fit::Excepted => {
-                let except = rule.except.iter().find(|except| is_about(&except.pattern, part, Case::Ignored));
+                let except = rule
+                    .except
+                    .iter()
+                    .find(|except| is_about(&except.pattern, part, Case::Ignored));
                 except.map_or_else(
                     || "its own `except` takes this out".to_owned(),
                     |except| format!("its own `except` `{}` takes this out", except.text),
@@ -155,7 +206,9 @@ impl Policy {
             }
             Fit::Narrowed => narrowed(&rule.narrowing, facts),
             Fit::Outdone => match verdict.rule() {
-                Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
+                Some(spoke)
+                    if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) =>
+                {
                     let place = if spoke.origin == self.origin() {
                         format!("line {}", spoke.line)
                     } else {
@@ -180,7 +233,11 @@ fn used_part(cause: &Cause) -> Option<Part> {
 
 /// Words of a script that was not understood.
 fn guessed_words(text: &str) -> Vec<String> {
-    text.split_whitespace().map(|word| word.replace(['\'', '"'], "")).filter(|word| !word.is_empty()).take(COMPARED_LETTERS).collect()
+    text.split_whitespace()
+        .map(|word| word.replace(['\'', '"'], ""))
+        .filter(|word| !word.is_empty())
+        .take(COMPARED_LETTERS)
+        .collect()
 }
 
 fn fit(part: &Part, rule: &Rule, written: &Written, facts: &Facts) -> Fit {
@@ -207,19 +264,28 @@ fn is_about(pattern: &Pattern, part: &Part, case: Case) -> bool {
     }
 }
 
-/// How much of a pattern and a part is the same from its start: words, folders, labels of a host, a server; `None` when they are of
-/// different kinds.
+/// How much of a pattern and a part is the same from its start: words, folders, labels of a host, a
+/// server; `None` when they are of different kinds.
 fn shared(part: &Part, pattern: &Pattern) -> Option<usize> {
     match (part, pattern) {
         (Part::Words(words), Pattern::Command(pattern)) => Some(shared_words(words, pattern)),
-        (Part::Intent(Intent::Read(path)), Pattern::Read(glob)) | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+        (Part::Intent(Intent::Read(path)), Pattern::Read(glob))
+        | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
             Some(shared_folders(path, glob.parts()))
         }
-        (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern)) | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+        (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
+        | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
             let (host, wanted) = (host(url), pattern.host());
-            Some(host.rsplit('.').zip(wanted.rsplit('.')).take_while(|(one, two)| one == two).count())
+            Some(
+                host.rsplit('.')
+                    .zip(wanted.rsplit('.'))
+                    .take_while(|(one, two)| one == two)
+                    .count(),
+            )
         }
-        (Part::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => Some(usize::from(server_and_tool(name).0 == server)),
+        (Part::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
+            Some(usize::from(server_and_tool(name).0 == server))
+        }
         (Part::Intent(Intent::Mode(_)), Pattern::Mode(_))
         | (Part::Intent(Intent::Delegate(_)), Pattern::Delegate(_))
         | (Part::Intent(Intent::Expert(_)), Pattern::Expert(_))
@@ -228,7 +294,8 @@ fn shared(part: &Part, pattern: &Pattern) -> Option<usize> {
     }
 }
 
-/// How like the first thing that is not the same is spelled, 0 to 1000: a name spelled wrong is closer than a wildcard.
+/// How like the first thing that is not the same is spelled, 0 to 1000: a name spelled wrong is
+/// closer than a wildcard.
 fn spelled(part: &Part, pattern: &Pattern) -> usize {
     match (part, pattern) {
         (Part::Words(words), Pattern::Command(pattern)) => {
@@ -239,11 +306,16 @@ fn spelled(part: &Part, pattern: &Pattern) -> usize {
                 (Some(_), None) | (None, Some(_)) => 500,
             }
         }
-        (Part::Intent(Intent::Read(path)), Pattern::Read(glob)) | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
+        (Part::Intent(Intent::Read(path)), Pattern::Read(glob))
+        | (Part::Intent(Intent::Edit(path)), Pattern::Edit(glob)) => {
             let shared = shared_folders(path, glob.parts());
-            path.parts().nth(shared).zip(glob.parts().get(shared)).map_or(0, |(one, two)| like(one, two))
+            path.parts()
+                .nth(shared)
+                .zip(glob.parts().get(shared))
+                .map_or(0, |(one, two)| like(one, two))
         }
-        (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern)) | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
+        (Part::Intent(Intent::Fetch(url)), Pattern::Fetch(pattern))
+        | (Part::Intent(Intent::Browse(url)), Pattern::Browse(pattern)) => {
             like(&host(url), &pattern.host())
         }
         (Part::Intent(Intent::Mcp { server, tool }), Pattern::Mcp(name)) => {
@@ -275,8 +347,14 @@ fn shared_folders(path: &RepoPath, parts: &[String]) -> usize {
 
 /// 0 to 1000.
 fn like(one: &str, two: &str) -> usize {
-    let head = |text: &str| -> String { text.chars().take(COMPARED_LETTERS).collect::<String>().to_lowercase() };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the share lies between 0 and 1")]
+    let head = |text: &str| -> String {
+        text.chars().take(COMPARED_LETTERS).collect::<String>().to_lowercase()
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the share lies between 0 and 1"
+    )]
     let share = (strsim::normalized_levenshtein(&head(one), &head(two)) * 1000.0) as usize;
     share
 }
@@ -285,18 +363,30 @@ fn like(one: &str, two: &str) -> usize {
 fn other(part: &Part, pattern: &Pattern, protection: &Protection) -> String {
     match (part, pattern) {
         (Part::Words(words), Pattern::Command(pattern)) => other_words(words, pattern),
-        (Part::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))), Pattern::Read(glob) | Pattern::Edit(glob)) => {
+        (
+            Part::Intent(intent @ (Intent::Read(path) | Intent::Edit(path))),
+            Pattern::Read(glob) | Pattern::Edit(glob),
+        ) => {
             let edit = matches!(intent, Intent::Edit(_));
             let guard = if edit { protection.of_edit(path) } else { protection.of_read(path) };
-            let guard = guard.map(|why| format!(", and it is protected: {why}")).unwrap_or_default();
+            let guard =
+                guard.map(|why| format!(", and it is protected: {why}")).unwrap_or_default();
             format!("{}{guard}", other_path(path, glob))
         }
-        (Part::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => "it names another address".to_owned(),
+        (Part::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => {
+            "it names another address".to_owned()
+        }
         (Part::Intent(Intent::Mcp { server, .. }), Pattern::Mcp(name)) => {
             let same = name.split_once('/').is_some_and(|(wanted, _)| wanted == server);
-            if same { "it names another tool of the server".to_owned() } else { "it names another server".to_owned() }
+            if same {
+                "it names another tool of the server".to_owned()
+            } else {
+                "it names another server".to_owned()
+            }
         }
-        (Part::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => "it names another mode".to_owned(),
+        (Part::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => {
+            "it names another mode".to_owned()
+        }
         (Part::Intent(Intent::Expert(_)), _) => "it names another profile".to_owned(),
         (Part::Intent(_) | Part::Words(_), _) => "it is about something else".to_owned(),
     }
@@ -307,7 +397,9 @@ fn other_path(path: &RepoPath, glob: &PathGlob) -> String {
         return "it names another path".to_owned();
     }
     match glob.parts() {
-        [folders @ .., last] if last == "**" && !folders.iter().any(|part| part.contains(['*', '?'])) => {
+        [folders @ .., last]
+            if last == "**" && !folders.iter().any(|part| part.contains(['*', '?'])) =>
+        {
             format!("`{path}` is not below `{}`", folders.join("/"))
         }
         parts => format!("`{path}` is not of the form `{}`", parts.join("/")),
@@ -322,35 +414,52 @@ fn other_words(words: &[String], pattern: &CommandPattern) -> String {
     match (words.get(shared), pattern.words.get(shared)) {
         (Some(word), Some(wanted)) if shared == 0 => format!("it allows `{wanted}`, not `{word}`"),
         (Some(word), Some(wanted)) => {
-            format!("after `{}` it has `{wanted}`, not `{word}`", pattern.words.get(..shared).unwrap_or_default().join(" "))
+            format!(
+                "after `{}` it has `{wanted}`, not `{word}`",
+                pattern.words.get(..shared).unwrap_or_default().join(" ")
+            )
         }
         (None, Some(wanted)) => format!("it also has `{wanted}`"),
-        (Some(word), None) if !pattern.open => format!("without `:*` at its end nothing may follow, and `{word}` does"),
+        (Some(word), None) if !pattern.open => {
+            format!("without `:*` at its end nothing may follow, and `{word}` does")
+        }
         (Some(_) | None, None) => "it allows other words".to_owned(),
     }
 }
 
 /// Why a rule does not count under these facts.
 fn narrowed(narrowing: &Narrowing, facts: &Facts) -> String {
-    let list = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    let within = |words: &[String], word: &str| words.is_empty() || words.iter().any(|one| one == word);
+    let list = |words: &[String]| {
+        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    };
+    let within =
+        |words: &[String], word: &str| words.is_empty() || words.iter().any(|one| one == word);
     let mut said = Vec::new();
     if !within(&narrowing.modes, &facts.mode) {
         said.push(format!("in {}, and this is mode `{}`", list(&narrowing.modes), facts.mode));
     }
-    let triggers: Vec<String> = narrowing.triggers.iter().map(|trigger| trigger_word(*trigger).to_owned()).collect();
+    let triggers: Vec<String> =
+        narrowing.triggers.iter().map(|trigger| trigger_word(*trigger).to_owned()).collect();
     let trigger = trigger_word(facts.trigger);
     if !within(&triggers, trigger) {
-        said.push(format!("in runs started by {}, and this one is by `{trigger}`", list(&triggers)));
+        said.push(format!(
+            "in runs started by {}, and this one is by `{trigger}`",
+            list(&triggers)
+        ));
     }
-    let tiers: Vec<String> = narrowing.tiers.iter().map(|tier| tier_word(*tier).to_owned()).collect();
+    let tiers: Vec<String> =
+        narrowing.tiers.iter().map(|tier| tier_word(*tier).to_owned()).collect();
     let tier = tier_word(facts.tier);
     if !within(&tiers, tier) {
         said.push(format!("for {}, and this is for `{tier}`", list(&tiers)));
     }
     let job = facts.job.as_deref().unwrap_or_default();
     if !within(&narrowing.jobs, job) {
-        let here = if job.is_empty() { "this is no job".to_owned() } else { format!("this is job `{job}`") };
+        let here = if job.is_empty() {
+            "this is no job".to_owned()
+        } else {
+            format!("this is job `{job}`")
+        };
         said.push(format!("in jobs {}, and {here}", list(&narrowing.jobs)));
     }
     format!("it counts only {}", said.join("; only "))

@@ -1,7 +1,9 @@
-//! Protected paths: what no rule opens by a wildcard, neither for edits (automation, agents, git) nor for reading (credentials).
+//! Protected paths: what no rule opens by a wildcard, neither for edits (automation, agents, git)
+//! nor for reading (credentials).
 //!
-//! In: a path of the repository. Out: why it is protected. The lists are data under `config/`. Names are compared as the most
-//! careless disk would: without case, without invisible characters, without endings that some systems drop.
+//! In: a path of the repository. Out: why it is protected. The lists are data under `config/`.
+//! Names are compared as the most careless disk would: without case, without invisible characters,
+//! without endings that some systems drop.
 
 use crate::glob::{Case, PathGlob};
 use locum_base::path::RepoPath;
@@ -34,7 +36,11 @@ impl Protection {
         let mut parts = plain.parts();
         let first = parts.next();
         if first.is_some_and(|name| name.starts_with('.')) && parts.next().is_some() {
-            return Some(find(&self.edits, &plain).unwrap_or("lies in a top-level folder that tools read their configuration from"));
+            return Some(
+                find(&self.edits, &plain).unwrap_or(
+                    "lies in a top-level folder that tools read their configuration from",
+                ),
+            );
         }
         find(&self.edits, &plain)
     }
@@ -64,7 +70,9 @@ fn find(list: &[(PathGlob, &'static str)], path: &RepoPath) -> Option<&'static s
 fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
     let mut reason = "";
     let mut list = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for line in
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
         match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             Some(next) => reason = next,
             None => list.extend(PathGlob::parse(line).ok().map(|glob| (glob, reason))),
@@ -73,16 +81,27 @@ fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
     list
 }
 
-/// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing dots and blanks would see it.
+/// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing
+/// dots and blanks would see it.
 pub fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
-    let parts: Vec<String> = path.parts().map(plain_name).filter(|part| !part.is_empty() && part != "." && part != "..").collect();
+    let parts: Vec<String> = path
+        .parts()
+        .map(plain_name)
+        .filter(|part| !part.is_empty() && part != "." && part != "..")
+        .collect();
     if parts.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&parts.join("/")).ok() }
 }
 
 fn plain_name(part: &str) -> String {
-    let visible: String = part.chars().filter(|letter| !is_invisible(*letter)).map(narrow).collect();
+    let visible: String =
+        part.chars().filter(|letter| !is_invisible(*letter)).map(narrow).collect();
     let folded = visible.to_uppercase().to_lowercase();
-    let name = folded.split([':', '\\']).next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned();
+    let name = folded
+        .split([':', '\\'])
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(['.', ' '])
+        .to_owned();
     match name.as_str() {
         "git~1" | "git~2" => ".git".to_owned(),
         "github~1" => ".github".to_owned(),
@@ -106,8 +125,8 @@ fn deceives(letter: char) -> bool {
     view::is_invisible(letter) && !matches!(letter, '\u{200c}' | '\u{200d}')
 }
 
-/// Returns true for characters that show nothing, the sign that turns the letter before it into a picture among them: joiners, direction
-/// marks, fillers, byte order marks, tags.
+/// Returns true for characters that show nothing, the sign that turns the letter before it into a
+/// picture among them: joiners, direction marks, fillers, byte order marks, tags.
 #[must_use]
 pub fn is_invisible(letter: char) -> bool {
     letter == '\u{fe0f}' || view::is_invisible(letter)
@@ -231,7 +250,10 @@ mod tests {
     #[test]
     fn every_listed_pattern_is_one() {
         for list in [super::PROTECTED, super::SECRET] {
-            let lines = list.lines().filter(|line| !line.trim().is_empty() && !line.starts_with(['#', '['])).count();
+            let lines = list
+                .lines()
+                .filter(|line| !line.trim().is_empty() && !line.starts_with(['#', '[']))
+                .count();
             assert_eq!(super::read_list(list).len(), lines);
         }
     }

@@ -1,7 +1,8 @@
-//! `Pattern`: the part of a rule that says what it is about, `edit(src/**)`; one kind for every kind of intent.
+//! `Pattern`: the part of a rule that says what it is about, `edit(src/**)`; one kind for every
+//! kind of intent.
 //!
-//! In: a pattern as written. Out: whether it matches an intent. Commands are matched by words here; what their options do is
-//! decided in `command`.
+//! In: a pattern as written. Out: whether it matches an intent. Commands are matched by words here;
+//! what their options do is decided in `command`.
 
 use crate::command::word;
 use crate::glob::{Case, PathGlob, name_matches};
@@ -77,11 +78,12 @@ pub struct CommandPattern {
 pub enum CommandForm {
     /// `command(...)`: word by word.
     Words,
-    /// `command-prefix(...)`: these words, then anything that does not start another program by name: verbs and interpreters
-    /// that no table knows are included. For policies brought over from tools that know no options.
+    /// `command-prefix(...)`: these words, then anything that does not start another program by
+    /// name: verbs and interpreters that no table knows are included. For policies brought over
+    /// from tools that know no options.
     Prefix,
-    /// `command-text(...)`: as a prefix, but the words joined by single blanks start with this text, whatever the case. Allowing needs the text
-    /// to end with a word; refusing does not.
+    /// `command-text(...)`: as a prefix, but the words joined by single blanks start with this
+    /// text, whatever the case. Allowing needs the text to end with a word; refusing does not.
     Text(String),
     /// `script(...)`: a whole script, letter for letter.
     Script(String),
@@ -129,25 +131,35 @@ impl Pattern {
             "expert" => name(inner, "profile").map(Self::Expert),
             "publish" => publication(inner).map(Self::Publish),
             other => {
-                let near = nearest(other, KINDS)
-                    .map_or_else(|| format!("kinds are: {}", KINDS.join(", ")), |kind| format!("did you mean `{kind}`?"));
+                let near = nearest(other, KINDS).map_or_else(
+                    || format!("kinds are: {}", KINDS.join(", ")),
+                    |kind| format!("did you mean `{kind}`?"),
+                );
                 Err(format!("unknown kind of pattern `{other}`; {near}"))
             }
         }
     }
 
-    /// Returns true when the pattern is about this intent. A command intent is a whole script and matches no pattern:
-    /// its simple commands are matched one by one with [`CommandPattern::matches`].
+    /// Returns true when the pattern is about this intent. A command intent is a whole script and
+    /// matches no pattern: its simple commands are matched one by one with
+    /// [`CommandPattern::matches`].
     #[must_use]
     pub fn matches(&self, intent: &Intent, case: Case) -> bool {
         match (self, intent) {
-            (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => glob.matches(path, case),
-            (Self::Fetch(pattern), Intent::Fetch(url)) | (Self::Browse(pattern), Intent::Browse(url)) => pattern.matches(url, case),
-            (Self::Mcp(pattern), Intent::Mcp { server, tool }) => name_matches(pattern, &format!("{server}/{tool}")),
+            (Self::Read(glob), Intent::Read(path)) | (Self::Edit(glob), Intent::Edit(path)) => {
+                glob.matches(path, case)
+            }
+            (Self::Fetch(pattern), Intent::Fetch(url))
+            | (Self::Browse(pattern), Intent::Browse(url)) => pattern.matches(url, case),
+            (Self::Mcp(pattern), Intent::Mcp { server, tool }) => {
+                name_matches(pattern, &format!("{server}/{tool}"))
+            }
             (Self::Mode(pattern), Intent::Mode(name))
             | (Self::Delegate(pattern), Intent::Delegate(name))
             | (Self::Expert(pattern), Intent::Expert(name)) => name_matches(pattern, name),
-            (Self::Publish(wanted), Intent::Publish(publication)) => wanted.is_none_or(|wanted| wanted == *publication),
+            (Self::Publish(wanted), Intent::Publish(publication)) => {
+                wanted.is_none_or(|wanted| wanted == *publication)
+            }
             (
                 Self::Read(_)
                 | Self::Edit(_)
@@ -164,11 +176,14 @@ impl Pattern {
         }
     }
 
-    /// Returns true when everything the other pattern matches is matched by this one, as far as the texts show it.
+    /// Returns true when everything the other pattern matches is matched by this one, as far as the
+    /// texts show it.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Read(one), Self::Read(two)) | (Self::Edit(one), Self::Edit(two)) => one.covers(two),
+            (Self::Read(one), Self::Read(two)) | (Self::Edit(one), Self::Edit(two)) => {
+                one.covers(two)
+            }
             (Self::Command(one), Self::Command(two)) => {
                 one == two
                     || (one.form == CommandForm::Words
@@ -177,12 +192,16 @@ impl Pattern {
                         && two.words.len() >= one.words.len()
                         && two.words.starts_with(&one.words))
             }
-            (Self::Mcp(one), Self::Mcp(two)) => one == two || one.strip_suffix('*').is_some_and(|head| two.starts_with(head)),
-            (Self::Mode(one), Self::Mode(two)) | (Self::Delegate(one), Self::Delegate(two)) | (Self::Expert(one), Self::Expert(two)) => {
-                one == two || one == "*"
+            (Self::Mcp(one), Self::Mcp(two)) => {
+                one == two || one.strip_suffix('*').is_some_and(|head| two.starts_with(head))
             }
+            (Self::Mode(one), Self::Mode(two))
+            | (Self::Delegate(one), Self::Delegate(two))
+            | (Self::Expert(one), Self::Expert(two)) => one == two || one == "*",
             (Self::Publish(one), Self::Publish(two)) => one.is_none() || one == two,
-            (Self::Fetch(one), Self::Fetch(two)) | (Self::Browse(one), Self::Browse(two)) => one.covers(two),
+            (Self::Fetch(one), Self::Fetch(two)) | (Self::Browse(one), Self::Browse(two)) => {
+                one.covers(two)
+            }
             (one, two) => one == two,
         }
     }
@@ -196,10 +215,15 @@ impl CommandPattern {
         let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));
         let words = word::split(text)?;
         if words.is_empty() {
-            return Err("command pattern names no program; `command(*)` means every command".to_owned());
+            return Err(
+                "command pattern names no program; `command(*)` means every command".to_owned()
+            );
         }
         if words.iter().any(|word| word == "*") {
-            return Err(format!("command pattern `{text}`: a `*` among the words is not a wildcard; end the pattern with `:*`"));
+            return Err(format!(
+                "command pattern `{text}`: a `*` among the words is not a wildcard; end the \
+                 pattern with `:*`"
+            ));
         }
         Ok(Self { words, open, form: CommandForm::Words })
     }
@@ -212,7 +236,9 @@ impl CommandPattern {
     fn text(text: &str) -> Result<Self, String> {
         let words: Vec<String> = text.split_ascii_whitespace().map(str::to_lowercase).collect();
         if words.is_empty() {
-            return Err("command pattern names no program; `command(*)` means every command".to_owned());
+            return Err(
+                "command pattern names no program; `command(*)` means every command".to_owned()
+            );
         }
         Ok(Self { words, open: true, form: CommandForm::Text(text.to_lowercase()) })
     }
@@ -221,20 +247,33 @@ impl CommandPattern {
         if text.trim().is_empty() {
             return Err("script pattern is empty".to_owned());
         }
-        Ok(Self { words: Vec::new(), open: false, form: CommandForm::Script(text.trim().to_owned()) })
+        Ok(Self {
+            words: Vec::new(),
+            open: false,
+            form: CommandForm::Script(text.trim().to_owned()),
+        })
     }
 
-    /// Returns true when a simple command's words match. `Case::Ignored` stands for a rule that refuses.
+    /// Returns true when a simple command's words match. `Case::Ignored` stands for a rule that
+    /// refuses.
     #[must_use]
     pub fn matches(&self, words: &[String], case: Case) -> bool {
         match &self.form {
             CommandForm::Prefix => words.starts_with(&self.words),
             CommandForm::Words if self.open => words.starts_with(&self.words),
             CommandForm::Words => words == self.words,
-            CommandForm::Text(text) if case == Case::Ignored => words.join(" ").to_lowercase().starts_with(text.as_str()),
+            CommandForm::Text(text) if case == Case::Ignored => {
+                words.join(" ").to_lowercase().starts_with(text.as_str())
+            }
             CommandForm::Text(text) => {
-                let long_enough = words.len() > self.words.len() || (words.len() == self.words.len() && !text.ends_with(' '));
-                long_enough && self.words.iter().zip(words).all(|(wanted, word)| *wanted == word.to_lowercase())
+                let long_enough = words.len() > self.words.len()
+                    || (words.len() == self.words.len() && !text.ends_with(' '));
+                long_enough
+                    && self
+                        .words
+                        .iter()
+                        .zip(words)
+                        .all(|(wanted, word)| *wanted == word.to_lowercase())
             }
             CommandForm::Script(_) => false,
         }
@@ -257,23 +296,29 @@ fn fetched(text: &str) -> Result<UrlPattern, String> {
 }
 
 fn split(text: &str) -> Result<(&str, &str), String> {
-    let wrong = || format!("pattern `{text}` is not of the form `kind(...)`, for example `edit(src/**)`");
+    let wrong =
+        || format!("pattern `{text}` is not of the form `kind(...)`, for example `edit(src/**)`");
     let (kind, rest) = text.split_once('(').ok_or_else(wrong)?;
     let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
     Ok((kind, if kind == "command-text" { inner } else { inner.trim() }))
 }
 
 fn name(text: &str, what: &str) -> Result<String, String> {
-    let plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '*' | '?'));
+    let plain = !text.is_empty()
+        && text.chars().all(|letter| {
+            letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '*' | '?')
+        });
     if plain { Ok(text.to_owned()) } else { Err(format!("`{text}` is not the name of a {what}")) }
 }
 
-/// What stands before the address of a resource of an MCP server, in place of a tool: `mcp(docs/resource:file:///guide/*)`.
+/// What stands before the address of a resource of an MCP server, in place of a tool:
+/// `mcp(docs/resource:file:///guide/*)`.
 pub const RESOURCE: &str = "resource:";
 
 fn mcp(text: &str) -> Result<String, String> {
-    let (server, tool) =
-        text.split_once('/').ok_or_else(|| format!("`{text}` is not of the form `server/tool`; `server/*` means every tool"))?;
+    let (server, tool) = text.split_once('/').ok_or_else(|| {
+        format!("`{text}` is not of the form `server/tool`; `server/*` means every tool")
+    })?;
     if server.is_empty()
         || tool.is_empty()
         || (tool.contains('/') && !tool.starts_with(RESOURCE))
@@ -288,10 +333,16 @@ fn publication(text: &str) -> Result<Option<Publication>, String> {
     if text == "*" {
         return Ok(None);
     }
-    let found = PUBLICATIONS.iter().find(|(word, _)| *word == text).map(|(_, publication)| Some(*publication));
+    let found = PUBLICATIONS
+        .iter()
+        .find(|(word, _)| *word == text)
+        .map(|(_, publication)| Some(*publication));
     found.ok_or_else(|| {
         let words: Vec<&str> = PUBLICATIONS.iter().map(|(word, _)| *word).collect();
-        let near = nearest(text, &words).map_or_else(|| format!("one of: {}", words.join(", ")), |word| format!("did you mean `{word}`?"));
+        let near = nearest(text, &words).map_or_else(
+            || format!("one of: {}", words.join(", ")),
+            |word| format!("did you mean `{word}`?"),
+        );
         format!("`{text}` cannot be published; {near}")
     })
 }
@@ -303,7 +354,11 @@ mod tests {
     use crate::intent::{Intent, Publication};
     use pretty_assertions::assert_eq;
     fn check(pattern: &str, intent: &Intent, expected: bool) {
-        assert_eq!(Pattern::parse(pattern).unwrap().matches(intent, Case::Exact), expected, "{pattern} {intent:?}");
+        assert_eq!(
+            Pattern::parse(pattern).unwrap().matches(intent, Case::Exact),
+            expected,
+            "{pattern} {intent:?}"
+        );
     }
 
     #[test]

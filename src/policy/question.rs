@@ -1,7 +1,9 @@
-//! `Question`: what `locum policy explain` is asked: an intent in words, or a tool call as a model writes it, under circumstances of its own.
+//! `Question`: what `locum policy explain` is asked: an intent in words, or a tool call as a model
+//! writes it, under circumstances of its own.
 //!
-//! In: one text: an intent (`edit(src/x.rs)`), or a JSON object that holds an intent or a call in one of the shapes that models' protocols
-//! have. Out: the question, or what is wrong with the text. Whether a call means anything is asked of the tools, not here.
+//! In: one text: an intent (`edit(src/x.rs)`), or a JSON object that holds an intent or a call in
+//! one of the shapes that models' protocols have. Out: the question, or what is wrong with the
+//! text. Whether a call means anything is asked of the tools, not here.
 
 use serde_json::{Map, Value};
 
@@ -32,7 +34,8 @@ const KEYS: &[&str] = &[
     "job",
 ];
 /// Keys that only a call has.
-const CALL_KEYS: &[&str] = &["name", "arguments", "input", "function", "type", "id", "call_id", "index", "status"];
+const CALL_KEYS: &[&str] =
+    &["name", "arguments", "input", "function", "type", "id", "call_id", "index", "status"];
 /// What protocols call a tool call.
 const CALL_TYPES: &[&str] = &["function", "function_call", "tool_call", "tool_use"];
 
@@ -76,13 +79,16 @@ impl Question {
     /// Reads a question.
     ///
     /// # Errors
-    /// What is wrong with the text: neither an intent nor a JSON object, unknown keys or words, two things asked at once.
+    /// What is wrong with the text: neither an intent nor a JSON object, unknown keys or words, two
+    /// things asked at once.
     pub fn parse(text: &str) -> Result<Self, Unread> {
         let text = text.trim();
         if !text.starts_with(['{', '"', '[']) {
             return Ok(Self::about(Asked::Intent(parse_intent(text)?)));
         }
-        match serde_json::from_str(text).map_err(|error| Unread::from(format!("it is not valid JSON: {error}")))? {
+        match serde_json::from_str(text)
+            .map_err(|error| Unread::from(format!("it is not valid JSON: {error}")))?
+        {
             Value::String(words) => Ok(Self::about(Asked::Intent(parse_intent(&words)?))),
             Value::Object(fields) => Self::of(fields),
             other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
@@ -107,20 +113,35 @@ impl Question {
         let job = optional_text(&mut fields, "job")?;
         let trigger = optional_word(&mut fields, "trigger", TRIGGERS)?;
         let tier = optional_word(&mut fields, "tier", TIERS)?;
-        let id = fields.get("id").or_else(|| fields.get("call_id")).and_then(Value::as_str).map(str::to_owned);
+        let id = fields
+            .get("id")
+            .or_else(|| fields.get("call_id"))
+            .and_then(Value::as_str)
+            .map(str::to_owned);
         let intent = optional_text(&mut fields, "intent")?;
         let call = fields.remove("call").or_else(|| fields.remove("tool_call"));
         let asked = match (intent, call, is_call(&fields)) {
             (Some(words), None, false) => Asked::Intent(parse_intent(&words)?),
             (None, Some(Value::Object(call)), false) => Asked::Call(read_call(call)?),
-            (None, Some(other), false) => return Err(format!("`call` must be an object, not {}", kind_of(&other)).into()),
+            (None, Some(other), false) => {
+                return Err(format!("`call` must be an object, not {}", kind_of(&other)).into());
+            }
             (None, None, true) => Asked::Call(read_call(fields)?),
             (None, None, false) => {
-                return Err(Unread::from("it asks nothing").hint("write an `intent`, or a tool call with `name` and `arguments`"));
+                return Err(Unread::from("it asks nothing")
+                    .hint("write an `intent`, or a tool call with `name` and `arguments`"));
             }
-            (Some(_), _, _) | (None, Some(_), true) => return Err("it asks more than one thing".into()),
+            (Some(_), _, _) | (None, Some(_), true) => {
+                return Err("it asks more than one thing".into());
+            }
         };
-        let id = id.or_else(|| if let Asked::Call(call) = &asked { Some(call.id.clone()).filter(|id| !id.is_empty()) } else { None });
+        let id = id.or_else(|| {
+            if let Asked::Call(call) = &asked {
+                Some(call.id.clone()).filter(|id| !id.is_empty())
+            } else {
+                None
+            }
+        });
         Ok(Self { asked, id, mode, trigger, tier, job })
     }
 }
@@ -147,7 +168,8 @@ fn is_call(fields: &Map<String, Value>) -> bool {
     ["name", "arguments", "input", "function"].iter().any(|key| fields.contains_key(*key))
 }
 
-/// Reads a call in any of its shapes: name and arguments side by side, below `function`, or as `input`.
+/// Reads a call in any of its shapes: name and arguments side by side, below `function`, or as
+/// `input`.
 fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Unread> {
     known(&fields, CALL_KEYS, "a tool call")?;
     if let Some(kind) = optional_text(&mut fields, "type")?
@@ -155,15 +177,21 @@ fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Unread> {
     {
         return Err(unknown("type", &kind, CALL_TYPES));
     }
-    let id = optional_text(&mut fields, "id")?.or(optional_text(&mut fields, "call_id")?).unwrap_or_default();
+    let id = optional_text(&mut fields, "id")?
+        .or(optional_text(&mut fields, "call_id")?)
+        .unwrap_or_default();
     let mut inner = match fields.remove("function") {
         None => fields,
-        Some(_) if is_call(&fields) => return Err("a tool call has its name and arguments beside `function` and in it".into()),
+        Some(_) if is_call(&fields) => {
+            return Err("a tool call has its name and arguments beside `function` and in it".into());
+        }
         Some(Value::Object(function)) => {
             known(&function, &["name", "arguments"], "`function`")?;
             function
         }
-        Some(other) => return Err(format!("`function` must be an object, not {}", kind_of(&other)).into()),
+        Some(other) => {
+            return Err(format!("`function` must be an object, not {}", kind_of(&other)).into());
+        }
     };
     let name = optional_text(&mut inner, "name")?.ok_or("the tool call has no `name`")?;
     let arguments = match (inner.remove("arguments"), inner.remove("input")) {
@@ -174,14 +202,21 @@ fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Unread> {
     let arguments = match arguments {
         Value::String(text) => text,
         Value::Null => String::new(),
-        arguments @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_)) => arguments.to_string(),
+        arguments @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_)) => {
+            arguments.to_string()
+        }
     };
     Ok(ToolCall { id, name, arguments })
 }
 
 fn known(fields: &Map<String, Value>, keys: &[&str], what: &str) -> Result<(), Unread> {
-    let Some(unknown) = fields.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
-    let hint = nearest(unknown, keys).map_or_else(|| format!("known here: {}", keys.join(", ")), |key| format!("did you mean `{key}`?"));
+    let Some(unknown) = fields.keys().find(|key| !keys.contains(&key.as_str())) else {
+        return Ok(());
+    };
+    let hint = nearest(unknown, keys).map_or_else(
+        || format!("known here: {}", keys.join(", ")),
+        |key| format!("did you mean `{key}`?"),
+    );
     Err(Unread::from(format!("{what} has no key `{unknown}`")).hint(hint))
 }
 
@@ -193,14 +228,23 @@ fn optional_text(fields: &mut Map<String, Value>, key: &str) -> Result<Option<St
     }
 }
 
-fn optional_word<T: Copy>(fields: &mut Map<String, Value>, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Unread> {
+fn optional_word<T: Copy>(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    words: &[(&str, T)],
+) -> Result<Option<T>, Unread> {
     let Some(text) = optional_text(fields, key)? else { return Ok(None) };
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    found.map(Some).ok_or_else(|| unknown(key, &text, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>()))
+    found.map(Some).ok_or_else(|| {
+        unknown(key, &text, &words.iter().map(|(word, _)| *word).collect::<Vec<_>>())
+    })
 }
 
 fn unknown(key: &str, text: &str, words: &[&str]) -> Unread {
-    let hint = nearest(text, words).map_or_else(|| format!("one of: {}", words.join(", ")), |word| format!("did you mean `{word}`?"));
+    let hint = nearest(text, words).map_or_else(
+        || format!("one of: {}", words.join(", ")),
+        |word| format!("did you mean `{word}`?"),
+    );
     Unread::from(format!("`{key}` cannot be `{text}`")).hint(hint)
 }
 
@@ -236,7 +280,11 @@ mod tests {
             r#"{"tool_call": {"type": "tool_use", "name": "read_file", "input": {"path": "a"}}, "mode": null}"#,
         ] {
             let Asked::Call(call) = Question::parse(text).unwrap().asked else { panic!("{text}") };
-            assert_eq!((call.name.as_str(), call.arguments.as_str()), ("read_file", r#"{"path":"a"}"#), "{text}");
+            assert_eq!(
+                (call.name.as_str(), call.arguments.as_str()),
+                ("read_file", r#"{"path":"a"}"#),
+                "{text}"
+            );
         }
     }
 
@@ -244,8 +292,23 @@ mod tests {
     fn a_question_brings_its_circumstances_and_its_name() {
         let text = r#"{"intent": "edit(a)", "mode": "code", "trigger": "comment", "tier": "bot", "job": "nightly", "id": "q1"}"#;
         let question = Question::parse(text).unwrap();
-        let found = (question.mode.as_deref(), question.trigger, question.tier, question.job.as_deref(), question.id.as_deref());
-        assert_eq!(found, (Some("code"), Some(TriggerKind::Comment), Some(Tier::Bot), Some("nightly"), Some("q1")));
+        let found = (
+            question.mode.as_deref(),
+            question.trigger,
+            question.tier,
+            question.job.as_deref(),
+            question.id.as_deref(),
+        );
+        assert_eq!(
+            found,
+            (
+                Some("code"),
+                Some(TriggerKind::Comment),
+                Some(Tier::Bot),
+                Some("nightly"),
+                Some("q1")
+            )
+        );
         for (text, id) in [
             (r#"{"call": {"name": "x", "id": "toolu_1"}}"#, Some("toolu_1")),
             (r#"{"type": "function_call", "call_id": "c2", "name": "x"}"#, Some("c2")),
@@ -281,7 +344,10 @@ mod tests {
         for (text, hint) in [
             (r#"{"intnet": "edit(a)"}"#, "did you mean `intent`?"),
             (r#"{"intent": "edit(a)", "tier": "maintaner"}"#, "did you mean `maintainer`?"),
-            (r#"{"intent": "edit(a)", "trigger": "cron"}"#, "one of: local, comment, label, assign, dispatch, schedule"),
+            (
+                r#"{"intent": "edit(a)", "trigger": "cron"}"#,
+                "one of: local, comment, label, assign, dispatch, schedule",
+            ),
         ] {
             assert_eq!(Question::parse(text).unwrap_err().hint.as_deref(), Some(hint), "{text}");
         }

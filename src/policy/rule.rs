@@ -1,6 +1,7 @@
 //! `Rule`: one entry of a policy's `rules`, with what narrows it.
 //!
-//! In: the `rules` list of a policy file. Out: checked rules; mistakes go to the collector. It decides nothing by itself.
+//! In: the `rules` list of a policy file. Out: checked rules; mistakes go to the collector. It
+//! decides nothing by itself.
 
 use crate::actors::Tier;
 use crate::glob::PathGlob;
@@ -79,7 +80,8 @@ impl Narrowing {
     /// Returns true when a rule with this narrowing counts under these facts.
     #[must_use]
     pub fn holds(&self, facts: &Facts) -> bool {
-        let within = |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
+        let within =
+            |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
         within(&self.modes, &facts.mode)
             && within(&self.jobs, facts.job.as_deref().unwrap_or_default())
             && (self.triggers.is_empty() || self.triggers.contains(&facts.trigger))
@@ -121,11 +123,21 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     let except = section.key("except", "What the rule is not about.", AtLeastOne(PATTERN));
     let reason = section.key("reason", "Why; shown with every verdict of the rule.", Text);
     let modes = section.key("modes", "Counts only in these modes, by slug.", AtLeastOne(Text));
-    let triggers = section.key("triggers", "Counts only in runs started so.", AtLeastOne(Word(TRIGGERS)));
-    let tiers = section.key("tiers", "Counts only for runs of people of these tiers.", AtLeastOne(Word(TIERS)));
+    let triggers =
+        section.key("triggers", "Counts only in runs started so.", AtLeastOne(Word(TRIGGERS)));
+    let tiers = section.key(
+        "tiers",
+        "Counts only for runs of people of these tiers.",
+        AtLeastOne(Word(TIERS)),
+    );
     let jobs = section.key("jobs", "Counts only in these jobs, by name.", AtLeastOne(Text));
     let mut protected = false;
-    section.set("protected", "Beside `allow`: opens the protected paths it names in full.", Flag, &mut protected);
+    section.set(
+        "protected",
+        "Beside `allow`: opens the protected paths it names in full.",
+        Flag,
+        &mut protected,
+    );
     let narrowing = Narrowing {
         modes: modes.unwrap_or_default(),
         triggers: triggers.unwrap_or_default(),
@@ -136,11 +148,15 @@ pub fn read_rule(section: &mut Section<'_>) -> Option<Rule> {
     let (Some((decision, patterns)), None) = (said.next(), said.next()) else { return None };
     let patterns: Vec<Written> = patterns.into_iter().map(Written::from).collect();
     if protected && decision != Decision::Allow {
-        let told = Told::from("`protected` opens protected paths and stands only beside `allow`".to_owned());
+        let told = Told::from(
+            "`protected` opens protected paths and stands only beside `allow`".to_owned(),
+        );
         section.wrong(section.place_of("protected"), told);
     }
     if protected && patterns.iter().any(|written| is_path_with_wildcard(&written.pattern)) {
-        let told = Told::from("a rule with `protected: true` names each path in full, without wildcards".to_owned());
+        let told = Told::from(
+            "a rule with `protected: true` names each path in full, without wildcards".to_owned(),
+        );
         section.wrong(section.place_of("protected"), told);
     }
     let except = except.unwrap_or_default().into_iter().map(Written::from).collect();

@@ -1,4 +1,5 @@
-//! `PolicySpec`: the policy file as written, every key of it, with its defaults. Unknown keys are errors.
+//! `PolicySpec`: the policy file as written, every key of it, with its defaults. Unknown keys are
+//! errors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ pub struct PolicySpec {
     pub questions: OnQuestion,
     /// What is published and how.
     pub publish: PublishRules,
-    /// Who may see the source; `None` where the policy does not say, which counts as public unless the forge says otherwise.
+    /// Who may see the source; `None` where the policy does not say, which counts as public unless
+    /// the forge says otherwise.
     pub source: Option<Source>,
 }
 
@@ -75,7 +77,10 @@ pub struct Triggers {
 impl Default for Triggers {
     fn default() -> Self {
         Self {
-            comment: Some(CommentTrigger { prefix: "/locum".to_owned(), tiers: vec![Tier::Maintainer] }),
+            comment: Some(CommentTrigger {
+                prefix: "/locum".to_owned(),
+                tiers: vec![Tier::Maintainer],
+            }),
             label: None,
             assign: None,
             users: Vec::new(),
@@ -145,17 +150,21 @@ pub struct ModeRules {
     pub allow: Vec<String>,
     /// Who may switch the mode of a running task.
     pub switching: Switching,
-    /// For each mode, the modes it may be followed by; a mode not listed may be followed by any allowed one.
+    /// For each mode, the modes it may be followed by; a mode not listed may be followed by any
+    /// allowed one.
     pub transitions: BTreeMap<String, Vec<String>>,
     /// Modes that may start sub-tasks.
     pub delegation: Delegation,
-    /// Why modes may have strangers' text, something worth taking and a way out, all three; by slug.
+    /// Why modes may have strangers' text, something worth taking and a way out, all three; by
+    /// slug.
     pub accept_risk: BTreeMap<String, String>,
 }
 
 impl Default for ModeRules {
     fn default() -> Self {
-        let allow = ["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"].map(str::to_owned).to_vec();
+        let allow = ["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"]
+            .map(str::to_owned)
+            .to_vec();
         Self {
             default: "orchestrator".to_owned(),
             allow,
@@ -219,10 +228,11 @@ pub struct CommandLimits {
     pub edits: CommandEdits,
     /// Folders outside the repository that commands may read, without the leading `/`.
     pub reads: Vec<PathGlob>,
-    /// What they may not read of them, and of the repository where it lies there: those with a `!` before them.
+    /// What they may not read of them, and of the repository where it lies there: those with a `!`
+    /// before them.
     pub unread: Vec<PathGlob>,
-    /// What commands that go through folders are told to leave out: what no rule lets be read. Made from rules, protected paths and
-    /// ignore files.
+    /// What commands that go through folders are told to leave out: what no rule lets be read. Made
+    /// from rules, protected paths and ignore files.
     pub unseen: Arc<[PathGlob]>,
 }
 
@@ -267,7 +277,8 @@ pub struct NetworkRules {
 /// What MCP servers are given.
 #[derive(Clone, Debug, Default)]
 pub struct McpRules {
-    /// For a server, the environment variables its definition may refer to. They are worth taking: that is why somebody gives them.
+    /// For a server, the environment variables its definition may refer to. They are worth taking:
+    /// that is why somebody gives them.
     pub env: BTreeMap<String, Vec<String>>,
 }
 
@@ -288,7 +299,8 @@ pub enum Expansions {
     /// No: every word is known before anything runs.
     #[default]
     Off,
-    /// Yes, where every command at any depth is allowed and the unknown words are harmless to the programs that get them.
+    /// Yes, where every command at any depth is allowed and the unknown words are harmless to the
+    /// programs that get them.
     Allow,
 }
 
@@ -298,11 +310,13 @@ pub enum CommandEdits {
     /// Yes: each file a command writes is judged as an edit.
     #[default]
     Ruled,
-    /// No: allowed commands write where they like in the checkout, except protected paths and paths that a rule refuses.
+    /// No: allowed commands write where they like in the checkout, except protected paths and paths
+    /// that a rule refuses.
     Checkout,
 }
 
-/// What has to be around commands, above all those that run the repository's own code (tests, builds, scripts).
+/// What has to be around commands, above all those that run the repository's own code (tests,
+/// builds, scripts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sandbox {
     /// A sandbox that holds files, network and system calls; where there is none, no command runs.
@@ -343,13 +357,15 @@ pub struct PublishRules {
     pub allow: Vec<Publication>,
     /// What a change becomes.
     pub publish_as: Forms,
-    /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled in.
+    /// Template of the branch name: `{subject}` (`issue-12`, `job-docs`) and `{slug}` are filled
+    /// in.
     pub branch: String,
     /// Whether pull requests start as drafts.
     pub draft: bool,
     /// Labels put on pull requests.
     pub labels: Vec<String>,
-    /// Commands that must exit with 0 before a change is published as ready; else it is a draft and says so.
+    /// Commands that must exit with 0 before a change is published as ready; else it is a draft and
+    /// says so.
     pub success: Vec<String>,
     /// Whether `Closes #N` is written into the pull request of an issue.
     pub close_issues: bool,
@@ -398,7 +414,8 @@ impl Default for Forms {
 }
 
 impl Forms {
-    /// Returns what one word means in both places: a pull request gets no second one, and only a pull request can be reviewed.
+    /// Returns what one word means in both places: a pull request gets no second one, and only a
+    /// pull request can be reviewed.
     #[must_use]
     pub fn of(form: Form) -> Self {
         match form {
@@ -414,7 +431,8 @@ impl Forms {
 pub enum Form {
     /// A branch of its own and a pull request.
     PullRequest,
-    /// A commit: on a pull request's own branch, elsewhere on a branch of its own; no pull request is opened.
+    /// A commit: on a pull request's own branch, elsewhere on a branch of its own; no pull request
+    /// is opened.
     Commit,
     /// A review of the pull request whose comments suggest the change; nothing is pushed.
     Review,

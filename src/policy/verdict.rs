@@ -1,4 +1,5 @@
-//! `Verdict`: a decision and its typed cause; `Refusal`: what is reported when an act is not allowed.
+//! `Verdict`: a decision and its typed cause; `Refusal`: what is reported when an act is not
+//! allowed.
 //!
 //! Prose is rendered from the cause, here alone, and nothing reads it back.
 
@@ -20,8 +21,8 @@ pub enum Decision {
 
 /// A decision on one intent and why.
 ///
-/// Written to a journal it is decision, intent, rule and the reason in words. Read back from there the
-/// cause is [`Cause::Recorded`]: words can be shown again, nothing is decided by them.
+/// Written to a journal it is decision, intent, rule and the reason in words. Read back from there
+/// the cause is [`Cause::Recorded`]: words can be shown again, nothing is decided by them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Record", into = "Record")]
 pub struct Verdict {
@@ -121,7 +122,8 @@ impl Verdict {
         self.cause.rule()
     }
 
-    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows it.
+    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows
+    /// it.
     #[must_use]
     pub fn is_by_deny_rule(&self) -> bool {
         self.cause.is_by_deny_rule(self.decision)
@@ -134,7 +136,8 @@ impl Verdict {
     }
 }
 
-/// Verdicts are equal when they read the same: one that comes from a journal equals the one that was written.
+/// Verdicts are equal when they read the same: one that comes from a journal equals the one that
+/// was written.
 impl PartialEq for Verdict {
     fn eq(&self, other: &Self) -> bool {
         let same = self.decision == other.decision && self.intent == other.intent;
@@ -174,9 +177,10 @@ impl Cause {
 impl std::fmt::Display for Cause {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Rule { said, .. } | Self::Complexity { said } | Self::Check { said } | Self::Recorded { said, .. } => {
-                formatter.write_str(said)
-            }
+            Self::Rule { said, .. }
+            | Self::Complexity { said }
+            | Self::Check { said }
+            | Self::Recorded { said, .. } => formatter.write_str(said),
             Self::Setting { key, .. } => write!(formatter, "listed in `{key}`"),
             Self::NoRule { intent } => write!(formatter, "no rule allows `{intent}`"),
             Self::Ignored { rule, path } => {

@@ -1,6 +1,7 @@
 //! The policy's `publish.success` commands, run on the final tree before anything is published.
 //!
-//! They pass the same door as a model's own commands: parsed, judged, permitted, performed. One that is refused counts as failed.
+//! They pass the same door as a model's own commands: parsed, judged, permitted, performed. One
+//! that is refused counts as failed.
 
 use crate::run::prepare::Prepared;
 use locum_agent::session::outcome::CommandReport;
@@ -23,7 +24,8 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Runs every check, each in the first of the modes that may run it; stops at the first that fails.
+    /// Runs every check, each in the first of the modes that may run it; stops at the first that
+    /// fails.
     pub async fn run(prepared: &Prepared, workspace: &Workspace, slugs: &[&str]) -> Self {
         let mut checks = Self::default();
         for command in &prepared.policy.settings().publish.success {
@@ -34,7 +36,9 @@ impl Checks {
                         checks.failure = Some(format!("the check `{command}` failed"));
                     }
                 }
-                Err(why) => checks.failure = Some(format!("the check `{command}` could not run: {why}")),
+                Err(why) => {
+                    checks.failure = Some(format!("the check `{command}` could not run: {why}"))
+                }
             }
             if checks.failure.is_some() {
                 break;
@@ -56,9 +60,16 @@ impl Checks {
     }
 }
 
-async fn check(prepared: &Prepared, workspace: &Workspace, slugs: &[&str], command: &str) -> Result<Exit, String> {
+async fn check(
+    prepared: &Prepared,
+    workspace: &Workspace,
+    slugs: &[&str],
+    command: &str,
+) -> Result<Exit, String> {
     let mut why = "no mode of this run may run commands".to_owned();
-    for mode in slugs.iter().filter_map(|slug| prepared.modes.find(slug)).filter(|mode| runs_commands(mode)) {
+    for mode in
+        slugs.iter().filter_map(|slug| prepared.modes.find(slug)).filter(|mode| runs_commands(mode))
+    {
         match check_in(prepared, workspace, mode, command).await {
             Ok(exit) => return Ok(exit),
             Err(refused) => why = refused,
@@ -71,10 +82,17 @@ fn runs_commands(mode: &Mode) -> bool {
     mode.groups.iter().any(|entry| entry.group == Group::Command)
 }
 
-async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, command: &str) -> Result<Exit, String> {
+async fn check_in(
+    prepared: &Prepared,
+    workspace: &Workspace,
+    mode: &Mode,
+    command: &str,
+) -> Result<Exit, String> {
     let facts = Facts { mode: mode.slug.clone(), ..prepared.plan.facts.clone() };
     let policy = &prepared.policy;
-    let visible = |path: &RepoPath| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow;
+    let visible = |path: &RepoPath| {
+        policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
+    };
     let context = ToolContext {
         checkout: &workspace.checkout,
         repo: &workspace.repo,
@@ -93,8 +111,10 @@ async fn check_in(prepared: &Prepared, workspace: &Workspace, mode: &Mode, comma
         painters: &[],
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
-    let call = ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };
-    let call = dispatch::parse(&call, &[ToolName::ExecuteCommand], context).map_err(|error| error.to_string())?;
+    let call =
+        ToolCall { id: "check".to_owned(), name: ToolName::ExecuteCommand.to_string(), arguments };
+    let call = dispatch::parse(&call, &[ToolName::ExecuteCommand], context)
+        .map_err(|error| error.to_string())?;
     let permit = prepared.policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
     let observation = dispatch::perform(permit, context).await;
     observation.exit.ok_or(observation.text)

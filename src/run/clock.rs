@@ -1,5 +1,8 @@
 //! The real clock, handed to every floor that needs time.
-#![expect(clippy::disallowed_methods, reason = "this is the one place that asks the system for the time")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that asks the system for the time"
+)]
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! A prepared run carried out: journal opened, session run beside the progress comment, until there is an outcome.
+//! A prepared run carried out: journal opened, session run beside the progress comment, until there
+//! is an outcome.
 
 #![expect(clippy::disallowed_methods, reason = "writes the patch beside the journal")]
 
@@ -78,7 +79,9 @@ pub async fn run_and_publish<'a>(
     cancelled: BoxFuture<'a, ()>,
     watch: impl FnMut(&JournalLine, &State) + 'a,
 ) -> Result<(Outcome, Option<Published>), Fault> {
-    let Some(publisher) = publisher else { return Ok((run(execution, cancelled, watch).await?, None)) };
+    let Some(publisher) = publisher else {
+        return Ok((run(execution, cancelled, watch).await?, None));
+    };
     let outcome = run_beside_progress(execution, publisher, cancelled, watch).await?;
     let published = publisher.publish(&outcome).await;
     Ok((outcome, Some(published)))
@@ -132,12 +135,20 @@ async fn run<'a>(
         Beginning::Resumed => Journal::resume(execution.folder),
     };
     let journal = journal.map_err(|error| {
-        Fault::machine(error).hint("sessions are kept where `session_dir` (`--session-dir`) says, else below `state_dir`; name a folder with room that may be written")
+        Fault::machine(error).hint(
+            "sessions are kept where `session_dir` (`--session-dir`) says, else below \
+             `state_dir`; name a folder with room that may be written",
+        )
     })?;
     let prepared = execution.prepared;
     let plan = &prepared.plan;
-    let counted =
-        ceilings::Run { prepared, workspace: execution.workspace, kept: execution.kept, folder: execution.folder, clock: execution.clock };
+    let counted = ceilings::Run {
+        prepared,
+        workspace: execution.workspace,
+        kept: execution.kept,
+        folder: execution.folder,
+        clock: execution.clock,
+    };
     let begun = ceilings::begin(&counted, journal.past()).await;
     let (allowance, counted) = begun.inspect_err(|_| {
         if execution.beginning == Beginning::Fresh {
@@ -185,8 +196,15 @@ async fn run<'a>(
         task: prepared.task.in_use(),
         condense: prepared.condense.as_ref().map(PreparedModel::in_use),
         own: prepared.own.iter().map(|(slug, model)| (slug.clone(), model.in_use())).collect(),
-        experts: prepared.experts.iter().map(|(name, model)| (name.clone(), model.in_use())).collect(),
-        painter: prepared.painter.as_ref().map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
+        experts: prepared
+            .experts
+            .iter()
+            .map(|(name, model)| (name.clone(), model.in_use()))
+            .collect(),
+        painter: prepared
+            .painter
+            .as_ref()
+            .map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
         retry: RETRY,
         workspace: execution.workspace,
         env: &prepared.command_env,
@@ -213,7 +231,9 @@ async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
     let Execution { prepared, workspace, forge, .. } = execution;
     let plan = &prepared.plan;
     let checkout = match &plan.subject {
-        Subject::PullRequest { number, .. } => format!("the head of pull request #{number}, which its author wrote"),
+        Subject::PullRequest { number, .. } => {
+            format!("the head of pull request #{number}, which its author wrote")
+        }
         Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. } => "the checkout".to_owned(),
     };
     let scene = Scene {
@@ -229,7 +249,11 @@ async fn first_message(execution: &Execution<'_>, gate: &Gate) -> String {
         gate,
         forge: *forge,
         thread: plan.subject.thread(),
-        sight: if prepared.own.get(&plan.mode).unwrap_or(&prepared.main).sees_images { Sight::OnCall } else { Sight::Blind },
+        sight: if prepared.own.get(&plan.mode).unwrap_or(&prepared.main).sees_images {
+            Sight::OnCall
+        } else {
+            Sight::Blind
+        },
         checkout,
     };
     scene.message(&prepared.opening, &prepared.materials).await
@@ -240,23 +264,31 @@ fn redacted(value: Value, redactor: &Redactor) -> Value {
     match value {
         Value::String(text) => Value::String(redactor.redact(&text)),
         Value::Array(items) => items.into_iter().map(|item| redacted(item, redactor)).collect(),
-        Value::Object(members) => members.into_iter().map(|(name, member)| (name, redacted(member, redactor))).collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(name, member)| (name, redacted(member, redactor))).collect()
+        }
         plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
     }
 }
 
-/// Writes the changes of a run as a patch into its folder; `None` when there are none, or one holds a secret.
+/// Writes the changes of a run as a patch into its folder; `None` when there are none, or one holds
+/// a secret.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_patch(folder: &Path, outcome: &Outcome, redactor: &Redactor) -> Result<Option<PathBuf>, Fault> {
+pub fn write_patch(
+    folder: &Path,
+    outcome: &Outcome,
+    redactor: &Redactor,
+) -> Result<Option<PathBuf>, Fault> {
     let patch = figures::diff(&outcome.changes);
     let withheld = outcome.changes.iter().any(|change| change.withheld);
     if patch.is_empty() || withheld || sanitise::patch(&patch, redactor).is_err() {
         return Ok(None);
     }
     let file = folder.join("changes.patch");
-    std::fs::write(&file, patch).map_err(|error| Fault::machine(format!("`{}`: {error}", file.display())))?;
+    std::fs::write(&file, patch)
+        .map_err(|error| Fault::machine(format!("`{}`: {error}", file.display())))?;
     Ok(Some(file))
 }
 

@@ -1,7 +1,8 @@
 //! `Explainer`: what a run would answer to an intent or a tool call, without doing anything.
 //!
-//! In: a policy, the modes, a checkout if there is one, and questions. Out: answers. A tool call takes the route it takes in a run: the
-//! tools of its mode, its arguments, links of the checkout, its intents, the policy. Files are looked at, none is opened.
+//! In: a policy, the modes, a checkout if there is one, and questions. Out: answers. A tool call
+//! takes the route it takes in a run: the tools of its mode, its arguments, links of the checkout,
+//! its intents, the policy. Files are looked at, none is opened.
 
 use std::collections::BTreeMap;
 
@@ -61,11 +62,23 @@ impl Answer {
 }
 
 impl Explainer {
-    /// Prepares for questions. `facts` hold where a question does not say otherwise; without a workspace, tool calls have no answer.
+    /// Prepares for questions. `facts` hold where a question does not say otherwise; without a
+    /// workspace, tool calls have no answer.
     #[must_use]
     pub fn new(policy: Policy, modes: ModeSet, workspace: Option<Workspace>, facts: Facts) -> Self {
-        let (env, sandbox, redactor) = (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
-        Self { policy, modes, workspace, facts, env, sandbox, redactor, gate: Gate::default(), painters: Vec::new() }
+        let (env, sandbox, redactor) =
+            (BTreeMap::new(), Sandbox::around_nothing(), Redactor::default());
+        Self {
+            policy,
+            modes,
+            workspace,
+            facts,
+            env,
+            sandbox,
+            redactor,
+            gate: Gate::default(),
+            painters: Vec::new(),
+        }
     }
 
     /// Tells who would draw pictures: calls that ask for one are about them.
@@ -89,7 +102,8 @@ impl Explainer {
     /// Answers one question.
     ///
     /// # Errors
-    /// When it has no answer: there is no such mode, or a tool call is asked about where there is no checkout.
+    /// When it has no answer: there is no such mode, or a tool call is asked about where there is
+    /// no checkout.
     pub fn answer(&self, question: &Question) -> Result<Answer, String> {
         let facts = Facts {
             mode: question.mode.clone().unwrap_or_else(|| self.facts.mode.clone()),
@@ -102,21 +116,40 @@ impl Explainer {
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;
         match &question.asked {
-            _ if !modes.allow.contains(&facts.mode) => {
-                Ok(Answer { call: None, explanations: vec![self.mode_not_allowed(question, &facts.mode)] })
+            _ if !modes.allow.contains(&facts.mode) => Ok(Answer {
+                call: None,
+                explanations: vec![self.mode_not_allowed(question, &facts.mode)],
+            }),
+            Asked::Intent(intent) => {
+                Ok(Answer { call: None, explanations: vec![self.policy.explain(intent, &facts)] })
             }
-            Asked::Intent(intent) => Ok(Answer { call: None, explanations: vec![self.policy.explain(intent, &facts)] }),
             Asked::Call(call) => {
-                let workspace = self.workspace.as_ref().ok_or("a tool call needs a git checkout to be looked at")?;
-                // As a root task has it whose model includes every opt-in tool: others may have fewer.
-                let may_delegate = modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
+                let workspace = self
+                    .workspace
+                    .as_ref()
+                    .ok_or("a tool call needs a git checkout to be looked at")?;
+                // As a root task has it whose model includes every opt-in tool: others may have
+                // fewer.
+                let may_delegate =
+                    modes.delegation.from.contains(&facts.mode) && modes.delegation.depth > 0;
                 let offered = access::offered(
                     mode,
-                    Offer { switching: modes.switching, may_delegate, purpose: Purpose::Work, included: ToolName::ALL },
+                    Offer {
+                        switching: modes.switching,
+                        may_delegate,
+                        purpose: Purpose::Work,
+                        included: ToolName::ALL,
+                    },
                 );
                 Ok(match dispatch::parse(call, &offered, self.context(workspace, mode)) {
-                    Ok(call) => Answer { call: Some(call.headline()), explanations: self.of_intents(&call.intents(), &facts) },
-                    Err(error) => Answer { call: None, explanations: vec![not_a_call(&call.name, &offered, error.0)] },
+                    Ok(call) => Answer {
+                        call: Some(call.headline()),
+                        explanations: self.of_intents(&call.intents(), &facts),
+                    },
+                    Err(error) => Answer {
+                        call: None,
+                        explanations: vec![not_a_call(&call.name, &offered, error.0)],
+                    },
                 })
             }
         }
@@ -129,7 +162,9 @@ impl Explainer {
     pub fn mode(&self, slug: &str) -> Result<&Mode, String> {
         self.modes.find(slug).ok_or_else(|| {
             let slugs: Vec<&str> = self.modes.iter().map(|mode| mode.slug.as_str()).collect();
-            let near = nearest(slug, &slugs).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let near = nearest(slug, &slugs)
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
             format!("there is no mode `{slug}`{near}")
         })
     }
@@ -163,9 +198,16 @@ impl Explainer {
             Asked::Intent(intent) => intent.to_string(),
             Asked::Call(call) => format!("tool({})", call.name),
         };
-        let rule = RuleRef { pattern: "modes.allow".to_owned(), origin: self.policy.origin().to_owned(), line: 0 };
+        let rule = RuleRef {
+            pattern: "modes.allow".to_owned(),
+            origin: self.policy.origin().to_owned(),
+            line: 0,
+        };
         let reason = format!("mode `{slug}` is not in `modes.allow`: nothing runs in it");
-        Explanation { verdict: Verdict::denied(intent, reason), nearest: Some(Nearest { rule, why: format!("it does not list `{slug}`") }) }
+        Explanation {
+            verdict: Verdict::denied(intent, reason),
+            nearest: Some(Nearest { rule, why: format!("it does not list `{slug}`") }),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! `Fault`: why a run could not start or be published, with every mistake found and what to do about each.
+//! `Fault`: why a run could not start or be published, with every mistake found and what to do
+//! about each.
 
 use locum_files::excerpt::Excerpt;
 use locum_files::yaml::Mistake;

@@ -1,7 +1,8 @@
-//! `Job`: a named maintenance task of the repository, read from `.locum/jobs/NAME.yml` of the trusted ref.
+//! `Job`: a named maintenance task of the repository, read from `.locum/jobs/NAME.yml` of the
+//! trusted ref.
 //!
-//! In: the file's text. Out: fixed steps (no model), a task (model), or steps with a task for when one of them fails; and whether
-//! its time has come. It runs nothing.
+//! In: the file's text. Out: fixed steps (no model), a task (model), or steps with a task for when
+//! one of them fails; and whether its time has come. It runs nothing.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -75,7 +76,9 @@ impl Schedule {
             .seconds(croner::parser::Seconds::Disallowed)
             .year(croner::parser::Year::Disallowed)
             .build();
-        let cron = parser.parse(text).map_err(|error| format!("`{text}` is no cron expression: {error}"))?;
+        let cron = parser
+            .parse(text)
+            .map_err(|error| format!("`{text}` is no cron expression: {error}"))?;
         Ok(Self { text: text.to_owned(), cron })
     }
 
@@ -103,8 +106,9 @@ impl Schedule {
         self.last_at_or_before(to).is_some_and(|found| found > from)
     }
 
-    /// Returns the span that the latest run of this schedule answers for: after its moment before the last, up to its last.
-    /// A workflow's own cron gives the span its run looks after, so that every moment of every job falls into exactly one run.
+    /// Returns the span that the latest run of this schedule answers for: after its moment before
+    /// the last, up to its last. A workflow's own cron gives the span its run looks after, so that
+    /// every moment of every job falls into exactly one run.
     #[must_use]
     pub fn last_span(&self, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         let to = self.last_at_or_before(now)?;
@@ -138,8 +142,9 @@ impl Job {
     pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Mistake>> {
         let document = Document::parse(text);
         let mut mistakes = Mistakes(document.mistakes);
-        let job =
-            document.root.as_ref().and_then(|root| Section::read(root, "job", &mut mistakes, |section| read(name, section)).flatten());
+        let job = document.root.as_ref().and_then(|root| {
+            Section::read(root, "job", &mut mistakes, |section| read(name, section)).flatten()
+        });
         match job {
             Some(job) if mistakes.0.is_empty() => Ok(job),
             _ => {
@@ -155,14 +160,25 @@ impl Job {
 fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
     section.required("version", "Version of this format.", Only(1));
     let description = section.key("description", "What the job is for, in a line.", Text);
-    let schedule = section.key("schedule", "When it is due, as a cron expression of five fields, in UTC.", SCHEDULE);
+    let schedule = section.key(
+        "schedule",
+        "When it is due, as a cron expression of five fields, in UTC.",
+        SCHEDULE,
+    );
     let mode = section.key("mode", "Mode of the run; the policy's default when absent.", Text);
     let about = "Fixed steps: no model is asked while they succeed.";
-    let steps = section.key("steps", about, List { item: Group("step", read_step), least: 1, most: STEPS_LIMIT });
-    let task = section.key("task", "Work for a model; beside `steps`, only when one of them fails.", Text);
+    let steps = section.key(
+        "steps",
+        about,
+        List { item: Group("step", read_step), least: 1, most: STEPS_LIMIT },
+    );
+    let task =
+        section.key("task", "Work for a model; beside `steps`, only when one of them fails.", Text);
     section.at_least_one(&["steps", "task"], "with both, the task runs only when a step fails");
     let work = match (steps, task) {
-        (Some(steps), Some(task)) => Work::StepsThenTask(steps.into_iter().flatten().collect(), task),
+        (Some(steps), Some(task)) => {
+            Work::StepsThenTask(steps.into_iter().flatten().collect(), task)
+        }
         (Some(steps), None) => Work::Steps(steps.into_iter().flatten().collect()),
         (None, Some(task)) => Work::Task(task),
         (None, None) => return None,
@@ -172,7 +188,8 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
 
 const SCHEDULE: Checked<Schedule> = Checked {
     parse: |text| {
-        let hint = "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`";
+        let hint =
+            "five fields in UTC: minute hour day-of-month month day-of-week, as in `0 3 * * 1`";
         Schedule::parse(text).map_err(|message| Told::from(message).hint(hint))
     },
     write: None,
@@ -184,16 +201,27 @@ const SCHEDULE: Checked<Schedule> = Checked {
 fn read_step(section: &mut Section<'_>) -> Option<Step> {
     section.exactly_one(&["run", "tool"]);
     let command = section.key("run", "A command line, judged as `command(...)`.", Text);
-    let words: Vec<(&str, ToolName)> =
-        ToolName::ALL.iter().filter(|tool| can_be_a_step(**tool)).map(|tool| (tool.as_str(), *tool)).collect();
+    let words: Vec<(&str, ToolName)> = ToolName::ALL
+        .iter()
+        .filter(|tool| can_be_a_step(**tool))
+        .map(|tool| (tool.as_str(), *tool))
+        .collect();
     let tool = section.key("tool", "A tool that is called, in place of `run`.", Word(&words));
     let arguments = section.key("args", "The tool's arguments.", Object);
     if section.has("run") && section.has("args") {
-        section.wrong(section.place_of("args"), Told::from("`args` stands only beside `tool`".to_owned()));
+        section.wrong(
+            section.place_of("args"),
+            Told::from("`args` stands only beside `tool`".to_owned()),
+        );
     }
     match (command, tool) {
-        (Some(command), None) => Some(Step { tool: ToolName::ExecuteCommand, arguments: serde_json::json!({ "command": command }) }),
-        (None, Some(tool)) => Some(Step { tool, arguments: arguments.unwrap_or_else(|| serde_json::json!({})) }),
+        (Some(command), None) => Some(Step {
+            tool: ToolName::ExecuteCommand,
+            arguments: serde_json::json!({ "command": command }),
+        }),
+        (None, Some(tool)) => {
+            Some(Step { tool, arguments: arguments.unwrap_or_else(|| serde_json::json!({})) })
+        }
         (Some(_), Some(_)) | (None, None) => None,
     }
 }
@@ -232,13 +260,20 @@ mod tests {
         Job::parse("x", text)
             .unwrap_err()
             .iter()
-            .map(|mistake| format!("{}:{} {}", mistake.place.line, mistake.place.column, mistake.message))
+            .map(|mistake| {
+                format!("{}:{} {}", mistake.place.line, mistake.place.column, mistake.message)
+            })
             .collect()
     }
 
     #[test]
     fn reads_steps_and_what_to_do_when_they_fail() {
-        let job = Job::parse("update", "version: 1\nschedule: 0 3 * * 1\nmode: code\nsteps:\n  - run: cargo update\n  - tool: read_file\n    args: { path: Cargo.lock }\ntask: mend it\n").unwrap();
+        let job = Job::parse(
+            "update",
+            "version: 1\nschedule: 0 3 * * 1\nmode: code\nsteps:\n  - run: cargo update\n  - \
+             tool: read_file\n    args: { path: Cargo.lock }\ntask: mend it\n",
+        )
+        .unwrap();
         assert_eq!(
             (job.name.as_str(), job.mode.as_deref(), job.schedule.as_ref().map(Schedule::text)),
             ("update", Some("code"), Some("0 3 * * 1"))
@@ -263,7 +298,8 @@ mod tests {
         let nightly = Schedule::parse("30 3 * * *").unwrap();
         let fires: Vec<u32> = (0..24)
             .filter(|hour| {
-                let (from, to) = hourly.last_span(moment(&format!("2026-03-04T{hour:02}:07:00Z"))).unwrap();
+                let (from, to) =
+                    hourly.last_span(moment(&format!("2026-03-04T{hour:02}:07:00Z"))).unwrap();
                 nightly.has_moment(from, to)
             })
             .collect();
@@ -273,8 +309,15 @@ mod tests {
     #[test]
     fn a_moment_on_the_edge_belongs_to_the_span_that_ends_there() {
         let schedule = Schedule::parse("0 3 * * *").unwrap();
-        assert!(schedule.has_moment(moment("2026-03-04T02:00:00Z"), moment("2026-03-04T03:00:00Z")));
-        assert!(!schedule.has_moment(moment("2026-03-04T03:00:00Z"), moment("2026-03-04T04:00:00Z")));
-        assert_eq!(schedule.next_after(moment("2026-03-04T03:00:00Z")), Some(moment("2026-03-05T03:00:00Z")));
+        assert!(
+            schedule.has_moment(moment("2026-03-04T02:00:00Z"), moment("2026-03-04T03:00:00Z"))
+        );
+        assert!(
+            !schedule.has_moment(moment("2026-03-04T03:00:00Z"), moment("2026-03-04T04:00:00Z"))
+        );
+        assert_eq!(
+            schedule.next_after(moment("2026-03-04T03:00:00Z")),
+            Some(moment("2026-03-05T03:00:00Z"))
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! The models of a run: chosen by settings and flags, built with those that stand in for them, recorded or played again.
+//! The models of a run: chosen by settings and flags, built with those that stand in for them,
+//! recorded or played again.
 //!
-//! In: an [`Order`], settings, the environment. Out: [`Models`] that are ready to be asked, or every mistake found. Nobody is asked yet.
+//! In: an [`Order`], settings, the environment. Out: [`Models`] that are ready to be asked, or
+//! every mistake found. Nobody is asked yet.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,7 +52,10 @@ pub struct PreparedModel {
 impl PreparedModel {
     fn free(model: impl Model + 'static) -> Self {
         Self {
-            traced: TracedModel { provider: Provider::Scripted.as_str(), name: model.label().to_owned() },
+            traced: TracedModel {
+                provider: Provider::Scripted.as_str(),
+                name: model.label().to_owned(),
+            },
             model: Box::new(model),
             price: None,
             included_tools: Vec::new(),
@@ -66,7 +71,10 @@ impl PreparedModel {
         let included_tools = chosen.profile.included_tools.clone();
         let mut links = Vec::with_capacity(1 + chosen.spares.len());
         for chosen in std::iter::once(chosen).chain(&chosen.spares) {
-            links.push(Link { model: build(chosen, trusted)?, context_window: chosen.limits.context_window });
+            links.push(Link {
+                model: build(chosen, trusted)?,
+                context_window: chosen.limits.context_window,
+            });
         }
         let spare = |(link, chosen): (&Link, &Chosen)| Spare {
             label: link.model.label().to_owned(),
@@ -77,9 +85,14 @@ impl PreparedModel {
         let chain = Chain::new(links).ok_or_else(|| Fault::setup("models", "there is no model"))?;
         // Fixed replies have no window but one that a person says.
         let is_remote = chosen.profile.provider.home().is_some();
-        let context_window = if is_remote { chosen.limits.context_window } else { chosen.profile.context_window.unwrap_or(u32::MAX) };
+        let context_window = if is_remote {
+            chosen.limits.context_window
+        } else {
+            chosen.profile.context_window.unwrap_or(u32::MAX)
+        };
         let is_native = chosen.limits.tool_protocol == ToolProtocol::Native;
-        let sees_images = is_native && if is_remote { chosen.limits.images } else { chosen.profile.images.unwrap_or(true) };
+        let sees_images = is_native
+            && if is_remote { chosen.limits.images } else { chosen.profile.images.unwrap_or(true) };
         Ok(Self {
             model: Box::new(chain),
             price: chosen.limits.price,
@@ -88,15 +101,21 @@ impl PreparedModel {
             tool_protocol: chosen.limits.tool_protocol,
             sees_images,
             tokenizer: chosen.limits.tokenizer,
-            traced: TracedModel { provider: traced_provider(&chosen.profile), name: chosen.profile.model.clone() },
+            traced: TracedModel {
+                provider: traced_provider(&chosen.profile),
+                name: chosen.profile.model.clone(),
+            },
             spares,
         })
     }
 
     /// Returns true when it, or a model that stands in for it, costs something.
     pub(super) fn has_price(&self) -> bool {
-        let prices = std::iter::once(&self.price).chain(self.spares.iter().map(|spare| &spare.price));
-        prices.flatten().any(|price| accounting::cost(Usage { input: 1, output: 1, ..Usage::default() }, *price) > 0.0)
+        let prices =
+            std::iter::once(&self.price).chain(self.spares.iter().map(|spare| &spare.price));
+        prices.flatten().any(|price| {
+            accounting::cost(Usage { input: 1, output: 1, ..Usage::default() }, *price) > 0.0
+        })
     }
 
     /// Returns it as the session uses it.
@@ -115,7 +134,8 @@ impl PreparedModel {
     }
 }
 
-/// Returns what OpenTelemetry calls a profile's provider: the one its host belongs to, else the one whose protocol it speaks.
+/// Returns what OpenTelemetry calls a profile's provider: the one its host belongs to, else the one
+/// whose protocol it speaks.
 fn traced_provider(profile: &Profile) -> &'static str {
     const HOSTS: &[(&str, &str)] = &[
         ("api.deepseek.com", "deepseek"),
@@ -184,11 +204,17 @@ impl Models {
         }
         Ok(match &order.work {
             None | Some(Work::Task(_)) => models,
-            Some(Work::Steps(steps)) => Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models },
+            Some(Work::Steps(steps)) => {
+                Self { main: PreparedModel::free(FixedSteps::alone(steps.clone())), ..models }
+            }
             Some(Work::StepsThenTask(steps, _)) => {
-                // What comes after the steps is one conversation with the model that began with them.
+                // What comes after the steps is one conversation with the model that began with
+                // them.
                 let after = models.own.remove(wanted.root).unwrap_or(models.main);
-                let main = PreparedModel { model: Box::new(FixedSteps::before(steps.clone(), after.model)), ..after };
+                let main = PreparedModel {
+                    model: Box::new(FixedSteps::before(steps.clone(), after.model)),
+                    ..after
+                };
                 Self { main, own: BTreeMap::new(), ..models }
             }
         })
@@ -209,10 +235,13 @@ impl Models {
     }
 
     fn replayed(replay: &ReplayOrder) -> Result<Self, Fault> {
-        let tolerated: Vec<Field> =
-            Field::ALL.into_iter().filter(|field| replay.tolerate.iter().any(|name| name == field.as_str())).collect();
+        let tolerated: Vec<Field> = Field::ALL
+            .into_iter()
+            .filter(|field| replay.tolerate.iter().any(|name| name == field.as_str()))
+            .collect();
         let file = &replay.cassette;
-        let play = Replay::parse(&file.name, &file.text, tolerated).map_err(|problem| Fault::setup(&file.name, problem))?;
+        let play = Replay::parse(&file.name, &file.text, tolerated)
+            .map_err(|problem| Fault::setup(&file.name, problem))?;
         let capacities = play.capacities().clone();
         let of = |capacity: Capacity| PreparedModel {
             context_window: capacity.window,
@@ -227,8 +256,13 @@ impl Models {
             task: of(capacities.task),
             condense: capacities.condense.map(of),
             own: capacities.own.into_iter().map(|(slug, capacity)| (slug, of(capacity))).collect(),
-            experts: capacities.experts.into_iter().map(|name| (name, PreparedModel::free(play.clone()))).collect(),
-            painter: (!capacities.painters.is_empty()).then(|| (capacities.painters, PreparedModel::free(play.clone()))),
+            experts: capacities
+                .experts
+                .into_iter()
+                .map(|name| (name, PreparedModel::free(play.clone())))
+                .collect(),
+            painter: (!capacities.painters.is_empty())
+                .then(|| (capacities.painters, PreparedModel::free(play.clone()))),
             keys: Vec::new(),
             notes: Vec::new(),
         })
@@ -248,46 +282,88 @@ impl Models {
             main: capacity(&self.main),
             task: capacity(&self.task),
             condense: self.condense.as_ref().map(capacity),
-            own: self.own.iter().map(|(slug, prepared)| (slug.clone(), capacity(prepared))).collect(),
+            own: self
+                .own
+                .iter()
+                .map(|(slug, prepared)| (slug.clone(), capacity(prepared)))
+                .collect(),
             experts: self.experts.keys().cloned().collect(),
             painters: self.painter.iter().flat_map(|(names, _)| names).cloned().collect(),
         };
-        let tape = Tape::open(path, redactor, capacities)
-            .map_err(|err| Fault::setup("--record", format!("cannot write `{}`: {err}", path.display())))?;
+        let tape = Tape::open(path, redactor, capacities).map_err(|err| {
+            Fault::setup("--record", format!("cannot write `{}`: {err}", path.display()))
+        })?;
         let tape = Arc::new(tape);
-        let record =
-            |prepared: PreparedModel| PreparedModel { model: Box::new(Recording::new(prepared.model, Arc::clone(&tape))), ..prepared };
+        let record = |prepared: PreparedModel| PreparedModel {
+            model: Box::new(Recording::new(prepared.model, Arc::clone(&tape))),
+            ..prepared
+        };
         Ok(Self {
             main: record(self.main),
             task: record(self.task),
             condense: self.condense.map(record),
             own: self.own.into_iter().map(|(slug, prepared)| (slug, record(prepared))).collect(),
-            experts: self.experts.into_iter().map(|(name, prepared)| (name, record(prepared))).collect(),
+            experts: self
+                .experts
+                .into_iter()
+                .map(|(name, prepared)| (name, record(prepared)))
+                .collect(),
             painter: self.painter.map(|(names, prepared)| (names, record(prepared))),
             ..self
         })
     }
 
     fn scripted(script: &NamedFile, wanted: &Wanted<'_>) -> Result<Self, Fault> {
-        let parse = || Script::parse(&script.name, &script.text).map_err(|errors| Fault::file(&errors.file, errors.mistakes));
-        let (main, task) = (PreparedModel::free(Scripted::new(parse()?)), PreparedModel::free(Scripted::new(parse()?)));
-        let expert = |name: &String| Ok((name.clone(), PreparedModel::free(Scripted::new(parse()?))));
+        let parse = || {
+            Script::parse(&script.name, &script.text)
+                .map_err(|errors| Fault::file(&errors.file, errors.mistakes))
+        };
+        let (main, task) = (
+            PreparedModel::free(Scripted::new(parse()?)),
+            PreparedModel::free(Scripted::new(parse()?)),
+        );
+        let expert =
+            |name: &String| Ok((name.clone(), PreparedModel::free(Scripted::new(parse()?))));
         let experts = wanted.experts.iter().map(expert).collect::<Result<_, Fault>>()?;
-        let draws = |_: &String| Ok((wanted.painters.to_vec(), PreparedModel::free(Scripted::new(parse()?))));
+        let draws = |_: &String| {
+            Ok((wanted.painters.to_vec(), PreparedModel::free(Scripted::new(parse()?))))
+        };
         let painter = wanted.painters.first().map(draws).transpose()?;
-        Ok(Self { main, task, condense: None, own: BTreeMap::new(), experts, painter, keys: Vec::new(), notes: Vec::new() })
+        Ok(Self {
+            main,
+            task,
+            condense: None,
+            own: BTreeMap::new(),
+            experts,
+            painter,
+            keys: Vec::new(),
+            notes: Vec::new(),
+        })
     }
 
-    fn configured(settings: &Settings, environment: &Environment, trusted: Trusted<'_>, wanted: &Wanted<'_>) -> Result<Self, Fault> {
+    fn configured(
+        settings: &Settings,
+        environment: &Environment,
+        trusted: Trusted<'_>,
+        wanted: &Wanted<'_>,
+    ) -> Result<Self, Fault> {
         let from_repository = settings.models_from_repository();
-        let facts = ModelFacts { env: environment.variables(), asked: settings.values.model.as_deref(), from_repository: &from_repository };
-        let fault = |place: &str, error: &ProfileError| Fault::setup(place, error.to_string()).hint(error.hint());
-        let resolved = resolve::resolve(&settings.values.models, &facts).map_err(|error| fault("models", &error))?;
+        let facts = ModelFacts {
+            env: environment.variables(),
+            asked: settings.values.model.as_deref(),
+            from_repository: &from_repository,
+        };
+        let fault = |place: &str, error: &ProfileError| {
+            Fault::setup(place, error.to_string()).hint(error.hint())
+        };
+        let resolved = resolve::resolve(&settings.values.models, &facts)
+            .map_err(|error| fault("models", &error))?;
         let mut wished: Vec<(&Mode, Chosen)> = Vec::new();
         for mode in wanted.modes {
             let Some(wish) = wish_of(mode) else { continue };
             let place = mode.source.file().unwrap_or("modes");
-            let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish).map_err(|error| fault(place, &error))?;
+            let chosen = resolve::resolve_wish(&settings.values.models, &facts, wish)
+                .map_err(|error| fault(place, &error))?;
             wished.extend(chosen.map(|chosen| (*mode, chosen)));
         }
         let (mut asked, mut unasked) = (Vec::new(), Vec::new());
@@ -295,7 +371,10 @@ impl Models {
             // One that cannot be used here is not asked; the run does without.
             match resolve::resolve_named(&settings.values.models, &facts, name) {
                 Ok(chosen) => asked.push(chosen),
-                Err(error) => unasked.push(format!("the expert `{name}` cannot be asked: {error}; {}", error.hint())),
+                Err(error) => unasked.push(format!(
+                    "the expert `{name}` cannot be asked: {error}; {}",
+                    error.hint()
+                )),
             }
         }
         let drawing = match &resolved.image {
@@ -328,12 +407,24 @@ impl Models {
             .iter()
             .map(|(mode, chosen)| Ok((mode.slug.clone(), PreparedModel::build(chosen, trusted)?)))
             .collect::<Result<_, Fault>>()?;
-        let experts =
-            asked.iter().map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, trusted)?))).collect::<Result<_, Fault>>()?;
-        let (main, task) = (PreparedModel::build(&resolved.main, trusted)?, PreparedModel::build(&resolved.task, trusted)?);
-        let condense = resolved.others.get("condense").map(|chosen| PreparedModel::build(chosen, trusted)).transpose()?;
-        let painter =
-            drawing.map(|chosen| Ok::<_, Fault>((wanted.painters.to_vec(), PreparedModel::build(chosen, trusted)?))).transpose()?;
+        let experts = asked
+            .iter()
+            .map(|chosen| Ok((chosen.name.clone(), PreparedModel::build(chosen, trusted)?)))
+            .collect::<Result<_, Fault>>()?;
+        let (main, task) = (
+            PreparedModel::build(&resolved.main, trusted)?,
+            PreparedModel::build(&resolved.task, trusted)?,
+        );
+        let condense = resolved
+            .others
+            .get("condense")
+            .map(|chosen| PreparedModel::build(chosen, trusted))
+            .transpose()?;
+        let painter = drawing
+            .map(|chosen| {
+                Ok::<_, Fault>((wanted.painters.to_vec(), PreparedModel::build(chosen, trusted)?))
+            })
+            .transpose()?;
         Ok(Self { main, task, condense, own, experts, painter, keys, notes })
     }
 }
@@ -342,7 +433,8 @@ impl Models {
 #[must_use]
 pub fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
     let model = mode.model.as_ref()?;
-    let written_by = if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
+    let written_by =
+        if mode.source.is_in_repository() { Author::Repository } else { Author::Person };
     let need = match model.need {
         ModelNeed::Required => Need::Required,
         ModelNeed::Preferred => Need::Preferred,
@@ -353,9 +445,9 @@ pub fn wish_of(mode: &Mode) -> Option<Wish<'_>> {
 
 fn build(chosen: &Chosen, trusted: Trusted<'_>) -> Result<Box<dyn Model>, Fault> {
     let script = match chosen.script_file() {
-        Some(path) => {
-            Some(trusted.file(path)?.ok_or_else(|| Fault::setup(path, format!("no such script in commit {}", trusted.commit.0)))?)
-        }
+        Some(path) => Some(trusted.file(path)?.ok_or_else(|| {
+            Fault::setup(path, format!("no such script in commit {}", trusted.commit.0))
+        })?),
         None => None,
     };
     build::build(chosen, script.as_ref().map(|file| file.text.as_str()))

@@ -1,4 +1,5 @@
-//! `RunPlan`: everything that is settled before a run begins, complete and printable; what `--dry-run` shows.
+//! `RunPlan`: everything that is settled before a run begins, complete and printable; what
+//! `--dry-run` shows.
 //!
 //! In: facts already looked up. Out: the plan as text or JSON. It looks nothing up.
 
@@ -136,7 +137,10 @@ impl std::fmt::Display for RunPlan {
         row("task", self.task.trim().lines().next().unwrap_or_default())?;
         self.command.iter().try_for_each(|command| row("command", command))?;
         row("mode", &self.mode)?;
-        row("asked by", &format!("{:?} by {:?}", self.facts.tier, self.facts.trigger).to_lowercase())?;
+        row(
+            "asked by",
+            &format!("{:?} by {:?}", self.facts.tier, self.facts.trigger).to_lowercase(),
+        )?;
         row("about", &self.subject.branch_words())?;
         row("checkout", &self.checkout)?;
         row("base", &self.base.0)?;
@@ -144,14 +148,19 @@ impl std::fmt::Display for RunPlan {
         row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
         row("budget", &budget_words(&self.budget))?;
-        for (name, ceiling) in [("a day", self.ceilings.daily), ("a thread", self.ceilings.per_thread)] {
+        for (name, ceiling) in
+            [("a day", self.ceilings.daily), ("a thread", self.ceilings.per_thread)]
+        {
             if !ceiling.is_none() {
                 row(name, &format!("{ceiling} at most"))?;
             }
         }
         row("modes", &self.modes.join(", "))?;
         row("tools", &self.tools.join(", "))?;
-        row("rules", &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") })?;
+        row(
+            "rules",
+            &if self.rules.is_empty() { "none".to_owned() } else { self.rules.join(", ") },
+        )?;
         self.allowed.iter().try_for_each(|line| row("allowed", line))?;
         self.risks.iter().try_for_each(|risk| row("risk", risk))?;
         self.notes.iter().try_for_each(|note| row("note", note))
@@ -161,6 +170,12 @@ impl std::fmt::Display for RunPlan {
 fn budget_words(budget: &Budget) -> String {
     format!(
         "{} turns · {} calls · {} tokens · ${:.2} · {} min · {} files · {} diff lines",
-        budget.turns, budget.tool_calls, budget.tokens, budget.cost_usd, budget.minutes, budget.files, budget.diff_lines
+        budget.turns,
+        budget.tool_calls,
+        budget.tokens,
+        budget.cost_usd,
+        budget.minutes,
+        budget.files,
+        budget.diff_lines
     )
 }

@@ -1,7 +1,7 @@
 //! The progress comment: how far the session is, posted at most every ten seconds.
 //!
-//! In: the latest progress, through a channel that keeps no other. Out: postings. It never stops the run: a forge that does not
-//! answer costs the comment, not the work.
+//! In: the latest progress, through a channel that keeps no other. Out: postings. It never stops
+//! the run: a forge that does not answer costs the comment, not the work.
 
 use std::time::Duration;
 
@@ -14,8 +14,13 @@ use locum_base::clock::Clock;
 /// Shortest time between two edits of the comment.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Posts the progress whenever it changed, until the sender is gone. The final comment is `publish`'s.
-pub async fn keep_posting(publisher: &Publisher<'_>, mut latest: watch::Receiver<Progress>, clock: &dyn Clock) {
+/// Posts the progress whenever it changed, until the sender is gone. The final comment is
+/// `publish`'s.
+pub async fn keep_posting(
+    publisher: &Publisher<'_>,
+    mut latest: watch::Receiver<Progress>,
+    clock: &dyn Clock,
+) {
     let Some(number) = publisher.destination.thread else { return };
     let mut published = Published::default();
     loop {

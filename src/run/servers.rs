@@ -1,6 +1,8 @@
-//! The MCP servers of a run: from settings and files of the trusted ref to what may be started, with the variables the policy gives each.
+//! The MCP servers of a run: from settings and files of the trusted ref to what may be started,
+//! with the variables the policy gives each.
 //!
-//! In: settings, files, the policy, the environment. Out: [`PlannedServer`]s by name, and values that nobody may see. Nothing is started.
+//! In: settings, files, the policy, the environment. Out: [`PlannedServer`]s by name, and values
+//! that nobody may see. Nothing is started.
 
 use std::path::Path;
 
@@ -25,8 +27,8 @@ pub struct ServerPlan {
 }
 
 impl ServerPlan {
-    /// Puts definitions together: a later file's takes the place of an earlier one's, and the settings' of any. A file with mistakes gives the servers that
-    /// have none.
+    /// Puts definitions together: a later file's takes the place of an earlier one's, and the
+    /// settings' of any. A file with mistakes gives the servers that have none.
     ///
     /// # Errors
     /// When a server of the settings is none.
@@ -40,14 +42,22 @@ impl ServerPlan {
         let mut definitions: Vec<ServerDefinition> = Vec::new();
         for (path, file) in files {
             if !file.mistakes.is_empty() {
-                tracing::warn!(file = path, "some MCP servers have mistakes and are left out; `locum mcp validate` tells them");
+                tracing::warn!(
+                    file = path,
+                    "some MCP servers have mistakes and are left out; `locum mcp validate` tells \
+                     them"
+                );
             }
             definitions.extend(file.servers);
         }
         definitions.extend(of_settings(settings)?);
         let mut plan = Self::default();
         for (at, definition) in definitions.iter().enumerate() {
-            let replaced = definitions.get(at + 1..).unwrap_or_default().iter().any(|later| later.name == definition.name);
+            let replaced = definitions
+                .get(at + 1..)
+                .unwrap_or_default()
+                .iter()
+                .any(|later| later.name == definition.name);
             if !replaced && plan.servers.len() < SERVERS_LIMIT {
                 plan.add(definition.clone(), policy, environment, root);
             }
@@ -56,21 +66,33 @@ impl ServerPlan {
         Ok(plan)
     }
 
-    fn add(&mut self, definition: ServerDefinition, policy: &Policy, environment: &Environment, root: &Path) {
+    fn add(
+        &mut self,
+        definition: ServerDefinition,
+        policy: &Policy,
+        environment: &Environment,
+        root: &Path,
+    ) {
         let name = &definition.name;
         let given = policy.settings().mcp.env.get(name).map(Vec::as_slice).unwrap_or_default();
         let value = |variable: &str| match variable {
             "workspaceFolder" => root.to_str().map(str::to_owned),
-            _ if given.iter().any(|known| known == variable) => environment.get(variable).map(str::to_owned),
+            _ if given.iter().any(|known| known == variable) => {
+                environment.get(variable).map(str::to_owned)
+            }
             _ => None,
         };
         let way = definition.filled(&value);
-        self.secrets.extend(given.iter().filter_map(|variable| environment.get(variable)).map(Secret::new));
+        self.secrets
+            .extend(given.iter().filter_map(|variable| environment.get(variable)).map(Secret::new));
         if let Ok(Way::Program { env: pairs, .. } | Way::Http { headers: pairs, .. }) = &way {
-            let hidden = pairs.iter().filter(|(name, _)| holds_a_secret(name) || name.eq_ignore_ascii_case("authorization"));
+            let hidden = pairs.iter().filter(|(name, _)| {
+                holds_a_secret(name) || name.eq_ignore_ascii_case("authorization")
+            });
             self.secrets.extend(hidden.map(|(_, value)| Secret::new(value.as_str())));
         }
-        let hint = format!("list it in the policy, `mcp: {{ env: {{ {name}: [...] }} }}`, and set it");
+        let hint =
+            format!("list it in the policy, `mcp: {{ env: {{ {name}: [...] }} }}`, and set it");
         let way = way.map_err(|why| format!("{why}: {hint}"));
         self.servers.push(PlannedServer { definition, way });
     }
@@ -80,9 +102,16 @@ fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, Fault> {
     let mut definitions = Vec::new();
     for (name, spec) in &settings.values.mcp {
         let start = format!("mcp.{name}.");
-        let place =
-            settings.set.iter().find(|(key, _)| key.starts_with(&start)).map(|(_, set)| set.source.place.clone()).unwrap_or_default();
-        let definition = spec.clone().check(name, &place).map_err(|wrong| Fault::setup(&place, format!("server `{name}`: {wrong}")))?;
+        let place = settings
+            .set
+            .iter()
+            .find(|(key, _)| key.starts_with(&start))
+            .map(|(_, set)| set.source.place.clone())
+            .unwrap_or_default();
+        let definition = spec
+            .clone()
+            .check(name, &place)
+            .map_err(|wrong| Fault::setup(&place, format!("server `{name}`: {wrong}")))?;
         definitions.push(definition);
     }
     Ok(definitions)
@@ -92,7 +121,9 @@ fn of_settings(settings: &Settings) -> Result<Vec<ServerDefinition>, Fault> {
 #[must_use]
 pub fn facts_of(policy: &Policy, modes: &ModeSet, facts: &Facts) -> Vec<Facts> {
     let runs = |slug: &String| policy.settings().modes.allow.contains(slug);
-    let calls = modes.iter().filter(|mode| runs(&mode.slug) && mode.groups.iter().any(|entry| entry.group == Group::Mcp));
+    let calls = modes.iter().filter(|mode| {
+        runs(&mode.slug) && mode.groups.iter().any(|entry| entry.group == Group::Mcp)
+    });
     calls.map(|mode| Facts { mode: mode.slug.clone(), ..facts.clone() }).collect()
 }
 
@@ -101,8 +132,12 @@ pub fn tell_missing(servers: &Servers<'_>) {
     for (definition, standing, _) in servers.all() {
         match standing {
             Standing::Ready | Standing::Disabled => {}
-            Standing::Refused(why) => tracing::info!(server = definition.name, why, "an MCP server is not started"),
-            Standing::Failed(why) => tracing::warn!(server = definition.name, why, "an MCP server is not there"),
+            Standing::Refused(why) => {
+                tracing::info!(server = definition.name, why, "an MCP server is not started")
+            }
+            Standing::Failed(why) => {
+                tracing::warn!(server = definition.name, why, "an MCP server is not there")
+            }
         }
     }
 }

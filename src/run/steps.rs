@@ -1,7 +1,8 @@
-//! `FixedSteps`: a job's steps played as if a model had said them, one a turn; a real model takes over when a step fails, if the
-//! job has a task for it.
+//! `FixedSteps`: a job's steps played as if a model had said them, one a turn; a real model takes
+//! over when a step fails, if the job has a task for it.
 //!
-//! Stateless like every model: which step is next is read off the conversation, so that a killed job resumes at its step.
+//! Stateless like every model: which step is next is read off the conversation, so that a killed
+//! job resumes at its step.
 
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -33,14 +34,23 @@ impl FixedSteps {
     fn next(&self, done: usize) -> Vec<Delta> {
         let (name, arguments) = match self.steps.get(done) {
             Some(step) => (step.tool.to_string(), step.arguments.to_string()),
-            None => ("attempt_completion".to_owned(), serde_json::json!({ "result": self.result() }).to_string()),
+            None => (
+                "attempt_completion".to_owned(),
+                serde_json::json!({ "result": self.result() }).to_string(),
+            ),
         };
-        let call = Delta::Call { index: 0, id: Some(format!("step-{}", done + 1)), name: Some(name), arguments };
+        let call = Delta::Call {
+            index: 0,
+            id: Some(format!("step-{}", done + 1)),
+            name: Some(name),
+            arguments,
+        };
         vec![call, Delta::Usage(Usage::default()), Delta::Stop(StopReason::ToolUse)]
     }
 
     fn result(&self) -> String {
-        let steps: Vec<String> = self.steps.iter().map(|step| format!("- {}", step_words(step))).collect();
+        let steps: Vec<String> =
+            self.steps.iter().map(|step| format!("- {}", step_words(step))).collect();
         format!("Every step was carried out:\n{}", steps.join("\n"))
     }
 }
@@ -51,7 +61,8 @@ impl Model for FixedSteps {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        let answers: Vec<(bool, &str)> = request.messages.iter().flat_map(answers_of).take(self.steps.len()).collect();
+        let answers: Vec<(bool, &str)> =
+            request.messages.iter().flat_map(answers_of).take(self.steps.len()).collect();
         let failed = answers.iter().position(|(failed, _)| *failed);
         match (failed, &self.then) {
             (None, _) => stream::iter(self.next(answers.len()).into_iter().map(Ok)).boxed(),
@@ -62,19 +73,26 @@ impl Model for FixedSteps {
             (Some(at), None) => {
                 let words = self.steps.get(at).map(step_words).unwrap_or_default();
                 let answer = answers.get(at).map_or("", |(_, text)| *text);
-                let message = format!("step {} ({words}) failed: {}", at + 1, locum_base::text::head(answer.trim(), 600));
-                stream::iter([Err(ModelError::Script { model: self.label.clone(), message })]).boxed()
+                let message = format!(
+                    "step {} ({words}) failed: {}",
+                    at + 1,
+                    locum_base::text::head(answer.trim(), 600)
+                );
+                stream::iter([Err(ModelError::Script { model: self.label.clone(), message })])
+                    .boxed()
             }
         }
     }
 }
 
-/// Returns the answers of a message, each with whether its step failed: the call did, or the command it ran.
+/// Returns the answers of a message, each with whether its step failed: the call did, or the
+/// command it ran.
 fn answers_of(message: &Message) -> Vec<(bool, &str)> {
     match message {
-        Message::Tool { results } => {
-            results.iter().map(|result| (result.is_error || result.command_failed, result.text.as_str())).collect()
-        }
+        Message::Tool { results } => results
+            .iter()
+            .map(|result| (result.is_error || result.command_failed, result.text.as_str()))
+            .collect(),
         Message::User { .. } | Message::Assistant { .. } => Vec::new(),
     }
 }
@@ -92,11 +110,22 @@ mod tests {
 
     #[test]
     fn a_step_fails_with_its_call_or_with_its_command() {
-        for (is_error, command_failed, failed) in [(false, false, false), (true, false, true), (false, true, true)] {
-            let result =
-                ToolResult { call_id: "step-1".to_owned(), text: "t".to_owned(), is_error, command_failed, ..ToolResult::default() };
+        for (is_error, command_failed, failed) in
+            [(false, false, false), (true, false, true), (false, true, true)]
+        {
+            let result = ToolResult {
+                call_id: "step-1".to_owned(),
+                text: "t".to_owned(),
+                is_error,
+                command_failed,
+                ..ToolResult::default()
+            };
             let message = Message::Tool { results: vec![result] };
-            assert_eq!(answers_of(&message), [(failed, "t")], "is_error {is_error}, command_failed {command_failed}");
+            assert_eq!(
+                answers_of(&message),
+                [(failed, "t")],
+                "is_error {is_error}, command_failed {command_failed}"
+            );
         }
     }
 }

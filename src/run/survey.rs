@@ -1,7 +1,7 @@
 //! Looks over a repository for a starter policy: which files there are, and what a few of them say.
 //!
-//! In: a folder. Out: a [`Survey`]. What git ignores is passed over, links are not followed, and everything is bounded; nothing is run and
-//! nothing written.
+//! In: a folder. Out: a [`Survey`]. What git ignores is passed over, links are not followed, and
+//! everything is bounded; nothing is run and nothing written.
 
 #![expect(clippy::disallowed_methods, reason = "reads manifests and workflows of the working tree")]
 
@@ -30,10 +30,19 @@ pub fn survey(root: &Path, modes: Vec<OwnMode>) -> io::Result<Survey> {
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false).parents(false).git_global(false).require_git(false).follow_links(false);
     walk.filter_entry(|entry| entry.file_name() != ".git").sort_by_file_name(Ord::cmp);
-    let files = walk.build().filter_map(Result::ok).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let files = walk
+        .build()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let mut survey = Survey { modes, ..Survey::default() };
     for entry in files.take(FILES_LIMIT) {
-        let Some(path) = entry.path().strip_prefix(root).ok().and_then(Path::to_str).and_then(|path| RepoPath::parse(path).ok()) else {
+        let Some(path) = entry
+            .path()
+            .strip_prefix(root)
+            .ok()
+            .and_then(Path::to_str)
+            .and_then(|path| RepoPath::parse(path).ok())
+        else {
             continue;
         };
         if is_read(&path)

@@ -1,7 +1,7 @@
 //! The trace of a run, sent to a collector when the run is over.
 //!
-//! In: where it goes, the journal's folder. Out: nothing; a collector that is not there, refuses or is slow costs a line in the log and a
-//! bounded wait, never the run.
+//! In: where it goes, the journal's folder. Out: nothing; a collector that is not there, refuses or
+//! is slow costs a line in the log and a bounded wait, never the run.
 
 use std::path::Path;
 
@@ -32,7 +32,8 @@ async fn send(collector: &Collector, prepared: &Prepared, folder: &Path) -> Resu
     let hidden = prepared.redactor.plain_values();
     for body in otlp::bodies(&spans, &collector.resource) {
         let body = hidden.hide(&body).into_owned();
-        let status = wire::post(&collector.url, &collector.headers, body, collector.timeout).await?;
+        let status =
+            wire::post(&collector.url, &collector.headers, body, collector.timeout).await?;
         if !(200..300).contains(&status) {
             return Err(format!("the collector answered with status {status}"));
         }
@@ -46,7 +47,11 @@ fn facts(collector: &Collector, prepared: &Prepared) -> TraceFacts {
         main: prepared.main.traced.clone(),
         task: prepared.task.traced.clone(),
         condense: prepared.condense.as_ref().map(|model| model.traced.clone()),
-        own: prepared.own.iter().map(|(slug, PreparedModel { traced, .. })| (slug.clone(), traced.clone())).collect(),
+        own: prepared
+            .own
+            .iter()
+            .map(|(slug, PreparedModel { traced, .. })| (slug.clone(), traced.clone()))
+            .collect(),
         content: collector.content,
         parent: collector.parent.as_deref().and_then(Parent::parse),
     }

@@ -1,8 +1,9 @@
-//! The final tree is judged again before anything of it is published: what counts is what the commit changes of the base the run
-//! started from, not what was allowed on the way there.
+//! The final tree is judged again before anything of it is published: what counts is what the
+//! commit changes of the base the run started from, not what was allowed on the way there.
 //!
-//! In: the commit as git holds it, the policy, the modes that worked. Out: objections, none when the commit may be published. It looks
-//! at every path by itself (both ends of a rename), at what became of it (file, link, submodule, executable), at sizes, and for secrets.
+//! In: the commit as git holds it, the policy, the modes that worked. Out: objections, none when
+//! the commit may be published. It looks at every path by itself (both ends of a rename), at what
+//! became of it (file, link, submodule, executable), at sizes, and for secrets.
 
 use locum_agent::session::outcome::ApprovedCall;
 use locum_base::path::RepoPath;
@@ -50,7 +51,8 @@ impl Judge<'_> {
     /// Returns why the commit may not be published, one sentence each; nothing when it may.
     #[must_use]
     pub fn objections(&self, committed: &Committed) -> Vec<String> {
-        let mut objections: Vec<String> = committed.paths.iter().filter_map(|changed| self.secret(changed)).collect();
+        let mut objections: Vec<String> =
+            committed.paths.iter().filter_map(|changed| self.secret(changed)).collect();
         objections.extend(self.whole(committed));
         objections.extend(committed.paths.iter().flat_map(|changed| self.path(changed)));
         let more = objections.len().saturating_sub(TOLD_LIMIT);
@@ -64,33 +66,51 @@ impl Judge<'_> {
     /// Returns the files that become executable: a reviewer wants to know.
     #[must_use]
     pub fn new_executables(committed: &Committed) -> Vec<&RepoPath> {
-        committed.paths.iter().filter(|changed| becomes_executable(changed)).filter_map(|changed| changed.path.as_ref().ok()).collect()
+        committed
+            .paths
+            .iter()
+            .filter(|changed| becomes_executable(changed))
+            .filter_map(|changed| changed.path.as_ref().ok())
+            .collect()
     }
 
-    /// Objects to the commit as a whole: where it builds, how much it is, names that are the same to some disks.
+    /// Objects to the commit as a whole: where it builds, how much it is, names that are the same
+    /// to some disks.
     fn whole(&self, committed: &Committed) -> Vec<String> {
         let mut objections = Vec::new();
         if committed.parents != [self.base.clone()] {
-            objections.push(format!("the commit does not build on {} alone, which the run started from", self.base));
+            objections.push(format!(
+                "the commit does not build on {} alone, which the run started from",
+                self.base
+            ));
         }
         if committed.is_cut {
-            objections.push(format!("it changes more than {PATHS_LIMIT} paths, or folders nested too deep to look at"));
+            objections.push(format!(
+                "it changes more than {PATHS_LIMIT} paths, or folders nested too deep to look at"
+            ));
         }
-        objections.extend(
-            committed.collisions.iter().map(|(new, old)| format!("`{}` and `{}` are one name to some disks", shown(new), shown(old))),
-        );
+        objections.extend(committed.collisions.iter().map(|(new, old)| {
+            format!("`{}` and `{}` are one name to some disks", shown(new), shown(old))
+        }));
         let sizes = committed.paths.iter().map(|changed| match changed.after {
             Kept::File { size_bytes, .. } => size_bytes,
             Kept::Nothing | Kept::Link { .. } | Kept::Submodule => 0,
         });
         let total_bytes = sizes.fold(0, u64::saturating_add);
         if total_bytes > TOTAL_LIMIT_BYTES {
-            objections.push(format!("its files have {total_bytes} bytes together, {TOTAL_LIMIT_BYTES} at most"));
+            objections.push(format!(
+                "its files have {total_bytes} bytes together, {TOTAL_LIMIT_BYTES} at most"
+            ));
         }
-        let lines = committed.paths.iter().map(|changed| changed.lines.added.saturating_add(changed.lines.removed));
+        let lines = committed
+            .paths
+            .iter()
+            .map(|changed| changed.lines.added.saturating_add(changed.lines.removed));
         let files = u32::try_from(committed.paths.len()).unwrap_or(u32::MAX);
-        let size = Spent { files, diff_lines: lines.fold(0, u32::saturating_add), ..Spent::default() };
-        objections.extend(self.budget.ask_changes(&size).err().map(|exhausted| exhausted.to_string()));
+        let size =
+            Spent { files, diff_lines: lines.fold(0, u32::saturating_add), ..Spent::default() };
+        objections
+            .extend(self.budget.ask_changes(&size).err().map(|exhausted| exhausted.to_string()));
         objections
     }
 
@@ -98,7 +118,10 @@ impl Judge<'_> {
         let path = match &changed.path {
             Ok(path) => path,
             Err(name) => {
-                return vec![format!("`{name}` is no name a file may have: bytes that are no text, control characters, or a drive")];
+                return vec![format!(
+                    "`{name}` is no name a file may have: bytes that are no text, control \
+                     characters, or a drive"
+                )];
             }
         };
         let mut objections: Vec<String> = self.edit(path).into_iter().collect();
@@ -108,13 +131,21 @@ impl Judge<'_> {
         match &changed.after {
             Kept::Nothing => {}
             Kept::File { size_bytes, .. } if *size_bytes > FILE_LIMIT_BYTES => {
-                objections.push(format!("`{path}` has {size_bytes} bytes, {FILE_LIMIT_BYTES} at most"));
+                objections
+                    .push(format!("`{path}` has {size_bytes} bytes, {FILE_LIMIT_BYTES} at most"));
             }
-            Kept::File { .. } if becomes_executable(changed) && !self.modes.iter().any(|mode| has(mode, Group::Command)) => {
-                objections.push(format!("`{path}` becomes executable, and no mode that worked runs commands"));
+            Kept::File { .. }
+                if becomes_executable(changed)
+                    && !self.modes.iter().any(|mode| has(mode, Group::Command)) =>
+            {
+                objections.push(format!(
+                    "`{path}` becomes executable, and no mode that worked runs commands"
+                ));
             }
             Kept::File { .. } => {}
-            Kept::Link { target, leads_to } => objections.extend(self.link(path, target, leads_to.as_ref())),
+            Kept::Link { target, leads_to } => {
+                objections.extend(self.link(path, target, leads_to.as_ref()))
+            }
             Kept::Submodule => objections.push(format!("`{path}` is a submodule")),
         }
         if changed.before == Kept::Submodule && changed.after != Kept::Submodule {
@@ -123,25 +154,36 @@ impl Judge<'_> {
         objections
     }
 
-    /// A link is as good as a copy of what it leads to: that must be inside, and neither protected nor hidden.
+    /// A link is as good as a copy of what it leads to: that must be inside, and neither protected
+    /// nor hidden.
     fn link(&self, path: &RepoPath, target: &str, leads_to: Option<&RepoPath>) -> Option<String> {
         let Some(real) = leads_to else {
-            return Some(format!("`{path}` is a link that leads out of the repository, or nowhere: `{}`", shown(target)));
+            return Some(format!(
+                "`{path}` is a link that leads out of the repository, or nowhere: `{}`",
+                shown(target)
+            ));
         };
         let below = || real.join("x").ok().as_ref().and_then(protected);
         if let Some(why) = protected(real).or_else(below) {
             return Some(format!("`{path}` is a link to `{real}`, which is protected: {why}"));
         }
         let facts = |mode: &Mode| Facts { mode: mode.slug.clone(), ..self.facts.clone() };
-        let readable = |mode: &&Mode| self.policy.decide(&Intent::Read(real.clone()), &facts(mode)).decision == Decision::Allow;
+        let readable = |mode: &&Mode| {
+            self.policy.decide(&Intent::Read(real.clone()), &facts(mode)).decision
+                == Decision::Allow
+        };
         let seen = self.modes.iter().any(readable);
-        (!seen).then(|| format!("`{path}` is a link to `{real}`, which no mode that worked may read"))
+        (!seen)
+            .then(|| format!("`{path}` is a link to `{real}`, which no mode that worked may read"))
     }
 
-    /// A file may change when one mode that worked could have changed it: by its own restriction and by the policy.
+    /// A file may change when one mode that worked could have changed it: by its own restriction
+    /// and by the policy.
     fn edit(&self, path: &RepoPath) -> Option<String> {
         let mut last = None;
-        for mode in self.modes.iter().filter(|mode| has(mode, Group::Edit) || has(mode, Group::Command)) {
+        for mode in
+            self.modes.iter().filter(|mode| has(mode, Group::Edit) || has(mode, Group::Command))
+        {
             match self.edit_in(mode, path) {
                 Ok(()) => return None,
                 Err(why) => last = Some(why),
@@ -151,12 +193,18 @@ impl Judge<'_> {
     }
 
     fn edit_in(&self, mode: &Mode, path: &RepoPath) -> Result<(), String> {
-        access::check_edit(mode, ToolName::WriteToFile, path).map_err(|restriction| restriction.to_string())?;
+        access::check_edit(mode, ToolName::WriteToFile, path)
+            .map_err(|restriction| restriction.to_string())?;
         let facts = Facts { mode: mode.slug.clone(), ..self.facts.clone() };
         let verdict = self.policy.decide(&Intent::Edit(path.clone()), &facts);
-        let allowed = |approval: Option<&Approval>| Approval::applied(approval, &verdict) == Decision::Allow;
+        let allowed =
+            |approval: Option<&Approval>| Approval::applied(approval, &verdict) == Decision::Allow;
         let approvals = self.approved.iter().map(|call| Some(&call.approval));
-        if std::iter::once(None).chain(approvals).any(allowed) { Ok(()) } else { Err(said(&verdict)) }
+        if std::iter::once(None).chain(approvals).any(allowed) {
+            Ok(())
+        } else {
+            Err(said(&verdict))
+        }
     }
 
     /// Says where a secret would be published, never which.
@@ -199,7 +247,8 @@ fn shown(name: &str) -> String {
 
 /// Returns a verdict in one sentence: what was judged, why, and by which rule.
 pub(super) fn said(verdict: &Verdict) -> String {
-    let place = verdict.rule().map_or_else(String::new, |rule| format!(" ({}:{})", rule.origin, rule.line));
+    let place =
+        verdict.rule().map_or_else(String::new, |rule| format!(" ({}:{})", rule.origin, rule.line));
     format!("{}: {}{place}", verdict.intent, verdict.reason())
 }
 
@@ -217,7 +266,8 @@ mod tests {
     use locum_workspace::repo::CommitId;
     use pretty_assertions::assert_eq;
 
-    const POLICY: &str = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(**)\"]\n  - deny: edit(src/gen/**)\n";
+    const POLICY: &str =
+        "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(**)\"]\n  - deny: edit(src/gen/**)\n";
 
     fn judged(committed: &Committed, slug: &str) -> Vec<String> {
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
@@ -240,11 +290,19 @@ mod tests {
     }
 
     fn link(target: &str, leads_to: Option<&str>) -> Kept {
-        Kept::Link { target: target.to_owned(), leads_to: leads_to.map(|path| RepoPath::parse(path).unwrap()) }
+        Kept::Link {
+            target: target.to_owned(),
+            leads_to: leads_to.map(|path| RepoPath::parse(path).unwrap()),
+        }
     }
 
     fn changed(path: &str, after: Kept) -> CommittedPath {
-        CommittedPath { path: Ok(RepoPath::parse(path).unwrap()), before: Kept::Nothing, after, lines: NewLines::default() }
+        CommittedPath {
+            path: Ok(RepoPath::parse(path).unwrap()),
+            before: Kept::Nothing,
+            after,
+            lines: NewLines::default(),
+        }
     }
 
     fn commit(paths: Vec<CommittedPath>) -> Committed {
@@ -252,7 +310,8 @@ mod tests {
     }
 
     fn holding(path: &str, lines: &[(usize, &str)]) -> Committed {
-        let text: Vec<(usize, String)> = lines.iter().map(|(number, line)| (*number, (*line).to_owned())).collect();
+        let text: Vec<(usize, String)> =
+            lines.iter().map(|(number, line)| (*number, (*line).to_owned())).collect();
         let lines = NewLines { added: u32::try_from(text.len()).unwrap(), text, removed: 0 };
         commit(vec![CommittedPath { lines, ..changed(path, file(9)) }])
     }
@@ -277,34 +336,85 @@ mod tests {
     #[test]
     fn what_must_not_be_published_is_refused_by_the_final_tree_alone() {
         let gone = |path: &str| CommittedPath { before: file(1), ..changed(path, Kept::Nothing) };
-        let lines = |added| CommittedPath { lines: NewLines { added, ..NewLines::default() }, ..changed("a", file(1)) };
-        let unnamed = CommittedPath { path: Err("caf\u{fffd}".to_owned()), ..changed("x", file(1)) };
+        let lines = |added| CommittedPath {
+            lines: NewLines { added, ..NewLines::default() },
+            ..changed("a", file(1))
+        };
+        let unnamed =
+            CommittedPath { path: Err("caf\u{fffd}".to_owned()), ..changed("x", file(1)) };
         for (attack, whole) in [
             ("a workflow", commit(vec![changed(".github/workflows/ci.yml", file(1))])),
-            ("a workflow in other letters", commit(vec![changed(".GITHUB/Workflows/ci.yml", file(1))])),
-            ("a workflow with an invisible letter", commit(vec![changed(".git\u{200c}hub/workflows/ci.yml", file(1))])),
-            ("one end of a rename", commit(vec![gone(".github/workflows/ci.yml"), changed("ci.yml", file(1))])),
-            ("the other end of a rename", commit(vec![gone("ci.yml"), changed(".locum/policy.yml", file(1))])),
+            (
+                "a workflow in other letters",
+                commit(vec![changed(".GITHUB/Workflows/ci.yml", file(1))]),
+            ),
+            (
+                "a workflow with an invisible letter",
+                commit(vec![changed(".git\u{200c}hub/workflows/ci.yml", file(1))]),
+            ),
+            (
+                "one end of a rename",
+                commit(vec![gone(".github/workflows/ci.yml"), changed("ci.yml", file(1))]),
+            ),
+            (
+                "the other end of a rename",
+                commit(vec![gone("ci.yml"), changed(".locum/policy.yml", file(1))]),
+            ),
             ("git's own folder", commit(vec![changed("sub/.git/config", file(1))])),
             ("attributes", commit(vec![changed("sub/.gitattributes", file(1))])),
             ("modules", commit(vec![changed(".gitmodules", file(1))])),
             ("a denied path", commit(vec![changed("src/gen/a.rs", file(1))])),
             ("a denied path in other letters", commit(vec![changed("SRC/gen/a.rs", file(1))])),
             ("a submodule", commit(vec![changed("vendor/x", Kept::Submodule)])),
-            ("a submodule gone", commit(vec![CommittedPath { before: Kept::Submodule, ..changed("vendor/x", Kept::Nothing) }])),
+            (
+                "a submodule gone",
+                commit(vec![CommittedPath {
+                    before: Kept::Submodule,
+                    ..changed("vendor/x", Kept::Nothing)
+                }]),
+            ),
             ("a link out", commit(vec![changed("passwd", link("/etc/passwd", None))])),
-            ("a link to a workflow", commit(vec![changed("x", link(".github/workflows/ci.yml", Some(".github/workflows/ci.yml")))])),
-            ("a link to a protected folder", commit(vec![changed("x", link(".github", Some(".github")))])),
+            (
+                "a link to a workflow",
+                commit(vec![changed(
+                    "x",
+                    link(".github/workflows/ci.yml", Some(".github/workflows/ci.yml")),
+                )]),
+            ),
+            (
+                "a link to a protected folder",
+                commit(vec![changed("x", link(".github", Some(".github")))]),
+            ),
             ("a link to credentials", commit(vec![changed("x", link(".env", Some(".env")))])),
             ("a name that is no text", commit(vec![unnamed])),
             ("a large file", commit(vec![changed("a", file(FILE_LIMIT_BYTES + 1))])),
-            ("many large files", commit((0..4).map(|n| changed(&format!("{n}"), file(TOTAL_LIMIT_BYTES / 3))).collect())),
+            (
+                "many large files",
+                commit(
+                    (0..4).map(|n| changed(&format!("{n}"), file(TOTAL_LIMIT_BYTES / 3))).collect(),
+                ),
+            ),
             ("many files", commit((0..10).map(|n| changed(&format!("{n}"), file(1))).collect())),
             ("many lines", commit(vec![lines(91)])),
             ("too much to look at", Committed { is_cut: true, ..commit(vec![]) }),
-            ("two names for one", Committed { collisions: vec![("readme".into(), "README".into())], ..commit(vec![]) }),
-            ("another base", Committed { parents: vec![CommitId("other".into())], ..commit(vec![]) }),
-            ("a merge", Committed { parents: ["base", "other"].map(|id| CommitId(id.into())).to_vec(), ..commit(vec![]) }),
+            (
+                "two names for one",
+                Committed {
+                    collisions: vec![("readme".into(), "README".into())],
+                    ..commit(vec![])
+                },
+            ),
+            (
+                "another base",
+                Committed { parents: vec![CommitId("other".into())], ..commit(vec![]) },
+            ),
+            (
+                "a merge",
+                Committed {
+                    parents: ["base", "other"].map(|id| CommitId(id.into())).to_vec(),
+                    ..commit(vec![])
+                },
+            ),
         ] {
             assert!(!judged(&whole, "code").is_empty(), "{attack}");
         }
@@ -314,11 +424,18 @@ mod tests {
 
     #[test]
     fn what_only_a_command_does_needs_a_mode_with_commands() {
-        let whole = commit(vec![changed("notes.md", Kept::File { executable: true, size_bytes: 1 })]);
-        assert_eq!(judged(&whole, "architect"), ["`notes.md` becomes executable, and no mode that worked runs commands"]);
+        let whole =
+            commit(vec![changed("notes.md", Kept::File { executable: true, size_bytes: 1 })]);
+        assert_eq!(
+            judged(&whole, "architect"),
+            ["`notes.md` becomes executable, and no mode that worked runs commands"]
+        );
         assert_eq!(judged(&whole, "code"), Vec::<String>::new());
         let whole = commit(vec![changed("src/lib.rs", file(1))]);
-        assert!(judged(&whole, "architect")[0].contains("src/lib.rs"), "a restriction of the mode counts");
+        assert!(
+            judged(&whole, "architect")[0].contains("src/lib.rs"),
+            "a restriction of the mode counts"
+        );
         assert_eq!(judged(&whole, "ask"), ["no mode that worked may edit `src/lib.rs`"]);
     }
 
@@ -336,12 +453,18 @@ mod tests {
         }
         let named = holding(&format!("src/{whole}"), &[]);
         assert_eq!(judged(&named, "code"), ["the name `src/***` holds a secret"]);
-        assert_eq!(judged(&holding("src/a.rs", &[(1, "unseen value of a secret")]), "code"), Vec::<String>::new());
+        assert_eq!(
+            judged(&holding("src/a.rs", &[(1, "unseen value of a secret")]), "code"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
     fn tells_so_many_objections_and_how_many_more() {
-        let told = judged(&commit((0..30).map(|n| changed(&format!(".github/{n}"), file(1))).collect()), "code");
+        let told = judged(
+            &commit((0..30).map(|n| changed(&format!(".github/{n}"), file(1))).collect()),
+            "code",
+        );
         assert_eq!((told.len(), told.last().map(String::as_str)), (21, Some("and 11 more")));
     }
 }

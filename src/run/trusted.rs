@@ -1,7 +1,9 @@
-//! What judges and shapes a run, read from the trusted ref and nowhere else: policy, modes, settings, rules files, jobs.
+//! What judges and shapes a run, read from the trusted ref and nowhere else: policy, modes,
+//! settings, rules files, jobs.
 //!
-//! In: the repository and a commit. Out: texts, unparsed. The checkout's own copies are never read; where they differ from the
-//! trusted ones, the caller is told, because people wonder why their edit had no effect.
+//! In: the repository and a commit. Out: texts, unparsed. The checkout's own copies are never read;
+//! where they differ from the trusted ones, the caller is told, because people wonder why their
+//! edit had no effect.
 
 use crate::run::fault::Fault;
 use crate::run::job::Job;
@@ -45,7 +47,9 @@ impl Trusted<'_> {
     /// When the path is none, the file is too large, or git fails.
     pub fn file(&self, path: &str) -> Result<Option<TreeFile>, Fault> {
         let path = RepoPath::parse(path).map_err(|error| Fault::setup(path, error.to_string()))?;
-        self.repo.file_at(self.commit, &path, FILE_LIMIT_BYTES).map_err(|error| Fault::setup(path.as_str(), error.to_string()))
+        self.repo
+            .file_at(self.commit, &path, FILE_LIMIT_BYTES)
+            .map_err(|error| Fault::setup(path.as_str(), error.to_string()))
     }
 
     /// Reads every file that may define modes.
@@ -60,7 +64,10 @@ impl Trusted<'_> {
         for folder in AGENT_FOLDERS {
             files.extend(self.below(folder.path, &may_define)?);
         }
-        let text = |file: TreeFile| ModeText { source: ModeSource::Project { file: file.path.as_str().to_owned() }, text: file.text };
+        let text = |file: TreeFile| ModeText {
+            source: ModeSource::Project { file: file.path.as_str().to_owned() },
+            text: file.text,
+        };
         Ok(files.into_iter().map(text).collect())
     }
 
@@ -72,12 +79,17 @@ impl Trusted<'_> {
         let places = rules::places(slugs);
         let mut files = Vec::new();
         for folder in &places.folders {
-            files.extend(self.below(folder, &|path| slugs.iter().any(|slug| rules::is_rules_file(path, slug)))?);
+            files.extend(self.below(folder, &|path| {
+                slugs.iter().any(|slug| rules::is_rules_file(path, slug))
+            })?);
         }
         for file in &places.files {
             files.extend(self.file(file)?);
         }
-        Ok(files.into_iter().map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
+        Ok(files
+            .into_iter()
+            .map(|file| RuleFile { path: file.path.as_str().to_owned(), text: file.text })
+            .collect())
     }
 
     /// Reads every file of a slash command, the strongest folder first.
@@ -89,7 +101,10 @@ impl Trusted<'_> {
         for folder in commands::FOLDERS {
             files.extend(self.below(folder, &commands::is_command_file)?);
         }
-        Ok(files.into_iter().map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text }).collect())
+        Ok(files
+            .into_iter()
+            .map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text })
+            .collect())
     }
 
     /// Reads the skills of every mode that may run.
@@ -101,8 +116,10 @@ impl Trusted<'_> {
         for folder in skills::folders(slugs) {
             texts.extend(self.below(&folder, &skills::is_skill_file)?);
         }
-        let texts: Vec<PromptFile> =
-            texts.into_iter().map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text }).collect();
+        let texts: Vec<PromptFile> = texts
+            .into_iter()
+            .map(|file| PromptFile { path: file.path.as_str().to_owned(), text: file.text })
+            .collect();
         let set = SkillSet::read(&texts);
         match set.own_mistakes().first() {
             Some((origin, mistakes)) => Err(Fault::file(origin, mistakes.to_vec())),
@@ -117,7 +134,10 @@ impl Trusted<'_> {
     pub fn server_files(&self) -> Result<Vec<(String, ServerFile)>, Fault> {
         let mut files = Vec::new();
         for path in definition::FILES {
-            files.extend(self.file(path)?.map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))));
+            files.extend(
+                self.file(path)?
+                    .map(|file| ((*path).to_owned(), ServerFile::parse(path, &file.text))),
+            );
         }
         Ok(files)
     }
@@ -143,15 +163,27 @@ impl Trusted<'_> {
     pub fn jobs(&self) -> Result<Vec<Job>, Fault> {
         let read = |file: TreeFile| {
             let name = file.path.name()?.strip_suffix(".yml")?.to_owned();
-            Some(Job::parse(&name, &file.text).map_err(|mistakes| Fault::file(file.path.as_str(), mistakes)))
+            Some(
+                Job::parse(&name, &file.text)
+                    .map_err(|mistakes| Fault::file(file.path.as_str(), mistakes)),
+            )
         };
         self.below(JOBS_FOLDER, &|_| true)?.into_iter().filter_map(read).collect()
     }
 
     fn below(&self, folder: &str, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<TreeFile>, Fault> {
-        let root = RepoPath::parse(folder).map_err(|error| Fault::setup(folder, error.to_string()))?;
-        let paths = self.repo.list_at(self.commit, &root, FILES_LIMIT).map_err(|error| Fault::setup(folder, error.to_string()))?;
-        paths.iter().map(RepoPath::as_str).filter(|path| wanted(path)).filter_map(|path| self.file(path).transpose()).collect()
+        let root =
+            RepoPath::parse(folder).map_err(|error| Fault::setup(folder, error.to_string()))?;
+        let paths = self
+            .repo
+            .list_at(self.commit, &root, FILES_LIMIT)
+            .map_err(|error| Fault::setup(folder, error.to_string()))?;
+        paths
+            .iter()
+            .map(RepoPath::as_str)
+            .filter(|path| wanted(path))
+            .filter_map(|path| self.file(path).transpose())
+            .collect()
     }
 }
 
@@ -166,7 +198,12 @@ mod tests {
     #[test]
     fn ignore_files_are_those_of_the_trusted_commit() {
         let folder = tempfile::tempdir().unwrap();
-        let trusted = seed::repository(folder.path(), &[(".rooignore", "secrets/\n"), ("sub/.rooignore", "*\n")], "first").unwrap();
+        let trusted = seed::repository(
+            folder.path(),
+            &[(".rooignore", "secrets/\n"), ("sub/.rooignore", "*\n")],
+            "first",
+        )
+        .unwrap();
         std::fs::write(folder.path().join(".rooignore"), "").unwrap();
         let repo = Repo::open(folder.path()).unwrap();
         let ignored = Trusted { repo: &repo, commit: &trusted }.ignored().unwrap();
@@ -178,8 +215,14 @@ mod tests {
     #[test]
     fn a_broken_ignore_file_is_told_with_its_place() {
         let folder = tempfile::tempdir().unwrap();
-        let trusted = seed::repository(folder.path(), &[(".locumignore", "a\n[z-a]\n")], "first").unwrap();
-        let fault = Trusted { repo: &Repo::open(folder.path()).unwrap(), commit: &trusted }.ignored().unwrap_err();
-        assert_eq!(fault.notes.iter().map(|note| note.place.as_str()).collect::<Vec<_>>(), [".locumignore:2:1"]);
+        let trusted =
+            seed::repository(folder.path(), &[(".locumignore", "a\n[z-a]\n")], "first").unwrap();
+        let fault = Trusted { repo: &Repo::open(folder.path()).unwrap(), commit: &trusted }
+            .ignored()
+            .unwrap_err();
+        assert_eq!(
+            fault.notes.iter().map(|note| note.place.as_str()).collect::<Vec<_>>(),
+            [".locumignore:2:1"]
+        );
     }
 }

@@ -1,9 +1,13 @@
-//! What of a checkout is covered for commands that have a view of their own: hidden files, credentials, sockets, and protected paths at any
-//! depth.
+//! What of a checkout is covered for commands that have a view of their own: hidden files,
+//! credentials, sockets, and protected paths at any depth.
 //!
-//! In: the checkout and what the policy says of its paths. Out: the covers, the outer ones first. What was seen of a folder is kept
-//! and used again while the kernel says that the folder has not changed; names are judged anew where it has.
-#![expect(clippy::disallowed_methods, reason = "a folder that changed a moment ago may change again unseen: the clock tells")]
+//! In: the checkout and what the policy says of its paths. Out: the covers, the outer ones first.
+//! What was seen of a folder is kept and used again while the kernel says that the folder has not
+//! changed; names are judged anew where it has.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a folder that changed a moment ago may change again unseen: the clock tells"
+)]
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -19,7 +23,8 @@ use crate::{Reach, Writes};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
-/// Entries of a checkout that are looked at; with more no command runs, since what is hidden could not be.
+/// Entries of a checkout that are looked at; with more no command runs, since what is hidden could
+/// not be.
 const ENTRIES_LIMIT: usize = 400_000;
 
 /// Covers of one command.
@@ -63,7 +68,10 @@ pub(super) enum CoversFault {
     #[error("the checkout cannot be listed: {0}")]
     Checkout(#[from] rustix::io::Errno),
     /// There is too much to look at.
-    #[error("the checkout has more than {ENTRIES_LIMIT} entries; what is hidden in it could not be found")]
+    #[error(
+        "the checkout has more than {ENTRIES_LIMIT} entries; what is hidden in it could not be \
+         found"
+    )]
     TooManyEntries,
     /// There is too much to cover.
     #[error("more than {COVERS_LIMIT} files of the checkout are hidden or protected")]
@@ -75,11 +83,19 @@ impl Seen {
     ///
     /// # Errors
     /// When the checkout cannot be listed, or there is too much in it.
-    pub(super) fn covers(&mut self, protection: &Protection, reach: &Reach<'_>) -> Result<Vec<Cover>, CoversFault> {
+    pub(super) fn covers(
+        &mut self,
+        protection: &Protection,
+        reach: &Reach<'_>,
+    ) -> Result<Vec<Cover>, CoversFault> {
         let mut found = Vec::new();
         let mut entries = 0;
         // What is known to do nothing but what was judged is held back from nothing.
-        let mut ahead = if reach.writes == Writes::Everything { Vec::new() } else { vec![(RepoPath::root(), Fixed::No)] };
+        let mut ahead = if reach.writes == Writes::Everything {
+            Vec::new()
+        } else {
+            vec![(RepoPath::root(), Fixed::No)]
+        };
         while let Some((path, fixed)) = ahead.pop() {
             let Some(folder) = self.folder(protection, reach, &path)? else { continue };
             entries += folder.entries;
@@ -90,7 +106,9 @@ impl Seen {
             for (marked, mark) in &folder.marked {
                 match mark {
                     Mark::Strange => found.push(Cover::Hidden(reach.at(marked))),
-                    Mark::Sensitive if !(reach.visible)(marked) => found.push(Cover::Hidden(reach.at(marked))),
+                    Mark::Sensitive if !(reach.visible)(marked) => {
+                        found.push(Cover::Hidden(reach.at(marked)))
+                    }
                     Mark::Sensitive => continue,
                     Mark::Protected if closed.iter().any(|(path, _)| path == marked) => continue,
                     Mark::Protected if reach.writes == Writes::Entries && fixed == Fixed::No => {
@@ -101,14 +119,18 @@ impl Seen {
                 closed.push((marked.clone(), *mark));
             }
             for inner in &folder.folders {
-                let mark = closed.iter().find(|(path, mark)| path == inner && *mark != Mark::Protected);
-                let is_fixed = closed.iter().any(|(path, mark)| path == inner && *mark == Mark::Protected);
+                let mark =
+                    closed.iter().find(|(path, mark)| path == inner && *mark != Mark::Protected);
+                let is_fixed =
+                    closed.iter().any(|(path, mark)| path == inner && *mark == Mark::Protected);
                 if mark.is_none() {
                     ahead.push((inner.clone(), if is_fixed { Fixed::Yes } else { fixed }));
                 }
             }
             for git in folder.git.iter().filter(|_| !path.is_root()) {
-                found.extend(guarded_git_entries(&reach.at(git), reach)?.into_iter().map(Cover::Hidden));
+                found.extend(
+                    guarded_git_entries(&reach.at(git), reach)?.into_iter().map(Cover::Hidden),
+                );
             }
             if found.len() > COVERS_LIMIT {
                 return Err(CoversFault::TooManyCovers);
@@ -118,7 +140,9 @@ impl Seen {
             let guarded = guarded_git_entries(folder, reach)?;
             found.extend(guarded.into_iter().map(Cover::Hidden));
             if reach.writes != Writes::Nothing {
-                found.push(Cover::ReadOnly(folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?));
+                found.push(Cover::ReadOnly(
+                    folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
+                ));
             }
         }
         found.sort_by_key(|cover| match cover {
@@ -128,16 +152,24 @@ impl Seen {
     }
 
     /// Returns what is in a folder; `None` when it is gone.
-    fn folder(&mut self, protection: &Protection, reach: &Reach<'_>, path: &RepoPath) -> Result<Option<Arc<Folder>>, CoversFault> {
+    fn folder(
+        &mut self,
+        protection: &Protection,
+        reach: &Reach<'_>,
+        path: &RepoPath,
+    ) -> Result<Option<Arc<Folder>>, CoversFault> {
         let at = reach.at(path);
         if let Some(known) = self.0.get(path)
-            && rustix::fs::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|facts| state(&facts) == known.state)
+            && rustix::fs::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|facts| state(&facts) == known.state)
         {
             return Ok(Some(Arc::clone(known)));
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // What this user may not look into, no command of this user can.
-        let Ok(opened) = rustix::fs::openat(CWD, &at, flags, Mode::empty()) else { return Ok(None) };
+        let Ok(opened) = rustix::fs::openat(CWD, &at, flags, Mode::empty()) else {
+            return Ok(None);
+        };
         let facts = rustix::fs::fstat(&opened)?;
         let folder = Arc::new(look(&opened, state(&facts), path, protection, reach)?);
         if is_settled(facts.st_ctime) {
@@ -160,8 +192,15 @@ enum Fixed {
     Yes,
 }
 
-fn look(opened: &OwnedFd, state: State, path: &RepoPath, protection: &Protection, reach: &Reach<'_>) -> Result<Folder, CoversFault> {
-    let mut folder = Folder { state, folders: Vec::new(), git: Vec::new(), marked: Vec::new(), entries: 0 };
+fn look(
+    opened: &OwnedFd,
+    state: State,
+    path: &RepoPath,
+    protection: &Protection,
+    reach: &Reach<'_>,
+) -> Result<Folder, CoversFault> {
+    let mut folder =
+        Folder { state, folders: Vec::new(), git: Vec::new(), marked: Vec::new(), entries: 0 };
     for entry in Dir::read_from(opened)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
@@ -172,10 +211,14 @@ fn look(opened: &OwnedFd, state: State, path: &RepoPath, protection: &Protection
         if folder.entries > ENTRIES_LIMIT {
             return Err(CoversFault::TooManyEntries);
         }
-        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok()) else { continue };
+        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
+        else {
+            continue;
+        };
         let kind = match entry.file_type() {
             FileType::Unknown => {
-                let facts = rustix::fs::statat(opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+                let facts =
+                    rustix::fs::statat(opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
                 facts.map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode))
             }
             kind => kind,
@@ -183,7 +226,10 @@ fn look(opened: &OwnedFd, state: State, path: &RepoPath, protection: &Protection
         let mark = match kind {
             // A link is no file of its own: what it leads to is judged where it lies.
             FileType::Symlink => None,
-            FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Some(Mark::Strange),
+            FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => Some(Mark::Strange),
             FileType::RegularFile | FileType::Directory | FileType::Fifo => {
                 if reach.is_sensitive(protection, &inner) {
                     folder.marked.push((inner.clone(), Mark::Sensitive));

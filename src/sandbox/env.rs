@@ -1,7 +1,8 @@
 //! The environment child processes get: named variables only, and never one whose name says secret.
 //!
-//! In: the whole environment and the names a policy lists. Out: what is passed on. Pure; whether a value is a secret under
-//! an innocent name cannot be seen here, that is what keeping the list short is for.
+//! In: the whole environment and the names a policy lists. Out: what is passed on. Pure; whether a
+//! value is a secret under an innocent name cannot be seen here, that is what keeping the list
+//! short is for.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +10,39 @@ use std::collections::BTreeMap;
 const RUNNER_PREFIXES: [&str; 3] = ["GITHUB_", "ACTIONS_", "INPUT_"];
 
 /// Words that mark a name as a secret's wherever they stand in it.
-const SECRET_WORDS: [&str; 7] = ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
+const SECRET_WORDS: [&str; 7] =
+    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
 
-/// Words that mark a name as a secret's when they are a part of it, between underscores or at the end of one.
+/// Words that mark a name as a secret's when they are a part of it, between underscores or at the
+/// end of one.
 const SECRET_PARTS: [&str; 4] = ["KEY", "KEYS", "AUTH", "PAT"];
 
 /// Returns the variables of `all` that are named in `allowed` and not secret by their name.
 #[must_use]
 pub fn clean_env(all: &BTreeMap<String, String>, allowed: &[String]) -> BTreeMap<String, String> {
     let passed = allowed.iter().filter(|name| !is_secret_name(name));
-    passed.filter_map(|name| all.get_key_value(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+    passed
+        .filter_map(|name| all.get_key_value(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// Returns true for names that are never passed on, even when a policy lists them.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
-    RUNNER_PREFIXES.iter().any(|prefix| name.to_ascii_uppercase().starts_with(prefix)) || holds_a_secret(name)
+    RUNNER_PREFIXES.iter().any(|prefix| name.to_ascii_uppercase().starts_with(prefix))
+        || holds_a_secret(name)
 }
 
-/// Returns true for names that say that their value is a secret. What a runner gives its steps is withheld from commands, but most of
-/// it (the repository's name, say) is no secret.
+/// Returns true for names that say that their value is a secret. What a runner gives its steps is
+/// withheld from commands, but most of it (the repository's name, say) is no secret.
 #[must_use]
 pub fn holds_a_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let word = SECRET_WORDS.iter().any(|word| name.contains(word));
-    let part = name.split(['_', '-', '.']).any(|part| SECRET_PARTS.contains(&part) || part.ends_with("APIKEY"));
+    let part = name
+        .split(['_', '-', '.'])
+        .any(|part| SECRET_PARTS.contains(&part) || part.ends_with("APIKEY"));
     word || part
 }
 
@@ -66,14 +75,29 @@ mod tests {
         ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["PATH", "HOME", "LANG", "CARGO_HOME", "RUSTUP_HOME", "KEYBOARD", "PATTERN", "GIT_AUTHOR_NAME", "MONKEY_MODE"] {
+        for name in [
+            "PATH",
+            "HOME",
+            "LANG",
+            "CARGO_HOME",
+            "RUSTUP_HOME",
+            "KEYBOARD",
+            "PATTERN",
+            "GIT_AUTHOR_NAME",
+            "MONKEY_MODE",
+        ] {
             assert!(!is_secret_name(name), "{name}");
         }
     }
 
     #[test]
     fn passes_on_what_is_listed_and_nothing_else() {
-        let env = |pairs: &[(&str, &str)]| pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect::<BTreeMap<_, _>>();
+        let env = |pairs: &[(&str, &str)]| {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect::<BTreeMap<_, _>>()
+        };
         let all = env(&[("PATH", "/bin"), ("HOME", "/h"), ("GITHUB_TOKEN", "x"), ("OTHER", "y")]);
         let allowed = ["PATH", "GITHUB_TOKEN", "UNSET", "HOME"].map(str::to_owned);
         assert_eq!(clean_env(&all, &allowed), env(&[("HOME", "/h"), ("PATH", "/bin")]));
@@ -82,8 +106,12 @@ mod tests {
 
     #[test]
     fn a_command_does_not_see_tokens_without_being_given_them() {
-        let all = BTreeMap::from([("PATH".to_owned(), "/bin".to_owned()), ("GITHUB_TOKEN".to_owned(), "x".to_owned())]);
-        for allowed in [vec!["PATH".to_owned()], vec!["GITHUB_TOKEN".to_owned(), "PATH".to_owned()]] {
+        let all = BTreeMap::from([
+            ("PATH".to_owned(), "/bin".to_owned()),
+            ("GITHUB_TOKEN".to_owned(), "x".to_owned()),
+        ]);
+        for allowed in [vec!["PATH".to_owned()], vec!["GITHUB_TOKEN".to_owned(), "PATH".to_owned()]]
+        {
             let passed = clean_env(&all, &allowed);
             assert!(!passed.contains_key("GITHUB_TOKEN"), "{allowed:?}");
             assert!(passed.contains_key("PATH"), "{allowed:?}");

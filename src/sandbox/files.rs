@@ -1,8 +1,12 @@
 //! What commands may do to files: a rule for every place they need, and none for anything else.
 //!
-//! In: places, the checkout, and how far a command reaches in it. Out: a set of rules ready to be put on a child. The kernel knows no
-//! exceptions below a granted folder, so the checkout is granted entry by entry and what is protected is left out.
-#![expect(clippy::disallowed_methods, reason = "the checkout's own git settings are looked at for credentials")]
+//! In: places, the checkout, and how far a command reaches in it. Out: a set of rules ready to be
+//! put on a child. The kernel knows no exceptions below a granted folder, so the checkout is
+//! granted entry by entry and what is protected is left out.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the checkout's own git settings are looked at for credentials"
+)]
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -11,8 +15,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    PathBeneath, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 
@@ -48,12 +52,18 @@ pub(super) struct Granted {
 pub(super) struct Held {
     /// What of the network commands reach.
     pub(super) network: Network,
-    /// The newest version of the kernel's interface that is used; [`NEWEST`], but for tests of older ones.
+    /// The newest version of the kernel's interface that is used; [`NEWEST`], but for tests of
+    /// older ones.
     pub(super) newest: ABI,
 }
 
 impl Held {
-    fn add(self, rules: RulesetCreated, place: &OwnedFd, access: BitFlags<AccessFs>) -> Result<RulesetCreated, RulesetError> {
+    fn add(
+        self,
+        rules: RulesetCreated,
+        place: &OwnedFd,
+        access: BitFlags<AccessFs>,
+    ) -> Result<RulesetCreated, RulesetError> {
         rules.add_rule(PathBeneath::new(place, access & AccessFs::from_all(self.newest)))
     }
 }
@@ -87,7 +97,11 @@ pub(super) fn rules(
     for place in system {
         rules = held.add(rules, &place.fd, place.access)?;
     }
-    let top = rustix::fs::open(reach.root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let top = rustix::fs::open(
+        reach.root,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     let whole = match reach.writes {
         Writes::Everything => allowed(Use::Write),
         Writes::Entries if !split.folders.contains(reach.root) => allowed(Use::Write),
@@ -120,13 +134,20 @@ pub(super) enum RulesFault {
 
 /// Makes a set without any rule: nothing is allowed.
 pub(super) fn empty(what: Held) -> Result<RulesetCreated, RulesetError> {
-    let held = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::from_all(OLDEST))?;
-    let held = held.set_compatibility(CompatLevel::BestEffort).handle_access(AccessFs::from_all(what.newest))?;
+    let held = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(OLDEST))?;
+    let held = held
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(what.newest))?;
     // Older versions know neither; what is empty cannot be asked for.
-    let held = if what.newest >= ABI::V6 { held.scope(Scope::from_all(what.newest))? } else { held };
+    let held =
+        if what.newest >= ABI::V6 { held.scope(Scope::from_all(what.newest))? } else { held };
     match what.network {
         Network::Off | Network::Handed if what.newest < ABI::V4 => held.create(),
-        Network::Off | Network::Handed => held.handle_access(AccessNet::from_all(what.newest))?.create(),
+        Network::Off | Network::Handed => {
+            held.handle_access(AccessNet::from_all(what.newest))?.create()
+        }
         Network::Own | Network::Proxied | Network::Open => held.create(),
     }
 }
@@ -144,7 +165,8 @@ pub(super) fn version(status: &LandlockStatus) -> u8 {
 /// What of a checkout cannot be granted whole.
 #[derive(Debug, Default)]
 pub(super) struct Split {
-    /// Folders: the root where nothing covers what is protected there, and those above hidden files where nothing covers these.
+    /// Folders: the root where nothing covers what is protected there, and those above hidden files
+    /// where nothing covers these.
     pub(super) folders: BTreeSet<PathBuf>,
     hidden: BTreeSet<PathBuf>,
 }
@@ -156,7 +178,8 @@ impl Split {
         for cover in covers {
             match (cover, root) {
                 (Cover::Hidden(path), Root::EntryByEntry) => {
-                    let above = path.ancestors().skip(1).filter(|above| above.starts_with(reach.root));
+                    let above =
+                        path.ancestors().skip(1).filter(|above| above.starts_with(reach.root));
                     split.folders.extend(above.map(Path::to_owned));
                     split.hidden.insert(path.clone());
                 }
@@ -170,18 +193,32 @@ impl Split {
     }
 }
 
-/// The entries of a folder of the checkout, each with what may be done below it. Those that cannot be granted whole are granted entry
-/// by entry in turn.
-fn entries(folder: &OwnedFd, at: &RepoPath, protection: &Protection, reach: &Reach<'_>, split: &Split) -> Result<Vec<Granted>, RulesFault> {
+/// The entries of a folder of the checkout, each with what may be done below it. Those that cannot
+/// be granted whole are granted entry by entry in turn.
+fn entries(
+    folder: &OwnedFd,
+    at: &RepoPath,
+    protection: &Protection,
+    reach: &Reach<'_>,
+    split: &Split,
+) -> Result<Vec<Granted>, RulesFault> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
         let name = entry.file_name();
-        let Some(path) = name.to_str().ok().filter(|name| !matches!(*name, "." | "..")).and_then(|name| at.join(name).ok()) else {
+        let Some(path) = name
+            .to_str()
+            .ok()
+            .filter(|name| !matches!(*name, "." | ".."))
+            .and_then(|name| at.join(name).ok())
+        else {
             continue;
         };
         let absolute = reach.root.join(path.as_str());
-        if path.as_str() == ".git" || split.hidden.contains(&absolute) || reach.hides(protection, &path) {
+        if path.as_str() == ".git"
+            || split.hidden.contains(&absolute)
+            || reach.hides(protection, &path)
+        {
             continue;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -192,9 +229,14 @@ fn entries(folder: &OwnedFd, at: &RepoPath, protection: &Protection, reach: &Rea
             found.push(Granted { fd: inner, access: BitFlags::from(AccessFs::ReadDir) });
             continue;
         }
-        let Some(opened) = open(folder, Path::new(path.name().unwrap_or_default()), Links::Refused) else { continue };
-        let kind = rustix::fs::fstat(&opened).map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode));
-        let writes = reach.writes != Writes::Nothing && !is_protected(protection, &path, Kind::of(kind));
+        let Some(opened) = open(folder, Path::new(path.name().unwrap_or_default()), Links::Refused)
+        else {
+            continue;
+        };
+        let kind = rustix::fs::fstat(&opened)
+            .map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode));
+        let writes =
+            reach.writes != Writes::Nothing && !is_protected(protection, &path, Kind::of(kind));
         found.extend(granted(opened, kind, if writes { Use::Write } else { Use::Read }));
     }
     Ok(found)
@@ -217,13 +259,20 @@ impl Kind {
 /// Whether an entry may not be changed; of a folder, anything in it.
 pub(super) fn is_protected(protection: &Protection, path: &RepoPath, kind: Kind) -> bool {
     let inside = || RepoPath::parse(&format!("{path}/x")).ok();
-    protection.of_edit(path).is_some() || (kind == Kind::Folder && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
+    protection.of_edit(path).is_some()
+        || (kind == Kind::Folder
+            && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
 /// What of git's own folder may be read: all of it but settings with credentials.
 fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesFault> {
-    let root = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    let mut found: Vec<Granted> = grant(CWD, folder, Links::Followed, Use::Read).into_iter().collect();
+    let root = rustix::fs::open(
+        folder,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let mut found: Vec<Granted> =
+        grant(CWD, folder, Links::Followed, Use::Read).into_iter().collect();
     found.iter_mut().for_each(|whole| whole.access = BitFlags::from(AccessFs::ReadDir));
     for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
@@ -239,8 +288,15 @@ fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesFa
 ///
 /// # Errors
 /// When it cannot be listed.
-pub(super) fn guarded_git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<PathBuf>, rustix::io::Errno> {
-    let root = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+pub(super) fn guarded_git_entries(
+    folder: &Path,
+    reach: &Reach<'_>,
+) -> Result<Vec<PathBuf>, rustix::io::Errno> {
+    let root = rustix::fs::open(
+        folder,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     let mut found = Vec::new();
     for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
@@ -253,25 +309,43 @@ pub(super) fn guarded_git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Ve
 }
 
 fn is_guarded(folder: &Path, name: &str, reach: &Reach<'_>) -> bool {
-    let guarded = name.starts_with("config") || name.starts_with("credential") || name == "modules" || name == "worktrees";
-    guarded && !reach.git_settings && !(name.starts_with("config") && is_free_of_credentials(&folder.join(name)))
+    let guarded = name.starts_with("config")
+        || name.starts_with("credential")
+        || name == "modules"
+        || name == "worktrees";
+    guarded
+        && !reach.git_settings
+        && !(name.starts_with("config") && is_free_of_credentials(&folder.join(name)))
 }
 
 /// Opens a place that is there only once the process has a view of its own. Takes no memory.
 ///
 /// # Errors
 /// When it is not there, or the kernel refuses.
-pub(super) fn add_late(held: Held, rules: RulesetCreated, path: &CStr, usage: Use) -> std::io::Result<RulesetCreated> {
-    let fd = rustix::fs::openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+pub(super) fn add_late(
+    held: Held,
+    rules: RulesetCreated,
+    path: &CStr,
+    usage: Use,
+) -> std::io::Result<RulesetCreated> {
+    let fd = rustix::fs::openat(
+        CWD,
+        path,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     held.add(rules, &fd, allowed(usage)).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
 }
 
 fn is_free_of_credentials(config: &Path) -> bool {
     use std::io::Read as _;
     let mut text = String::new();
-    let read = File::open(config).and_then(|file| file.take(CONFIG_LIMIT_BYTES).read_to_string(&mut text));
+    let read =
+        File::open(config).and_then(|file| file.take(CONFIG_LIMIT_BYTES).read_to_string(&mut text));
     let lower = text.to_ascii_lowercase();
-    read.is_ok() && text.len() < 1 << 20 && !CREDENTIAL_WORDS.iter().any(|word| lower.contains(word))
+    read.is_ok()
+        && text.len() < 1 << 20
+        && !CREDENTIAL_WORDS.iter().any(|word| lower.contains(word))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -294,8 +368,14 @@ fn open(folder: impl AsFd, path: &Path, links: Links) -> Option<OwnedFd> {
 fn granted(fd: OwnedFd, kind: FileType, usage: Use) -> Option<Granted> {
     let access = match kind {
         FileType::Directory => allowed(usage),
-        FileType::RegularFile | FileType::CharacterDevice => allowed(usage) & AccessFs::from_file(NEWEST),
-        FileType::Symlink | FileType::Fifo | FileType::Socket | FileType::BlockDevice | FileType::Unknown => return None,
+        FileType::RegularFile | FileType::CharacterDevice => {
+            allowed(usage) & AccessFs::from_file(NEWEST)
+        }
+        FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::BlockDevice
+        | FileType::Unknown => return None,
     };
     Some(Granted { fd, access })
 }

@@ -1,9 +1,10 @@
-//! The sandbox under every command of the model, because parsers err: which files it reaches, that it reaches no network, and what it
-//! may ask of the kernel.
+//! The sandbox under every command of the model, because parsers err: which files it reaches, that
+//! it reaches no network, and what it may ask of the kernel.
 //!
-//! In: what the policy wants, the environment, and how far a command reaches. Out: a [`Fence`] that the child puts on itself before it
-//! becomes the program, or why there is none. It needs no rights and no set-up, and changes nothing on the machine. Whether a
-//! command may run at all is the policy's business.
+//! In: what the policy wants, the environment, and how far a command reaches. Out: a [`Fence`] that
+//! the child puts on itself before it becomes the program, or why there is none. It needs no rights
+//! and no set-up, and changes nothing on the machine. Whether a command may run at all is the
+//! policy's business.
 
 mod covers;
 pub mod env;
@@ -57,7 +58,8 @@ use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
 use locum_policy::schema::{self, CommandLimits, CommandNetwork};
 
-/// What is left of an administrator's rights: files and names of the checkout, which in a container often belongs to somebody else.
+/// What is left of an administrator's rights: files and names of the checkout, which in a container
+/// often belongs to somebody else.
 const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -89,9 +91,11 @@ pub struct Reach<'a> {
     pub git: &'a [PathBuf],
     /// What it may write.
     pub writes: Writes,
-    /// Whether git's settings may be read even when they hold credentials. Only for commands whose every effect is known.
+    /// Whether git's settings may be read even when they hold credentials. Only for commands whose
+    /// every effect is known.
     pub git_settings: bool,
-    /// Whether the policy lets a path be read that may hold credentials or that an ignore file names.
+    /// Whether the policy lets a path be read that may hold credentials or that an ignore file
+    /// names.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// Whose ignore files hide paths; `None` where there are none.
     pub policy: Option<&'a Policy>,
@@ -102,9 +106,11 @@ pub struct Reach<'a> {
 pub enum Writes {
     /// Nothing.
     Nothing,
-    /// What is not protected. Nothing new can be made directly in the root, besides what build tools are known to make there.
+    /// What is not protected. Nothing new can be made directly in the root, besides what build
+    /// tools are known to make there.
     Entries,
-    /// Everything, the root's own entries included. Only for commands whose every effect is known: nothing is held back from them.
+    /// Everything, the root's own entries included. Only for commands whose every effect is known:
+    /// nothing is held back from them.
     Everything,
 }
 
@@ -146,11 +152,15 @@ struct Inside {
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The kernel does not give what the policy requires.
-    #[error("the policy requires a sandbox and this kernel does not give it: {0}; `commands: {{ sandbox: best-effort }}` accepts less")]
+    #[error(
+        "the policy requires a sandbox and this kernel does not give it: {0}; `commands: {{ \
+         sandbox: best-effort }}` accepts less"
+    )]
     Below(String),
     /// Nothing would hold commands to the proxy.
     #[error(
-        "`commands.network: policy` needs a sandbox, with namespaces or with calls that can be answered, and there is none here; `off` and `open` do without"
+        "`commands.network: policy` needs a sandbox, with namespaces or with calls that can be \
+         answered, and there is none here; `off` and `open` do without"
     )]
     NoProxy,
     /// The rules could not be made.
@@ -162,14 +172,23 @@ pub enum SandboxError {
 }
 
 impl Sandbox {
-    /// Prepares what the policy wants on this kernel. `env` is the whole environment of this program.
+    /// Prepares what the policy wants on this kernel. `env` is the whole environment of this
+    /// program.
     ///
     /// # Errors
-    /// When the folder for commands cannot be made. A kernel that does not give enough is no error here: commands are refused then.
-    pub fn prepare(limits: &CommandLimits, env: &BTreeMap<String, String>) -> Result<Self, SandboxError> {
+    /// When the folder for commands cannot be made. A kernel that does not give enough is no error
+    /// here: commands are refused then.
+    pub fn prepare(
+        limits: &CommandLimits,
+        env: &BTreeMap<String, String>,
+    ) -> Result<Self, SandboxError> {
         match limits.sandbox {
-            schema::Sandbox::Off => Ok(Self { network: around_nothing(limits.network), ..Self::around_nothing() }),
-            schema::Sandbox::Required | schema::Sandbox::BestEffort => Self::on(limits, env, Level::obtained()),
+            schema::Sandbox::Off => {
+                Ok(Self { network: around_nothing(limits.network), ..Self::around_nothing() })
+            }
+            schema::Sandbox::Required | schema::Sandbox::BestEffort => {
+                Self::on(limits, env, Level::obtained())
+            }
         }
     }
 
@@ -188,7 +207,11 @@ impl Sandbox {
         }
     }
 
-    fn on(limits: &CommandLimits, env: &BTreeMap<String, String>, level: Level) -> Result<Self, SandboxError> {
+    fn on(
+        limits: &CommandLimits,
+        env: &BTreeMap<String, String>,
+        level: Level,
+    ) -> Result<Self, SandboxError> {
         let network = match (limits.network, level.namespaces) {
             (CommandNetwork::Open, _) => Network::Open,
             (CommandNetwork::Listed, false) if level.hands_sockets() => Network::Handed,
@@ -217,14 +240,16 @@ impl Sandbox {
         };
         let view = if level.namespaces { Processes::Own } else { Processes::Shared };
         let filters = if level.syscalls {
-            syscalls::filters(sockets, view).map_err(|error| SandboxError::Rules(error.to_string()))?
+            syscalls::filters(sockets, view)
+                .map_err(|error| SandboxError::Rules(error.to_string()))?
         } else {
             Vec::new()
         };
         let variables = places::variables(env, &path);
         let places = places.into_iter().map(|(place, _)| place).collect();
         let (protection, seen) = (Protection::default(), RefCell::default());
-        let inside = Inside { system, places, filters, protection, variables, seen, path, _own: own };
+        let inside =
+            Inside { system, places, filters, protection, variables, seen, path, _own: own };
         Ok(Self {
             wanted: limits.sandbox,
             level,
@@ -240,7 +265,9 @@ impl Sandbox {
     /// Lets commands reach what a policy lists, where it says so.
     #[must_use]
     pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
-        let hosts = self.is_proxied().then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
+        let hosts = self
+            .is_proxied()
+            .then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
         Self { hosts, ..self }
     }
 
@@ -248,8 +275,12 @@ impl Sandbox {
     #[must_use]
     pub fn proxy(&self, mode: &str) -> Option<NetworkProxy> {
         let hosts = self.hosts.as_ref()?;
-        let (policy, facts) = (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
-        Some(NetworkProxy::new(Gate::default(), Arc::new(move |connection| policy.admit(connection, &facts))))
+        let (policy, facts) =
+            (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
+        Some(NetworkProxy::new(
+            Gate::default(),
+            Arc::new(move |connection| policy.admit(connection, &facts)),
+        ))
     }
 
     /// Whether commands are held to a proxy.
@@ -283,23 +314,39 @@ impl Sandbox {
             .or_default()
             .covers(&inside.protection, reach)
             .map_err(|error| fault(&error))?;
-        let root = if self.level.namespaces && reach.git_stays() { Root::Covered } else { Root::EntryByEntry };
+        let root = if self.level.namespaces && reach.git_stays() {
+            Root::Covered
+        } else {
+            Root::EntryByEntry
+        };
         let split = Split::of(reach, &covers, root);
         let held = Held { network: self.network, newest: self.newest };
-        let outputs = if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
+        let outputs =
+            if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
         let rules = if self.level.files {
             let rules = files::rules(&inside.system, &inside.protection, reach, held, &split);
             Some(rules.map_err(|error| fault(&error))?)
         } else {
             None
         };
-        let view = self.level.namespaces.then(|| inside.view(reach, &covers, self)).transpose().map_err(|error| fault(&error))?;
-        let swept = (root == Root::Covered && reach.writes == Writes::Entries).then(|| Swept::before(reach.root)).transpose()?;
+        let view = self
+            .level
+            .namespaces
+            .then(|| inside.view(reach, &covers, self))
+            .transpose()
+            .map_err(|error| fault(&error))?;
+        let swept = (root == Root::Covered && reach.writes == Writes::Entries)
+            .then(|| Swept::before(reach.root))
+            .transpose()?;
         let mut variables = inside.variables.clone();
         if self.is_proxied() {
             variables.extend(proxy::variables(loopback::PROXY.into()));
         }
-        let kept = if view.as_ref().is_some_and(View::has_own_user) { CapabilitySet::empty() } else { KEPT_CAPABILITIES };
+        let kept = if view.as_ref().is_some_and(View::has_own_user) {
+            CapabilitySet::empty()
+        } else {
+            KEPT_CAPABILITIES
+        };
         let late = view.iter().flat_map(|view| view.late()).collect();
         let (processes, answered) = match self.level.process_limit() {
             ProcessLimit::User | ProcessLimit::Namespace => (None, false),
@@ -307,7 +354,15 @@ impl Sandbox {
             ProcessLimit::Looked => (Some(self.limits.processes()), false),
         };
         let calls = switchboard::calls(self.network == Network::Handed, answered);
-        let lock = Lock { rules, held, late, filters: inside.filters.clone(), calls, limits: self.limits.list(self.timeout), kept };
+        let lock = Lock {
+            rules,
+            held,
+            late,
+            filters: inside.filters.clone(),
+            calls,
+            limits: self.limits.list(self.timeout),
+            kept,
+        };
         let root = reach.root.to_string_lossy().into_owned();
         Ok(Some(Fence { lock, processes, view, variables, root, outputs, swept }))
     }
@@ -327,13 +382,22 @@ impl Inside {
         for folder in reach.git {
             roots.push(folder.canonicalize()?);
         }
-        let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace).then(|| sandbox.limits.pids());
-        View::of(&Scene { own: &self.path, places: &self.places, roots: &roots, covers, network: sandbox.network, pids })
+        let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace)
+            .then(|| sandbox.limits.pids());
+        View::of(&Scene {
+            own: &self.path,
+            places: &self.places,
+            roots: &roots,
+            covers,
+            network: sandbox.network,
+            pids,
+        })
     }
 }
 
 impl Reach<'_> {
-    /// Whether a path is hidden from commands: an ignore file names it, or it may hold credentials, and the policy does not let it be read.
+    /// Whether a path is hidden from commands: an ignore file names it, or it may hold credentials,
+    /// and the policy does not let it be read.
     fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
         self.is_sensitive(protection, path) && !(self.visible)(path)
     }
@@ -344,7 +408,8 @@ impl Reach<'_> {
 
     /// Whether `.git` is there and can be covered, so that nothing else can be put in its place.
     fn git_stays(&self) -> bool {
-        std::fs::symlink_metadata(self.root.join(".git")).is_ok_and(|facts| facts.is_dir() || facts.is_file())
+        std::fs::symlink_metadata(self.root.join(".git"))
+            .is_ok_and(|facts| facts.is_dir() || facts.is_file())
     }
 }
 
@@ -370,9 +435,10 @@ impl Fence {
     /// Changes an environment to that of a command inside.
     pub(crate) fn adapt(&self, env: &mut BTreeMap<String, String>) {
         env.extend(self.variables.clone());
-        // Git does not work in a folder of somebody else, as a container's often is, unless told that it may. This comes after settings
-        // that are there already.
-        let count = env.get("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
+        // Git does not work in a folder of somebody else, as a container's often is, unless told
+        // that it may. This comes after settings that are there already.
+        let count =
+            env.get("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
         env.insert(format!("GIT_CONFIG_KEY_{count}"), "safe.directory".to_owned());
         env.insert(format!("GIT_CONFIG_VALUE_{count}"), self.root.clone());
         env.insert("GIT_CONFIG_COUNT".to_owned(), (count + 1).to_string());
@@ -400,7 +466,8 @@ impl Lock {
         !self.calls.is_empty()
     }
 
-    /// Lets calls of the calling process wait for an answer, and hands out where they come in. Has to come after [`close`](Self::close).
+    /// Lets calls of the calling process wait for an answer, and hands out where they come in. Has
+    /// to come after [`close`](Self::close).
     ///
     /// # Errors
     /// What the kernel says.
@@ -421,7 +488,9 @@ impl Lock {
             for (path, usage) in &self.late {
                 rules = files::add_late(self.held, rules, path, *usage)?;
             }
-            let status = rules.restrict_self().map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
+            let status = rules
+                .restrict_self()
+                .map_err(|_| io::Error::from(io::ErrorKind::PermissionDenied))?;
             if status.ruleset == RulesetStatus::NotEnforced {
                 return Err(io::ErrorKind::Unsupported.into());
             }
@@ -432,20 +501,24 @@ impl Lock {
     }
 }
 
-/// Gives up what an administrator may and a build does not need; an ordinary user has nothing to give up. No program started later gets
-/// it back: the rules, or the filters, made sure of that.
+/// Gives up what an administrator may and a build does not need; an ordinary user has nothing to
+/// give up. No program started later gets it back: the rules, or the filters, made sure of that.
 fn drop_capabilities(kept: CapabilitySet) -> io::Result<()> {
     let mut sets = rustix::thread::capabilities(None)?;
     let kept = |set: CapabilitySet| set & kept;
-    (sets.effective, sets.permitted, sets.inheritable) = (kept(sets.effective), kept(sets.permitted), CapabilitySet::empty());
+    (sets.effective, sets.permitted, sets.inheritable) =
+        (kept(sets.effective), kept(sets.permitted), CapabilitySet::empty());
     Ok(rustix::thread::set_capabilities(None, sets)?)
 }
 
 fn load(filters: &Filters) -> io::Result<()> {
-    filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|_| io::ErrorKind::PermissionDenied.into()))
+    filters.iter().try_for_each(|filter| {
+        seccompiler::apply_filter(filter).map_err(|_| io::ErrorKind::PermissionDenied.into())
+    })
 }
 
-/// Keeps other processes of this user from looking into this one, and its memory from being written to disk when it fails.
+/// Keeps other processes of this user from looking into this one, and its memory from being written
+/// to disk when it fails.
 ///
 /// # Errors
 /// When the kernel refuses.

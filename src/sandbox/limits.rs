@@ -1,7 +1,8 @@
 //! How much of the machine a command may take.
 //!
-//! In: how long it may run. Out: limits for the kernel to hold, and the number of processes where it does not count them. Room on the
-//! disk is not among them: a file has a largest size, the number of files has not.
+//! In: how long it may run. Out: limits for the kernel to hold, and the number of processes where
+//! it does not count them. Room on the disk is not among them: a file has a largest size, the
+//! number of files has not.
 
 use std::io;
 use std::time::Duration;
@@ -17,8 +18,8 @@ const LEAST_PIDS: u32 = 301;
 /// Limits of one command, or of each process of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Processes of this user, those outside included, above which a command cannot start another one; of an administrator, those of the
-    /// command.
+    /// Processes of this user, those outside included, above which a command cannot start another
+    /// one; of an administrator, those of the command.
     processes: u32,
     /// Memory of one process of its own, in bytes.
     memory_bytes: u64,
@@ -47,7 +48,8 @@ impl Limits {
         ]
     }
 
-    /// Returns how many processes there may be where the kernel does not count those of the user: an administrator's.
+    /// Returns how many processes there may be where the kernel does not count those of the user:
+    /// an administrator's.
     pub(super) fn processes(&self) -> usize {
         usize::try_from(self.processes).unwrap_or(usize::MAX)
     }
@@ -71,5 +73,8 @@ impl Limits {
 pub(super) fn lower(resource: Resource, limit: u64) -> io::Result<()> {
     let now = rustix::process::getrlimit(resource);
     let least = |value: Option<u64>| Some(value.map_or(limit, |value| value.min(limit)));
-    Ok(rustix::process::setrlimit(resource, Rlimit { current: least(now.current), maximum: least(now.maximum) })?)
+    Ok(rustix::process::setrlimit(
+        resource,
+        Rlimit { current: least(now.current), maximum: least(now.maximum) },
+    )?)
 }

@@ -1,7 +1,9 @@
-//! The network of a command in namespaces of its own: the loopback interface, and the one socket that leads out of it.
+//! The network of a command in namespaces of its own: the loopback interface, and the one socket
+//! that leads out of it.
 //!
-//! The socket listens inside and is served by a proxy outside: it is handed over the wire between the two. Everything here is done
-//! between fork and exec, in plain system calls without memory being taken, but for [`receive`].
+//! The socket listens inside and is served by a proxy outside: it is handed over the wire between
+//! the two. Everything here is done between fork and exec, in plain system calls without memory
+//! being taken, but for [`receive`].
 
 use std::io;
 use std::io::{IoSlice, IoSliceMut};
@@ -13,8 +15,9 @@ use std::os::unix::net::UnixStream;
 use rustix::cmsg_space;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
-    SocketType, bind, netlink, recv, recvmsg, sendmsg, sendto, socket_with,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, bind, netlink, recv, recvmsg,
+    sendmsg, sendto, socket_with,
 };
 
 /// Where the proxy is found, as seen from inside.
@@ -32,7 +35,8 @@ const ERROR: u16 = 2;
 /// What is said along with the socket.
 const SOCKET: u8 = b'S';
 
-/// Starts the first interface of a new network, which is the loopback: a message to the kernel's table of interfaces, and its answer.
+/// Starts the first interface of a new network, which is the loopback: a message to the kernel's
+/// table of interfaces, and its answer.
 ///
 /// # Errors
 /// What the kernel says.
@@ -59,7 +63,8 @@ pub(super) fn start() -> Result<(), Errno> {
     sendto(&socket, &message, SendFlags::empty(), &kernel)?;
     let mut answer = [0_u8; 128];
     let (length, _) = recv(&socket, &mut answer, RecvFlags::empty())?;
-    let number = |at: usize| answer.get(..length)?.get(at..at + 4)?.try_into().ok().map(i32::from_ne_bytes);
+    let number =
+        |at: usize| answer.get(..length)?.get(at..at + 4)?.try_into().ok().map(i32::from_ne_bytes);
     let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
     match (kind, number(16)) {
         (Some(ERROR), Some(0)) => Ok(()),

@@ -1,7 +1,12 @@
-//! What build tools make directly in a checkout's root: where nothing new can be made there in the sandbox, it is made before.
+//! What build tools make directly in a checkout's root: where nothing new can be made there in the
+//! sandbox, it is made before.
 //!
-//! In: the root, and other folders that are closed alike. Out: empty folders and files at the names tools are known to use; whatever is still empty in the end is removed.
-#![expect(clippy::disallowed_methods, reason = "an empty file or folder that was made here and not used is removed")]
+//! In: the root, and other folders that are closed alike. Out: empty folders and files at the names
+//! tools are known to use; whatever is still empty in the end is removed.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "an empty file or folder that was made here and not used is removed"
+)]
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -35,7 +40,8 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Makes what the tools known by their files in `folders` need there. What cannot be made the tool will complain about.
+    /// Makes what the tools known by their files in `folders` need there. What cannot be made the
+    /// tool will complain about.
     pub(super) fn make(folders: &BTreeSet<PathBuf>) -> Self {
         let mut made = Self::default();
         folders.iter().for_each(|folder| made.make_in(folder));

@@ -1,7 +1,9 @@
-//! Where programs find what they need outside the checkout: the system, toolchains, a home and a temporary folder of their own.
+//! Where programs find what they need outside the checkout: the system, toolchains, a home and a
+//! temporary folder of their own.
 //!
-//! In: the environment of this program. Out: places with what may be done there, and the variables that lead programs to them.
-//! The real home is not among them; of it only folders that hold tools are, and none that holds credentials.
+//! In: the environment of this program. Out: places with what may be done there, and the variables
+//! that lead programs to them. The real home is not among them; of it only folders that hold tools
+//! are, and none that holds credentials.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +45,8 @@ const SYSTEM: &[&str] = &[
 /// Devices that are written to.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
-/// What is read of `/etc`: names, libraries, certificates, languages. Keys and accounts' secrets are not among them.
+/// What is read of `/etc`: names, libraries, certificates, languages. Keys and accounts' secrets
+/// are not among them.
 const ETC: &[&str] = &[
     "passwd",
     "group",
@@ -143,13 +146,20 @@ const TOOL_HOMES: &[(&str, &str)] = &[
     ("PYTHONUSERBASE", ".local"),
 ];
 
-/// Returns every place outside the checkout. `own` is the private folder, `env` the whole environment of this program.
-pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: Network) -> Vec<(PathBuf, Use)> {
-    let mut found: Vec<(PathBuf, Use)> = SYSTEM.iter().map(|path| (PathBuf::from(path), Use::Read)).collect();
+/// Returns every place outside the checkout. `own` is the private folder, `env` the whole
+/// environment of this program.
+pub(super) fn places(
+    env: &BTreeMap<String, String>,
+    own: &Path,
+    network: Network,
+) -> Vec<(PathBuf, Use)> {
+    let mut found: Vec<(PathBuf, Use)> =
+        SYSTEM.iter().map(|path| (PathBuf::from(path), Use::Read)).collect();
     found.extend(DEVICES.iter().map(|path| (PathBuf::from(path), Use::Write)));
     found.extend(ETC.iter().map(|name| (Path::new("/etc").join(name), Use::Read)));
     found.push((own.to_owned(), Use::Write));
-    // Commands held to a proxy resolve nothing: a question for a name would tell anybody whatever the name says.
+    // Commands held to a proxy resolve nothing: a question for a name would tell anybody whatever
+    // the name says.
     if network == Network::Open {
         found.extend(RESOLVER.iter().map(|path| (PathBuf::from(path), Use::Read)));
     }
@@ -158,7 +168,10 @@ pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: Networ
         found.extend(HOME_TOOLS.iter().map(|name| (home.join(name), Use::Read)));
     }
     found.extend(
-        TOOL_HOMES.iter().filter(|(name, _)| *name != "PYTHONUSERBASE").filter_map(|(name, _)| Some((folder(env, name)?, Use::Read))),
+        TOOL_HOMES
+            .iter()
+            .filter(|(name, _)| *name != "PYTHONUSERBASE")
+            .filter_map(|(name, _)| Some((folder(env, name)?, Use::Read))),
     );
     if let Some(cargo) = cargo_home(env) {
         let stores = match network {
@@ -169,15 +182,24 @@ pub(super) fn places(env: &BTreeMap<String, String>, own: &Path, network: Networ
         found.extend(CARGO_STORES.iter().map(|name| (cargo.join(name), stores)));
     }
     let programs = env.get("PATH").into_iter().flat_map(|path| path.split(':')).map(PathBuf::from);
-    for programs in programs.filter(|path| path.is_absolute() && path.parent().is_some() && Some(path) != home.as_ref()) {
-        let beside = programs.parent().filter(|above| programs.ends_with("bin") && Some(*above) != home.as_deref());
-        found.extend(beside.into_iter().flat_map(|above| BESIDE_PROGRAMS.iter().map(|name| (above.join(name), Use::Read))));
+    for programs in programs
+        .filter(|path| path.is_absolute() && path.parent().is_some() && Some(path) != home.as_ref())
+    {
+        let beside = programs
+            .parent()
+            .filter(|above| programs.ends_with("bin") && Some(*above) != home.as_deref());
+        found.extend(
+            beside
+                .into_iter()
+                .flat_map(|above| BESIDE_PROGRAMS.iter().map(|name| (above.join(name), Use::Read))),
+        );
         found.push((programs, Use::Read));
     }
     found
 }
 
-/// Returns the folders that the policy lets commands read. What is not a whole folder or file is left out.
+/// Returns the folders that the policy lets commands read. What is not a whole folder or file is
+/// left out.
 pub(super) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Use)> {
     limits.reads.iter().filter_map(|glob| {
         let text = glob.text();
@@ -198,7 +220,9 @@ pub(super) fn variables(env: &BTreeMap<String, String>, own: &Path) -> BTreeMap<
     let home = folder(env, "HOME");
     for (name, place) in TOOL_HOMES {
         let standard = || home.as_ref().map(|home| home.join(place)).filter(|path| path.is_dir());
-        found.extend(folder(env, name).or_else(standard).map(|path| ((*name).to_owned(), text(path))));
+        found.extend(
+            folder(env, name).or_else(standard).map(|path| ((*name).to_owned(), text(path))),
+        );
     }
     found.extend(cargo_home(env).map(|path| ("CARGO_HOME".to_owned(), text(path))));
     found
@@ -215,7 +239,9 @@ pub(super) fn temporary_in(own: &Path) -> PathBuf {
 }
 
 fn cargo_home(env: &BTreeMap<String, String>) -> Option<PathBuf> {
-    folder(env, "CARGO_HOME").or_else(|| folder(env, "HOME").map(|home| home.join(".cargo"))).filter(|path| path.is_dir())
+    folder(env, "CARGO_HOME")
+        .or_else(|| folder(env, "HOME").map(|home| home.join(".cargo")))
+        .filter(|path| path.is_dir())
 }
 
 fn folder(env: &BTreeMap<String, String>, name: &str) -> Option<PathBuf> {
@@ -236,7 +262,11 @@ mod tests {
 
     #[test]
     fn no_place_holds_a_home_or_its_credentials() {
-        let env = env(&[("HOME", "/home/me"), ("CARGO_HOME", "/home/me/.cargo"), ("PATH", "/usr/bin:/home/me:relative:/:/home/me/x/bin")]);
+        let env = env(&[
+            ("HOME", "/home/me"),
+            ("CARGO_HOME", "/home/me/.cargo"),
+            ("PATH", "/usr/bin:/home/me:relative:/:/home/me/x/bin"),
+        ]);
         let found = places(&env, Path::new("/own"), Network::Proxied);
         for inside in [
             "/home/me/.ssh/id_ed25519",
@@ -261,7 +291,10 @@ mod tests {
 
     #[test]
     fn the_home_of_commands_is_their_own() {
-        let found = variables(&env(&[("HOME", "/home/me"), ("RUSTUP_HOME", "/tools/rustup")]), Path::new("/own"));
+        let found = variables(
+            &env(&[("HOME", "/home/me"), ("RUSTUP_HOME", "/tools/rustup")]),
+            Path::new("/own"),
+        );
         assert_eq!(found.get("HOME").map(String::as_str), Some("/own/home"));
         assert_eq!(found.get("RUSTUP_HOME").map(String::as_str), Some("/tools/rustup"));
     }

@@ -1,7 +1,9 @@
-//! Protected names that a command added to a checkout's root: they are removed again when it has ended.
+//! Protected names that a command added to a checkout's root: they are removed again when it has
+//! ended.
 //!
-//! In: the root, before and after. Out: what was removed. Only where the root itself is open to commands: what was there already is
-//! covered, but the kernel cannot hold names that do not exist yet.
+//! In: the root, before and after. Out: what was removed. Only where the root itself is open to
+//! commands: what was there already is covered, but the kernel cannot hold names that do not exist
+//! yet.
 #![expect(clippy::disallowed_methods, reason = "what a command may not make is removed here")]
 
 use std::collections::BTreeSet;
@@ -30,15 +32,21 @@ impl Swept {
         Ok(Self { root: root.to_owned(), before: names(root)? })
     }
 
-    /// Removes protected names that were not there before, and returns them. Called when every process of the command is gone.
+    /// Removes protected names that were not there before, and returns them. Called when every
+    /// process of the command is gone.
     pub(crate) fn sweep(&self) -> Vec<RepoPath> {
         let protection = Protection::default();
         let after = names(&self.root).unwrap_or_default();
-        let new = after.difference(&self.before).filter_map(|name| RepoPath::parse(name.to_str()?).ok());
+        let new =
+            after.difference(&self.before).filter_map(|name| RepoPath::parse(name.to_str()?).ok());
         let made = new.filter(|path| {
             let facts = fs::symlink_metadata(self.root.join(path.as_str()));
             // A link may lead to a folder, so it counts as one.
-            is_protected(&protection, path, if facts.is_ok_and(|facts| facts.is_file()) { Kind::File } else { Kind::Folder })
+            is_protected(
+                &protection,
+                path,
+                if facts.is_ok_and(|facts| facts.is_file()) { Kind::File } else { Kind::Folder },
+            )
         });
         made.filter(|path| remove(&self.root.join(path.as_str())).is_ok()).collect()
     }
@@ -52,7 +60,11 @@ impl Drop for Swept {
 
 /// Removes what lies at a path, never what a link leads to.
 fn remove(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if fs::symlink_metadata(path)?.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
 }
 
 fn names(root: &Path) -> io::Result<BTreeSet<OsString>> {

@@ -1,10 +1,16 @@
-//! `Switchboard`: calls of commands that this program answers itself. Where they have no network of their own, every call for a socket, with one
-//! that is connected to the proxy already; where the kernel does not count their processes, every call for another one.
+//! `Switchboard`: calls of commands that this program answers itself. Where they have no network of
+//! their own, every call for a socket, with one that is connected to the proxy already; where the
+//! kernel does not count their processes, every call for another one.
 //!
-//! In: the kernel's line on which calls of a command wait, where the proxy listens, and who counts. Out: answers. The command itself can connect
-//! nothing: where a socket leads is settled before it has it, so that no memory of the command is trusted and nothing can be changed in
-//! between. What else its sockets could do (send without a connection, listen, change their route) the filters refuse (`syscalls`).
-#![expect(clippy::disallowed_methods, reason = "the address that a call names is read from the caller's memory")]
+//! In: the kernel's line on which calls of a command wait, where the proxy listens, and who counts.
+//! Out: answers. The command itself can connect nothing: where a socket leads is settled before it
+//! has it, so that no memory of the command is trusted and nothing can be changed in between. What
+//! else its sockets could do (send without a connection, listen, change their route) the filters
+//! refuse (`syscalls`).
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the address that a call names is read from the caller's memory"
+)]
 
 use std::fs::File;
 use std::io;
@@ -45,13 +51,15 @@ const ADDRESS_BYTES: usize = size_of::<libc::sockaddr_in>();
 /// Calls that ask for a socket or a connection.
 const SOCKETS: &[i64] = &[libc::SYS_socket, libc::SYS_connect];
 
-/// Calls that make a process or a thread. There is one more, whose flags cannot be seen: the filters say that it does not exist.
+/// Calls that make a process or a thread. There is one more, whose flags cannot be seen: the
+/// filters say that it does not exist.
 #[cfg(target_arch = "x86_64")]
 const PROCESSES: &[i64] = &[libc::SYS_clone, libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const PROCESSES: &[i64] = &[libc::SYS_clone];
 
-/// Returns the program for the kernel that lets calls wait: those for sockets, those for new processes, or both. Empty when none are to.
+/// Returns the program for the kernel that lets calls wait: those for sockets, those for new
+/// processes, or both. Empty when none are to.
 pub(super) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
     let step = |code: u32, jt: usize, k: u32| libc::sock_filter {
         code: u16::try_from(code).unwrap_or_default(),
@@ -59,8 +67,12 @@ pub(super) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
         jf: 0,
         k,
     };
-    let wanted: Vec<i64> =
-        [(sockets, SOCKETS), (processes, PROCESSES)].iter().filter(|(wanted, _)| *wanted).flat_map(|(_, calls)| *calls).copied().collect();
+    let wanted: Vec<i64> = [(sockets, SOCKETS), (processes, PROCESSES)]
+        .iter()
+        .filter(|(wanted, _)| *wanted)
+        .flat_map(|(_, calls)| *calls)
+        .copied()
+        .collect();
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -75,19 +87,29 @@ pub(super) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
     steps
 }
 
-/// Lets calls of the calling process, and of all that descend from it, wait for an answer. Returns where the calls come in. Takes no memory: it
-/// runs between fork and exec.
+/// Lets calls of the calling process, and of all that descend from it, wait for an answer. Returns
+/// where the calls come in. Takes no memory: it runs between fork and exec.
 ///
 /// # Errors
 /// What the kernel says; it knows one such line for a process only.
 #[expect(unsafe_code, reason = "the kernel hands out the line only with this call")]
 pub(super) fn put_on_this_process(calls: &mut [libc::sock_filter]) -> Result<OwnedFd, Errno> {
-    let program = libc::sock_fprog { len: u16::try_from(calls.len()).unwrap_or_default(), filter: calls.as_mut_ptr() };
+    let program = libc::sock_fprog {
+        len: u16::try_from(calls.len()).unwrap_or_default(),
+        filter: calls.as_mut_ptr(),
+    };
     // A program that is signalled often would ask again and again if signals ended the wait.
-    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    // SAFETY: the kernel reads the program, which lives until the call returns, and gives a descriptor nobody else owns.
+    let flags =
+        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    // SAFETY: the kernel reads the program, which lives until the call returns, and gives a
+    // descriptor nobody else owns.
     unsafe {
-        match libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) {
+        match libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            flags,
+            &raw const program,
+        ) {
             line @ 0.. => Ok(OwnedFd::from_raw_fd(i32::try_from(line).map_err(|_| Errno::BADF)?)),
             _ => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::NOSYS)),
         }
@@ -100,7 +122,12 @@ pub(super) fn is_to_be_had() -> bool {
     let caller = std::thread::spawn(move || {
         rustix::thread::set_no_new_privs(true).ok()?;
         sender.send(put_on_this_process(&mut calls(true, false)).ok()?).ok()?;
-        let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).ok()?;
+        let socket = rustix::net::socket(
+            rustix::net::AddressFamily::INET,
+            rustix::net::SocketType::STREAM,
+            None,
+        )
+        .ok()?;
         rustix::net::connect(&socket, &loopback::PROXY).ok()
     });
     let answered = lines.recv().is_ok_and(|line| {
@@ -109,7 +136,9 @@ pub(super) fn is_to_be_had() -> bool {
             let came = poll(&mut ready, Some(&TRIAL_PATIENCE)).is_ok_and(|count| count == 1);
             came && Call::next(&line).is_ok_and(|call| match call.asks {
                 Asks::Socket { .. } => call.hand(&line, &line, 0).is_ok(),
-                Asks::Connection { .. } | Asks::Process | Asks::Other => call.answer(&line, Answer::Done).is_ok(),
+                Asks::Connection { .. } | Asks::Process | Asks::Other => {
+                    call.answer(&line, Answer::Done).is_ok()
+                }
             })
         })
     });
@@ -136,9 +165,13 @@ impl Switchboard {
     ///
     /// # Errors
     /// When the line cannot be waited on.
-    #[expect(unsafe_code, reason = "the runtime asks for the word that the descriptor stays open while it waits on it")]
+    #[expect(
+        unsafe_code,
+        reason = "the runtime asks for the word that the descriptor stays open while it waits on it"
+    )]
     pub(crate) fn on(line: OwnedFd, desk: Desk) -> io::Result<Self> {
-        // SAFETY: the line is owned and stays the same descriptor until it is dropped, after its registration.
+        // SAFETY: the line is owned and stays the same descriptor until it is dropped, after its
+        // registration.
         let line = unsafe { AsyncFd::register_with_interest(line, Interest::READABLE)? };
         let line = Arc::new(line);
         Ok(Self { answering: tokio::spawn(answer_all(line, desk)) })
@@ -169,9 +202,12 @@ async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, mut desk: Desk) {
             (Asks::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
                 let line = Arc::clone(&line);
                 opening.spawn(async move {
-                    let opened = timeout(OPENING_TIMEOUT, TcpStream::connect(proxy)).await.unwrap_or_else(|late| Err(late.into()));
+                    let opened = timeout(OPENING_TIMEOUT, TcpStream::connect(proxy))
+                        .await
+                        .unwrap_or_else(|late| Err(late.into()));
                     let socket = opened.and_then(TcpStream::into_std);
-                    let socket = socket.and_then(|socket| socket.set_nonblocking(nonblocking).map(|()| socket));
+                    let socket = socket
+                        .and_then(|socket| socket.set_nonblocking(nonblocking).map(|()| socket));
                     let _answered = match socket {
                         Ok(socket) => call.hand(line.get_ref(), &socket, closed_at_exec),
                         Err(_) => call.answer(line.get_ref(), Answer::Refused(Errno::NFILE)),
@@ -179,12 +215,16 @@ async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, mut desk: Desk) {
                 });
             }
             (Asks::Connection { is_to_proxy }, _) => {
-                let answer = if is_to_proxy { Answer::Done } else { Answer::Refused(Errno::NETUNREACH) };
+                let answer =
+                    if is_to_proxy { Answer::Done } else { Answer::Refused(Errno::NETUNREACH) };
                 let _answered = call.answer(line.get_ref(), answer);
             }
             (Asks::Process, _) => {
                 let admitted = desk.crowd.as_mut().is_none_or(Crowd::admits);
-                let _answered = call.answer(line.get_ref(), if admitted { Answer::GoOn } else { Answer::Refused(Errno::AGAIN) });
+                let _answered = call.answer(
+                    line.get_ref(),
+                    if admitted { Answer::GoOn } else { Answer::Refused(Errno::AGAIN) },
+                );
             }
             (Asks::Other | Asks::Socket { .. }, _) => {
                 let _answered = call.answer(line.get_ref(), Answer::Refused(Errno::PERM));
@@ -213,7 +253,9 @@ impl Waiting {
         let [ready] = ready.map(|one| one.revents());
         match looked {
             Ok(_) if ready.contains(PollFlags::IN) => Self::Call,
-            Ok(_) if ready.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => Self::NeverAgain,
+            Ok(_) if ready.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+                Self::NeverAgain
+            }
             Ok(_) | Err(_) => Self::None,
         }
     }
@@ -246,7 +288,8 @@ enum Asks {
 enum Answer {
     /// It is done already.
     Done,
-    /// The kernel is to do it as it was asked. Only for calls that nothing can be changed about meanwhile.
+    /// The kernel is to do it as it was asked. Only for calls that nothing can be changed about
+    /// meanwhile.
     GoOn,
     Refused(Errno),
 }
@@ -256,7 +299,10 @@ impl Call {
     ///
     /// # Errors
     /// What the kernel says; most often that the caller is gone.
-    #[expect(unsafe_code, reason = "a call is taken by an ioctl that the kernel knows by its shape")]
+    #[expect(
+        unsafe_code,
+        reason = "a call is taken by an ioctl that the kernel knows by its shape"
+    )]
     fn next(line: &OwnedFd) -> Result<Self, Errno> {
         let data = libc::seccomp_data { nr: 0, arch: 0, instruction_pointer: 0, args: [0; 6] };
         let mut taken = libc::seccomp_notif { id: 0, pid: 0, flags: 0, data };
@@ -264,7 +310,9 @@ impl Call {
         unsafe { ioctl(line, Updater::<{ RECEIVE }, libc::seccomp_notif>::new(&mut taken))? };
         let asks = match i64::from(taken.data.nr) {
             libc::SYS_socket => socket_asked(taken.data.args),
-            libc::SYS_connect => Asks::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) },
+            libc::SYS_connect => {
+                Asks::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) }
+            }
             call if PROCESSES.contains(&call) => Asks::Process,
             _ => Asks::Other,
         };
@@ -275,7 +323,10 @@ impl Call {
     ///
     /// # Errors
     /// What the kernel says.
-    #[expect(unsafe_code, reason = "a call is answered by an ioctl that the kernel knows by its shape")]
+    #[expect(
+        unsafe_code,
+        reason = "a call is answered by an ioctl that the kernel knows by its shape"
+    )]
     fn hand(&self, line: &OwnedFd, socket: impl AsFd, closed_at_exec: u32) -> Result<(), Errno> {
         let answer = libc::seccomp_notif_addfd {
             id: self.id,
@@ -292,7 +343,10 @@ impl Call {
     ///
     /// # Errors
     /// What the kernel says.
-    #[expect(unsafe_code, reason = "a call is answered by an ioctl that the kernel knows by its shape")]
+    #[expect(
+        unsafe_code,
+        reason = "a call is answered by an ioctl that the kernel knows by its shape"
+    )]
     fn answer(&self, line: &OwnedFd, answer: Answer) -> Result<(), Errno> {
         let (error, flags) = match answer {
             Answer::Done => (0, 0),
@@ -309,20 +363,29 @@ impl Call {
 const GO_ON: u32 = 1;
 
 /// How the kernel numbers what can be done on a line.
-const RECEIVE: rustix::ioctl::Opcode = rustix::ioctl::opcode::read_write::<libc::seccomp_notif>(b'!', 0);
-const ANSWER: rustix::ioctl::Opcode = rustix::ioctl::opcode::read_write::<libc::seccomp_notif_resp>(b'!', 1);
-const HAND: rustix::ioctl::Opcode = rustix::ioctl::opcode::write::<libc::seccomp_notif_addfd>(b'!', 3);
+const RECEIVE: rustix::ioctl::Opcode =
+    rustix::ioctl::opcode::read_write::<libc::seccomp_notif>(b'!', 0);
+const ANSWER: rustix::ioctl::Opcode =
+    rustix::ioctl::opcode::read_write::<libc::seccomp_notif_resp>(b'!', 1);
+const HAND: rustix::ioctl::Opcode =
+    rustix::ioctl::opcode::write::<libc::seccomp_notif_addfd>(b'!', 3);
 
 /// The kernel looks at the lower half of these arguments only.
 fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> Asks {
-    let [family, kind, protocol] = [family, kind, protocol].map(|argument| argument & u64::from(u32::MAX));
+    let [family, kind, protocol] =
+        [family, kind, protocol].map(|argument| argument & u64::from(u32::MAX));
     let [inet, stream, tcp] = [libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP].map(known);
     let [nonblocking, closed_at_exec] = [libc::SOCK_NONBLOCK, libc::SOCK_CLOEXEC].map(known);
     let has_unknown_flags = kind & !(KIND_MASK | nonblocking | closed_at_exec) != 0;
-    if family != inet || kind & KIND_MASK != stream || has_unknown_flags || !(protocol == 0 || protocol == tcp) {
+    if family != inet
+        || kind & KIND_MASK != stream
+        || has_unknown_flags
+        || !(protocol == 0 || protocol == tcp)
+    {
         return Asks::Other;
     }
-    let closed_at_exec = if kind & closed_at_exec == 0 { 0 } else { libc::O_CLOEXEC.cast_unsigned() };
+    let closed_at_exec =
+        if kind & closed_at_exec == 0 { 0 } else { libc::O_CLOEXEC.cast_unsigned() };
     Asks::Socket { nonblocking: kind & nonblocking != 0, closed_at_exec }
 }
 
@@ -330,14 +393,15 @@ fn known(number: i32) -> u64 {
     u64::from(number.cast_unsigned())
 }
 
-/// Tells what a call means to reach. It is for the caller's sake only: what its socket is connected to is settled. So where its memory cannot be
-/// read, the proxy is what it gets to talk to.
+/// Tells what a call means to reach. It is for the caller's sake only: what its socket is connected
+/// to is settled. So where its memory cannot be read, the proxy is what it gets to talk to.
 fn is_to_proxy(process: u32, [_, address, length, ..]: [u64; 6]) -> bool {
     if length & u64::from(u32::MAX) < ADDRESS_BYTES as u64 {
         return false;
     }
     let mut bytes = [0; ADDRESS_BYTES];
-    let read = File::open(format!("/proc/{process}/mem")).and_then(|memory| memory.read_exact_at(&mut bytes, address));
+    let read = File::open(format!("/proc/{process}/mem"))
+        .and_then(|memory| memory.read_exact_at(&mut bytes, address));
     read.is_err() || address_in(bytes) == Some(loopback::PROXY)
 }
 
@@ -363,7 +427,11 @@ mod tests {
     #[test]
     fn calls_that_wait_are_those_asked_for() {
         assert!(calls(false, false).is_empty());
-        assert_eq!([(true, false), (true, true)].map(|(sockets, processes)| calls(sockets, processes).len()), [5, 5 + PROCESSES.len()]);
+        assert_eq!(
+            [(true, false), (true, true)]
+                .map(|(sockets, processes)| calls(sockets, processes).len()),
+            [5, 5 + PROCESSES.len()]
+        );
     }
 
     #[test]
@@ -375,7 +443,10 @@ mod tests {
         let handed = |nonblocking, closed_at_exec| Asks::Socket { nonblocking, closed_at_exec };
         let (stream, both) = (libc::SOCK_STREAM, libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         assert_eq!(asked(libc::AF_INET, stream, 0), handed(false, 0));
-        assert_eq!(asked(libc::AF_INET, stream | both, libc::IPPROTO_TCP), handed(true, libc::O_CLOEXEC.cast_unsigned()));
+        assert_eq!(
+            asked(libc::AF_INET, stream | both, libc::IPPROTO_TCP),
+            handed(true, libc::O_CLOEXEC.cast_unsigned())
+        );
         // What stands in the upper half the kernel does not see either.
         assert_eq!(socket_asked([1 << 32 | 2, 1, 0, 0, 0, 0]), handed(false, 0));
         for (family, kind, protocol) in [

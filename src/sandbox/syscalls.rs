@@ -1,13 +1,14 @@
-//! What commands may not ask of the kernel: sockets to anywhere, other processes, namespaces, mounts, and the doors that have been
-//! ways out of sandboxes before.
+//! What commands may not ask of the kernel: sockets to anywhere, other processes, namespaces,
+//! mounts, and the doors that have been ways out of sandboxes before.
 //!
-//! In: whether the network is open, and how unix sockets are held. Out: filters ready to be loaded by a child. What is not named
-//! here stays allowed: files are the other half's business (`files`).
+//! In: whether the network is open, and how unix sockets are held. Out: filters ready to be loaded
+//! by a child. What is not named here stays allowed: files are the other half's business (`files`).
 
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
 };
 
 /// Filters that a child loads one after the other; the strictest answer counts.
@@ -24,7 +25,8 @@ pub(super) enum Sockets {
     Unnamed,
     /// The internet protocols.
     Internet,
-    /// The internet protocols and sockets with names, where names and addresses are those of namespaces of its own.
+    /// The internet protocols and sockets with names, where names and addresses are those of
+    /// namespaces of its own.
     Own,
 }
 
@@ -118,13 +120,15 @@ const INTERNET: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 /// The same with sockets that have names.
 const OWN: &[i32] = &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK, libc::AF_UNIX];
 
-/// Kinds of sockets that are made by hand what the kernel makes otherwise. The table of addresses is asked over one of them.
+/// Kinds of sockets that are made by hand what the kernel makes otherwise. The table of addresses
+/// is asked over one of them.
 const BY_HAND: &[i32] = &[libc::SOCK_RAW, OLD_PACKET];
 
 /// What raw packets were asked for by before they had a family.
 const OLD_PACKET: i32 = 10;
 
-/// Settings of a connected socket, each with its level, by which what it sends could take another way.
+/// Settings of a connected socket, each with its level, by which what it sends could take another
+/// way.
 const ROUTES: &[(i32, i32)] = &[
     (libc::SOL_SOCKET, libc::SO_BINDTODEVICE),
     (libc::SOL_SOCKET, libc::SO_BINDTOIFINDEX),
@@ -140,16 +144,21 @@ const KIND_MASK: u64 = 0xf;
 /// Requests that put characters into the input of a terminal.
 const TERMINAL_INPUT: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
-/// The first number of system calls in the second numbering that x86_64 has; nothing that is built today uses it.
+/// The first number of system calls in the second numbering that x86_64 has; nothing that is built
+/// today uses it.
 const SECOND_NUMBERING: u32 = 0x4000_0000;
 
 /// Makes the filters.
 ///
 /// # Errors
 /// On a machine whose system calls are not known, or when a filter cannot be made.
-pub(super) fn filters(sockets: Sockets, processes: Processes) -> Result<Filters, seccompiler::Error> {
+pub(super) fn filters(
+    sockets: Sockets,
+    processes: Processes,
+) -> Result<Filters, seccompiler::Error> {
     let refused = errno(libc::EPERM);
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().chain(REFUSED_HERE).map(|number| (*number, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.iter().chain(REFUSED_HERE).map(|number| (*number, Vec::new())).collect();
     match sockets {
         Sockets::None => {
             rules.insert(libc::SYS_socket, Vec::new());
@@ -162,11 +171,17 @@ pub(super) fn filters(sockets: Sockets, processes: Processes) -> Result<Filters,
             rules.insert(libc::SYS_socket, all_but(OWN)?);
         }
     }
-    let namespaces: Result<Vec<_>, seccompiler::Error> =
-        NAMESPACES.iter().map(|flag| Ok(SeccompRule::new(vec![when(0, SeccompCmpOp::MaskedEq(word(*flag)), word(*flag))?])?)).collect();
+    let namespaces: Result<Vec<_>, seccompiler::Error> = NAMESPACES
+        .iter()
+        .map(|flag| {
+            Ok(SeccompRule::new(vec![when(0, SeccompCmpOp::MaskedEq(word(*flag)), word(*flag))?])?)
+        })
+        .collect();
     rules.insert(libc::SYS_clone, namespaces?);
-    let terminal: Result<Vec<_>, seccompiler::Error> =
-        TERMINAL_INPUT.iter().map(|request| Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *request)?])?)).collect();
+    let terminal: Result<Vec<_>, seccompiler::Error> = TERMINAL_INPUT
+        .iter()
+        .map(|request| Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *request)?])?))
+        .collect();
     rules.insert(libc::SYS_ioctl, terminal?);
     rules.extend(limits_of_others()?);
     match processes {
@@ -175,28 +190,36 @@ pub(super) fn filters(sockets: Sockets, processes: Processes) -> Result<Filters,
         Processes::Own => {}
     }
     let target: TargetArch = std::env::consts::ARCH.try_into()?;
-    let main: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, refused, target)?.try_into()?;
+    let main: BpfProgram =
+        SeccompFilter::new(rules, SeccompAction::Allow, refused, target)?.try_into()?;
     // The flags of `clone3` cannot be seen; libraries fall back to `clone` where it does not exist.
     let unseen = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let unseen: BpfProgram = SeccompFilter::new(unseen, SeccompAction::Allow, errno(libc::ENOSYS), target)?.try_into()?;
+    let unseen: BpfProgram =
+        SeccompFilter::new(unseen, SeccompAction::Allow, errno(libc::ENOSYS), target)?
+            .try_into()?;
     Ok(vec![one_numbering(main), unseen])
 }
 
-/// Sockets of other families, those made by hand, and the kernel's tables besides the one of addresses.
+/// Sockets of other families, those made by hand, and the kernel's tables besides the one of
+/// addresses.
 fn all_but(families: &[i32]) -> Result<Vec<SeccompRule>, seccompiler::Error> {
-    let other: Result<Vec<_>, _> = families.iter().map(|family| when(0, SeccompCmpOp::Ne, word(*family))).collect();
+    let other: Result<Vec<_>, _> =
+        families.iter().map(|family| when(0, SeccompCmpOp::Ne, word(*family))).collect();
     let mut rules = vec![SeccompRule::new(other?)?];
     for kind in BY_HAND {
         let internet = when(0, SeccompCmpOp::Ne, word(libc::AF_NETLINK))?;
-        rules.push(SeccompRule::new(vec![internet, when(1, SeccompCmpOp::MaskedEq(KIND_MASK), word(*kind))?])?);
+        rules.push(SeccompRule::new(vec![
+            internet,
+            when(1, SeccompCmpOp::MaskedEq(KIND_MASK), word(*kind))?,
+        ])?);
     }
     let table = when(2, SeccompCmpOp::Ne, word(libc::NETLINK_ROUTE))?;
     rules.push(SeccompRule::new(vec![when(0, SeccompCmpOp::Eq, word(libc::AF_NETLINK))?, table])?);
     Ok(rules)
 }
 
-/// What would lead a connected socket elsewhere, or let others in: listening, sending along with a connection that is only made by that, and
-/// settings that choose a route.
+/// What would lead a connected socket elsewhere, or let others in: listening, sending along with a
+/// connection that is only made by that, and settings that choose a route.
 fn fixed_connections() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> {
     let fast = |argument: u8| -> Result<Vec<SeccompRule>, seccompiler::Error> {
         let flag = word(libc::MSG_FASTOPEN);
@@ -207,7 +230,10 @@ fn fixed_connections() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::E
         settings.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(level))?])?);
     }
     for (level, name) in ROUTES {
-        settings.push(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(*level))?, when(2, SeccompCmpOp::Eq, word(*name))?])?);
+        settings.push(SeccompRule::new(vec![
+            when(1, SeccompCmpOp::Eq, word(*level))?,
+            when(2, SeccompCmpOp::Eq, word(*name))?,
+        ])?);
     }
     Ok(BTreeMap::from([
         (libc::SYS_bind, Vec::new()),
@@ -238,8 +264,9 @@ fn aimed_at_us() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> 
 
 /// What would starve others, and what would take off the mark by which descendants are found.
 fn limits_of_others() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Error> {
-    let sets =
-        || -> Result<SeccompCondition, seccompiler::Error> { Ok(SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?) };
+    let sets = || -> Result<SeccompCondition, seccompiler::Error> {
+        Ok(SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?)
+    };
     let mark = i32::try_from(libc::RLIMIT_RTTIME).unwrap_or(15);
     let limits = vec![
         SeccompRule::new(vec![when(0, SeccompCmpOp::Ne, 0)?, sets()?])?,
@@ -249,7 +276,11 @@ fn limits_of_others() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Er
     Ok(BTreeMap::from([(libc::SYS_prlimit64, limits), (libc::SYS_setrlimit, vec![own])]))
 }
 
-fn when(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, seccompiler::Error> {
+fn when(
+    argument: u8,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, seccompiler::Error> {
     Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?)
 }
 
@@ -262,9 +293,15 @@ fn errno(number: i32) -> SeccompAction {
     SeccompAction::Errno(number.cast_unsigned())
 }
 
-/// Puts before a filter that numbers of the second numbering do not exist: the filter knows the first one only.
+/// Puts before a filter that numbers of the second numbering do not exist: the filter knows the
+/// first one only.
 fn one_numbering(filter: BpfProgram) -> BpfProgram {
-    let step = |code: u32, jf: u8, k: u32| sock_filter { code: u16::try_from(code).unwrap_or_default(), jt: 0, jf, k };
+    let step = |code: u32, jf: u8, k: u32| sock_filter {
+        code: u16::try_from(code).unwrap_or_default(),
+        jt: 0,
+        jf,
+        k,
+    };
     let none = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     let mut all = vec![
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),

@@ -1,9 +1,14 @@
-//! What a command sees of the machine when it has namespaces of its own: a root that holds nothing but the places it needs, with
-//! covers over what is protected or hidden, processes of its own, and a network of its own that ends at `127.0.0.1`.
+//! What a command sees of the machine when it has namespaces of its own: a root that holds nothing
+//! but the places it needs, with covers over what is protected or hidden, processes of its own, and
+//! a network of its own that ends at `127.0.0.1`.
 //!
-//! In: places, the checkout, and what of it is covered. Out: a [`View`], steps worked out beforehand, that the first process of the
-//! namespaces takes before any foreign code runs. It changes nothing outside: mounts made here are seen by nobody else.
-#![expect(clippy::disallowed_methods, reason = "the folder of the new root is made beside the private folders of commands")]
+//! In: places, the checkout, and what of it is covered. Out: a [`View`], steps worked out
+//! beforehand, that the first process of the namespaces takes before any foreign code runs. It
+//! changes nothing outside: mounts made here are seen by nobody else.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the folder of the new root is made beside the private folders of commands"
+)]
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
@@ -26,7 +31,8 @@ const ROOT_OPTIONS: &std::ffi::CStr = c"mode=0755,size=1g,nr_inodes=100k";
 /// Links followed on the way to one place (Linux follows 40).
 const LINKS_LIMIT: usize = 40;
 
-/// Folders that a command has for itself when nothing else lies in them. They are gone with the command.
+/// Folders that a command has for itself when nothing else lies in them. They are gone with the
+/// command.
 const OWN_FOLDERS: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
 /// Links that programs expect among the devices.
@@ -69,7 +75,16 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    const ALL: [Self; 8] = [Self::Namespaces, Self::User, Self::Processes, Self::Root, Self::Proc, Self::Pivot, Self::Network, Self::Pids];
+    const ALL: [Self; 8] = [
+        Self::Namespaces,
+        Self::User,
+        Self::Processes,
+        Self::Root,
+        Self::Proc,
+        Self::Pivot,
+        Self::Network,
+        Self::Pids,
+    ];
 
     /// Returns the part with this number.
     pub(crate) fn numbered(number: u8) -> Option<Self> {
@@ -91,7 +106,8 @@ impl Stage {
     }
 }
 
-/// One step on the way to the view; paths are below the folder of the new root unless said otherwise.
+/// One step on the way to the view; paths are below the folder of the new root unless said
+/// otherwise.
 #[derive(Debug)]
 enum Step {
     Folder(CString),
@@ -106,7 +122,8 @@ enum Step {
         from: CString,
         at: CString,
     },
-    /// As `Bind`, but nothing below `at` can be changed. `flags` are those the file system has already.
+    /// As `Bind`, but nothing below `at` can be changed. `flags` are those the file system has
+    /// already.
     Fixed {
         from: CString,
         at: CString,
@@ -165,7 +182,12 @@ impl View {
         for folder in OWN_FOLDERS {
             plan.own(Path::new(folder))?;
         }
-        let mut places: Vec<&Path> = scene.places.iter().map(PathBuf::as_path).filter(|place| *place != Path::new("/proc")).collect();
+        let mut places: Vec<&Path> = scene
+            .places
+            .iter()
+            .map(PathBuf::as_path)
+            .filter(|place| *place != Path::new("/proc"))
+            .collect();
         places.sort_by_key(|place| place.components().count());
         for place in places {
             plan.place(place)?;
@@ -205,7 +227,8 @@ impl View {
         self.network == Network::Proxied
     }
 
-    /// Whether every right inside comes from being in a user namespace, so that none has to be kept.
+    /// Whether every right inside comes from being in a user namespace, so that none has to be
+    /// kept.
     pub(crate) fn has_own_user(&self) -> bool {
         self.user.is_some()
     }
@@ -228,8 +251,9 @@ impl View {
         Ok(())
     }
 
-    /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs between fork and exec. Returns the socket that
-    /// a proxy outside is to serve, where there is one.
+    /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs
+    /// between fork and exec. Returns the socket that a proxy outside is to serve, where there is
+    /// one.
     ///
     /// # Errors
     /// What could not be done, and what the kernel says.
@@ -238,7 +262,8 @@ impl View {
         let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
         rustix::mount::mount_change(c"/", private).map_err(at(Stage::Root))?;
         let inert = MountFlags::NOSUID | MountFlags::NODEV;
-        rustix::mount::mount(c"locum", &self.root, c"tmpfs", inert, ROOT_OPTIONS).map_err(at(Stage::Root))?;
+        rustix::mount::mount(c"locum", &self.root, c"tmpfs", inert, ROOT_OPTIONS)
+            .map_err(at(Stage::Root))?;
         for step in &self.steps {
             step.take()?;
         }
@@ -252,7 +277,10 @@ impl View {
         match self.network {
             Network::Off | Network::Open | Network::Handed => Ok(None),
             Network::Own => loopback::start().map(|()| None).map_err(at(Stage::Network)),
-            Network::Proxied => loopback::start().and_then(|()| loopback::listen()).map(Some).map_err(at(Stage::Network)),
+            Network::Proxied => loopback::start()
+                .and_then(|()| loopback::listen())
+                .map(Some)
+                .map_err(at(Stage::Network)),
         }
     }
 }
@@ -288,21 +316,30 @@ impl Step {
         let mode = Mode::from_raw_mode(0o755);
         match self {
             Self::Folder(at) => made(rustix::fs::mkdir(at, mode)).map_err(root),
-            Self::SharedFolder(at) => {
-                made(rustix::fs::mkdir(at, mode)).and_then(|()| rustix::fs::chmod(at, Mode::from_raw_mode(0o1777))).map_err(root)
-            }
+            Self::SharedFolder(at) => made(rustix::fs::mkdir(at, mode))
+                .and_then(|()| rustix::fs::chmod(at, Mode::from_raw_mode(0o1777)))
+                .map_err(root),
             Self::File(at) => {
                 let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-                rustix::fs::openat(CWD, at, flags, Mode::from_raw_mode(0o644)).map(drop).map_err(root)
+                rustix::fs::openat(CWD, at, flags, Mode::from_raw_mode(0o644))
+                    .map(drop)
+                    .map_err(root)
             }
             Self::Link { target, at } => made(rustix::fs::symlink(target, at)).map_err(root),
             Self::Bind { from, at } => rustix::mount::mount_bind_recursive(from, at).map_err(root),
             Self::Fixed { from, at, flags } => rustix::mount::mount_bind(from, at)
-                .and_then(|()| rustix::mount::mount_remount(at, MountFlags::BIND | MountFlags::RDONLY | *flags, c""))
+                .and_then(|()| {
+                    rustix::mount::mount_remount(
+                        at,
+                        MountFlags::BIND | MountFlags::RDONLY | *flags,
+                        c"",
+                    )
+                })
                 .map_err(root),
             Self::Proc(at) => {
                 let inert = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-                rustix::mount::mount(c"proc", at, c"proc", inert, None).map_err(|errno| (Stage::Proc, errno))
+                rustix::mount::mount(c"proc", at, c"proc", inert, None)
+                    .map_err(|errno| (Stage::Proc, errno))
             }
         }
     }
@@ -330,7 +367,8 @@ impl Plan {
         Self { root, known: BTreeMap::new(), steps: Vec::new() }
     }
 
-    /// Brings a path of the old root into the new one, with the links that lead to it; one that does not exist is left out.
+    /// Brings a path of the old root into the new one, with the links that lead to it; one that
+    /// does not exist is left out.
     fn place(&mut self, path: &Path) -> io::Result<()> {
         let mut ahead: Vec<OsString> = parts(path);
         ahead.reverse();
@@ -414,13 +452,15 @@ impl Plan {
         Ok(())
     }
 
-    /// Returns the command's own folders that nothing else lies in: only these can be opened whole. The private folder does not count, for it
-    /// is open anyway.
+    /// Returns the command's own folders that nothing else lies in: only these can be opened whole.
+    /// The private folder does not count, for it is open anyway.
     fn empty_own_folders(&self, roots: &[PathBuf]) -> io::Result<Vec<CString>> {
         let lies_in = |folder: &Path| {
-            roots.iter().any(|root| root.starts_with(folder)) || self.known.keys().any(|known| known != folder && known.starts_with(folder))
+            roots.iter().any(|root| root.starts_with(folder))
+                || self.known.keys().any(|known| known != folder && known.starts_with(folder))
         };
-        let own = self.known.iter().filter(|(_, known)| **known == Known::Own).map(|(path, _)| path);
+        let own =
+            self.known.iter().filter(|(_, known)| **known == Known::Own).map(|(path, _)| path);
         own.filter(|folder| !lies_in(folder)).map(|folder| c_string(folder)).collect()
     }
 
@@ -438,7 +478,10 @@ impl Plan {
             (StatVfsMountFlags::NODEV, MountFlags::NODEV),
             (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
         ];
-        let flags = pairs.into_iter().filter(|(there, _)| has.contains(*there)).fold(MountFlags::empty(), |all, (_, flag)| all | flag);
+        let flags = pairs
+            .into_iter()
+            .filter(|(there, _)| has.contains(*there))
+            .fold(MountFlags::empty(), |all, (_, flag)| all | flag);
         self.steps.push(Step::Fixed { from: c_string(&from)?, at: self.at(path)?, flags });
         Ok(())
     }
@@ -463,11 +506,16 @@ fn c_string(path: &Path) -> io::Result<CString> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
 }
 
-/// An administrator needs no user namespace to make the others, and would lose sight of other users' files in one.
+/// An administrator needs no user namespace to make the others, and would lose sight of other
+/// users' files in one.
 fn user_map() -> Option<UserMap> {
-    let may = rustix::thread::capabilities(None).is_ok_and(|sets| sets.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN));
+    let may = rustix::thread::capabilities(None)
+        .is_ok_and(|sets| sets.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN));
     let same = |id: u32| format!("{id} {id} 1");
-    (!may).then(|| UserMap { users: same(rustix::process::geteuid().as_raw()), groups: same(rustix::process::getegid().as_raw()) })
+    (!may).then(|| UserMap {
+        users: same(rustix::process::geteuid().as_raw()),
+        groups: same(rustix::process::getegid().as_raw()),
+    })
 }
 
 fn tell(file: &std::ffi::CStr, text: &[u8]) -> Result<(), Errno> {

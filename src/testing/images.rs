@@ -19,7 +19,12 @@ pub fn answer(call_id: &str) -> ToolResult {
     let parse = |bytes: &[u8]| Image::parse(bytes).unwrap();
     let (png, gif) = (parse(&png(2, 3)), parse(&gif(2, 3)));
     let gone = Image { content: Content::default(), ..png.clone() };
-    ToolResult { call_id: call_id.into(), text: "File: a".into(), images: vec![png, gif, gone], ..ToolResult::default() }
+    ToolResult {
+        call_id: call_id.into(),
+        text: "File: a".into(),
+        images: vec![png, gif, gone],
+        ..ToolResult::default()
+    }
 }
 
 /// The beginning of a JPEG of this many pixels.

@@ -1,4 +1,5 @@
-//! A wire for tests: names stand for what the test says, and every connection leads to one server of the test, whatever was checked.
+//! A wire for tests: names stand for what the test says, and every connection leads to one server
+//! of the test, whatever was checked.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -23,17 +24,26 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Returns a wire and where it tells what it would have connected to. A name has one answer a question; the last one stays.
+    /// Returns a wire and where it tells what it would have connected to. A name has one answer a
+    /// question; the last one stays.
     #[must_use]
-    pub fn new(server: SocketAddr, names: &[(&str, &[&[&str]])]) -> (Self, mpsc::Receiver<SocketAddr>) {
+    pub fn new(
+        server: SocketAddr,
+        names: &[(&str, &[&[&str]])],
+    ) -> (Self, mpsc::Receiver<SocketAddr>) {
         let (connected, seen) = mpsc::channel();
-        let answer = |answer: &&[&str]| answer.iter().map(|address| address.parse().unwrap()).collect();
-        let names = names.iter().map(|(name, answers)| ((*name).to_owned(), answers.iter().map(answer).collect())).collect();
+        let answer =
+            |answer: &&[&str]| answer.iter().map(|address| address.parse().unwrap()).collect();
+        let names = names
+            .iter()
+            .map(|(name, answers)| ((*name).to_owned(), answers.iter().map(answer).collect()))
+            .collect();
         (Self { names, asked: AtomicUsize::new(0), server, connected }, seen)
     }
 }
 
-/// Serves answers, byte for byte, by the start of the request; keeps the requests. Runs until the test ends.
+/// Serves answers, byte for byte, by the start of the request; keeps the requests. Runs until the
+/// test ends.
 #[must_use]
 pub fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc::Receiver<String>) {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -45,15 +55,21 @@ pub fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc::Receiv
             let mut request = Vec::new();
             let mut chunk = [0; 1024];
             // Who begins with a greeting of TLS is answered at once.
-            while !request.starts_with(&[0x16]) && !request.windows(4).any(|end| end == b"\r\n\r\n") {
+            while !request.starts_with(&[0x16]) && !request.windows(4).any(|end| end == b"\r\n\r\n")
+            {
                 match stream.read(&mut chunk) {
                     Ok(count) if count > 0 => request.extend_from_slice(&chunk[..count]),
                     _ => break,
                 }
             }
             let request = String::from_utf8_lossy(&request).into_owned();
-            let answer = answers.iter().find(|(start, _)| request.starts_with(start)).map(|(_, answer)| answer.as_slice());
-            let _sent = stream.write_all(answer.unwrap_or(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"));
+            let answer = answers
+                .iter()
+                .find(|(start, _)| request.starts_with(start))
+                .map(|(_, answer)| answer.as_slice());
+            let _sent = stream.write_all(
+                answer.unwrap_or(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+            );
             let _heard = sender.send(request);
         }
     });
@@ -63,7 +79,10 @@ pub fn serve(answers: Vec<(&'static str, Vec<u8>)>) -> (SocketAddr, mpsc::Receiv
 impl Wire for Watched {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        let found = self.names.get(name).map(|answers| answers.get(asked).or(answers.last()).cloned().unwrap_or_default());
+        let found = self
+            .names
+            .get(name)
+            .map(|answers| answers.get(asked).or(answers.last()).cloned().unwrap_or_default());
         Box::pin(async move { Ok(found.unwrap_or_else(|| vec![PUBLIC.parse().unwrap()])) })
     }
 
@@ -73,8 +92,12 @@ impl Wire for Watched {
     }
 
     fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
-        let builder = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
+        let builder = rustls::ClientConfig::builder_with_provider(Arc::new(
+            rustls::crypto::ring::default_provider(),
+        ));
         let builder = builder.with_safe_default_protocol_versions().unwrap();
-        Ok(Arc::new(builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()))
+        Ok(Arc::new(
+            builder.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth(),
+        ))
     }
 }

@@ -13,9 +13,14 @@ impl Act for Wants {
     }
 }
 
-/// Returns a permit for these intents, from a policy that allows every path, `echo` and publishing commits.
+/// Returns a permit for these intents, from a policy that allows every path, `echo` and publishing
+/// commits.
 #[must_use]
 pub fn permit(intents: &[Intent]) -> Permit<Wants> {
-    let policy = "version: 1\nrules:\n  - allow: ['read(**)', 'edit(**)', 'command(echo:*)']\npublish: { allow: [comment, commit] }\n";
-    Policy::parse(policy, "policy.yml").unwrap().admit(Wants(intents.to_vec()), &Facts::default()).unwrap()
+    let policy = "version: 1\nrules:\n  - allow: ['read(**)', 'edit(**)', \
+                  'command(echo:*)']\npublish: { allow: [comment, commit] }\n";
+    Policy::parse(policy, "policy.yml")
+        .unwrap()
+        .admit(Wants(intents.to_vec()), &Facts::default())
+        .unwrap()
 }

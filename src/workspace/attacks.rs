@@ -19,8 +19,12 @@ use locum_testing::permits::permit;
 fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput {
     std::fs::write(folder.join("attack.sh"), text).unwrap();
     let script = Script::parse("echo begun; sh attack.sh");
-    let policy = "version: 1\ncommands: { sandbox: off }\nrules:\n  - allow: ['command(echo:*)', 'command(sh attack.sh)', 'read(**)']\n";
-    let permit = Policy::parse(policy, "policy.yml").unwrap().admit(OneCommand(script.clone()), &Facts::default()).unwrap();
+    let policy = "version: 1\ncommands: { sandbox: off }\nrules:\n  - allow: ['command(echo:*)', \
+                  'command(sh attack.sh)', 'read(**)']\n";
+    let permit = Policy::parse(policy, "policy.yml")
+        .unwrap()
+        .admit(OneCommand(script.clone()), &Facts::default())
+        .unwrap();
     let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let command = CommandRun {
         script: &script,
@@ -30,7 +34,14 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
         output_bytes: 1000,
         redactor: &Redactor::default(),
         sandbox: &Sandbox::around_nothing(),
-        reach: Reach { root: folder, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None },
+        reach: Reach {
+            root: folder,
+            git: &[],
+            writes: Writes::Entries,
+            git_settings: false,
+            visible: &|_| true,
+            policy: None,
+        },
         proxy: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -51,12 +62,14 @@ fn a_link_put_in_place_of_a_judged_file_is_not_followed() {
     let outside = fixture.root.parent().unwrap().join("outside");
     std::fs::write(&outside, "outside").unwrap();
     let folder = ("old/up/outside", "old/up", "../..");
-    for (at, swapped, target) in [("src/swapped", "src/swapped", outside.to_str().unwrap()), folder] {
+    for (at, swapped, target) in [("src/swapped", "src/swapped", outside.to_str().unwrap()), folder]
+    {
         let permit = permit(&[Intent::Read(path(at))]);
         let read = || fixture.repo.checkout.read(&permit, &path(at), 99);
         fixture.write(at, "inside");
         assert_eq!(read().unwrap(), b"inside", "{at}");
-        std::fs::rename(fixture.root.join(swapped), fixture.root.join(format!("{swapped}-moved"))).unwrap();
+        std::fs::rename(fixture.root.join(swapped), fixture.root.join(format!("{swapped}-moved")))
+            .unwrap();
         fixture.link(target, swapped);
         assert_eq!(std::fs::read(fixture.root.join(at)).unwrap(), b"outside", "{at} leads there");
         assert!(matches!(read(), Err(FileError::Link(_))), "{at}: {:?}", read());
@@ -73,7 +86,11 @@ fn a_pipe_is_not_opened_as_a_file() {
     fixture.remove("src/pipe");
     let (at, mode) = (fixture.root.join("src/pipe"), rustix::fs::Mode::from_raw_mode(0o600));
     rustix::fs::mknodat(rustix::fs::CWD, &at, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert!(matches!(read(), Err(FileError::NotAFile { what: "a named pipe", .. })), "{:?}", read());
+    assert!(
+        matches!(read(), Err(FileError::NotAFile { what: "a named pipe", .. })),
+        "{:?}",
+        read()
+    );
 }
 
 #[test]
@@ -100,7 +117,11 @@ fn output_is_kept_up_to_a_limit() {
     let print = |script: &str| run(&fixture.root, script, Duration::from_secs(20)).output;
     assert_eq!(print("seq 3").text, "begun\n1\n2\n3\n");
     let output = print("seq 40000");
-    assert!(output.text.starts_with("begun\n1\n2\n") && output.text.ends_with("39999\n40000\n"), "{}", output.text);
+    assert!(
+        output.text.starts_with("begun\n1\n2\n") && output.text.ends_with("39999\n40000\n"),
+        "{}",
+        output.text
+    );
     assert!(output.text.len() < 1100 && output.omitted_bytes > 100_000, "{}", output.text.len());
 }
 
@@ -109,6 +130,9 @@ fn nothing_a_command_started_outlives_it() {
     let fixture = Fixture::new();
     let begin = "sleep 1000 > /dev/null 2>&1 & echo $! > pid; kill -0 $! && echo it runs";
     assert_eq!(run(&fixture.root, begin, Duration::from_secs(20)).output.text, "begun\nit runs\n");
-    let pid: i32 = std::fs::read_to_string(fixture.root.join("pid")).unwrap().trim().parse().unwrap();
-    assert!(rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_err());
+    let pid: i32 =
+        std::fs::read_to_string(fixture.root.join("pid")).unwrap().trim().parse().unwrap();
+    assert!(
+        rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_err()
+    );
 }

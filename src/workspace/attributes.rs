@@ -1,9 +1,9 @@
-//! What `.gitattributes` of a commit say about a path: which line ends the checkout has where git keeps `\n`, and whether a
-//! filter stands between the two.
+//! What `.gitattributes` of a commit say about a path: which line ends the checkout has where git
+//! keeps `\n`, and whether a filter stands between the two.
 //!
-//! In: the tree of a commit and paths. Out: content as git keeps it from content as it lies in the checkout, and back. Read
-//! from the commit, never from the checkout, so that what a run writes there has no say. `text=auto` alone changes nothing:
-//! where it would, git asks the index.
+//! In: the tree of a commit and paths. Out: content as git keeps it from content as it lies in the
+//! checkout, and back. Read from the commit, never from the checkout, so that what a run writes
+//! there has no say. `text=auto` alone changes nothing: where it would, git asks the index.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -45,7 +45,8 @@ enum Text {
 #[derive(Debug)]
 struct Rule {
     pattern: GlobMatcher,
-    /// True when the pattern names a path below the file's folder, false when it names a file anywhere below.
+    /// True when the pattern names a path below the file's folder, false when it names a file
+    /// anywhere below.
     anchored: bool,
     says: Vec<String>,
 }
@@ -56,7 +57,8 @@ impl<'a> Attributes<'a> {
         Self { git, tree, folders: BTreeMap::new() }
     }
 
-    /// Returns what is said about a path: of two rules the later one counts, of two files the nearer one.
+    /// Returns what is said about a path: of two rules the later one counts, of two files the
+    /// nearer one.
     ///
     /// # Errors
     /// When git cannot read the tree.
@@ -67,7 +69,10 @@ impl<'a> Attributes<'a> {
         }
         let mut found = PathAttributes::default();
         for folder in folders.into_iter().rev() {
-            let below = path.as_str().get(if folder.is_root() { 0 } else { folder.as_str().len() + 1 }..).unwrap_or_default();
+            let below = path
+                .as_str()
+                .get(if folder.is_root() { 0 } else { folder.as_str().len() + 1 }..)
+                .unwrap_or_default();
             let name = path.name().unwrap_or_default();
             for rule in self.rules_in(&folder)? {
                 if rule.pattern.is_match(if rule.anchored { below } else { name }) {
@@ -81,9 +86,12 @@ impl<'a> Attributes<'a> {
     fn rules_in(&mut self, folder: &RepoPath) -> Result<&[Rule], RepoError> {
         if !self.folders.contains_key(folder) {
             let file = folder.join(".gitattributes").ok();
-            let stored = file.map(|file| stored_in(self.git, self.tree, &file)).transpose()?.flatten();
+            let stored =
+                file.map(|file| stored_in(self.git, self.tree, &file)).transpose()?.flatten();
             let rules = match stored {
-                Some(Stored::File { content, .. }) if content.len() <= FILE_LIMIT_BYTES => parse(&String::from_utf8_lossy(&content)),
+                Some(Stored::File { content, .. }) if content.len() <= FILE_LIMIT_BYTES => {
+                    parse(&String::from_utf8_lossy(&content))
+                }
                 _ => Vec::new(),
             };
             self.folders.insert(folder.clone(), rules);
@@ -96,9 +104,10 @@ impl PathAttributes {
     /// Returns the content git keeps for what lies in the checkout.
     pub(super) fn kept(&self, stored: Stored) -> Stored {
         match stored {
-            Stored::File { content, executable } if self.has_line_ends(&content) => {
-                Stored::File { content: without_carriage_returns(&content).into_owned(), executable }
-            }
+            Stored::File { content, executable } if self.has_line_ends(&content) => Stored::File {
+                content: without_carriage_returns(&content).into_owned(),
+                executable,
+            },
             stored => stored,
         }
     }
@@ -106,11 +115,15 @@ impl PathAttributes {
     /// Returns the content of the checkout for what git keeps.
     pub(super) fn checked_out(&self, stored: Stored) -> Stored {
         match stored {
-            Stored::File { content, executable } if self.crlf == Some(true) && self.has_line_ends(&content) => {
+            Stored::File { content, executable }
+                if self.crlf == Some(true) && self.has_line_ends(&content) =>
+            {
                 let lines = without_carriage_returns(&content);
-                let content = lines.split_inclusive(|byte| *byte == b'\n').flat_map(|line| match line.strip_suffix(b"\n") {
-                    Some(line) => [line, b"\r\n"].concat(),
-                    None => line.to_vec(),
+                let content = lines.split_inclusive(|byte| *byte == b'\n').flat_map(|line| {
+                    match line.strip_suffix(b"\n") {
+                        Some(line) => [line, b"\r\n"].concat(),
+                        None => line.to_vec(),
+                    }
                 });
                 Stored::File { content: content.collect(), executable }
             }
@@ -161,8 +174,13 @@ fn parse_line(line: &str) -> Option<Rule> {
     }
     let anchored = pattern.trim_end_matches('/').contains('/');
     let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
-    let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build().ok()?;
-    Some(Rule { pattern: glob.compile_matcher(), anchored, says: says.split_whitespace().map(str::to_owned).collect() })
+    let glob =
+        GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build().ok()?;
+    Some(Rule {
+        pattern: glob.compile_matcher(),
+        anchored,
+        says: says.split_whitespace().map(str::to_owned).collect(),
+    })
 }
 
 fn without_carriage_returns(content: &[u8]) -> Cow<'_, [u8]> {
@@ -170,7 +188,14 @@ fn without_carriage_returns(content: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(content);
     }
     let lines = content.split_inclusive(|byte| *byte == b'\n');
-    Cow::Owned(lines.flat_map(|line| line.strip_suffix(b"\r\n").map_or_else(|| line.to_vec(), |line| [line, b"\n"].concat())).collect())
+    Cow::Owned(
+        lines
+            .flat_map(|line| {
+                line.strip_suffix(b"\r\n")
+                    .map_or_else(|| line.to_vec(), |line| [line, b"\n"].concat())
+            })
+            .collect(),
+    )
 }
 
 #[cfg(test)]
@@ -226,7 +251,10 @@ mod tests {
         let mut attributes = Attributes::new(&fixture.repo.git, &tree);
         let found = attributes.of(&path("x")).unwrap();
         for stored in [file(b"\0a\r\n"), Stored::Link { target: b"a\r\n".to_vec() }] {
-            assert_eq!((found.kept(stored.clone()), found.checked_out(stored.clone())), (stored.clone(), stored));
+            assert_eq!(
+                (found.kept(stored.clone()), found.checked_out(stored.clone())),
+                (stored.clone(), stored)
+            );
         }
         assert_eq!(found.filter, None);
         assert_eq!(attributes.of(&path("x.psd")).unwrap().filter.as_deref(), Some("lfs"));

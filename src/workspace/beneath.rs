@@ -1,8 +1,10 @@
-//! `Beneath`: opens what lies below one folder and nothing else, however the tree changes meanwhile.
+//! `Beneath`: opens what lies below one folder and nothing else, however the tree changes
+//! meanwhile.
 //!
-//! In: a [`RepoPath`]. Out: a descriptor of exactly that place, reached through real folders only; a link anywhere on the
-//! way is `ELOOP`, a way out `EXDEV`. The kernel does it in one step (`openat2`) where it can; otherwise folder after folder
-//! is opened without following. It asks for no permit and decides nothing: `checkout` does.
+//! In: a [`RepoPath`]. Out: a descriptor of exactly that place, reached through real folders only;
+//! a link anywhere on the way is `ELOOP`, a way out `EXDEV`. The kernel does it in one step
+//! (`openat2`) where it can; otherwise folder after folder is opened without following. It asks for
+//! no permit and decides nothing: `checkout` does.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -41,8 +43,19 @@ impl Beneath {
     /// # Errors
     /// When it is not a folder or may not be opened.
     pub(super) fn open_root(folder: &Path) -> Result<Self, Errno> {
-        let root = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let probe = rustix::fs::openat2(&root, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), no_way_out());
+        let root = rustix::fs::openat(
+            CWD,
+            folder,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let probe = rustix::fs::openat2(
+            &root,
+            ".",
+            OFlags::PATH | OFlags::CLOEXEC,
+            Mode::empty(),
+            no_way_out(),
+        );
         Ok(Self { root, way: if probe.is_ok() { Way::Kernel } else { Way::Walk } })
     }
 
@@ -60,7 +73,9 @@ impl Beneath {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         match self.way {
             Way::Kernel => self.open_by_kernel(path, flags),
-            Way::Walk if path.is_root() => rustix::fs::openat(&self.root, ".", flags, Mode::empty()),
+            Way::Walk if path.is_root() => {
+                rustix::fs::openat(&self.root, ".", flags, Mode::empty())
+            }
             Way::Walk => {
                 let folder = self.walk(&path.parent(), Missing::Refuse)?;
                 let opened = rustix::fs::openat(&folder, name_of(path)?, flags, Mode::empty());
@@ -79,7 +94,9 @@ impl Beneath {
     /// `ELOOP` for a link, `ENOTDIR` for anything else that is no folder.
     pub(super) fn folder(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
         match self.way {
-            Way::Kernel => self.open_by_kernel(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC),
+            Way::Kernel => {
+                self.open_by_kernel(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
+            }
             Way::Walk => self.walk(path, Missing::Refuse),
         }
     }
@@ -119,12 +136,13 @@ impl Beneath {
         rustix::fs::readlinkat(self.folder(&path.parent())?, name_of(path)?, Vec::new())
     }
 
-    /// Follows every link in `path` as text, without opening anything for use. `root` is this folder's own absolute path, for
-    /// links that name it. Parts that do not exist stay as they are.
+    /// Follows every link in `path` as text, without opening anything for use. `root` is this
+    /// folder's own absolute path, for links that name it. Parts that do not exist stay as they
+    /// are.
     ///
     /// # Errors
-    /// `EXDEV` when a link leads out, `ELOOP` after too many, `ENOTDIR` below a file, `EILSEQ` for a target that is no
-    /// [`RepoPath`].
+    /// `EXDEV` when a link leads out, `ELOOP` after too many, `ENOTDIR` below a file, `EILSEQ` for
+    /// a target that is no [`RepoPath`].
     pub(super) fn follow(&self, path: &RepoPath, root: &Path) -> Result<RepoPath, Errno> {
         let mut ahead: Vec<String> = path.parts().map(str::to_owned).collect();
         ahead.reverse();
@@ -172,7 +190,13 @@ impl Beneath {
                     below.to_str().ok_or(Errno::ILSEQ)?.to_owned()
                 }
             };
-            ahead.extend(target.split('/').rev().filter(|part| !part.is_empty() && *part != ".").map(str::to_owned));
+            ahead.extend(
+                target
+                    .split('/')
+                    .rev()
+                    .filter(|part| !part.is_empty() && *part != ".")
+                    .map(str::to_owned),
+            );
         }
         Ok(here)
     }
@@ -181,7 +205,8 @@ impl Beneath {
         let mut tries = 0;
         loop {
             tries += 1;
-            match rustix::fs::openat2(&self.root, path.as_str(), flags, Mode::empty(), no_way_out()) {
+            match rustix::fs::openat2(&self.root, path.as_str(), flags, Mode::empty(), no_way_out())
+            {
                 Err(Errno::AGAIN | Errno::INTR) if tries < OPEN_TRIES => {}
                 // O_PATH with O_DIRECTORY on a link says ENOTDIR.
                 Err(Errno::NOTDIR) if self.leads_through_link(path) => return Err(Errno::LOOP),
@@ -200,10 +225,14 @@ impl Beneath {
         let mut folder = rustix::fs::openat(&self.root, ".", flags, Mode::empty())?;
         for part in path.parts() {
             let next = match (rustix::fs::openat(&folder, part, flags, Mode::empty()), missing) {
-                (Err(Errno::NOENT), Missing::Make) => match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => rustix::fs::openat(&folder, part, flags, Mode::empty())?,
-                    Err(errno) => return Err(errno),
-                },
+                (Err(Errno::NOENT), Missing::Make) => {
+                    match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                        Ok(()) | Err(Errno::EXIST) => {
+                            rustix::fs::openat(&folder, part, flags, Mode::empty())?
+                        }
+                        Err(errno) => return Err(errno),
+                    }
+                }
                 (opened, Missing::Make | Missing::Refuse) => opened?,
             };
             match FileType::from_raw_mode(rustix::fs::fstat(&next)?.st_mode) {
@@ -216,7 +245,9 @@ impl Beneath {
     }
 
     fn is_link(&self, folder: impl AsFd, path: &RepoPath) -> bool {
-        name_of(path).and_then(|name| stat_in(folder, name)).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+        name_of(path)
+            .and_then(|name| stat_in(folder, name))
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
     }
 }
 
@@ -329,13 +360,24 @@ mod tests {
                 ("none/file", Some(Errno::NOENT)),
                 ("a/b/file/below", Some(Errno::NOTDIR)),
             ] {
-                assert_eq!(beneath.open(&path(written), OFlags::RDONLY).err(), expected, "{way:?} {written}");
+                assert_eq!(
+                    beneath.open(&path(written), OFlags::RDONLY).err(),
+                    expected,
+                    "{way:?} {written}"
+                );
             }
-            for (written, expected) in
-                [("a/b", None), ("to-folder", Some(Errno::LOOP)), ("absolute/b", Some(Errno::LOOP)), ("a/b/file", Some(Errno::NOTDIR))]
-            {
+            for (written, expected) in [
+                ("a/b", None),
+                ("to-folder", Some(Errno::LOOP)),
+                ("absolute/b", Some(Errno::LOOP)),
+                ("a/b/file", Some(Errno::NOTDIR)),
+            ] {
                 assert_eq!(beneath.folder(&path(written)).err(), expected, "{way:?} {written}");
-                assert_eq!(beneath.folder_made(&path(written)).err(), expected, "{way:?} {written}");
+                assert_eq!(
+                    beneath.folder_made(&path(written)).err(),
+                    expected,
+                    "{way:?} {written}"
+                );
             }
         }
     }
@@ -348,12 +390,21 @@ mod tests {
         std::thread::spawn(move || {
             let rules = [(libc::SYS_openat2, Vec::new())].into();
             let answer = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
-            let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, std::env::consts::ARCH.try_into().unwrap()).unwrap();
+            let filter = SeccompFilter::new(
+                rules,
+                SeccompAction::Allow,
+                answer,
+                std::env::consts::ARCH.try_into().unwrap(),
+            )
+            .unwrap();
             seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
             let beneath = Beneath::open_root(&root).unwrap();
             assert_eq!(beneath.way, Way::Walk);
             assert!(beneath.open(&path("a/b/file"), OFlags::RDONLY).is_ok());
-            assert_eq!(beneath.open(&path("to-folder/file"), OFlags::RDONLY).err(), Some(Errno::LOOP));
+            assert_eq!(
+                beneath.open(&path("to-folder/file"), OFlags::RDONLY).err(),
+                Some(Errno::LOOP)
+            );
         })
         .join()
         .unwrap();

@@ -1,4 +1,5 @@
-//! A session as a commit, so that it can go on in another checkout: a few files, and as parents the commits that are needed there.
+//! A session as a commit, so that it can go on in another checkout: a few files, and as parents the
+//! commits that are needed there.
 
 use git2::{FileMode, Reference, Signature};
 
@@ -19,7 +20,12 @@ impl Repo {
     ///
     /// # Errors
     /// When a parent is not there or git fails.
-    pub fn carry(&self, files: &[(&str, &[u8])], parents: &[&CommitId], message: &str) -> Result<CommitId, RepoError> {
+    pub fn carry(
+        &self,
+        files: &[(&str, &[u8])],
+        parents: &[&CommitId],
+        message: &str,
+    ) -> Result<CommitId, RepoError> {
         let mut tree = self.git.treebuilder(None)?;
         for (name, content) in files {
             tree.insert(*name, self.git.blob(content)?, FileMode::Blob.into())?;
@@ -31,20 +37,36 @@ impl Repo {
                 distinct.push(parent);
             }
         }
-        let parents = distinct.into_iter().map(|parent| self.find(parent)).collect::<Result<Vec<_>, _>>()?;
+        let parents =
+            distinct.into_iter().map(|parent| self.find(parent)).collect::<Result<Vec<_>, _>>()?;
         let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
-        let id = self.git.commit(None, &author, &author, message, &tree, &parents.iter().collect::<Vec<_>>())?;
+        let id = self.git.commit(
+            None,
+            &author,
+            &author,
+            message,
+            &tree,
+            &parents.iter().collect::<Vec<_>>(),
+        )?;
         Ok(CommitId::of(id))
     }
 
-    /// Makes a commit that says something about another: the same files, and that one as its parent.
+    /// Makes a commit that says something about another: the same files, and that one as its
+    /// parent.
     ///
     /// # Errors
     /// When it is not there or git fails.
     pub fn remark(&self, commit: &CommitId, message: &str) -> Result<CommitId, RepoError> {
         let parent = self.find(commit)?;
         let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
-        Ok(CommitId::of(self.git.commit(None, &author, &author, message, &parent.tree()?, &[&parent])?))
+        Ok(CommitId::of(self.git.commit(
+            None,
+            &author,
+            &author,
+            message,
+            &parent.tree()?,
+            &[&parent],
+        )?))
     }
 
     /// Returns what a commit says and its first parent.
@@ -65,11 +87,17 @@ impl Repo {
         Ok(self.find(commit)?.time().seconds())
     }
 
-    /// Takes a carried checkpoint up as the last one of its session, and brings the touched files to it.
+    /// Takes a carried checkpoint up as the last one of its session, and brings the touched files
+    /// to it.
     ///
     /// # Errors
     /// When it is not there, or a file cannot be written.
-    pub fn take_up(&self, session: &str, checkpoint: &CommitId, touched: &std::collections::BTreeSet<RepoPath>) -> Result<(), RepoError> {
+    pub fn take_up(
+        &self,
+        session: &str,
+        checkpoint: &CommitId,
+        touched: &std::collections::BTreeSet<RepoPath>,
+    ) -> Result<(), RepoError> {
         let name = format!("refs/locum/{session}");
         if !Reference::is_valid_name(&name) {
             return Err(RepoError::BadName(name));
@@ -91,13 +119,26 @@ mod tests {
     fn a_session_is_a_commit_of_its_own_files_on_what_it_needs() {
         let fixture = Fixture::new();
         fixture.write("new", "by the run");
-        let checkpoint = fixture.repo.checkpoint("s1", &fixture.base, &paths(&["new"]), "x").unwrap();
+        let checkpoint =
+            fixture.repo.checkpoint("s1", &fixture.base, &paths(&["new"]), "x").unwrap();
         let parents = [&checkpoint, &fixture.base, &fixture.base];
-        let carried = fixture.repo.carry(&[("journal.jsonl", b"{}\n".as_slice())], &parents, "waits").unwrap();
-        assert_eq!(fixture.repo.list_at(&carried, &locum_base::path::RepoPath::root(), 9).unwrap(), [path("journal.jsonl")]);
-        assert_eq!(fixture.repo.message_of(&carried).unwrap(), ("waits".to_owned(), Some(checkpoint.clone())));
+        let carried = fixture
+            .repo
+            .carry(&[("journal.jsonl", b"{}\n".as_slice())], &parents, "waits")
+            .unwrap();
+        assert_eq!(
+            fixture.repo.list_at(&carried, &locum_base::path::RepoPath::root(), 9).unwrap(),
+            [path("journal.jsonl")]
+        );
+        assert_eq!(
+            fixture.repo.message_of(&carried).unwrap(),
+            ("waits".to_owned(), Some(checkpoint.clone()))
+        );
         let remark = fixture.repo.remark(&carried, "taken").unwrap();
-        assert_eq!(fixture.repo.message_of(&remark).unwrap(), ("taken".to_owned(), Some(carried.clone())));
+        assert_eq!(
+            fixture.repo.message_of(&remark).unwrap(),
+            ("taken".to_owned(), Some(carried.clone()))
+        );
 
         fixture.repo.restore(&fixture.base, &paths(&["new"])).unwrap();
         fixture.repo.take_up("s1", &checkpoint, &paths(&["new"])).unwrap();

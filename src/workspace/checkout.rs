@@ -1,8 +1,9 @@
 //! `Checkout`: the files beneath one root, opened without ever leaving it.
 //!
-//! In: paths and the permits that cover them. Out: content and facts of regular files, or why not; folders to search in.
-//! What is opened is the resolved path itself: a link put there after it was judged is refused, not followed. Whether a
-//! path may be read or edited is the policy's business; that nothing is written inside `.git` is held here a second time.
+//! In: paths and the permits that cover them. Out: content and facts of regular files, or why not;
+//! folders to search in. What is opened is the resolved path itself: a link put there after it was
+//! judged is refused, not followed. Whether a path may be read or edited is the policy's business;
+//! that nothing is written inside `.git` is held here a second time.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,7 +26,8 @@ pub struct Checkout {
     pub(super) beneath: Beneath,
 }
 
-/// A folder a permit allows to read with everything below it: what lists and searches work with. Shared by threads.
+/// A folder a permit allows to read with everything below it: what lists and searches work with.
+/// Shared by threads.
 #[derive(Clone, Debug)]
 pub struct Folder<'a> {
     checkout: &'a Checkout,
@@ -65,7 +67,8 @@ pub enum FileError {
     /// A link or mount on the way leads out of the checkout.
     #[error("`{0}` leads out of the repository")]
     Outside(RepoPath),
-    /// A link stands where a real file or folder stood when the path was resolved, or it never was resolved.
+    /// A link stands where a real file or folder stood when the path was resolved, or it never was
+    /// resolved.
     #[error("`{0}` is a link or lies behind one; only its real path can be opened")]
     Link(RepoPath),
     /// The path is a folder where a file is needed, a device, a pipe or a socket.
@@ -119,13 +122,15 @@ impl Checkout {
         &self.root
     }
 
-    /// Returns the absolute path of a place beneath the root, for messages and as the folder a command starts in.
+    /// Returns the absolute path of a place beneath the root, for messages and as the folder a
+    /// command starts in.
     #[must_use]
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         if path.is_root() { self.root.clone() } else { self.root.join(path.as_str()) }
     }
 
-    /// Follows every link on the way and returns where the path really lies; the last parts may not exist yet.
+    /// Follows every link on the way and returns where the path really lies; the last parts may not
+    /// exist yet.
     ///
     /// # Errors
     /// When it lies outside.
@@ -136,7 +141,8 @@ impl Checkout {
         })
     }
 
-    /// Follows every link on the way to `path` but not a link at its end: the name itself, to remove it.
+    /// Follows every link on the way to `path` but not a link at its end: the name itself, to
+    /// remove it.
     ///
     /// # Errors
     /// When it lies outside.
@@ -150,35 +156,53 @@ impl Checkout {
     /// # Errors
     /// When a folder on the way is a link or may not be looked into.
     pub fn entry(&self, path: &RepoPath) -> Result<Option<Entry>, FileError> {
-        Ok(self.beneath.stat(path).map_err(|errno| fault(path, errno))?.map(|stat| Entry::of(&stat)))
+        Ok(self
+            .beneath
+            .stat(path)
+            .map_err(|errno| fault(path, errno))?
+            .map(|stat| Entry::of(&stat)))
     }
 
-    /// Reads a regular file of at most `limit_bytes`. `path` is a resolved path covered by the permit (`read` or `edit`).
+    /// Reads a regular file of at most `limit_bytes`. `path` is a resolved path covered by the
+    /// permit (`read` or `edit`).
     ///
     /// # Errors
     /// See [`FileError`].
-    pub fn read(&self, permit: &Permit<impl Act>, path: &RepoPath, limit_bytes: u64) -> Result<Vec<u8>, FileError> {
+    pub fn read(
+        &self,
+        permit: &Permit<impl Act>,
+        path: &RepoPath,
+        limit_bytes: u64,
+    ) -> Result<Vec<u8>, FileError> {
         let mut content = Vec::new();
         read_limited(self.open_file(permit, path)?, path, limit_bytes, &mut content)?;
         Ok(content)
     }
 
-    /// Opens a regular file for reading; at once, whatever lies there. `path` is as for [`Checkout::read`].
+    /// Opens a regular file for reading; at once, whatever lies there. `path` is as for
+    /// [`Checkout::read`].
     ///
     /// # Errors
     /// See [`FileError`].
     pub fn open_file(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<File, FileError> {
-        if !permit.covers(&Intent::Read(path.clone())) && !permit.covers(&Intent::Edit(path.clone())) {
+        if !permit.covers(&Intent::Read(path.clone()))
+            && !permit.covers(&Intent::Edit(path.clone()))
+        {
             return Err(FileError::NotPermitted(path.clone()));
         }
         self.open_regular(path)
     }
 
-    /// Takes a permit that covers reading a folder (or file) as the right to read all that lies below it.
+    /// Takes a permit that covers reading a folder (or file) as the right to read all that lies
+    /// below it.
     ///
     /// # Errors
     /// When the permit does not cover `read` of exactly this path.
-    pub fn folder(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<Folder<'_>, FileError> {
+    pub fn folder(
+        &self,
+        permit: &Permit<impl Act>,
+        path: &RepoPath,
+    ) -> Result<Folder<'_>, FileError> {
         if !permit.covers(&Intent::Read(path.clone())) {
             return Err(FileError::NotPermitted(path.clone()));
         }
@@ -186,7 +210,12 @@ impl Checkout {
     }
 
     /// Reads a regular file on behalf of whoever checked the right to.
-    pub(super) fn read_regular(&self, path: &RepoPath, limit_bytes: u64, content: &mut Vec<u8>) -> Result<(), FileError> {
+    pub(super) fn read_regular(
+        &self,
+        path: &RepoPath,
+        limit_bytes: u64,
+        content: &mut Vec<u8>,
+    ) -> Result<(), FileError> {
         read_limited(self.open_regular(path)?, path, limit_bytes, content)
     }
 
@@ -201,7 +230,9 @@ impl Checkout {
         let opened = self.beneath.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY);
         let file = opened.map_err(|errno| match errno {
             // Opening a socket or a device without a driver.
-            Errno::NXIO | Errno::NODEV => FileError::NotAFile { path: path.clone(), what: "a socket or a device" },
+            Errno::NXIO | Errno::NODEV => {
+                FileError::NotAFile { path: path.clone(), what: "a socket or a device" }
+            }
             errno => fault(path, errno),
         })?;
         let stat = rustix::fs::fstat(&file).map_err(|errno| fault(path, errno))?;
@@ -223,7 +254,8 @@ impl Folder<'_> {
         self.checkout.absolute(&self.path)
     }
 
-    /// Opens a regular file at or below this folder; links are refused, so a walk that does not follow them loses nothing.
+    /// Opens a regular file at or below this folder; links are refused, so a walk that does not
+    /// follow them loses nothing.
     ///
     /// # Errors
     /// See [`FileError`].
@@ -232,11 +264,17 @@ impl Folder<'_> {
         self.checkout.open_regular(path)
     }
 
-    /// Reads a regular file at or below this folder into `content`, which is emptied first and can be used again and again.
+    /// Reads a regular file at or below this folder into `content`, which is emptied first and can
+    /// be used again and again.
     ///
     /// # Errors
     /// See [`FileError`].
-    pub fn read_into(&self, path: &RepoPath, limit_bytes: u64, content: &mut Vec<u8>) -> Result<(), FileError> {
+    pub fn read_into(
+        &self,
+        path: &RepoPath,
+        limit_bytes: u64,
+        content: &mut Vec<u8>,
+    ) -> Result<(), FileError> {
         content.clear();
         read_limited(self.open_file(path)?, path, limit_bytes, content)
     }
@@ -263,7 +301,11 @@ impl Entry {
             FileType::Symlink => EntryKind::Link,
             _ => EntryKind::Other,
         };
-        Self { kind, size_bytes: u64::try_from(stat.st_size).unwrap_or(0), executable: stat.st_mode & 0o100 != 0 }
+        Self {
+            kind,
+            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            executable: stat.st_mode & 0o100 != 0,
+        }
     }
 }
 
@@ -294,9 +336,15 @@ pub(super) fn fault(path: &RepoPath, errno: Errno) -> FileError {
     }
 }
 
-fn read_limited(file: File, path: &RepoPath, limit_bytes: u64, content: &mut Vec<u8>) -> Result<(), FileError> {
+fn read_limited(
+    file: File,
+    path: &RepoPath,
+    limit_bytes: u64,
+    content: &mut Vec<u8>,
+) -> Result<(), FileError> {
     let io = |source| FileError::Io { path: path.clone(), source };
-    let too_large = |size_bytes| FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes };
+    let too_large =
+        |size_bytes| FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes };
     let size_bytes = file.metadata().map_err(io)?.len();
     if size_bytes > limit_bytes {
         return Err(too_large(size_bytes));
@@ -343,7 +391,10 @@ mod tests {
         let checkout = Checkout::open(folder.path()).unwrap();
         assert_eq!(read(&checkout, "file", 5).unwrap(), b"\xff\x00abc");
         assert_eq!(read(&checkout, "empty", 0).unwrap(), b"");
-        assert!(matches!(read(&checkout, "file", 4), Err(FileError::TooLarge { size_bytes: 5, limit_bytes: 4, .. })));
+        assert!(matches!(
+            read(&checkout, "file", 4),
+            Err(FileError::TooLarge { size_bytes: 5, limit_bytes: 4, .. })
+        ));
         assert!(matches!(read(&checkout, "sparse", 1 << 20), Err(FileError::TooLarge { .. })));
         assert!(matches!(read(&checkout, "none", 5), Err(FileError::Missing(_))));
     }
@@ -364,7 +415,8 @@ mod tests {
             sender.send(format!("{:?}", checkout.resolve(&path("device")).unwrap_err())).unwrap();
         });
         for expected in ["NotAFile", "NotAFile", "NotAFile", "NotAFile", "Outside"] {
-            let error = receiver.recv_timeout(Duration::from_secs(2)).expect("answers within two seconds");
+            let error =
+                receiver.recv_timeout(Duration::from_secs(2)).expect("answers within two seconds");
             assert!(error.starts_with(expected), "{error}");
         }
     }
@@ -382,18 +434,33 @@ mod tests {
         assert_eq!(checkout.read(&read, &path("a"), 9).unwrap(), b"a");
         assert_eq!(checkout.read(&edit, &path("b"), 9).unwrap(), b"b");
         for (permit, beside) in [(&read, "b"), (&read, "src/c"), (&edit, "a")] {
-            assert!(matches!(checkout.read(permit, &path(beside), 9), Err(FileError::NotPermitted(_))), "{beside}");
+            assert!(
+                matches!(checkout.read(permit, &path(beside), 9), Err(FileError::NotPermitted(_))),
+                "{beside}"
+            );
         }
         let source = checkout.folder(&read, &path("src")).unwrap();
         let mut content = b"old".to_vec();
         source.read_into(&path("src/deep/d"), 99, &mut content).unwrap();
-        assert_eq!((content.as_slice(), source.absolute()), (b"src/deep/d".as_slice(), checkout.root().join("src")));
+        assert_eq!(
+            (content.as_slice(), source.absolute()),
+            (b"src/deep/d".as_slice(), checkout.root().join("src"))
+        );
         for beside in ["a", ".", "srcs/x"] {
-            assert!(matches!(source.open_file(&path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
-            assert!(matches!(source.entry(&path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+            assert!(
+                matches!(source.open_file(&path(beside)), Err(FileError::NotPermitted(_))),
+                "{beside}"
+            );
+            assert!(
+                matches!(source.entry(&path(beside)), Err(FileError::NotPermitted(_))),
+                "{beside}"
+            );
         }
         for (permit, beside) in [(&read, "."), (&edit, "b"), (&edit, "src")] {
-            assert!(matches!(checkout.folder(permit, &path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+            assert!(
+                matches!(checkout.folder(permit, &path(beside)), Err(FileError::NotPermitted(_))),
+                "{beside}"
+            );
         }
     }
 
@@ -404,8 +471,17 @@ mod tests {
         let edit = permit(&[Intent::Edit(path("a")), Intent::Read(path("b"))]);
         checkout.write(&edit, &path("a"), b"x").unwrap();
         for beside in ["b", "c", "a/b"] {
-            assert!(matches!(checkout.write(&edit, &path(beside), b"x"), Err(FileError::NotPermitted(_))), "{beside}");
-            assert!(matches!(checkout.remove(&edit, &path(beside)), Err(FileError::NotPermitted(_))), "{beside}");
+            assert!(
+                matches!(
+                    checkout.write(&edit, &path(beside), b"x"),
+                    Err(FileError::NotPermitted(_))
+                ),
+                "{beside}"
+            );
+            assert!(
+                matches!(checkout.remove(&edit, &path(beside)), Err(FileError::NotPermitted(_))),
+                "{beside}"
+            );
         }
         checkout.remove(&edit, &path("a")).unwrap();
         assert_eq!(checkout.entry(&path("a")).unwrap(), None);
@@ -434,7 +510,10 @@ mod tests {
         make_pipe(&folder.path().join("pipe"));
         let checkout = Checkout::open(folder.path()).unwrap();
         let kind = |at: &str| checkout.entry(&path(at)).unwrap().map(|entry| entry.kind);
-        assert_eq!(checkout.entry(&path("file")).unwrap(), Some(Entry { kind: EntryKind::File, size_bytes: 3, executable: false }));
+        assert_eq!(
+            checkout.entry(&path("file")).unwrap(),
+            Some(Entry { kind: EntryKind::File, size_bytes: 3, executable: false })
+        );
         assert_eq!(kind("."), Some(EntryKind::Folder));
         assert_eq!(kind("link"), Some(EntryKind::Link));
         assert_eq!(kind("pipe"), Some(EntryKind::Other));
@@ -452,12 +531,16 @@ mod tests {
             std::fs::create_dir(&outside).unwrap();
             std::fs::write(outside.join("f"), "outside").unwrap();
             std::fs::write(root.join("a/f"), "inside").unwrap();
-            let checkout = Checkout { root: root.clone(), beneath: Beneath::open_root_by(&root, way).unwrap() };
+            let checkout = Checkout {
+                root: root.clone(),
+                beneath: Beneath::open_root_by(&root, way).unwrap(),
+            };
             let target = outside.clone();
             let swapping = std::thread::spawn(move || {
                 let at = |name: &str| root.join(name);
                 for _ in 0..SWAPS / 4 {
-                    // The folder becomes a link to another one, then the file in it; what fails is made good in the next round.
+                    // The folder becomes a link to another one, then the file in it; what fails is
+                    // made good in the next round.
                     let _ = std::fs::rename(at("a"), at("b"));
                     let _ = symlink(&target, at("a"));
                     let _ = std::fs::remove_file(at("a"));
@@ -479,8 +562,15 @@ mod tests {
                 }
             }
             swapping.join().unwrap();
-            let left: Vec<_> = std::fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-            assert_eq!((left.len(), std::fs::read_to_string(outside.join("f")).unwrap()), (1, "outside".to_owned()), "{way:?}: {left:?}");
+            let left: Vec<_> = std::fs::read_dir(&outside)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name())
+                .collect();
+            assert_eq!(
+                (left.len(), std::fs::read_to_string(outside.join("f")).unwrap()),
+                (1, "outside".to_owned()),
+                "{way:?}: {left:?}"
+            );
             assert!(done > 10, "{way:?}: only {done} writes came between");
         }
     }

@@ -1,4 +1,5 @@
-//! Commits and branches a run makes for publication. `HEAD`, the index and the files stay as they are.
+//! Commits and branches a run makes for publication. `HEAD`, the index and the files stay as they
+//! are.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,8 @@ impl Repo {
     /// Makes a commit object; no ref moves.
     ///
     /// # Errors
-    /// When a file cannot be read or git fails; [`RepoError::Filtered`] for a changed file that git keeps through a program.
+    /// When a file cannot be read or git fails; [`RepoError::Filtered`] for a changed file that git
+    /// keeps through a program.
     pub fn commit(&self, commit: &NewCommit<'_>) -> Result<CommitId, RepoError> {
         let parent = self.find(commit.parent)?;
         let before = parent.tree()?;
@@ -29,7 +31,8 @@ impl Repo {
     /// Makes a branch point to a commit: a new branch, or an old one the commit builds on.
     ///
     /// # Errors
-    /// [`RepoError::BadName`], [`RepoError::BranchInUse`] for a branch some checkout is on, [`RepoError::NotFastForward`].
+    /// [`RepoError::BadName`], [`RepoError::BranchInUse`] for a branch some checkout is on,
+    /// [`RepoError::NotFastForward`].
     pub fn set_branch(&self, name: &str, commit: &CommitId) -> Result<(), RepoError> {
         if !Branch::name_is_valid(name)? || name == "HEAD" {
             return Err(RepoError::BadName(name.to_owned()));
@@ -39,28 +42,45 @@ impl Repo {
             self.git.branch(name, &target, false)?;
             return Ok(());
         };
-        let Some(tip) = existing.get().target() else { return Err(RepoError::NotFastForward(name.to_owned())) };
+        let Some(tip) = existing.get().target() else {
+            return Err(RepoError::NotFastForward(name.to_owned()));
+        };
         if tip == target.id() {
             return Ok(());
         }
-        if existing.is_head() || self.branch().as_deref() == Some(name) || self.is_on_other_checkout(name) {
+        if existing.is_head()
+            || self.branch().as_deref() == Some(name)
+            || self.is_on_other_checkout(name)
+        {
             return Err(RepoError::BranchInUse(name.to_owned()));
         }
-        // A shallow clone may not know the way between the two: then it is not known to build on it.
+        // A shallow clone may not know the way between the two: then it is not known to build on
+        // it.
         if !self.git.graph_descendant_of(target.id(), tip).unwrap_or(false) {
             return Err(RepoError::NotFastForward(name.to_owned()));
         }
         // Moves it only if it still is where it was looked at.
-        self.git.reference_matching(&format!("refs/heads/{name}"), target.id(), true, tip, "locum: new commit")?;
+        self.git.reference_matching(
+            &format!("refs/heads/{name}"),
+            target.id(),
+            true,
+            tip,
+            "locum: new commit",
+        )?;
         Ok(())
     }
 
-    fn refuse_filtered(&self, tree: &Tree<'_>, touched: &BTreeSet<RepoPath>) -> Result<(), RepoError> {
+    fn refuse_filtered(
+        &self,
+        tree: &Tree<'_>,
+        touched: &BTreeSet<RepoPath>,
+    ) -> Result<(), RepoError> {
         let mut attributes = Attributes::new(&self.git, tree);
         for path in touched {
             let Some(filter) = attributes.of(path)?.filter else { continue };
             let before = stored_in(&self.git, tree, path)?;
-            if matches!(&self.checkout.stored(path)?, OnDisk::Stored(now) if before.as_ref() != Some(now)) {
+            if matches!(&self.checkout.stored(path)?, OnDisk::Stored(now) if before.as_ref() != Some(now))
+            {
                 return Err(RepoError::Filtered { path: path.clone(), filter });
             }
         }
@@ -68,10 +88,18 @@ impl Repo {
     }
 
     fn is_on_other_checkout(&self, branch: &str) -> bool {
-        let names = self.git.worktrees().map(|names| names.iter().flatten().flatten().map(str::to_owned).collect::<Vec<_>>());
+        let names = self
+            .git
+            .worktrees()
+            .map(|names| names.iter().flatten().flatten().map(str::to_owned).collect::<Vec<_>>());
         names.unwrap_or_default().iter().any(|name| {
-            let other = self.git.find_worktree(name).and_then(|worktree| git2::Repository::open_from_worktree(&worktree));
-            let head = other.and_then(|other| Ok(other.find_reference("HEAD")?.symbolic_target()?.map(str::to_owned)));
+            let other = self
+                .git
+                .find_worktree(name)
+                .and_then(|worktree| git2::Repository::open_from_worktree(&worktree));
+            let head = other.and_then(|other| {
+                Ok(other.find_reference("HEAD")?.symbolic_target()?.map(str::to_owned))
+            });
             head.is_ok_and(|head| head.as_deref() == Some(format!("refs/heads/{branch}").as_str()))
         })
     }
@@ -88,7 +116,15 @@ mod tests {
         fixture.write("new", content);
         let touched = paths(&["new", "latin"]);
         let author = ("Locum", "locum@example.org");
-        fixture.repo.commit(&NewCommit { parent, touched: &touched, message: "subject\n\nbody\n\nKey: value\n", author }).unwrap()
+        fixture
+            .repo
+            .commit(&NewCommit {
+                parent,
+                touched: &touched,
+                message: "subject\n\nbody\n\nKey: value\n",
+                author,
+            })
+            .unwrap()
     }
 
     #[test]
@@ -97,8 +133,12 @@ mod tests {
         fixture.remove("latin");
         fixture.write("src/lib.rs", "dirty, not touched by the run");
         let id = commit(&fixture, &fixture.base, "x");
-        let listed: Vec<_> = fixture.repo.list_at(&id, &locum_base::path::RepoPath::root(), 9).unwrap();
-        assert_eq!(listed.iter().map(|path| path.as_str()).collect::<Vec<_>>(), [".gitignore", "new", "old/only", "run.sh", "src/lib.rs"]);
+        let listed: Vec<_> =
+            fixture.repo.list_at(&id, &locum_base::path::RepoPath::root(), 9).unwrap();
+        assert_eq!(
+            listed.iter().map(|path| path.as_str()).collect::<Vec<_>>(),
+            [".gitignore", "new", "old/only", "run.sh", "src/lib.rs"]
+        );
         let made = fixture.repo.find(&id).unwrap();
         assert_eq!(made.message(), Ok("subject\n\nbody\n\nKey: value\n"));
         assert_eq!(made.author().email(), Ok("locum@example.org"));
@@ -118,13 +158,28 @@ mod tests {
         assert_eq!((changes[0].added, changes[0].removed), (1, 1), "{}", changes[0].patch);
         let author = ("a", "a@example.org");
         let touched = paths(&["run.bat"]);
-        let id = fixture.repo.commit(&NewCommit { parent: &parent, touched: &touched, message: "m", author }).unwrap();
-        assert_eq!(fixture.repo.file_at(&id, &path("run.bat"), 99).unwrap().unwrap().text, "one\n2\n");
+        let id = fixture
+            .repo
+            .commit(&NewCommit { parent: &parent, touched: &touched, message: "m", author })
+            .unwrap();
+        assert_eq!(
+            fixture.repo.file_at(&id, &path("run.bat"), 99).unwrap().unwrap().text,
+            "one\n2\n"
+        );
         fixture.repo.restore(&parent, &touched).unwrap();
-        assert!(fixture.tree().contains(&"run.bat: one\\r\\ntwo\\r\\n".to_owned()), "{:?}", fixture.tree());
+        assert!(
+            fixture.tree().contains(&"run.bat: one\\r\\ntwo\\r\\n".to_owned()),
+            "{:?}",
+            fixture.tree()
+        );
         fixture.write("a.psd", "x");
         let touched = paths(&["a.psd"]);
-        let refused = fixture.repo.commit(&NewCommit { parent: &parent, touched: &touched, message: "m", author });
+        let refused = fixture.repo.commit(&NewCommit {
+            parent: &parent,
+            touched: &touched,
+            message: "m",
+            author,
+        });
         assert!(matches!(refused, Err(RepoError::Filtered { .. })), "{refused:?}");
     }
 
@@ -140,7 +195,10 @@ mod tests {
             assert_eq!(tip("locum/issue-1"), *expected);
         }
         for commit in [&other, &first] {
-            assert!(matches!(fixture.repo.set_branch("locum/issue-1", commit), Err(RepoError::NotFastForward(_))));
+            assert!(matches!(
+                fixture.repo.set_branch("locum/issue-1", commit),
+                Err(RepoError::NotFastForward(_))
+            ));
         }
         assert_eq!(tip("locum/issue-1"), second);
     }
@@ -152,10 +210,16 @@ mod tests {
         fixture.repo.git.worktree("second", &second, None).unwrap();
         let id = commit(&fixture, &fixture.base, "1");
         for name in ["main", "second"] {
-            assert!(matches!(fixture.repo.set_branch(name, &id), Err(RepoError::BranchInUse(_))), "{name}");
+            assert!(
+                matches!(fixture.repo.set_branch(name, &id), Err(RepoError::BranchInUse(_))),
+                "{name}"
+            );
         }
         for name in ["", "-x", "a b", "HEAD", "a..b", "x.lock"] {
-            assert!(matches!(fixture.repo.set_branch(name, &id), Err(RepoError::BadName(_))), "{name}");
+            assert!(
+                matches!(fixture.repo.set_branch(name, &id), Err(RepoError::BadName(_))),
+                "{name}"
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
-//! What a commit changes, read from git's objects alone: neither the checkout nor any configuration or attribute has a say in it.
+//! What a commit changes, read from git's objects alone: neither the checkout nor any configuration
+//! or attribute has a say in it.
 //!
-//! In: a base and a commit made on it. Out: every path that differs, what it was and is, the lines that are new in it, where its
-//! links lead, and names that differ from others of their folder by case or invisible characters only. It judges nothing.
+//! In: a base and a commit made on it. Out: every path that differs, what it was and is, the lines
+//! that are new in it, where its links lead, and names that differ from others of their folder by
+//! case or invisible characters only. It judges nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +31,8 @@ const LINKS_LIMIT: usize = 40;
 pub struct Committed {
     /// The commits it builds on.
     pub parents: Vec<CommitId>,
-    /// Every path that differs from the base, in order. Not all of them when there are more than [`PATHS_LIMIT`].
+    /// Every path that differs from the base, in order. Not all of them when there are more than
+    /// [`PATHS_LIMIT`].
     pub paths: Vec<CommittedPath>,
     /// New names beside old ones that some disks take for the same: (new, old).
     pub collisions: Vec<(String, String)>,
@@ -96,7 +99,11 @@ impl Repo {
         let (before, commit) = (self.tree_of(base)?, self.find(commit)?);
         let after = commit.tree()?;
         let parents = commit.parent_ids().map(CommitId::of).collect();
-        let mut walk = Walk { git: &self.git, root: &after, found: Committed { parents, ..Committed::default() } };
+        let mut walk = Walk {
+            git: &self.git,
+            root: &after,
+            found: Committed { parents, ..Committed::default() },
+        };
         walk.compare(Some(&before), Some(&after), &mut Vec::new())?;
         Ok(walk.found)
     }
@@ -112,7 +119,12 @@ impl Repo {
 }
 
 impl Walk<'_> {
-    fn compare(&mut self, before: Option<&Tree<'_>>, after: Option<&Tree<'_>>, folder: &mut Vec<Vec<u8>>) -> Result<(), RepoError> {
+    fn compare(
+        &mut self,
+        before: Option<&Tree<'_>>,
+        after: Option<&Tree<'_>>,
+        folder: &mut Vec<Vec<u8>>,
+    ) -> Result<(), RepoError> {
         if folder.len() > DEPTH_LIMIT {
             self.found.is_cut = true;
             return Ok(());
@@ -135,10 +147,18 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn entry(&mut self, was: Option<Entry>, is: Option<Entry>, at: &mut Vec<Vec<u8>>) -> Result<(), RepoError> {
-        let tree = |entry: Option<Entry>| entry.filter(Entry::is_folder).map(|entry| self.git.find_tree(entry.id)).transpose();
+    fn entry(
+        &mut self,
+        was: Option<Entry>,
+        is: Option<Entry>,
+        at: &mut Vec<Vec<u8>>,
+    ) -> Result<(), RepoError> {
+        let tree = |entry: Option<Entry>| {
+            entry.filter(Entry::is_folder).map(|entry| self.git.find_tree(entry.id)).transpose()
+        };
         let (old_tree, new_tree) = (tree(was)?, tree(is)?);
-        let (was, is) = (was.filter(|entry| !entry.is_folder()), is.filter(|entry| !entry.is_folder()));
+        let (was, is) =
+            (was.filter(|entry| !entry.is_folder()), is.filter(|entry| !entry.is_folder()));
         if was.is_some() || is.is_some() {
             let path = path_of(at);
             let (before, old) = self.kept(was, path.as_ref().ok())?;
@@ -153,23 +173,42 @@ impl Walk<'_> {
     }
 
     /// Returns what an entry is, and the content that is compared.
-    fn kept(&self, entry: Option<Entry>, path: Option<&RepoPath>) -> Result<(Kept, Vec<u8>), RepoError> {
+    fn kept(
+        &self,
+        entry: Option<Entry>,
+        path: Option<&RepoPath>,
+    ) -> Result<(Kept, Vec<u8>), RepoError> {
         let Some(entry) = entry else { return Ok((Kept::Nothing, Vec::new())) };
         if entry.kind != Some(ObjectType::Blob) {
             return Ok((Kept::Submodule, Vec::new()));
         }
         let (size, _) = self.git.odb()?.read_header(entry.id)?;
         let size_bytes = u64::try_from(size).unwrap_or(u64::MAX);
-        let content = if size_bytes > READ_LIMIT_BYTES { Vec::new() } else { self.git.find_blob(entry.id)?.content().to_vec() };
+        let content = if size_bytes > READ_LIMIT_BYTES {
+            Vec::new()
+        } else {
+            self.git.find_blob(entry.id)?.content().to_vec()
+        };
         if entry.mode == i32::from(FileMode::Link) {
             let target = String::from_utf8(content.clone()).ok();
-            let leads_to = path.zip(target.as_ref()).and_then(|(path, target)| self.follow(path, target));
-            return Ok((Kept::Link { target: String::from_utf8_lossy(&content).into_owned(), leads_to }, content));
+            let leads_to =
+                path.zip(target.as_ref()).and_then(|(path, target)| self.follow(path, target));
+            return Ok((
+                Kept::Link { target: String::from_utf8_lossy(&content).into_owned(), leads_to },
+                content,
+            ));
         }
-        Ok((Kept::File { executable: entry.mode == i32::from(FileMode::BlobExecutable), size_bytes }, content))
+        Ok((
+            Kept::File {
+                executable: entry.mode == i32::from(FileMode::BlobExecutable),
+                size_bytes,
+            },
+            content,
+        ))
     }
 
-    /// Follows a link and every other link on its way, in the commit. Parts that are not there stay as they are.
+    /// Follows a link and every other link on its way, in the commit. Parts that are not there stay
+    /// as they are.
     fn follow(&self, link: &RepoPath, target: &str) -> Option<RepoPath> {
         let mut here: Vec<String> = link.parent().parts().map(str::to_owned).collect();
         let mut ahead: Vec<String> = parts_of(target)?;
@@ -181,12 +220,15 @@ impl Walk<'_> {
             }
             here.push(part);
             let entry = self.root.get_path(std::path::Path::new(&here.join("/"))).ok();
-            if let Some(entry) = entry.filter(|entry| entry.filemode() == i32::from(FileMode::Link)) {
+            if let Some(entry) = entry.filter(|entry| entry.filemode() == i32::from(FileMode::Link))
+            {
                 links += 1;
                 if links > LINKS_LIMIT {
                     return None;
                 }
-                let target = String::from_utf8(self.git.find_blob(entry.id()).ok()?.content().to_vec()).ok()?;
+                let target =
+                    String::from_utf8(self.git.find_blob(entry.id()).ok()?.content().to_vec())
+                        .ok()?;
                 here.pop();
                 ahead.extend(parts_of(&target)?);
             }
@@ -194,9 +236,15 @@ impl Walk<'_> {
         if here.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&here.join("/")).ok() }
     }
 
-    fn note_collisions(&mut self, old: &BTreeMap<Vec<u8>, Entry>, new: &BTreeMap<Vec<u8>, Entry>, folder: &[Vec<u8>]) {
+    fn note_collisions(
+        &mut self,
+        old: &BTreeMap<Vec<u8>, Entry>,
+        new: &BTreeMap<Vec<u8>, Entry>,
+        folder: &[Vec<u8>],
+    ) {
         let added = new.keys().filter(|name| !old.contains_key(*name));
-        let added: Vec<(&Vec<u8>, String)> = added.filter_map(|name| Some((name, plain_name(name)?))).collect();
+        let added: Vec<(&Vec<u8>, String)> =
+            added.filter_map(|name| Some((name, plain_name(name)?))).collect();
         if added.is_empty() {
             return;
         }
@@ -220,21 +268,47 @@ impl Entry {
 
 fn entries(tree: Option<&Tree<'_>>) -> BTreeMap<Vec<u8>, Entry> {
     let entries = tree.into_iter().flat_map(Tree::iter);
-    entries.map(|entry| (entry.name_bytes().to_vec(), Entry { id: entry.id(), mode: entry.filemode(), kind: entry.kind() })).collect()
+    entries
+        .map(|entry| {
+            (
+                entry.name_bytes().to_vec(),
+                Entry { id: entry.id(), mode: entry.filemode(), kind: entry.kind() },
+            )
+        })
+        .collect()
 }
 
-/// Returns the parts of a link's target, last first; `None` for one that starts at the root of the disk or is empty.
+/// Returns the parts of a link's target, last first; `None` for one that starts at the root of the
+/// disk or is empty.
 fn parts_of(target: &str) -> Option<Vec<String>> {
     if target.is_empty() || target.starts_with('/') || target.contains('\0') {
         return None;
     }
-    Some(target.split('/').rev().filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect())
+    Some(
+        target
+            .split('/')
+            .rev()
+            .filter(|part| !part.is_empty() && *part != ".")
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
-/// A name of a tree is a path only when it means the same in every spelling: `a/../b` is no name git has.
+/// A name of a tree is a path only when it means the same in every spelling: `a/../b` is no name
+/// git has.
 fn path_of(parts: &[Vec<u8>]) -> Result<RepoPath, String> {
-    let lossy = || parts.iter().map(|part| String::from_utf8_lossy(part).escape_debug().to_string()).collect::<Vec<_>>().join("/");
-    let names = parts.iter().map(|part| std::str::from_utf8(part)).collect::<Result<Vec<_>, _>>().map_err(|_| lossy())?;
+    let lossy = || {
+        parts
+            .iter()
+            .map(|part| String::from_utf8_lossy(part).escape_debug().to_string())
+            .collect::<Vec<_>>()
+            .join("/")
+    };
+    let names = parts
+        .iter()
+        .map(|part| std::str::from_utf8(part))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|_| lossy())?;
     let path = RepoPath::parse(&names.join("/")).map_err(|_| lossy())?;
     if path.parts().eq(names.iter().copied()) { Ok(path) } else { Err(lossy()) }
 }
@@ -245,7 +319,13 @@ fn plain_name(name: &[u8]) -> Option<String> {
 }
 
 fn shown(folder: &[Vec<u8>], name: &[u8]) -> String {
-    folder.iter().map(Vec::as_slice).chain([name]).map(String::from_utf8_lossy).collect::<Vec<_>>().join("/")
+    folder
+        .iter()
+        .map(Vec::as_slice)
+        .chain([name])
+        .map(String::from_utf8_lossy)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 #[cfg(test)]
@@ -257,13 +337,18 @@ mod tests {
     use crate::fixture::{Fixture, commit_all, path};
     use crate::repo::CommitId;
 
-    /// Makes a commit of entries written straight into a tree below `sub`, which no tool would make.
+    /// Makes a commit of entries written straight into a tree below `sub`, which no tool would
+    /// make.
     fn committed(fixture: &Fixture, entries: &[(&[u8], &[u8], FileMode)]) -> Committed {
         let git = &fixture.repo.git;
         let root = fixture.repo.tree_of(&fixture.base).unwrap();
         let mut builder = git.treebuilder(None).unwrap();
         for (name, content, mode) in entries {
-            let id = if *mode == FileMode::Commit { Oid::from_str(&fixture.base.0).unwrap() } else { git.blob(content).unwrap() };
+            let id = if *mode == FileMode::Commit {
+                Oid::from_str(&fixture.base.0).unwrap()
+            } else {
+                git.blob(content).unwrap()
+            };
             builder.insert(*name, id, i32::from(*mode)).unwrap();
         }
         let mut top = git.treebuilder(Some(&root)).unwrap();
@@ -288,9 +373,17 @@ mod tests {
         let commit = CommitId::of(commit_all(&fixture.repo.git, "second"));
         let found = fixture.repo.committed(&fixture.base, &commit).unwrap();
         let file = |executable, size_bytes| Kept::File { executable, size_bytes };
-        let told: Vec<(&str, &Kept, &Kept)> =
-            found.paths.iter().map(|changed| (changed.path.as_ref().unwrap().as_str(), &changed.before, &changed.after)).collect();
-        let link = |target: &str, to: &str| Kept::Link { target: target.to_owned(), leads_to: Some(path(to)) };
+        let told: Vec<(&str, &Kept, &Kept)> = found
+            .paths
+            .iter()
+            .map(|changed| {
+                (changed.path.as_ref().unwrap().as_str(), &changed.before, &changed.after)
+            })
+            .collect();
+        let link = |target: &str, to: &str| Kept::Link {
+            target: target.to_owned(),
+            leads_to: Some(path(to)),
+        };
         assert_eq!(
             told,
             [
@@ -302,8 +395,14 @@ mod tests {
             ]
         );
         let lines = &found.paths.last().unwrap().lines;
-        assert_eq!((lines.added, lines.removed, lines.text.as_slice()), (1, 1, [(2, "2".to_owned())].as_slice()));
-        assert_eq!((found.parents, found.is_cut, found.collisions), (vec![fixture.base.clone()], false, vec![]));
+        assert_eq!(
+            (lines.added, lines.removed, lines.text.as_slice()),
+            (1, 1, [(2, "2".to_owned())].as_slice())
+        );
+        assert_eq!(
+            (found.parents, found.is_cut, found.collisions),
+            (vec![fixture.base.clone()], false, vec![])
+        );
     }
 
     #[test]
@@ -328,9 +427,14 @@ mod tests {
             .paths
             .iter()
             .map(|changed| {
-                let path = changed.path.as_ref().map_or_else(|shown| format!("?{shown}"), ToString::to_string);
+                let path = changed
+                    .path
+                    .as_ref()
+                    .map_or_else(|shown| format!("?{shown}"), ToString::to_string);
                 let leads = match &changed.after {
-                    Kept::Link { leads_to, .. } => Some(leads_to.as_ref().map_or("outside".to_owned(), ToString::to_string)),
+                    Kept::Link { leads_to, .. } => {
+                        Some(leads_to.as_ref().map_or("outside".to_owned(), ToString::to_string))
+                    }
                     Kept::Submodule => Some("submodule".to_owned()),
                     Kept::File { .. } | Kept::Nothing => None,
                 };

@@ -30,7 +30,8 @@ pub struct FileChange {
     pub added: u32,
     /// Lines removed.
     pub removed: u32,
-    /// The unified diff with git's header lines, as `git apply` takes it; a line saying so for binary and for huge files.
+    /// The unified diff with git's header lines, as `git apply` takes it; a line saying so for
+    /// binary and for huge files.
     pub patch: String,
     /// Bytes of the file now, where it is binary and the patch cannot show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +46,11 @@ impl FileChange {
     #[must_use]
     pub fn without_patch(self) -> Self {
         let names = self.patch.lines().next().unwrap_or_default();
-        Self { patch: format!("{names}\nNot shown: the change holds a secret.\n"), withheld: true, ..self }
+        Self {
+            patch: format!("{names}\nNot shown: the change holds a secret.\n"),
+            withheld: true,
+            ..self
+        }
     }
 }
 
@@ -69,7 +74,11 @@ pub fn between(path: &RepoPath, before: Option<&[u8]>, after: &[u8]) -> Option<F
 }
 
 /// Compares a path before and after; `None` when it is the same.
-pub(super) fn compare(path: &RepoPath, before: Option<&Stored>, after: Option<&Stored>) -> Option<FileChange> {
+pub(super) fn compare(
+    path: &RepoPath,
+    before: Option<&Stored>,
+    after: Option<&Stored>,
+) -> Option<FileChange> {
     if before == after {
         return None;
     }
@@ -78,11 +87,20 @@ pub(super) fn compare(path: &RepoPath, before: Option<&Stored>, after: Option<&S
         (Some(_), Some(_)) => ChangeKind::Modified,
         (Some(_), None) => ChangeKind::Deleted,
     };
-    let mut change =
-        FileChange { path: path.clone(), kind, added: 0, removed: 0, patch: String::new(), binary_bytes: None, withheld: false };
+    let mut change = FileChange {
+        path: path.clone(),
+        kind,
+        added: 0,
+        removed: 0,
+        patch: String::new(),
+        binary_bytes: None,
+        withheld: false,
+    };
     match (before, after) {
-        // A link that becomes a file, or the other way round, is one thing gone and another one new.
-        (Some(Stored::File { .. }), Some(Stored::Link { .. })) | (Some(Stored::Link { .. }), Some(Stored::File { .. })) => {
+        // A link that becomes a file, or the other way round, is one thing gone and another one
+        // new.
+        (Some(Stored::File { .. }), Some(Stored::Link { .. }))
+        | (Some(Stored::Link { .. }), Some(Stored::File { .. })) => {
             append(&mut change, before, None);
             append(&mut change, None, after);
         }
@@ -99,19 +117,30 @@ fn append(change: &mut FileChange, before: Option<&Stored>, after: Option<&Store
     match (before.map(mode_of), after.map(mode_of)) {
         (None, Some(new)) => patch.push_str(&format!("new file mode {new}\n")),
         (Some(old), None) => patch.push_str(&format!("deleted file mode {old}\n")),
-        (Some(old), Some(new)) if old != new => patch.push_str(&format!("old mode {old}\nnew mode {new}\n")),
+        (Some(old), Some(new)) if old != new => {
+            patch.push_str(&format!("old mode {old}\nnew mode {new}\n"))
+        }
         (Some(_), Some(_)) | (None, None) => {}
     }
-    let (old, new) = (before.map(content_of).unwrap_or_default(), after.map(content_of).unwrap_or_default());
+    let (old, new) =
+        (before.map(content_of).unwrap_or_default(), after.map(content_of).unwrap_or_default());
     let old_label = if before.is_some() { label(&old_name) } else { "/dev/null".to_owned() };
     let new_label = if after.is_some() { label(&new_name) } else { "/dev/null".to_owned() };
     if old != new {
         let lines = if is_binary(old) || is_binary(new) {
             change.binary_bytes = after.and_then(|_| u64::try_from(new.len()).ok());
-            Lines { text: format!("Binary files {old_label} and {new_label} differ\n"), added: 0, removed: 0 }
+            Lines {
+                text: format!("Binary files {old_label} and {new_label} differ\n"),
+                added: 0,
+                removed: 0,
+            }
         } else if old.len() + new.len() > DIFF_LIMIT_BYTES {
             let (added, removed) = (count_lines(new), count_lines(old));
-            Lines { text: format!("Files {old_label} and {new_label} differ, too large to show\n"), added, removed }
+            Lines {
+                text: format!("Files {old_label} and {new_label} differ, too large to show\n"),
+                added,
+                removed,
+            }
         } else {
             diff_lines(old, new, &format!("--- {old_label}\n+++ {new_label}\n"))
         };
@@ -135,10 +164,17 @@ pub struct NewLines {
 
 /// Compares two contents for the lines that are new.
 pub(super) fn new_lines(old: &[u8], new: &[u8]) -> NewLines {
-    let line = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned();
+    let line =
+        |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned();
     if is_binary(old) || is_binary(new) || old.len() + new.len() > DIFF_LIMIT_BYTES {
-        let text = new.split(|byte| *byte == b'\n').enumerate().map(|(index, bytes)| (index + 1, line(bytes))).collect();
-        let counted = |content: &[u8]| if is_binary(old) || is_binary(new) { 0 } else { count_lines(content) };
+        let text = new
+            .split(|byte| *byte == b'\n')
+            .enumerate()
+            .map(|(index, bytes)| (index + 1, line(bytes)))
+            .collect();
+        let counted = |content: &[u8]| {
+            if is_binary(old) || is_binary(new) { 0 } else { count_lines(content) }
+        };
         return NewLines { text, added: counted(new), removed: counted(old) };
     }
     let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
@@ -147,7 +183,9 @@ pub(super) fn new_lines(old: &[u8], new: &[u8]) -> NewLines {
         match change.tag() {
             ChangeTag::Insert => {
                 found.added = found.added.saturating_add(1);
-                found.text.push((change.new_index().map_or(0, |index| index + 1), line(change.value())));
+                found
+                    .text
+                    .push((change.new_index().map_or(0, |index| index + 1), line(change.value())));
             }
             ChangeTag::Delete => found.removed = found.removed.saturating_add(1),
             ChangeTag::Equal => {}
@@ -164,7 +202,10 @@ struct Lines {
 
 fn diff_lines(old: &[u8], new: &[u8], header: &str) -> Lines {
     let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
-    let count = |tag| u32::try_from(diff.iter_all_changes().filter(|change| change.tag() == tag).count()).unwrap_or(u32::MAX);
+    let count = |tag| {
+        u32::try_from(diff.iter_all_changes().filter(|change| change.tag() == tag).count())
+            .unwrap_or(u32::MAX)
+    };
     let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
     let text = format!("{header}{}", diff.unified_diff().context_radius(CONTEXT_LINES));
     Lines { text, added, removed }
@@ -197,7 +238,11 @@ fn is_binary(content: &[u8]) -> bool {
 
 /// Quotes a name as git does; a [`RepoPath`] holds no control characters.
 fn quoted(name: &str) -> String {
-    if name.contains(['"', '\\']) { format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")) } else { name.to_owned() }
+    if name.contains(['"', '\\']) {
+        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    } else {
+        name.to_owned()
+    }
 }
 
 /// A name with a blank ends with a tab in these lines, so that readers find its end.
@@ -225,7 +270,12 @@ mod tests {
         Some(Stored::Link { target: target.into() })
     }
 
-    fn check(at: &str, before: Option<Stored>, after: Option<Stored>, expected: Option<(ChangeKind, u32, u32, &str)>) {
+    fn check(
+        at: &str,
+        before: Option<Stored>,
+        after: Option<Stored>,
+        expected: Option<(ChangeKind, u32, u32, &str)>,
+    ) {
         let path = RepoPath::parse(at).unwrap();
         let change = |(kind, added, removed, patch): (ChangeKind, u32, u32, &str)| FileChange {
             path: path.clone(),
@@ -233,7 +283,10 @@ mod tests {
             added,
             removed,
             patch: patch.to_owned(),
-            binary_bytes: after.as_ref().filter(|_| patch.contains("Binary")).map(|after| content_of(after).len() as u64),
+            binary_bytes: after
+                .as_ref()
+                .filter(|_| patch.contains("Binary"))
+                .map(|after| content_of(after).len() as u64),
             withheld: false,
         };
         assert_eq!(compare(&path, before.as_ref(), after.as_ref()), expected.map(change));
@@ -242,33 +295,48 @@ mod tests {
     #[test]
     fn shows_changed_lines_with_three_around_them() {
         let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-        let patch = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
-        check("f", file(before), file(&before.replace('5', "five")), Some((ChangeKind::Modified, 1, 1, patch)));
+        let patch = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n \
+                     4\n-5\n+five\n 6\n 7\n 8\n";
+        check(
+            "f",
+            file(before),
+            file(&before.replace('5', "five")),
+            Some((ChangeKind::Modified, 1, 1, patch)),
+        );
         check("f", file(before), file(before), None);
         check("f", None, None, None);
     }
 
     #[test]
     fn says_when_the_last_line_has_no_end() {
-        let patch = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n";
+        let patch = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at \
+                     end of file\n";
         check("f", file("a\n"), file("a"), Some((ChangeKind::Modified, 1, 1, patch)));
     }
 
     #[test]
     fn shows_new_and_gone_files_against_nothing() {
-        let added = "diff --git a/f b/f\nnew file mode 100755\n--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n";
+        let added = "diff --git a/f b/f\nnew file mode 100755\n--- /dev/null\n+++ b/f\n@@ -0,0 \
+                     +1,2 @@\n+a\n+b\n";
         check("f", None, tool("a\nb\n"), Some((ChangeKind::Added, 2, 0, added)));
-        let deleted = "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n";
+        let deleted = "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ \
+                       -1 +0,0 @@\n-a\n";
         check("f", file("a\n"), None, Some((ChangeKind::Deleted, 0, 1, deleted)));
-        check("f", None, file(""), Some((ChangeKind::Added, 0, 0, "diff --git a/f b/f\nnew file mode 100644\n")));
+        check(
+            "f",
+            None,
+            file(""),
+            Some((ChangeKind::Added, 0, 0, "diff --git a/f b/f\nnew file mode 100644\n")),
+        );
     }
 
     #[test]
     fn shows_modes_and_links() {
         let mode = "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n";
         check("f", file("a"), tool("a"), Some((ChangeKind::Modified, 0, 0, mode)));
-        let swapped = "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n\
-                       diff --git a/f b/f\nnew file mode 120000\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
+        let swapped = "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ \
+                       -1 +0,0 @@\n-a\ndiff --git a/f b/f\nnew file mode 120000\n--- \
+                       /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n";
         check("f", file("a\n"), link("x"), Some((ChangeKind::Modified, 1, 1, swapped)));
     }
 
@@ -276,10 +344,12 @@ mod tests {
     fn does_not_show_binary_content() {
         let patch = "diff --git a/f b/f\nBinary files a/f and b/f differ\n";
         check("f", file("a\0b"), file("a"), Some((ChangeKind::Modified, 0, 0, patch)));
-        let added = "diff --git a/f b/f\nnew file mode 100644\nBinary files /dev/null and b/f differ\n";
+        let added =
+            "diff --git a/f b/f\nnew file mode 100644\nBinary files /dev/null and b/f differ\n";
         check("f", None, file("\0"), Some((ChangeKind::Added, 0, 0, added)));
         let latin = Some(Stored::File { content: b"caf\xe9\n".to_vec(), executable: false });
-        let shown = "diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+caf\u{fffd}\n";
+        let shown = "diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 \
+                     @@\n+caf\u{fffd}\n";
         check("f", None, latin, Some((ChangeKind::Added, 1, 0, shown)));
     }
 
@@ -292,7 +362,8 @@ mod tests {
 
     #[test]
     fn marks_the_end_of_odd_names() {
-        let patch = "diff --git a/a b b/a b\nnew file mode 100644\n--- /dev/null\n+++ b/a b\t\n@@ -0,0 +1 @@\n+x\n";
+        let patch = "diff --git a/a b b/a b\nnew file mode 100644\n--- /dev/null\n+++ b/a b\t\n@@ \
+                     -0,0 +1 @@\n+x\n";
         check("a b", None, file("x\n"), Some((ChangeKind::Added, 1, 0, patch)));
         let quoted = "diff --git \"a/a\\\"b\" \"b/a\\\"b\"\nnew file mode 100644\n";
         check("a\"b", None, file(""), Some((ChangeKind::Added, 0, 0, quoted)));

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use crate::repo::{CommitId, Repo};
 use locum_base::path::RepoPath;
 
-/// A repository with one commit: `src/lib.rs`, `run.sh` (executable), `link` to it, `latin` (no UTF-8), `old/only`.
+/// A repository with one commit: `src/lib.rs`, `run.sh` (executable), `link` to it, `latin` (no
+/// UTF-8), `old/only`.
 pub(super) struct Fixture {
     _folder: TempDir,
     pub(super) root: PathBuf,
@@ -90,7 +91,8 @@ pub(super) fn commit_all(git: &Repository, message: &str) -> git2::Oid {
     let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
     let author = Signature::now("Test", "test@example.org").unwrap();
     let parent = git.head().ok().map(|head| head.peel_to_commit().unwrap());
-    git.commit(Some("HEAD"), &author, &author, message, &tree, &parent.iter().collect::<Vec<_>>()).unwrap()
+    git.commit(Some("HEAD"), &author, &author, message, &tree, &parent.iter().collect::<Vec<_>>())
+        .unwrap()
 }
 
 fn list(root: &Path, folder: &Path, found: &mut Vec<String>) {

@@ -1,4 +1,5 @@
-//! The checkout: files beneath its root, git objects, and the git program. Every effect takes a permit.
+//! The checkout: files beneath its root, git objects, and the git program. Every effect takes a
+//! permit.
 
 #[cfg(test)]
 mod attacks;

@@ -1,14 +1,18 @@
 //! Three-way merges of what sub-tasks changed beside each other.
 //!
-//! In: three commits and the paths that differ between them. Out: a commit that holds both sides, or what is in conflict, both sides of it.
-//! Nothing is written but objects: bringing the result into a checkout is the caller's. Only the named paths are looked at, whatever else
-//! the repository holds; a file that one side moved takes what the other side changed along. It is all or nothing: a side in conflict is
-//! not taken over in part.
+//! In: three commits and the paths that differ between them. Out: a commit that holds both sides,
+//! or what is in conflict, both sides of it. Nothing is written but objects: bringing the result
+//! into a checkout is the caller's. Only the named paths are looked at, whatever else the
+//! repository holds; a file that one side moved takes what the other side changed along. It is all
+//! or nothing: a side in conflict is not taken over in part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use git2::{FileMode, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid, Signature, Tree};
+use git2::{
+    FileMode, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, ObjectType, Oid,
+    Signature, Tree,
+};
 
 use crate::repo::{CommitId, Repo, RepoError};
 use crate::trees::TreeChanges;
@@ -55,7 +59,8 @@ pub struct Conflict {
     pub path: RepoPath,
     /// What is wrong, as part of a sentence: `both sides changed the same lines`.
     pub what: String,
-    /// Both sides of the lines in conflict between git's markers, clipped; empty where there are no lines.
+    /// Both sides of the lines in conflict between git's markers, clipped; empty where there are no
+    /// lines.
     pub sides: String,
 }
 
@@ -74,17 +79,25 @@ impl Repo {
         );
         let trees = (self.small_tree(&base)?, self.small_tree(&ours)?, self.small_tree(&theirs)?);
         let mut options = MergeOptions::new();
-        let index = self.git.merge_trees(&trees.0, &trees.1, &trees.2, Some(options.find_renames(true)))?;
+        let index =
+            self.git.merge_trees(&trees.0, &trees.1, &trees.2, Some(options.find_renames(true)))?;
         if index.has_conflicts() {
             let conflicts = index.conflicts()?.map(|conflict| {
                 let conflict = conflict?;
-                self.conflict(conflict.ancestor.as_ref(), conflict.our.as_ref(), conflict.their.as_ref())
+                self.conflict(
+                    conflict.ancestor.as_ref(),
+                    conflict.our.as_ref(),
+                    conflict.their.as_ref(),
+                )
             });
             return Ok(Merged::Conflicts(conflicts.collect::<Result<_, RepoError>>()?));
         }
         let mut merged: BTreeMap<RepoPath, Entry> = BTreeMap::new();
         for entry in index.iter() {
-            merged.insert(named(&entry.path)?, (entry.id, i32::try_from(entry.mode).unwrap_or_default()));
+            merged.insert(
+                named(&entry.path)?,
+                (entry.id, i32::try_from(entry.mode).unwrap_or_default()),
+            );
         }
         let mut changes = TreeChanges::default();
         let mut changed = BTreeSet::new();
@@ -97,7 +110,14 @@ impl Repo {
         let (ours, theirs) = (self.find(sides.ours)?, self.find(sides.theirs)?);
         let tree = self.git.find_tree(changes.apply(&self.git, &ours.tree()?)?)?;
         let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
-        let id = self.git.commit(None, &author, &author, "merge of a sub-task", &tree, &[&ours, &theirs])?;
+        let id = self.git.commit(
+            None,
+            &author,
+            &author,
+            "merge of a sub-task",
+            &tree,
+            &[&ours, &theirs],
+        )?;
         Ok(Merged::Whole { commit: CommitId::of(id), changed })
     }
 
@@ -105,12 +125,21 @@ impl Repo {
     ///
     /// # Errors
     /// When a commit is not there.
-    pub fn differing(&self, one: &CommitId, other: &CommitId, touched: &BTreeSet<RepoPath>) -> Result<BTreeSet<RepoPath>, RepoError> {
+    pub fn differing(
+        &self,
+        one: &CommitId,
+        other: &CommitId,
+        touched: &BTreeSet<RepoPath>,
+    ) -> Result<BTreeSet<RepoPath>, RepoError> {
         let (one, other) = (self.entries(one, touched)?, self.entries(other, touched)?);
         Ok(touched.iter().filter(|path| one.get(*path) != other.get(*path)).cloned().collect())
     }
 
-    fn entries(&self, commit: &CommitId, paths: &BTreeSet<RepoPath>) -> Result<BTreeMap<RepoPath, Entry>, RepoError> {
+    fn entries(
+        &self,
+        commit: &CommitId,
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<BTreeMap<RepoPath, Entry>, RepoError> {
         let tree = self.tree_of(commit)?;
         let mut found = BTreeMap::new();
         for path in paths.iter().filter(|path| !path.is_root()) {
@@ -136,9 +165,18 @@ impl Repo {
         Ok(self.git.find_tree(changes.apply(&self.git, &nothing)?)?)
     }
 
-    fn conflict(&self, base: Option<&IndexEntry>, ours: Option<&IndexEntry>, theirs: Option<&IndexEntry>) -> Result<Conflict, RepoError> {
+    fn conflict(
+        &self,
+        base: Option<&IndexEntry>,
+        ours: Option<&IndexEntry>,
+        theirs: Option<&IndexEntry>,
+    ) -> Result<Conflict, RepoError> {
         let Some(shown) = ours.or(theirs).or(base) else {
-            return Ok(Conflict { path: RepoPath::root(), what: "the sides cannot be merged".to_owned(), sides: String::new() });
+            return Ok(Conflict {
+                path: RepoPath::root(),
+                what: "the sides cannot be merged".to_owned(),
+                sides: String::new(),
+            });
         };
         let path = named(&shown.path)?;
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
@@ -150,20 +188,32 @@ impl Repo {
             return Ok(Conflict { path, what: what.to_owned(), sides: String::new() });
         };
         let content = |entry: Option<&IndexEntry>| -> Result<Vec<u8>, RepoError> {
-            entry.map_or(Ok(Vec::new()), |entry| Ok(self.git.find_blob(entry.id)?.content().to_vec()))
+            entry.map_or(Ok(Vec::new()), |entry| {
+                Ok(self.git.find_blob(entry.id)?.content().to_vec())
+            })
         };
         let (before, mine, other) = (content(base)?, content(Some(ours))?, content(Some(theirs))?);
         if [&before, &mine, &other].iter().any(|content| content.contains(&0)) {
-            return Ok(Conflict { path, what: "a binary file, changed on both sides".to_owned(), sides: String::new() });
+            return Ok(Conflict {
+                path,
+                what: "a binary file, changed on both sides".to_owned(),
+                sides: String::new(),
+            });
         }
-        let what = if base.is_none() { "added on both sides, with different content" } else { "both sides changed the same lines" };
+        let what = if base.is_none() {
+            "added on both sides, with different content"
+        } else {
+            "both sides changed the same lines"
+        };
         Ok(Conflict { path, what: what.to_owned(), sides: sides_of(&before, &mine, &other)? })
     }
 }
 
-/// Returns the hunks in which two sides contradict each other, each with the line it begins at in the merged text.
+/// Returns the hunks in which two sides contradict each other, each with the line it begins at in
+/// the merged text.
 fn sides_of(before: &[u8], ours: &[u8], theirs: &[u8]) -> Result<String, RepoError> {
-    let (mut before_input, mut our_input, mut their_input) = (MergeFileInput::new(), MergeFileInput::new(), MergeFileInput::new());
+    let (mut before_input, mut our_input, mut their_input) =
+        (MergeFileInput::new(), MergeFileInput::new(), MergeFileInput::new());
     before_input.content(before);
     our_input.content(ours);
     their_input.content(theirs);
@@ -225,7 +275,11 @@ mod tests {
     }
 
     impl Two {
-        fn new(touched: &[&str], before: impl FnOnce(&Fixture), ours: impl FnOnce(&Fixture)) -> Self {
+        fn new(
+            touched: &[&str],
+            before: impl FnOnce(&Fixture),
+            ours: impl FnOnce(&Fixture),
+        ) -> Self {
             let fixture = Fixture::new();
             let touched = paths(touched);
             before(&fixture);
@@ -238,8 +292,17 @@ mod tests {
 
         fn merge(&self, theirs: impl FnOnce(&Fixture)) -> Merged {
             theirs(&self.fixture);
-            let theirs = self.fixture.repo.checkpoint("theirs", &self.base, &self.touched, "theirs").unwrap();
-            let sides = Sides { base: &self.base, ours: &self.ours, theirs: &theirs, touched: &self.touched };
+            let theirs = self
+                .fixture
+                .repo
+                .checkpoint("theirs", &self.base, &self.touched, "theirs")
+                .unwrap();
+            let sides = Sides {
+                base: &self.base,
+                ours: &self.ours,
+                theirs: &theirs,
+                touched: &self.touched,
+            };
             self.fixture.repo.merge(&sides).unwrap()
         }
 
@@ -283,13 +346,19 @@ mod tests {
         });
         assert_eq!(changed, ["b", "gone", "run.sh", "t"]);
         assert_eq!(two.read("t"), TEN.replace("2\n", "two\n").replace("9\n", "nine\n"));
-        assert_eq!((two.read("a").as_str(), two.fixture.root.join("gone").exists()), ("ours", false));
+        assert_eq!(
+            (two.read("a").as_str(), two.fixture.root.join("gone").exists()),
+            ("ours", false)
+        );
     }
 
     #[test]
     fn a_moved_file_takes_the_other_sides_change_along() {
-        let two =
-            Two::new(&["t", "folder/t"], |fixture| fixture.write("t", TEN), |fixture| fixture.write("t", TEN.replace("2\n", "two\n")));
+        let two = Two::new(
+            &["t", "folder/t"],
+            |fixture| fixture.write("t", TEN),
+            |fixture| fixture.write("t", TEN.replace("2\n", "two\n")),
+        );
         let changed = two.whole(|fixture| {
             fixture.remove("t");
             fixture.write("folder/t", TEN);
@@ -306,10 +375,19 @@ mod tests {
 
     #[test]
     fn two_sides_of_one_line_are_shown_with_what_was_before() {
-        let two = Two::new(&["t"], |fixture| fixture.write("t", TEN), |fixture| fixture.write("t", TEN.replace("5\n", "five\n")));
+        let two = Two::new(
+            &["t"],
+            |fixture| fixture.write("t", TEN),
+            |fixture| fixture.write("t", TEN.replace("5\n", "five\n")),
+        );
         let conflicts = two.conflicts(|fixture| fixture.write("t", TEN.replace("5\n", "cinq\n")));
-        let sides = "@@ line 5 @@\n<<<<<<< here\nfive\n||||||| before\n5\n=======\ncinq\n>>>>>>> sub-task\n";
-        let expected = Conflict { path: path("t"), what: "both sides changed the same lines".into(), sides: sides.into() };
+        let sides = "@@ line 5 @@\n<<<<<<< here\nfive\n||||||| before\n5\n=======\ncinq\n>>>>>>> \
+                     sub-task\n";
+        let expected = Conflict {
+            path: path("t"),
+            what: "both sides changed the same lines".into(),
+            sides: sides.into(),
+        };
         assert_eq!(conflicts, [expected]);
     }
 
@@ -318,14 +396,30 @@ mod tests {
         let binary = |last: u8| vec![0, 1, 2, last];
         let what = |touched: &[&str], ours: &dyn Fn(&Fixture), theirs: &dyn Fn(&Fixture)| {
             let two = Two::new(touched, |fixture| fixture.write("t", TEN), |fixture| ours(fixture));
-            two.conflicts(|fixture| theirs(fixture)).into_iter().map(|conflict| conflict.what).collect::<Vec<_>>().join("; ")
+            two.conflicts(|fixture| theirs(fixture))
+                .into_iter()
+                .map(|conflict| conflict.what)
+                .collect::<Vec<_>>()
+                .join("; ")
         };
         let change = |fixture: &Fixture| fixture.write("t", TEN.replace("5\n", "five\n"));
         let remove = |fixture: &Fixture| fixture.remove("t");
         assert!(what(&["t"], &change, &remove).contains("removed by the sub-task"));
         assert!(what(&["t"], &remove, &change).contains("removed here"));
-        assert!(what(&["n"], &|fixture| fixture.write("n", "a\n"), &|fixture| fixture.write("n", "b\n")).contains("added on both sides"));
-        assert!(what(&["n"], &|fixture| fixture.write("n", binary(3)), &|fixture| fixture.write("n", binary(4))).contains("binary"));
-        assert!(what(&["n", "n/x"], &|fixture| fixture.write("n", "a\n"), &|fixture| fixture.write("n/x", "b\n")).contains("folder"));
+        assert!(
+            what(&["n"], &|fixture| fixture.write("n", "a\n"), &|fixture| fixture
+                .write("n", "b\n"))
+            .contains("added on both sides")
+        );
+        assert!(
+            what(&["n"], &|fixture| fixture.write("n", binary(3)), &|fixture| fixture
+                .write("n", binary(4)))
+            .contains("binary")
+        );
+        assert!(
+            what(&["n", "n/x"], &|fixture| fixture.write("n", "a\n"), &|fixture| fixture
+                .write("n/x", "b\n"))
+            .contains("folder")
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! `Rebuilt`: a commit as somebody else can make it anew from the one before it: each path that changes with its mode and content.
+//! `Rebuilt`: a commit as somebody else can make it anew from the one before it: each path that
+//! changes with its mode and content.
 //!
-//! In: a commit of one parent. Out: what a forge's API needs, and the tree that has to come of it. What cannot be told that way is refused.
+//! In: a commit of one parent. Out: what a forge's API needs, and the tree that has to come of it.
+//! What cannot be told that way is refused.
 
 use git2::{Delta, DiffOptions, FileMode};
 
@@ -48,18 +50,27 @@ impl Repo {
     /// Returns a commit as it can be made anew.
     ///
     /// # Errors
-    /// [`RepoError::NotTold`] for a path that is no text, a submodule, or too much content; when an object cannot be read.
+    /// [`RepoError::NotTold`] for a path that is no text, a submodule, or too much content; when an
+    /// object cannot be read.
     pub fn rebuilt(&self, commit: &CommitId) -> Result<Rebuilt, RepoError> {
         let made = self.find(commit)?;
         let parent = made.parent(0)?;
         let (before, after) = (parent.tree()?, made.tree()?);
         let mut options = DiffOptions::new();
-        let diff = self.git.diff_tree_to_tree(Some(&before), Some(&after), Some(options.include_typechange(true)))?;
+        let diff = self.git.diff_tree_to_tree(
+            Some(&before),
+            Some(&after),
+            Some(options.include_typechange(true)),
+        )?;
         let mut bytes = 0;
         let mut entries = Vec::new();
         for delta in diff.deltas() {
-            let file = if delta.status() == Delta::Deleted { delta.old_file() } else { delta.new_file() };
-            let path = file.path_bytes().and_then(|path| std::str::from_utf8(path).ok()).map(str::to_owned);
+            let file =
+                if delta.status() == Delta::Deleted { delta.old_file() } else { delta.new_file() };
+            let path = file
+                .path_bytes()
+                .and_then(|path| std::str::from_utf8(path).ok())
+                .map(str::to_owned);
             let path = path.ok_or_else(|| RepoError::NotTold("a path is not UTF-8".to_owned()))?;
             if delta.status() == Delta::Deleted {
                 entries.push(RebuiltEntry { path, now: None });
@@ -70,17 +81,26 @@ impl Repo {
                 FileMode::BlobExecutable => "100755",
                 FileMode::Link => "120000",
                 FileMode::Commit | FileMode::Tree | FileMode::Unreadable => {
-                    return Err(RepoError::NotTold(format!("`{path}` is neither a file nor a link")));
+                    return Err(RepoError::NotTold(format!(
+                        "`{path}` is neither a file nor a link"
+                    )));
                 }
             };
             let blob = self.git.find_blob(file.id())?;
             bytes += blob.size();
             if bytes > REBUILT_LIMIT_BYTES {
-                return Err(RepoError::NotTold(format!("its files have more than {} MiB", REBUILT_LIMIT_BYTES >> 20)));
+                return Err(RepoError::NotTold(format!(
+                    "its files have more than {} MiB",
+                    REBUILT_LIMIT_BYTES >> 20
+                )));
             }
             entries.push(RebuiltEntry {
                 path,
-                now: Some(RebuiltFile { mode, blob: file.id().to_string(), content: blob.content().to_vec() }),
+                now: Some(RebuiltFile {
+                    mode,
+                    blob: file.id().to_string(),
+                    content: blob.content().to_vec(),
+                }),
             });
         }
         let message = made.message().unwrap_or_default().to_owned();
@@ -103,15 +123,33 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write("new", "n");
         fixture.write("tool", "#!/bin/sh\n");
-        std::fs::set_permissions(fixture.root.join("tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(fixture.root.join("tool"), std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         std::os::unix::fs::symlink("new", fixture.root.join("shortcut")).unwrap();
         fixture.remove("latin");
         let touched = paths(&["new", "tool", "shortcut", "latin"]);
-        let new = NewCommit { parent: &fixture.base, touched: &touched, message: "subject\n", author: ("a", "a@example.org") };
+        let new = NewCommit {
+            parent: &fixture.base,
+            touched: &touched,
+            message: "subject\n",
+            author: ("a", "a@example.org"),
+        };
         let commit = fixture.repo.commit(&new).unwrap();
         let told = fixture.repo.rebuilt(&commit).unwrap();
-        let entries: Vec<_> = told.entries.iter().map(|entry| (entry.path.as_str(), entry.now.as_ref().map(|file| file.mode))).collect();
-        assert_eq!(entries, [("latin", None), ("new", Some("100644")), ("shortcut", Some("120000")), ("tool", Some("100755"))]);
+        let entries: Vec<_> = told
+            .entries
+            .iter()
+            .map(|entry| (entry.path.as_str(), entry.now.as_ref().map(|file| file.mode)))
+            .collect();
+        assert_eq!(
+            entries,
+            [
+                ("latin", None),
+                ("new", Some("100644")),
+                ("shortcut", Some("120000")),
+                ("tool", Some("100755"))
+            ]
+        );
         assert_eq!((told.parent, told.message.as_str()), (fixture.base.clone(), "subject\n"));
         assert_eq!(told.entries[2].now.as_ref().unwrap().content, b"new");
     }

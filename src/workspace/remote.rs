@@ -1,7 +1,8 @@
 //! `Remote`: where commits are fetched from and pushed to, and the token for it.
 //!
-//! In: a URL from a forge or a maintainer. Out: a checked one: `https`, plain `http` on this machine only, or a local folder. Never
-//! a URL that runs a program, carries a password, or reads as an option.
+//! In: a URL from a forge or a maintainer. Out: a checked one: `https`, plain `http` on this
+//! machine only, or a local folder. Never a URL that runs a program, carries a password, or reads
+//! as an option.
 
 use base64::Engine as _;
 
@@ -30,7 +31,8 @@ pub enum RemoteError {
 }
 
 impl Remote {
-    /// Checks where to fetch from and push to. The token goes to this host only, and nowhere for a local folder.
+    /// Checks where to fetch from and push to. The token goes to this host only, and nowhere for a
+    /// local folder.
     ///
     /// # Errors
     /// When the URL is of another kind or holds a password.
@@ -68,12 +70,16 @@ impl Remote {
         self.protocol
     }
 
-    /// Returns a configuration file that makes git send the token, to this host only, in place of any a repository has for it.
+    /// Returns a configuration file that makes git send the token, to this host only, in place of
+    /// any a repository has for it.
     pub(super) fn authorization(&self) -> Option<String> {
         let origin = url::Url::parse(&self.url).map(|url| url.origin().ascii_serialization());
         let (Some(token), Ok(origin)) = (&self.token, origin) else { return None };
         // An empty value takes back what was set before: two such headers are refused.
-        Some(format!("[http \"{origin}/\"]\n\textraHeader =\n\textraHeader = \"Authorization: Basic {}\"\n", basic(token)))
+        Some(format!(
+            "[http \"{origin}/\"]\n\textraHeader =\n\textraHeader = \"Authorization: Basic {}\"\n",
+            basic(token)
+        ))
     }
 
     /// Returns the token, and what of it stands in the header.
@@ -118,10 +124,24 @@ mod tests {
 
     #[test]
     fn refuses_every_other() {
-        for url in
-            ["ext::sh -c x", "ssh://h/a", "git@h:a/b", "git://h/a", "--upload-pack=x", "-x", "", "a/b", "file://h/a", "/a\nb", "fd::3"]
-        {
-            assert_eq!(Remote::parse(url, None).err(), Some(RemoteError::Unsupported(url.to_owned())), "{url}");
+        for url in [
+            "ext::sh -c x",
+            "ssh://h/a",
+            "git@h:a/b",
+            "git://h/a",
+            "--upload-pack=x",
+            "-x",
+            "",
+            "a/b",
+            "file://h/a",
+            "/a\nb",
+            "fd::3",
+        ] {
+            assert_eq!(
+                Remote::parse(url, None).err(),
+                Some(RemoteError::Unsupported(url.to_owned())),
+                "{url}"
+            );
         }
         assert_eq!(Remote::parse("https://user:pw@h/a", None).err(), Some(RemoteError::Password));
         let plain = "http://example.org/a";
@@ -133,7 +153,9 @@ mod tests {
         let token = || Some(Secret::new("t0ken-value"));
         let remote = Remote::parse("https://example.org:8443/a/b.git", token()).unwrap();
         let header = "Authorization: Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4tdmFsdWU=";
-        let settings = format!("[http \"https://example.org:8443/\"]\n\textraHeader =\n\textraHeader = \"{header}\"\n");
+        let settings = format!(
+            "[http \"https://example.org:8443/\"]\n\textraHeader =\n\textraHeader = \"{header}\"\n"
+        );
         assert_eq!(remote.authorization(), Some(settings));
         assert!(remote.secrets().iter().any(|secret| header.ends_with(secret.expose())));
         assert!(!format!("{remote:?}").contains("t0ken"));

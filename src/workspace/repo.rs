@@ -1,8 +1,9 @@
-//! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows what it touched.
+//! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows
+//! what it touched.
 //!
-//! In: commits and touched paths. Out: files of commits, differences, names of commits. Recording is in `checkpoint` and
-//! `commit`; whatever needs the network or a look at every file is `git_binary`'s. libgit2 runs no hook, filter or monitor
-//! that a repository configures.
+//! In: commits and touched paths. Out: files of commits, differences, names of commits. Recording
+//! is in `checkpoint` and `commit`; whatever needs the network or a look at every file is
+//! `git_binary`'s. libgit2 runs no hook, filter or monitor that a repository configures.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,10 @@ pub enum RepoError {
     #[error("`{0}` is a bare repository; a checkout is needed")]
     Bare(String),
     /// The repository belongs to another user, and git does not trust it.
-    #[error("`{0}` belongs to another user; `git config --global --add safe.directory {0}` says that it may be used")]
+    #[error(
+        "`{0}` belongs to another user; `git config --global --add safe.directory {0}` says that \
+         it may be used"
+    )]
     NotTrusted(String),
     /// The repository has no commit yet.
     #[error("the repository has no commit yet")]
@@ -50,7 +54,9 @@ pub enum RepoError {
     #[error("branch `{0}` has commits the new one does not build on, and is never overwritten")]
     NotFastForward(String),
     /// A file is kept by git through a filter, which is a program and is not run.
-    #[error("`{path}` is kept through the filter `{filter}`, which is not run; it cannot be committed")]
+    #[error(
+        "`{path}` is kept through the filter `{filter}`, which is not run; it cannot be committed"
+    )]
     Filtered {
         /// The file.
         path: RepoPath,
@@ -126,14 +132,16 @@ impl Repo {
         let shown = folder.display().to_string();
         let absent = |_| RepoError::NotARepository(shown.clone());
         let folder = folder.canonicalize().map_err(absent)?;
-        // Objects are only ever made of ids that were just read or written: looking each one up again doubles the cost.
+        // Objects are only ever made of ids that were just read or written: looking each one up
+        // again doubles the cost.
         git2::opts::strict_object_creation(false);
         let no_ceilings: [PathBuf; 0] = [];
-        let git = Repository::open_ext(&folder, RepositoryOpenFlags::empty(), no_ceilings).map_err(|error| match error.code() {
-            ErrorCode::NotFound => RepoError::NotARepository(shown.clone()),
-            ErrorCode::Owner => RepoError::NotTrusted(shown.clone()),
-            _ => RepoError::Git(error),
-        })?;
+        let git = Repository::open_ext(&folder, RepositoryOpenFlags::empty(), no_ceilings)
+            .map_err(|error| match error.code() {
+                ErrorCode::NotFound => RepoError::NotARepository(shown.clone()),
+                ErrorCode::Owner => RepoError::NotTrusted(shown.clone()),
+                _ => RepoError::Git(error),
+            })?;
         let root = git.workdir().ok_or_else(|| RepoError::Bare(shown.clone()))?;
         let checkout = Checkout::open(root).map_err(absent)?;
         // `core.worktree` may name a place that has nothing to do with the folder asked for.
@@ -149,7 +157,8 @@ impl Repo {
         self.checkout.root()
     }
 
-    /// Returns git's own folders: the checkout's, and the one it shares with its worktrees where that is another.
+    /// Returns git's own folders: the checkout's, and the one it shares with its worktrees where
+    /// that is another.
     #[must_use]
     pub fn git_folders(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.git.path().to_owned(), self.git.commondir().to_owned()];
@@ -162,7 +171,8 @@ impl Repo {
     /// # Errors
     /// When there is none; [`RepoError::Empty`] for `HEAD` of a repository without commits.
     pub fn commit_of(&self, revision: &str) -> Result<CommitId, RepoError> {
-        let unborn = matches!(self.git.head(), Err(error) if error.code() == ErrorCode::UnbornBranch);
+        let unborn =
+            matches!(self.git.head(), Err(error) if error.code() == ErrorCode::UnbornBranch);
         if revision == "HEAD" && unborn {
             return Err(RepoError::Empty);
         }
@@ -185,11 +195,17 @@ impl Repo {
         target.strip_prefix("refs/heads/").map(str::to_owned)
     }
 
-    /// Reads one file of a commit; `None` when it is not there or not a regular file. At most `limit_bytes`.
+    /// Reads one file of a commit; `None` when it is not there or not a regular file. At most
+    /// `limit_bytes`.
     ///
     /// # Errors
     /// When the commit is not there or the file is larger.
-    pub fn file_at(&self, commit: &CommitId, path: &RepoPath, limit_bytes: u64) -> Result<Option<TreeFile>, RepoError> {
+    pub fn file_at(
+        &self,
+        commit: &CommitId,
+        path: &RepoPath,
+        limit_bytes: u64,
+    ) -> Result<Option<TreeFile>, RepoError> {
         let tree = self.tree_of(commit)?;
         let entry = match tree.get_path(Path::new(path.as_str())) {
             Ok(entry) => entry,
@@ -205,15 +221,23 @@ impl Repo {
             return Err(FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes }.into());
         }
         let blob = self.git.find_blob(entry.id())?;
-        Ok(Some(TreeFile { path: path.clone(), text: String::from_utf8_lossy(blob.content()).into_owned() }))
+        Ok(Some(TreeFile {
+            path: path.clone(),
+            text: String::from_utf8_lossy(blob.content()).into_owned(),
+        }))
     }
 
-    /// Lists the regular files of a commit below a folder, sorted, at most `limit` of them; none when the folder is not there.
-    /// Names that are no [`RepoPath`] are left out.
+    /// Lists the regular files of a commit below a folder, sorted, at most `limit` of them; none
+    /// when the folder is not there. Names that are no [`RepoPath`] are left out.
     ///
     /// # Errors
     /// When the commit is not there.
-    pub fn list_at(&self, commit: &CommitId, folder: &RepoPath, limit: usize) -> Result<Vec<RepoPath>, RepoError> {
+    pub fn list_at(
+        &self,
+        commit: &CommitId,
+        folder: &RepoPath,
+        limit: usize,
+    ) -> Result<Vec<RepoPath>, RepoError> {
         let tree = self.tree_of(commit)?;
         let mut found = Vec::new();
         if folder.is_root() {
@@ -235,7 +259,11 @@ impl Repo {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn changes(&self, base: &CommitId, touched: &BTreeSet<RepoPath>) -> Result<Vec<FileChange>, RepoError> {
+    pub fn changes(
+        &self,
+        base: &CommitId,
+        touched: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<FileChange>, RepoError> {
         let tree = self.tree_of(base)?;
         let mut attributes = Attributes::new(&self.git, &tree);
         let mut changes = Vec::new();
@@ -260,14 +288,24 @@ impl Repo {
     }
 
     /// Git's own order of a tree is the order of whole paths.
-    fn list_below(&self, tree: &Tree<'_>, folder: &RepoPath, limit: usize, found: &mut Vec<RepoPath>) -> Result<(), RepoError> {
+    fn list_below(
+        &self,
+        tree: &Tree<'_>,
+        folder: &RepoPath,
+        limit: usize,
+        found: &mut Vec<RepoPath>,
+    ) -> Result<(), RepoError> {
         for entry in tree {
             if found.len() >= limit {
                 return Ok(());
             }
-            let Some(path) = entry.name().ok().and_then(|name| folder.join(name).ok()) else { continue };
+            let Some(path) = entry.name().ok().and_then(|name| folder.join(name).ok()) else {
+                continue;
+            };
             match entry.kind() {
-                Some(ObjectType::Tree) => self.list_below(&self.git.find_tree(entry.id())?, &path, limit, found)?,
+                Some(ObjectType::Tree) => {
+                    self.list_below(&self.git.find_tree(entry.id())?, &path, limit, found)?
+                }
                 _ if is_regular(entry.filemode()) => found.push(path),
                 _ => {}
             }
@@ -289,7 +327,9 @@ impl std::fmt::Display for CommitId {
 }
 
 fn is_regular(mode: i32) -> bool {
-    [FileMode::Blob, FileMode::BlobExecutable, FileMode::BlobGroupWritable].map(i32::from).contains(&mode)
+    [FileMode::Blob, FileMode::BlobExecutable, FileMode::BlobGroupWritable]
+        .map(i32::from)
+        .contains(&mode)
 }
 
 #[cfg(test)]
@@ -321,7 +361,11 @@ mod tests {
         assert!(matches!(empty.commit_of("HEAD"), Err(RepoError::Empty)));
         assert_eq!(empty.branch().as_deref(), Some("main"));
         let elsewhere = init(&folder.path().join("elsewhere"));
-        elsewhere.config().unwrap().set_str("core.worktree", folder.path().join("empty").to_str().unwrap()).unwrap();
+        elsewhere
+            .config()
+            .unwrap()
+            .set_str("core.worktree", folder.path().join("empty").to_str().unwrap())
+            .unwrap();
         assert!(matches!(error(&folder.path().join("elsewhere")), RepoError::NotARepository(_)));
     }
 
@@ -331,8 +375,13 @@ mod tests {
         for revision in ["HEAD", "main", "refs/heads/main", fixture.base.0.as_str()] {
             assert_eq!(fixture.repo.commit_of(revision).unwrap(), fixture.base, "{revision}");
         }
-        for revision in ["none", "", "HEAD~1", "HEAD:src", "0000000000000000000000000000000000000000"] {
-            assert!(matches!(fixture.repo.commit_of(revision), Err(RepoError::NoRevision(_))), "{revision}");
+        for revision in
+            ["none", "", "HEAD~1", "HEAD:src", "0000000000000000000000000000000000000000"]
+        {
+            assert!(
+                matches!(fixture.repo.commit_of(revision), Err(RepoError::NoRevision(_))),
+                "{revision}"
+            );
         }
     }
 
@@ -342,7 +391,10 @@ mod tests {
         let second = fixture.root.parent().unwrap().join("second");
         fixture.repo.git.worktree("second", &second, None).unwrap();
         let repo = Repo::open(&second).unwrap();
-        assert_eq!((repo.branch().as_deref(), repo.commit_of("HEAD").unwrap()), (Some("second"), fixture.base.clone()));
+        assert_eq!(
+            (repo.branch().as_deref(), repo.commit_of("HEAD").unwrap()),
+            (Some("second"), fixture.base.clone())
+        );
         fixture.repo.git.set_head_detached(git2::Oid::from_str(&fixture.base.0).unwrap()).unwrap();
         assert_eq!(fixture.repo.branch(), None);
         assert_eq!(fixture.repo.commit_of("HEAD").unwrap(), fixture.base);
@@ -352,16 +404,22 @@ mod tests {
     fn reads_files_of_a_commit_not_of_the_checkout() {
         let fixture = Fixture::new();
         fixture.write("src/lib.rs", "changed");
-        let text = |at: &str| fixture.repo.file_at(&fixture.base, &path(at), 100).unwrap().map(|file| file.text);
+        let text = |at: &str| {
+            fixture.repo.file_at(&fixture.base, &path(at), 100).unwrap().map(|file| file.text)
+        };
         assert_eq!(text("src/lib.rs").as_deref(), Some("one\ntwo\nthree\n"));
         assert_eq!(text("latin").as_deref(), Some("caf\u{fffd}\n"));
         for absent in ["none", "src", "link", "src/lib.rs/x"] {
             assert_eq!(text(absent), None, "{absent}");
         }
         let error = fixture.repo.file_at(&fixture.base, &path("src/lib.rs"), 13).unwrap_err();
-        assert!(matches!(error, RepoError::File(FileError::TooLarge { size_bytes: 14, .. })), "{error}");
+        assert!(
+            matches!(error, RepoError::File(FileError::TooLarge { size_bytes: 14, .. })),
+            "{error}"
+        );
         for commit in ["none", "1234"] {
-            let error = fixture.repo.file_at(&CommitId(commit.into()), &path("latin"), 9).unwrap_err();
+            let error =
+                fixture.repo.file_at(&CommitId(commit.into()), &path("latin"), 9).unwrap_err();
             assert!(matches!(error, RepoError::NoRevision(_)), "{error}");
         }
     }
@@ -376,7 +434,10 @@ mod tests {
             let found = fixture.repo.list_at(&commit, &path(folder), limit).unwrap();
             found.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(list(".", 100), [".gitignore", "latin", "old/only", "run.sh", "src/a.b", "src/a/b", "src/lib.rs"]);
+        assert_eq!(
+            list(".", 100),
+            [".gitignore", "latin", "old/only", "run.sh", "src/a.b", "src/a/b", "src/lib.rs"]
+        );
         assert_eq!(list("src", 2), ["src/a.b", "src/a/b"]);
         assert_eq!(list("none", 9), Vec::<String>::new());
         assert_eq!(list("run.sh", 9), Vec::<String>::new());

@@ -1,6 +1,7 @@
 //! A new repository with one commit, for the demo.
 //!
-//! In: a folder that is empty or missing, and files. Out: a checkout on branch `main`. It never touches a folder that holds something.
+//! In: a folder that is empty or missing, and files. Out: a checkout on branch `main`. It never
+//! touches a folder that holds something.
 
 #![expect(clippy::disallowed_methods, reason = "writes the demo's files into a folder made for it")]
 
@@ -13,7 +14,11 @@ use locum_base::path::RepoPath;
 ///
 /// # Errors
 /// When the folder holds something already, or a file or object cannot be written.
-pub fn repository(folder: &Path, files: &[(&str, &str)], message: &str) -> Result<CommitId, SeedError> {
+pub fn repository(
+    folder: &Path,
+    files: &[(&str, &str)],
+    message: &str,
+) -> Result<CommitId, SeedError> {
     std::fs::create_dir_all(folder)?;
     if std::fs::read_dir(folder)?.next().is_some() {
         return Err(SeedError::NotEmpty(folder.display().to_string()));
@@ -23,8 +28,11 @@ pub fn repository(folder: &Path, files: &[(&str, &str)], message: &str) -> Resul
         std::fs::create_dir_all(folder.join(path.parent().as_str()))?;
         std::fs::write(folder.join(path.as_str()), text)?;
     }
-    let git = git2::Repository::init_opts(folder, git2::RepositoryInitOptions::new().initial_head("main").external_template(false))
-        .map_err(RepoError::from)?;
+    let git = git2::Repository::init_opts(
+        folder,
+        git2::RepositoryInitOptions::new().initial_head("main").external_template(false),
+    )
+    .map_err(RepoError::from)?;
     Ok(commit_all(&git, message)?)
 }
 
@@ -64,7 +72,12 @@ mod tests {
     fn makes_a_repository_only_where_there_is_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("demo");
-        let commit = repository(&place, &[("src/lib.rs", "//! x\n"), (".locum/policy.yml", "version: 1\n")], "first").unwrap();
+        let commit = repository(
+            &place,
+            &[("src/lib.rs", "//! x\n"), (".locum/policy.yml", "version: 1\n")],
+            "first",
+        )
+        .unwrap();
         let git = git2::Repository::open(&place).unwrap();
         let tree = git.head().unwrap().peel_to_tree().unwrap();
         assert_eq!(git.head().unwrap().target().unwrap().to_string(), commit.0);

@@ -59,9 +59,13 @@ impl Checkout {
         }
     }
 
-    /// Makes a path what git keeps of it, on behalf of whoever was permitted to write it. A path that is so already is left
-    /// alone; folders that become empty go too.
-    pub(super) fn put_stored(&self, path: &RepoPath, stored: Option<&Stored>) -> Result<(), FileError> {
+    /// Makes a path what git keeps of it, on behalf of whoever was permitted to write it. A path
+    /// that is so already is left alone; folders that become empty go too.
+    pub(super) fn put_stored(
+        &self,
+        path: &RepoPath,
+        stored: Option<&Stored>,
+    ) -> Result<(), FileError> {
         let there = self.stored(path)?;
         match (stored, there) {
             (Some(wanted), OnDisk::Stored(there)) if *wanted == there => Ok(()),

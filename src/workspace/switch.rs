@@ -1,10 +1,11 @@
-//! Brings the checkout to another commit: what a run on a pull request starts from. Before any model speaks, never after.
+//! Brings the checkout to another commit: what a run on a pull request starts from. Before any
+//! model speaks, never after.
 
 use crate::repo::{CommitId, Repo, RepoError};
 
 impl Repo {
-    /// Brings the files to a commit and detaches `HEAD` there. Files that differ from `HEAD` and from the commit are a refusal:
-    /// nothing that was not committed is lost.
+    /// Brings the files to a commit and detaches `HEAD` there. Files that differ from `HEAD` and
+    /// from the commit are a refusal: nothing that was not committed is lost.
     ///
     /// # Errors
     /// When there is no such commit or a file is in the way; the checkout is then as it was.
@@ -29,7 +30,12 @@ mod tests {
     fn switches_and_loses_nothing_uncommitted() {
         let fixture = Fixture::new();
         fixture.write("new", "on the branch");
-        let new = NewCommit { parent: &fixture.base, touched: &paths(&["new"]), message: "m", author: ("a", "a@example.org") };
+        let new = NewCommit {
+            parent: &fixture.base,
+            touched: &paths(&["new"]),
+            message: "m",
+            author: ("a", "a@example.org"),
+        };
         let commit = fixture.repo.commit(&new).unwrap();
         fixture.remove("new");
         fixture.repo.switch_to(&commit).unwrap();

@@ -1,8 +1,9 @@
 //! What a command changed in the checkout: git's view of it before and after, compared.
 //!
-//! In: two snapshots. Out: the files that are different between them. A file that was dirty before and was left alone is not
-//! touched; ignored files never count, nor do names that are no [`RepoPath`]. A snapshot costs one `git status` and one look at
-//! each dirty file; a program that changes a file and sets its times back is still seen, by the time of its inode.
+//! In: two snapshots. Out: the files that are different between them. A file that was dirty before
+//! and was left alone is not touched; ignored files never count, nor do names that are no
+//! [`RepoPath`]. A snapshot costs one `git status` and one look at each dirty file; a program that
+//! changes a file and sets its times back is still seen, by the time of its inode.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,11 +45,16 @@ impl Repo {
         Ok(snapshot)
     }
 
-    /// Returns the files that are different in two snapshots; also those that differ between their commits.
+    /// Returns the files that are different in two snapshots; also those that differ between their
+    /// commits.
     ///
     /// # Errors
     /// When a commit cannot be read.
-    pub fn touched(&self, before: &Snapshot, after: &Snapshot) -> Result<BTreeSet<RepoPath>, RepoError> {
+    pub fn touched(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+    ) -> Result<BTreeSet<RepoPath>, RepoError> {
         let mut touched = before.difference(after);
         if let (Some(old), Some(new)) = (&before.head, &after.head)
             && old != new
@@ -58,12 +64,21 @@ impl Repo {
         Ok(touched)
     }
 
-    fn paths_between(&self, old: &CommitId, new: &CommitId) -> Result<BTreeSet<RepoPath>, RepoError> {
+    fn paths_between(
+        &self,
+        old: &CommitId,
+        new: &CommitId,
+    ) -> Result<BTreeSet<RepoPath>, RepoError> {
         let mut options = DiffOptions::new();
         options.ignore_submodules(true);
-        let diff = self.git.diff_tree_to_tree(Some(&self.tree_of(old)?), Some(&self.tree_of(new)?), Some(&mut options))?;
+        let diff = self.git.diff_tree_to_tree(
+            Some(&self.tree_of(old)?),
+            Some(&self.tree_of(new)?),
+            Some(&mut options),
+        )?;
         let changed = diff.deltas().filter(|delta| delta.status() != Delta::Unmodified);
-        let files = changed.flat_map(|delta| [delta.old_file().path_bytes(), delta.new_file().path_bytes()]);
+        let files = changed
+            .flat_map(|delta| [delta.old_file().path_bytes(), delta.new_file().path_bytes()]);
         Ok(files.flatten().filter_map(repo_path).collect())
     }
 }
@@ -89,7 +104,11 @@ impl Snapshot {
     /// Returns the files whose state differs: dirty in one only, or dirty in both and not the same.
     fn difference(&self, after: &Self) -> BTreeSet<RepoPath> {
         let gone = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));
-        let new = after.dirty.iter().filter(|(path, stamp)| self.dirty.get(*path) != Some(stamp)).map(|(path, _)| path);
+        let new = after
+            .dirty
+            .iter()
+            .filter(|(path, stamp)| self.dirty.get(*path) != Some(stamp))
+            .map(|(path, _)| path);
         gone.chain(new).cloned().collect()
     }
 }
@@ -97,7 +116,9 @@ impl Snapshot {
 impl Stamp {
     fn of(stat: &Stat) -> Self {
         // Wraps in the year 2262 and stays comparable.
-        let nanoseconds = |seconds: i64, rest: u64| seconds.wrapping_mul(1_000_000_000).wrapping_add(rest.cast_signed());
+        let nanoseconds = |seconds: i64, rest: u64| {
+            seconds.wrapping_mul(1_000_000_000).wrapping_add(rest.cast_signed())
+        };
         Self {
             inode: stat.st_ino,
             mode: stat.st_mode,
@@ -172,7 +193,10 @@ mod tests {
             fixture.link("latin", "link");
             std::fs::rename(fixture.root.join("old/only"), fixture.root.join("moved")).unwrap();
         });
-        assert_eq!(touched.await, ["latin", "link", "moved", "new folder/a b", "old/only", "src/lib.rs"]);
+        assert_eq!(
+            touched.await,
+            ["latin", "link", "moved", "new folder/a b", "old/only", "src/lib.rs"]
+        );
     }
 
     #[tokio::test]
@@ -222,7 +246,10 @@ mod tests {
             ? new\xff\0? new 2\0! ignored\0";
         let parsed = parse_status(status);
         let paths: Vec<RepoPath> = parsed.dirty.keys().cloned().collect();
-        assert_eq!((parsed.head, paths), (Some(CommitId("1234".into())), ["a b", "both", "new 2"].map(path).to_vec()));
+        assert_eq!(
+            (parsed.head, paths),
+            (Some(CommitId("1234".into())), ["a b", "both", "new 2"].map(path).to_vec())
+        );
         assert_eq!(parse_status(b"# branch.oid (initial)\0"), Snapshot::default());
     }
 }

@@ -1,4 +1,5 @@
-//! Trees of a commit with some paths changed: only the folders on the way to a changed path are written anew.
+//! Trees of a commit with some paths changed: only the folders on the way to a changed path are
+//! written anew.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ pub(super) struct TreeChanges {
 enum Change {
     /// It is this now.
     Put(Oid, FileMode),
-    /// It is a folder or nothing git keeps: what a tree has there as a file goes, a folder or submodule stays.
+    /// It is a folder or nothing git keeps: what a tree has there as a file goes, a folder or
+    /// submodule stays.
     NoFile,
     /// It is gone.
     Remove,
@@ -30,22 +32,35 @@ impl TreeChanges {
     ///
     /// # Errors
     /// When git cannot write it.
-    pub(super) fn note(&mut self, git: &Repository, path: &RepoPath, on_disk: &OnDisk) -> Result<(), RepoError> {
+    pub(super) fn note(
+        &mut self,
+        git: &Repository,
+        path: &RepoPath,
+        on_disk: &OnDisk,
+    ) -> Result<(), RepoError> {
         let change = match on_disk {
-            OnDisk::Stored(Stored::File { content, executable: true }) => Change::Put(git.blob(content)?, FileMode::BlobExecutable),
-            OnDisk::Stored(Stored::File { content, executable: false }) => Change::Put(git.blob(content)?, FileMode::Blob),
-            OnDisk::Stored(Stored::Link { target }) => Change::Put(git.blob(target)?, FileMode::Link),
+            OnDisk::Stored(Stored::File { content, executable: true }) => {
+                Change::Put(git.blob(content)?, FileMode::BlobExecutable)
+            }
+            OnDisk::Stored(Stored::File { content, executable: false }) => {
+                Change::Put(git.blob(content)?, FileMode::Blob)
+            }
+            OnDisk::Stored(Stored::Link { target }) => {
+                Change::Put(git.blob(target)?, FileMode::Link)
+            }
             OnDisk::Other => Change::NoFile,
             OnDisk::Nothing => Change::Remove,
         };
-        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own = Some(change);
+        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
+            Some(change);
         Ok(())
     }
 
     /// Notes a file that git has already, or that there is none.
     pub(super) fn put(&mut self, path: &RepoPath, file: Option<(Oid, FileMode)>) {
         let change = file.map_or(Change::Remove, |(id, mode)| Change::Put(id, mode));
-        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own = Some(change);
+        path.parts().fold(self, |node, part| node.below.entry(part.to_owned()).or_default()).own =
+            Some(change);
     }
 
     /// Writes the tree that has these changes on top of `base`.
@@ -63,12 +78,16 @@ impl TreeChanges {
     fn rewrite(&self, git: &Repository, base: Option<&Tree<'_>>) -> Result<Option<Oid>, RepoError> {
         let mut builder = git.treebuilder(base)?;
         for (name, node) in &self.below {
-            let before = base.and_then(|base| base.get_name(name)).map(|entry| (entry.id(), entry.kind()));
+            let before =
+                base.and_then(|base| base.get_name(name)).map(|entry| (entry.id(), entry.kind()));
             if let Some(Change::Put(id, mode)) = node.own {
                 builder.insert(name, id, mode.into())?;
                 continue;
             }
-            let keeps_submodule = matches!((node.own, before), (Some(Change::NoFile) | None, Some((_, Some(ObjectType::Commit)))));
+            let keeps_submodule = matches!(
+                (node.own, before),
+                (Some(Change::NoFile) | None, Some((_, Some(ObjectType::Commit))))
+            );
             if keeps_submodule && node.below.is_empty() {
                 continue;
             }
@@ -95,7 +114,11 @@ impl TreeChanges {
 ///
 /// # Errors
 /// When git cannot read it.
-pub(super) fn stored_in(git: &Repository, tree: &Tree<'_>, path: &RepoPath) -> Result<Option<Stored>, RepoError> {
+pub(super) fn stored_in(
+    git: &Repository,
+    tree: &Tree<'_>,
+    path: &RepoPath,
+) -> Result<Option<Stored>, RepoError> {
     if path.is_root() {
         return Ok(None);
     }

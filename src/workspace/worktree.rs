@@ -1,10 +1,14 @@
-//! Worktrees of sub-tasks: the files of a commit in a folder of their own, with an index and a `HEAD` of their own, on the objects and refs of
-//! the repository.
+//! Worktrees of sub-tasks: the files of a commit in a folder of their own, with an index and a
+//! `HEAD` of their own, on the objects and refs of the repository.
 //!
-//! In: a commit and a folder outside of the checkout. Out: a [`Workspace`] there. What makes it a worktree lies beside its files and not
-//! below the repository's `.git/worktrees`, so that nobody else ever sees it, and taking the folder away is all there is to removing it. A
-//! folder that was being made when the run was killed is made anew.
-#![expect(clippy::disallowed_methods, reason = "makes and removes whole checkouts of our own, outside of the one that is worked in")]
+//! In: a commit and a folder outside of the checkout. Out: a [`Workspace`] there. What makes it a
+//! worktree lies beside its files and not below the repository's `.git/worktrees`, so that nobody
+//! else ever sees it, and taking the folder away is all there is to removing it. A folder that was
+//! being made when the run was killed is made anew.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "makes and removes whole checkouts of our own, outside of the one that is worked in"
+)]
 
 use std::path::Path;
 
@@ -32,8 +36,13 @@ impl Repo {
     ///
     /// # Errors
     /// When files cannot be written or git fails.
-    pub fn worktree(&self, folder: &Path, commit: &CommitId) -> Result<(Workspace, Making), RepoError> {
-        let making = if folder.join("git").join(READY).is_file() { Making::Found } else { Making::New };
+    pub fn worktree(
+        &self,
+        folder: &Path,
+        commit: &CommitId,
+    ) -> Result<(Workspace, Making), RepoError> {
+        let making =
+            if folder.join("git").join(READY).is_file() { Making::Found } else { Making::New };
         if making == Making::New {
             self.make_worktree(folder, commit)?;
         }
@@ -49,7 +58,8 @@ impl Repo {
         let (git, files) = (folder.join("git"), folder.join("files"));
         std::fs::create_dir_all(&git).map_err(failed)?;
         std::fs::create_dir(&files).map_err(failed)?;
-        let (git, files) = (git.canonicalize().map_err(failed)?, files.canonicalize().map_err(failed)?);
+        let (git, files) =
+            (git.canonicalize().map_err(failed)?, files.canonicalize().map_err(failed)?);
         let common = self.git.commondir().canonicalize().map_err(failed)?;
         let link = files.join(".git");
         for (file, text) in [
@@ -62,7 +72,10 @@ impl Repo {
         }
         let made = Repository::open(&files)?;
         let tree = made.find_tree(found.tree_id())?;
-        made.checkout_tree(tree.as_object(), Some(CheckoutBuilder::new().force().recreate_missing(true)))?;
+        made.checkout_tree(
+            tree.as_object(),
+            Some(CheckoutBuilder::new().force().recreate_missing(true)),
+        )?;
         std::fs::write(git.join(READY), "").map_err(failed)
     }
 }
@@ -93,7 +106,8 @@ mod tests {
     fn a_worktree_is_a_checkout_of_its_own_that_nobody_else_sees() {
         let fixture = Fixture::new();
         fixture.write("src/lib.rs", "by the run\n");
-        let start = fixture.repo.checkpoint("s1", &fixture.base, &paths(&["src/lib.rs"]), "x").unwrap();
+        let start =
+            fixture.repo.checkpoint("s1", &fixture.base, &paths(&["src/lib.rs"]), "x").unwrap();
         let outside = tempfile::tempdir().unwrap();
         let folder = outside.path().join("trees/1");
         let (made, making) = fixture.repo.worktree(&folder, &start).unwrap();
@@ -101,18 +115,31 @@ mod tests {
         let root = made.checkout.root().to_owned();
         assert_eq!(std::fs::read_to_string(root.join("src/lib.rs")).unwrap(), "by the run\n");
         assert!(std::fs::symlink_metadata(root.join("link")).unwrap().is_symlink());
-        assert_eq!((made.repo.branch(), made.repo.commit_of("HEAD").unwrap()), (None, start.clone()));
+        assert_eq!(
+            (made.repo.branch(), made.repo.commit_of("HEAD").unwrap()),
+            (None, start.clone())
+        );
 
         // What happens in it stays in it, and is known to the repository by its commits.
         std::fs::write(root.join("src/lib.rs"), "by the child\n").unwrap();
-        let theirs = made.repo.checkpoint("trees/s1/1", &start, &paths(&["src/lib.rs"]), "y").unwrap();
-        assert_eq!(fixture.repo.file_at(&theirs, &path("src/lib.rs"), 99).unwrap().unwrap().text, "by the child\n");
-        assert_eq!(std::fs::read_to_string(fixture.root.join("src/lib.rs")).unwrap(), "by the run\n");
+        let theirs =
+            made.repo.checkpoint("trees/s1/1", &start, &paths(&["src/lib.rs"]), "y").unwrap();
+        assert_eq!(
+            fixture.repo.file_at(&theirs, &path("src/lib.rs"), 99).unwrap().unwrap().text,
+            "by the child\n"
+        );
+        assert_eq!(
+            std::fs::read_to_string(fixture.root.join("src/lib.rs")).unwrap(),
+            "by the run\n"
+        );
         assert_eq!(fixture.repo.commit_of("HEAD").unwrap(), fixture.base);
         assert_eq!(fixture.repo.git.worktrees().unwrap().len(), 0);
 
         let (_again, making) = fixture.repo.worktree(&folder, &start).unwrap();
-        assert_eq!((making, std::fs::read_to_string(root.join("src/lib.rs")).unwrap().as_str()), (Making::Found, "by the child\n"));
+        assert_eq!(
+            (making, std::fs::read_to_string(root.join("src/lib.rs")).unwrap().as_str()),
+            (Making::Found, "by the child\n")
+        );
         remove_worktree(&folder).unwrap();
         remove_worktree(&folder).unwrap();
         assert!(!folder.exists());
@@ -136,7 +163,10 @@ mod tests {
         let fixture = Fixture::new();
         let outside = tempfile::tempdir().unwrap();
         let (made, _) = fixture.repo.worktree(&outside.path().join("1"), &fixture.base).unwrap();
-        let env = std::collections::BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
+        let env = std::collections::BTreeMap::from([(
+            "PATH".to_owned(),
+            "/usr/local/bin:/usr/bin:/bin".to_owned(),
+        )]);
         let git = crate::git_binary::GitBinary::new(&made.repo, &env);
         let before = made.repo.snapshot(&git).await.unwrap();
         assert!(before.is_clean(), "{before:?}");

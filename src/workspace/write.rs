@@ -1,7 +1,9 @@
-//! Writing and removing files of a [`Checkout`]: in one step, never through a link, never inside `.git`.
+//! Writing and removing files of a [`Checkout`]: in one step, never through a link, never inside
+//! `.git`.
 //!
-//! In: a resolved path, a permit that covers it as an edit, the content. Out: the file replaced or removed, or as it was.
-//! A name that shares its content with another (hard link) is replaced, so the other name keeps what it had.
+//! In: a resolved path, a permit that covers it as an edit, the content. Out: the file replaced or
+//! removed, or as it was. A name that shares its content with another (hard link) is replaced, so
+//! the other name keeps what it had.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -17,19 +19,26 @@ use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 
 impl Checkout {
-    /// Replaces or creates a regular file in one step (written beside, renamed over), parents included, permissions and owner
-    /// kept; set-user and set-group bits are dropped. `path` is a resolved path the permit covers as an edit. A killed process
-    /// leaves the old file or the new one. The disk is not waited for: what a machine without power loses is the run's, like the
+    /// Replaces or creates a regular file in one step (written beside, renamed over), parents
+    /// included, permissions and owner kept; set-user and set-group bits are dropped. `path` is a
+    /// resolved path the permit covers as an edit. A killed process leaves the old file or the new
+    /// one. The disk is not waited for: what a machine without power loses is the run's, like the
     /// journal's last lines, and never a commit of the user's.
     ///
     /// # Errors
     /// See [`FileError`]; the file is then as it was.
-    pub fn write(&self, permit: &Permit<impl Act>, path: &RepoPath, content: &[u8]) -> Result<(), FileError> {
+    pub fn write(
+        &self,
+        permit: &Permit<impl Act>,
+        path: &RepoPath,
+        content: &[u8],
+    ) -> Result<(), FileError> {
         refuse_unless_edit(permit, path)?;
         self.put_file(path, content, Executable::AsBefore)
     }
 
-    /// Removes a file, or a link without following it. `path` is a resolved path or name the permit covers as an edit.
+    /// Removes a file, or a link without following it. `path` is a resolved path or name the permit
+    /// covers as an edit.
     ///
     /// # Errors
     /// See [`FileError`]; folders are not removed.
@@ -39,13 +48,22 @@ impl Checkout {
     }
 
     /// Writes a file on behalf of whoever checked the right to.
-    pub(super) fn put_file(&self, path: &RepoPath, content: &[u8], executable: Executable) -> Result<(), FileError> {
+    pub(super) fn put_file(
+        &self,
+        path: &RepoPath,
+        content: &[u8],
+        executable: Executable,
+    ) -> Result<(), FileError> {
         let name = self.name_outside_git(path)?;
-        let folder = self.beneath.folder_made(&path.parent()).map_err(|errno| fault(path, errno))?;
+        let folder =
+            self.beneath.folder_made(&path.parent()).map_err(|errno| fault(path, errno))?;
         let before = self.look_at_file(&folder, path)?;
         let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
         let written = write_beside(&folder, &beside, content, before.as_ref(), executable)
-            .and_then(|()| rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(std::io::Error::from));
+            .and_then(|()| {
+                rustix::fs::renameat(&folder, beside.as_str(), &folder, name)
+                    .map_err(std::io::Error::from)
+            });
         written.map_err(|source| {
             // It is gone already when it could not even be made.
             let _ = rustix::fs::unlinkat(&folder, beside.as_str(), AtFlags::empty());
@@ -56,7 +74,8 @@ impl Checkout {
         })
     }
 
-    /// Puts a symbolic link in the place of whatever file is there, on behalf of whoever checked the right to.
+    /// Puts a symbolic link in the place of whatever file is there, on behalf of whoever checked
+    /// the right to.
     pub(super) fn put_link(&self, path: &RepoPath, target: &[u8]) -> Result<(), FileError> {
         let name = self.name_outside_git(path)?;
         let io = |errno| fault(path, errno);
@@ -81,7 +100,10 @@ impl Checkout {
     pub(super) fn take_away_empty_parents(&self, path: &RepoPath) {
         let mut folder = path.parent();
         while let Some(name) = folder.name() {
-            let removed = self.beneath.folder(&folder.parent()).and_then(|parent| rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR));
+            let removed = self
+                .beneath
+                .folder(&folder.parent())
+                .and_then(|parent| rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR));
             if removed.is_err() {
                 return;
             }
@@ -115,7 +137,11 @@ pub(super) enum Executable {
 }
 
 fn refuse_unless_edit(permit: &Permit<impl Act>, path: &RepoPath) -> Result<(), FileError> {
-    if permit.covers(&Intent::Edit(path.clone())) { Ok(()) } else { Err(FileError::NotPermitted(path.clone())) }
+    if permit.covers(&Intent::Edit(path.clone())) {
+        Ok(())
+    } else {
+        Err(FileError::NotPermitted(path.clone()))
+    }
 }
 
 fn write_beside(
@@ -126,7 +152,8 @@ fn write_beside(
     executable: Executable,
 ) -> Result<(), std::io::Error> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(folder, beside, flags, Mode::from_raw_mode(0o666))?);
+    let mut file =
+        File::from(rustix::fs::openat(folder, beside, flags, Mode::from_raw_mode(0o666))?);
     file.write_all(content)?;
     let fresh = rustix::fs::fstat(&file)?;
     if let Some(before) = before {
@@ -142,12 +169,14 @@ fn write_beside(
 /// Gives the file to who had it before; a process without the right to do so keeps what it writes.
 fn keep_owner(file: impl AsFd, before: &Stat, fresh: &Stat) {
     if (before.st_uid, before.st_gid) != (fresh.st_uid, fresh.st_gid) {
-        let (user, group) = (rustix::fs::Uid::from_raw(before.st_uid), rustix::fs::Gid::from_raw(before.st_gid));
+        let (user, group) =
+            (rustix::fs::Uid::from_raw(before.st_uid), rustix::fs::Gid::from_raw(before.st_gid));
         let _ = rustix::fs::fchown(file, Some(user), Some(group));
     }
 }
 
-/// Returns the permission bits of a written file: never set-user, set-group or sticky; execution for those who may read.
+/// Returns the permission bits of a written file: never set-user, set-group or sticky; execution
+/// for those who may read.
 fn mode_of(before: u32, executable: Executable) -> u32 {
     let plain = before & 0o777;
     match executable {
@@ -157,8 +186,9 @@ fn mode_of(before: u32, executable: Executable) -> u32 {
     }
 }
 
-/// Returns true for `.git` in every spelling some file system takes for it: case, trailing dots and blanks, streams
-/// (`.git::$INDEX_ALLOCATION`), the short name `git~1`, and code points that HFS+ ignores.
+/// Returns true for `.git` in every spelling some file system takes for it: case, trailing dots and
+/// blanks, streams (`.git::$INDEX_ALLOCATION`), the short name `git~1`, and code points that HFS+
+/// ignores.
 fn names_git_folder(part: &str) -> bool {
     let visible: String = part.chars().filter(|letter| !is_ignored(*letter)).collect();
     let name = visible.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
@@ -195,7 +225,10 @@ mod tests {
     }
 
     fn names_in(folder: &Path) -> Vec<String> {
-        let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -205,11 +238,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("run.sh");
         let checkout = Checkout::open(folder.path()).unwrap();
-        for (before, after) in [(0o755, 0o755), (0o600, 0o600), (0o444, 0o444), (0o4755, 0o755), (0o2711, 0o711)] {
+        for (before, after) in
+            [(0o755, 0o755), (0o600, 0o600), (0o444, 0o444), (0o4755, 0o755), (0o2711, 0o711)]
+        {
             std::fs::write(&file, "old").unwrap();
             std::fs::set_permissions(&file, PermissionsExt::from_mode(before)).unwrap();
             put(&checkout, "run.sh", "new").unwrap();
-            assert_eq!((std::fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("new", after));
+            assert_eq!(
+                (std::fs::read_to_string(&file).unwrap().as_str(), mode(&file)),
+                ("new", after)
+            );
             std::fs::remove_file(&file).unwrap();
         }
         assert_eq!(names_in(folder.path()), Vec::<String>::new());
@@ -268,7 +306,18 @@ mod tests {
 
     #[test]
     fn knows_every_spelling_of_gits_folder() {
-        for name in [".git", ".GIT", ".Git", ".git.", ".git ", ".git. .", ".git::$INDEX_ALLOCATION", "git~1", "GIT~1", ".g\u{200c}it"] {
+        for name in [
+            ".git",
+            ".GIT",
+            ".Git",
+            ".git.",
+            ".git ",
+            ".git. .",
+            ".git::$INDEX_ALLOCATION",
+            "git~1",
+            "GIT~1",
+            ".g\u{200c}it",
+        ] {
             assert!(names_git_folder(name), "{name:?}");
         }
         for name in ["git", ".gitignore", ".github", ".gitmodules", "git~10", "x.git", "..git"] {
@@ -281,9 +330,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join(".git/hooks")).unwrap();
         let checkout = Checkout::open(folder.path()).unwrap();
-        for at in [".git", ".git/config", ".GIT/config", "sub/.git/hooks/pre-commit", ".git./config"] {
+        for at in
+            [".git", ".git/config", ".GIT/config", "sub/.git/hooks/pre-commit", ".git./config"]
+        {
             assert!(matches!(put(&checkout, at, "x"), Err(FileError::GitFolder(_))), "{at}");
-            assert!(matches!(checkout.put_link(&path(at), b"x"), Err(FileError::GitFolder(_))), "{at}");
+            assert!(
+                matches!(checkout.put_link(&path(at), b"x"), Err(FileError::GitFolder(_))),
+                "{at}"
+            );
             assert!(matches!(checkout.take_away(&path(at)), Err(FileError::GitFolder(_))), "{at}");
         }
         put(&checkout, ".gitignore", "target").unwrap();
@@ -300,7 +354,8 @@ mod tests {
         assert_eq!(names_in(&folder.path().join("a")), ["keep"]);
     }
 
-    /// Writes again and again while another thread puts a link out of the checkout in the place of the file, or of its folder.
+    /// Writes again and again while another thread puts a link out of the checkout in the place of
+    /// the file, or of its folder.
     fn race(swapped: &str, written: &str) {
         let folder = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
@@ -314,7 +369,8 @@ mod tests {
         let (mut written_count, mut refused_count) = (0, 0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let (link, real, aside) = (root.join("link"), root.join(swapped), root.join("aside"));
+                let (link, real, aside) =
+                    (root.join("link"), root.join(swapped), root.join("aside"));
                 while !done.load(Ordering::Relaxed) {
                     let _ = symlink(&target, &link);
                     let _ = std::fs::rename(&real, &aside);

@@ -1,4 +1,5 @@
-//! What runs may spend together, counted in the repository: from one machine to the next, and never uncounted.
+//! What runs may spend together, counted in the repository: from one machine to the next, and never
+//! uncounted.
 
 use pretty_assertions::assert_eq;
 
@@ -7,7 +8,9 @@ use crate::fixture::{Ask, Fixture, Step};
 const SPENT: &str = "refs/locum/spent";
 
 fn with(budget: &str) -> Fixture {
-    Fixture::publishing(&format!("publish: {{ allow: [comment, commit, pull-request, label] }}\nbudget: {budget}"))
+    Fixture::publishing(&format!(
+        "publish: {{ allow: [comment, commit, pull-request, label] }}\nbudget: {budget}"
+    ))
 }
 
 /// The next comment, on a machine that knows nothing of the one before.
@@ -22,20 +25,36 @@ fn record(fixture: &Fixture) -> serde_json::Value {
 
 #[test]
 fn a_ceiling_holds_from_one_machine_to_the_next() {
-    for (budget, words) in
-        [("{ daily: { runs: 1 } }", "the daily ceiling of 1 runs"), ("{ per_thread: { runs: 1 } }", "the thread's ceiling of 1 runs")]
-    {
+    for (budget, words) in [
+        ("{ daily: { runs: 1 } }", "the daily ceiling of 1 runs"),
+        ("{ per_thread: { runs: 1 } }", "the thread's ceiling of 1 runs"),
+    ] {
         let fixture = with(budget);
         let step = says(&fixture, 7, 55);
         assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
         let kept = record(&fixture);
-        assert_eq!((kept["legs"][0]["under_way"].clone(), kept["legs"][0]["thread"].clone()), (false.into(), 7.into()), "{kept}");
-        assert!(kept["legs"][0]["amount"]["tokens"].as_u64().unwrap() < 2_000_000, "what was not spent is free again: {kept}");
+        assert_eq!(
+            (kept["legs"][0]["under_way"].clone(), kept["legs"][0]["thread"].clone()),
+            (false.into(), 7.into()),
+            "{kept}"
+        );
+        assert!(
+            kept["legs"][0]["amount"]["tokens"].as_u64().unwrap() < 2_000_000,
+            "what was not spent is free again: {kept}"
+        );
 
         let step = says(&fixture, 7, 56);
         assert_eq!((step.code, step.output("outcome")), (Some(6), "budget-exhausted"), "{step:?}");
-        assert!(fixture.server.comments(7).iter().any(|body| body.contains(words)), "{:#?}", fixture.server.comments(7));
-        assert_eq!(record(&fixture)["legs"].as_array().unwrap().len(), 1, "what may not begin is not counted");
+        assert!(
+            fixture.server.comments(7).iter().any(|body| body.contains(words)),
+            "{:#?}",
+            fixture.server.comments(7)
+        );
+        assert_eq!(
+            record(&fixture)["legs"].as_array().unwrap().len(),
+            1,
+            "what may not begin is not counted"
+        );
     }
 }
 

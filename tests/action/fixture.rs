@@ -1,4 +1,5 @@
-//! A repository at a remote, its checkout as a workflow has it, a GitHub-compatible server, and one step of a job at a time.
+//! A repository at a remote, its checkout as a workflow has it, a GitHub-compatible server, and one
+//! step of a job at a time.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,8 @@ rules:
     reason: a person looks at these
 "#;
 
-const CONFIG: &str = "models:\n  profiles:\n    fixed: { provider: scripted, model: .locum/script.yml }\n  pointers: { main: fixed }\n";
+const CONFIG: &str = "models:\n  profiles:\n    fixed: { provider: scripted, model: \
+                      .locum/script.yml }\n  pointers: { main: fixed }\n";
 
 const SCRIPT: &str = r#"
 version: 1
@@ -124,7 +126,16 @@ pub(crate) struct Ask<'a> {
 impl<'a> Ask<'a> {
     /// A maintainer's comment on issue 7.
     pub(crate) fn comment(body: &'a str) -> Self {
-        Self { event: "issue_comment", body, login: "alice", number: 7, label: None, inputs: &[], ids: (55, 4242), kind: "User" }
+        Self {
+            event: "issue_comment",
+            body,
+            login: "alice",
+            number: 7,
+            label: None,
+            inputs: &[],
+            ids: (55, 4242),
+            kind: "User",
+        }
     }
 }
 
@@ -161,12 +172,21 @@ impl Fixture {
             (".locum/config.yml", CONFIG),
             (".locum/script.yml", SCRIPT),
             (".locum/jobs/touch.yml", JOB),
-            (".roo/commands/greet.md", "---\nmode: ask\n---\ngreet everyone, $1, as #9 and #7 say\n"),
+            (
+                ".roo/commands/greet.md",
+                "---\nmode: ask\n---\ngreet everyone, $1, as #9 and #7 say\n",
+            ),
             ("src/lib.txt", "text\n"),
             ("src/tool.sh", "true\n"),
         ]);
         std::fs::create_dir_all(stage.path("remotes/acme")).unwrap();
-        stage.git(&["clone", "-q", "--bare", ".", stage.path("remotes/acme/app.git").to_str().unwrap()]);
+        stage.git(&[
+            "clone",
+            "-q",
+            "--bare",
+            ".",
+            stage.path("remotes/acme/app.git").to_str().unwrap(),
+        ]);
         let server = serve();
         server.sign_in("locum-bot", "Bot");
         server.permit("alice", json!({ "permission": "write", "role_name": "write" }));
@@ -185,7 +205,8 @@ impl Fixture {
         stage.git_in(".", &["clone", "-q", "--depth", "1", "--branch", "main", &url, "checkout"]);
     }
 
-    /// Another machine: a new checkout of the remote's default branch, and nothing of what the run before left.
+    /// Another machine: a new checkout of the remote's default branch, and nothing of what the run
+    /// before left.
     pub(crate) fn move_on(&self, shallow: bool) {
         let stage = &self.stage;
         for folder in ["checkout", "tmp", "state"] {
@@ -194,18 +215,28 @@ impl Fixture {
         std::fs::create_dir(stage.path("tmp")).unwrap();
         let url = format!("file://{}", stage.path("remotes/acme/app.git").display());
         let depth: &[&str] = if shallow { &["--depth", "1"] } else { &[] };
-        stage.git_in(".", &[&["clone", "-q"], depth, &["--branch", "main", &url, "checkout"]].concat());
+        stage.git_in(
+            ".",
+            &[&["clone", "-q"], depth, &["--branch", "main", &url, "checkout"]].concat(),
+        );
     }
 
     /// The private refs of carried sessions at the remote, each with its commit.
     pub(crate) fn kept_sessions(&self) -> Vec<String> {
-        self.remote(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/locum"]).lines().map(str::to_owned).collect()
+        self.remote(&["for-each-ref", "--format=%(refname) %(objectname)", "refs/locum"])
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// What waits, by the run's comment: the name of the hold or question.
     pub(crate) fn waiting(&self, number: u64) -> String {
         let comments = self.server.comments(number);
-        let line = comments.iter().filter_map(|body| body.lines().nth(1)).find(|line| line.contains("kind=session")).unwrap_or_default();
+        let line = comments
+            .iter()
+            .filter_map(|body| body.lines().nth(1))
+            .find(|line| line.contains("kind=session"))
+            .unwrap_or_default();
         line.split("waits=").nth(1).unwrap_or_default().trim_end_matches(" -->").to_owned()
     }
 
@@ -222,11 +253,15 @@ impl Fixture {
         std::fs::copy(self.stage.path("bin/decline"), hook).unwrap();
     }
 
-    /// Opens pull request 8 from branch `feature`, whose head rewrites policy and script; returns its commit.
+    /// Opens pull request 8 from branch `feature`, whose head rewrites policy and script; returns
+    /// its commit.
     pub(crate) fn pull_request(&self, fork: bool) -> String {
         let stage = &self.stage;
         stage.git(&["switch", "-q", "-c", "feature"]);
-        stage.write("checkout/.locum/policy.yml", "version: 1\nrules: [{ allow: ['read(**)', 'edit(**)', 'command(touch:*)'] }]\n");
+        stage.write(
+            "checkout/.locum/policy.yml",
+            "version: 1\nrules: [{ allow: ['read(**)', 'edit(**)', 'command(touch:*)'] }]\n",
+        );
         stage.write("checkout/.locum/script.yml", "version: 1\ntasks: []\n");
         stage.commit("take over");
         let head = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -253,7 +288,11 @@ impl Fixture {
     pub(crate) fn step(&self, ask: &Ask<'_>) -> Step {
         let (event, payload) = payload(ask);
         let run = ask.ids.1.to_string();
-        self.step_with(event, &payload.to_string(), &[&[("GITHUB_RUN_ID", run.as_str())], ask.inputs].concat())
+        self.step_with(
+            event,
+            &payload.to_string(),
+            &[&[("GITHUB_RUN_ID", run.as_str())], ask.inputs].concat(),
+        )
     }
 
     /// Runs the Action's step on a payload as it is.
@@ -309,12 +348,18 @@ pub(crate) fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {
     }
     if let Some(label) = ask.label {
         let label = json!({ "name": label });
-        return ("issues", json!({ "action": "labeled", "issue": issue, "label": label, "repository": repository, "sender": sender }));
+        return (
+            "issues",
+            json!({ "action": "labeled", "issue": issue, "label": label, "repository": repository, "sender": sender }),
+        );
     }
     match ask.event {
         "assigned" => {
             let assignee = json!({ "login": ask.body });
-            ("issues", json!({ "action": "assigned", "issue": issue, "assignee": assignee, "repository": repository, "sender": sender }))
+            (
+                "issues",
+                json!({ "action": "assigned", "issue": issue, "assignee": assignee, "repository": repository, "sender": sender }),
+            )
         }
         "schedule" => ("schedule", json!({ "schedule": "*/5 * * * *" })),
         "workflow_dispatch" => (
@@ -326,7 +371,10 @@ pub(crate) fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {
                 "id": ask.ids.0, "body": ask.body, "html_url": "http://127.0.0.1/acme/app/issues/7#issuecomment-55", "created_at": now, "updated_at": now,
                 "user": { "login": ask.login, "type": ask.kind }, "author_association": "MEMBER",
             });
-            (event, json!({ "action": "created", "issue": issue, "comment": comment, "repository": repository, "sender": sender }))
+            (
+                event,
+                json!({ "action": "created", "issue": issue, "comment": comment, "repository": repository, "sender": sender }),
+            )
         }
     }
 }

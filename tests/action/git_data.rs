@@ -1,4 +1,5 @@
-//! GitHub's database of git objects over a real repository: blobs, trees, commits and refs, as the REST API has them.
+//! GitHub's database of git objects over a real repository: blobs, trees, commits and refs, as the
+//! REST API has them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +17,8 @@ pub(crate) fn serve(fixture: &Fixture, signs: bool) {
         let repository = Repository::open_bare(&folder).unwrap();
         let parts: Vec<String> = rest.iter().map(|part| decoded(part)).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        answer(&repository, method, &parts, body, signs).unwrap_or_else(|| (404, json!({ "message": "Not Found" })))
+        answer(&repository, method, &parts, body, signs)
+            .unwrap_or_else(|| (404, json!({ "message": "Not Found" })))
     });
     fixture.server.serve_git(database);
 }
@@ -25,7 +27,13 @@ fn decoded(part: &str) -> String {
     url::form_urlencoded::parse(format!("x={part}").as_bytes()).next().unwrap().1.into_owned()
 }
 
-fn answer(git: &Repository, method: &str, rest: &[&str], body: &Value, signs: bool) -> Option<(u16, Value)> {
+fn answer(
+    git: &Repository,
+    method: &str,
+    rest: &[&str],
+    body: &Value,
+    signs: bool,
+) -> Option<(u16, Value)> {
     match (method, rest) {
         ("POST", ["blobs"]) => {
             let content = STANDARD.decode(body["content"].as_str()?).ok()?;
@@ -34,16 +42,36 @@ fn answer(git: &Repository, method: &str, rest: &[&str], body: &Value, signs: bo
         ("POST", ["trees"]) => Some((201, json!({ "sha": tree(git, body)?.to_string() }))),
         ("POST", ["commits"]) => {
             let tree = git.find_tree(oid(&body["tree"])?).ok()?;
-            let parents: Vec<_> = body["parents"].as_array()?.iter().filter_map(|parent| git.find_commit(oid(parent)?).ok()).collect();
+            let parents: Vec<_> = body["parents"]
+                .as_array()?
+                .iter()
+                .filter_map(|parent| git.find_commit(oid(parent)?).ok())
+                .collect();
             let who = Signature::now("locum-bot", "bot@example.org").ok()?;
-            let made = git.commit(None, &who, &who, body["message"].as_str()?, &tree, &parents.iter().collect::<Vec<_>>()).ok()?;
+            let made = git
+                .commit(
+                    None,
+                    &who,
+                    &who,
+                    body["message"].as_str()?,
+                    &tree,
+                    &parents.iter().collect::<Vec<_>>(),
+                )
+                .ok()?;
             let reason = if signs { "valid" } else { "unsigned" };
-            Some((201, json!({ "sha": made.to_string(), "verification": { "verified": signs, "reason": reason } })))
+            Some((
+                201,
+                json!({ "sha": made.to_string(), "verification": { "verified": signs, "reason": reason } }),
+            ))
         }
         ("GET", ["commits", sha]) => {
             let commit = git.find_commit(Oid::from_str(sha).ok()?).ok()?;
-            let parents: Vec<Value> = commit.parent_ids().map(|parent| json!({ "sha": parent.to_string() })).collect();
-            Some((200, json!({ "sha": sha, "tree": { "sha": commit.tree_id().to_string() }, "parents": parents })))
+            let parents: Vec<Value> =
+                commit.parent_ids().map(|parent| json!({ "sha": parent.to_string() })).collect();
+            Some((
+                200,
+                json!({ "sha": sha, "tree": { "sha": commit.tree_id().to_string() }, "parents": parents }),
+            ))
         }
         ("GET", ["ref", name @ ..]) => {
             let target = git.find_reference(&format!("refs/{}", name.join("/"))).ok()?.target()?;
@@ -51,10 +79,14 @@ fn answer(git: &Repository, method: &str, rest: &[&str], body: &Value, signs: bo
         }
         ("POST", ["refs"]) => {
             let made = git.reference(body["ref"].as_str()?, oid(&body["sha"])?, false, "api");
-            Some(made.map_or_else(|_| (422, json!({ "message": "Reference already exists" })), |_| (201, json!({}))))
+            Some(made.map_or_else(
+                |_| (422, json!({ "message": "Reference already exists" })),
+                |_| (201, json!({})),
+            ))
         }
         ("PATCH", ["refs", name @ ..]) => {
-            let (new, mut there) = (oid(&body["sha"])?, git.find_reference(&format!("refs/{}", name.join("/"))).ok()?);
+            let (new, mut there) =
+                (oid(&body["sha"])?, git.find_reference(&format!("refs/{}", name.join("/"))).ok()?);
             if body["force"] != false || !git.graph_descendant_of(new, there.target()?).ok()? {
                 return Some((422, json!({ "message": "Update is not a fast forward" })));
             }

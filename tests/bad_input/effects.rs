@@ -29,8 +29,13 @@ fn stage() -> Stage {
 }
 
 fn script(calls: &[&str]) -> String {
-    let turns: Vec<String> = calls.iter().map(|call| format!("      - calls: [{call}]\n")).collect();
-    format!("version: 1\ntasks:\n  - turns:\n{}      - calls: [{{ tool: attempt_completion, args: {{ result: done }} }}]\n", turns.concat())
+    let turns: Vec<String> =
+        calls.iter().map(|call| format!("      - calls: [{call}]\n")).collect();
+    format!(
+        "version: 1\ntasks:\n  - turns:\n{}      - calls: [{{ tool: attempt_completion, args: {{ \
+         result: done }} }}]\n",
+        turns.concat()
+    )
 }
 
 /// Plays the calls, one a turn, and returns the answers but the last.
@@ -54,7 +59,8 @@ fn calls_that_make_no_sense_are_answered_with_what_would() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let expected = [
         "Unknown tool \"no_such_tool\". Available here: `read_file`",
-        "The arguments of `read_file` must be one JSON object, but they are not valid JSON: EOF while parsing a value at line 1 column 9.",
+        "The arguments of `read_file` must be one JSON object, but they are not valid JSON: EOF \
+         while parsing a value at line 1 column 9.",
         "`read_file` needs `path`: the file, relative to the repository root.",
         "one",
     ];
@@ -89,11 +95,16 @@ fn nothing_outside_is_read_or_written() {
 #[test]
 fn a_command_that_never_ends_is_ended_and_what_it_wrote_is_known() {
     let stage = stage();
-    let (ran, answers) = answers(&stage, &["{ tool: execute_command, args: { command: ./hang.sh } }"]);
+    let (ran, answers) =
+        answers(&stage, &["{ tool: execute_command, args: { command: ./hang.sh } }"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(answers[0].starts_with("Killed after 1 s, the longest it may run"), "{answers:?}");
     assert!(answers[0].contains("Files changed: src/half.txt"), "{answers:?}");
-    assert!(ran.out.contains("  ./hang.sh: timed out\n") && ran.out.contains("  A src/half.txt"), "{}", ran.out);
+    assert!(
+        ran.out.contains("  ./hang.sh: timed out\n") && ran.out.contains("  A src/half.txt"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -108,36 +119,61 @@ fn a_command_that_prints_without_end_is_cut_in_the_middle() {
 fn a_signal_during_a_command_cancels_it_and_what_it_wrote_is_known() {
     let stage = stage();
     let policy = POLICY.replace("timeout: 1s", "timeout: 1h");
-    stage.write("script.yml", &script(&["{ tool: execute_command, args: { command: ./hang.sh } }"]));
+    stage
+        .write("script.yml", &script(&["{ tool: execute_command, args: { command: ./hang.sh } }"]));
     stage.write("policy.yml", &policy);
     let (fifo, pid) = (stage.path("fifo"), stage.path("pid"));
     stage.write(
         "checkout/hang.sh",
-        &format!("#!/bin/sh\necho begun > src/half.txt\necho $$ > {}\necho > {}\nexec sleep 1000\n", pid.display(), fifo.display()),
+        &format!(
+            "#!/bin/sh\necho begun > src/half.txt\necho $$ > {}\necho > {}\nexec sleep 1000\n",
+            pid.display(),
+            fifo.display()
+        ),
     );
     assert!(stage.plain("mkfifo").arg(&fifo).status().unwrap().success());
-    let mut command = stage.locum(&["run", "x", "--script", "../script.yml", "--policy", "../policy.yml"]);
+    let mut command =
+        stage.locum(&["run", "x", "--script", "../script.yml", "--policy", "../policy.yml"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Opening it waits until the command has written.
     std::fs::read(&fifo).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::TERM).unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::TERM,
+    )
+    .unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(130), "{ran:?}");
-    assert!(ran.out.starts_with("outcome: cancelled\n\nwhy: it was stopped from outside during `run ./hang.sh`\n"), "{}", ran.out);
+    assert!(
+        ran.out.starts_with(
+            "outcome: cancelled\n\nwhy: it was stopped from outside during `run ./hang.sh`\n"
+        ),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("  A src/half.txt"), "{}", ran.out);
     let pid = stage.read("pid");
-    assert!(!stage.plain("kill").args(["-0", pid.trim()]).output().unwrap().status.success(), "the command is gone with the run");
+    assert!(
+        !stage.plain("kill").args(["-0", pid.trim()]).output().unwrap().status.success(),
+        "the command is gone with the run"
+    );
     stage.journal();
 }
 
 #[test]
 fn a_tool_of_some_models_is_for_those_whose_profile_includes_it() {
-    let patch = "*** Begin Patch\\n*** Add File: src/b.txt\\n+two\\n*** Update File: src/a.txt\\n@@\\n-one\\n+1\\n*** End Patch";
+    let patch = "*** Begin Patch\\n*** Add File: src/b.txt\\n+two\\n*** Update File: \
+                 src/a.txt\\n@@\\n-one\\n+1\\n*** End Patch";
     let script = script(&[&format!(r#"{{ tool: apply_patch, args: {{ patch: "{patch}" }} }}"#)]);
     for (included, outcome) in [("[]", "nothing-to-do"), ("[apply_patch]", "done")] {
         let stage = stage();
-        let profile = format!("{{ provider: scripted, model: .locum/script.yml, included_tools: {included} }}");
-        stage.write("checkout/.locum/config.yml", &format!("models: {{ profiles: {{ fixed: {profile} }} }}\n"));
+        let profile = format!(
+            "{{ provider: scripted, model: .locum/script.yml, included_tools: {included} }}"
+        );
+        stage.write(
+            "checkout/.locum/config.yml",
+            &format!("models: {{ profiles: {{ fixed: {profile} }} }}\n"),
+        );
         stage.write("checkout/.locum/script.yml", &script);
         stage.commit("third");
         let ran = stage.run(&["run", "Do the task.", "--output-format", "json"]);

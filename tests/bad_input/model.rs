@@ -1,4 +1,5 @@
-//! Models that fail, and models that lead nowhere. Asked through three variables only, as a newcomer does.
+//! Models that fail, and models that lead nowhere. Asked through three variables only, as a
+//! newcomer does.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -14,7 +15,10 @@ const KEY: &str = "sk-of-the-test-0123456789";
 
 fn asking(stage: &Stage, server: &ModelServer, arguments: &[&str]) -> Command {
     let mut command = stage.locum(&[&["run", "Do the task."], arguments].concat());
-    command.env("OPENAI_API_KEY", KEY).env("OPENAI_BASE_URL", &server.base_url).env("LOCUM_MODEL", "test-model");
+    command
+        .env("OPENAI_API_KEY", KEY)
+        .env("OPENAI_BASE_URL", &server.base_url)
+        .env("LOCUM_MODEL", "test-model");
     command
 }
 
@@ -32,7 +36,10 @@ fn check(answers: Vec<Answer>, requests: usize, reason: &str) {
     assert_eq!(server.asked().len(), requests, "{reason}");
     assert_eq!(stage.checkout_state(), before, "{reason}");
     let journal = stage.journal();
-    assert!(matches!(journal.last().unwrap().event, locum_agent::session::event::Event::Ended(_)), "{reason}");
+    assert!(
+        matches!(journal.last().unwrap().event, locum_agent::session::event::Event::Ended(_)),
+        "{reason}"
+    );
 }
 
 fn at_once(answer: Answer) -> Answer {
@@ -45,17 +52,33 @@ fn a_refused_key_is_not_tried_again() {
     check(
         vec![Answer::json(401, &body)],
         1,
-        "model `test-model` refused the key: Incorrect API key provided: ***; check the variable that holds the key and what the key may use",
+        "model `test-model` refused the key: Incorrect API key provided: ***; check the variable \
+         that holds the key and what the key may use",
     );
 }
 
 #[test]
 fn too_many_requests_and_broken_servers_are_tried_again_for_a_while() {
     let slow_down = at_once(Answer::json(429, &json!({ "error": { "message": "slow down" } })));
-    check(vec![slow_down], 5, "model `test-model` is not available: slow down (status 429) (5 attempts");
-    let broken = at_once(Answer::plain(500, "text/html", "<html><body><h1>Internal error</h1></body></html>"));
-    check(vec![broken], 5, "model `test-model` is not available: Internal error (status 500) (5 attempts");
-    let out_of_money = Answer::json(429, &json!({ "error": { "code": "insufficient_quota", "message": "no credit left" } }));
+    check(
+        vec![slow_down],
+        5,
+        "model `test-model` is not available: slow down (status 429) (5 attempts",
+    );
+    let broken = at_once(Answer::plain(
+        500,
+        "text/html",
+        "<html><body><h1>Internal error</h1></body></html>",
+    ));
+    check(
+        vec![broken],
+        5,
+        "model `test-model` is not available: Internal error (status 500) (5 attempts",
+    );
+    let out_of_money = Answer::json(
+        429,
+        &json!({ "error": { "code": "insufficient_quota", "message": "no credit left" } }),
+    );
     check(vec![out_of_money], 1, "model `test-model` refused the request (429): no credit left");
 }
 
@@ -89,7 +112,8 @@ fn of_half_a_stream_nothing_is_performed() {
         half.then(Piece::Cut)
     };
     let done = Answer::calls(&[("attempt_completion", json!({ "result": "written" }))]);
-    let mut server = ModelServer::start(vec![half, Answer::calls(&[("write_to_file", write("whole\n"))]), done]);
+    let mut server =
+        ModelServer::start(vec![half, Answer::calls(&[("write_to_file", write("whole\n"))]), done]);
     let ran: Ran = asking(&stage, &server, &["--mode", "code"]).output().unwrap().into();
     assert_eq!((ran.code, server.asked().len()), (Some(0), 3), "{ran:?}");
     assert_eq!(stage.read("checkout/new.txt"), "whole\n");
@@ -98,17 +122,29 @@ fn of_half_a_stream_nothing_is_performed() {
 
 #[test]
 fn a_model_that_never_calls_a_tool_is_given_up() {
-    check(vec![Answer::words("I think I should look around.")], 6, "the model made 5 mistakes in a row, the last one: ");
+    check(
+        vec![Answer::words("I think I should look around.")],
+        6,
+        "the model made 5 mistakes in a row, the last one: ",
+    );
 }
 
 #[test]
 fn a_model_that_does_the_same_again_and_again_is_given_up() {
-    check(vec![Answer::calls(&[("read_file", json!({ "path": "a.txt" }))])], 8, "the model made 5 mistakes in a row, the last one: ");
+    check(
+        vec![Answer::calls(&[("read_file", json!({ "path": "a.txt" }))])],
+        8,
+        "the model made 5 mistakes in a row, the last one: ",
+    );
 }
 
 #[test]
 fn a_model_that_asks_for_nothing_known_is_given_up() {
-    check(vec![Answer::calls(&[("no_such_tool", json!({}))])], 5, "the model made 5 mistakes in a row, the last one: ");
+    check(
+        vec![Answer::calls(&[("no_such_tool", json!({}))])],
+        5,
+        "the model made 5 mistakes in a row, the last one: ",
+    );
 }
 
 #[test]
@@ -117,12 +153,18 @@ fn a_signal_while_the_model_thinks_cancels_the_run() {
         let stage = Stage::with(FILES);
         let before = stage.checkout_state();
         let (tell, told) = std::sync::mpsc::channel();
-        let hanging = Answer::events(&["{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hm\"}}]}"]).then(Piece::Hang);
+        let hanging =
+            Answer::events(&["{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hm\"}}]}"])
+                .then(Piece::Hang);
         let server = ModelServer::start_with(move |_| {
             tell.send(()).unwrap();
             hanging.clone()
         });
-        let child = asking(&stage, &server, &["--mode", "code"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = asking(&stage, &server, &["--mode", "code"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         told.recv().unwrap();
         let process = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process(process, signal).unwrap();
@@ -130,7 +172,11 @@ fn a_signal_while_the_model_thinks_cancels_the_run() {
         assert_eq!(output.status.signal(), None);
         let ran = Ran::from(output);
         assert_eq!(ran.code, Some(130), "{ran:?}");
-        assert!(ran.out.starts_with("outcome: cancelled\n\nwhy: it was stopped from outside\n"), "{}", ran.out);
+        assert!(
+            ran.out.starts_with("outcome: cancelled\n\nwhy: it was stopped from outside\n"),
+            "{}",
+            ran.out
+        );
         assert_eq!(stage.checkout_state(), before);
         stage.journal();
     }

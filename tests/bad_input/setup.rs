@@ -1,4 +1,5 @@
-//! Settings and repositories that are wrong: usage, exit code 2, the whole message compared; nothing is begun and nothing is changed.
+//! Settings and repositories that are wrong: usage, exit code 2, the whole message compared;
+//! nothing is begun and nothing is changed.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -9,17 +10,26 @@ use crate::support::stage::{Ran, Stage};
 const FILES: &[(&str, &str)] = &[("README.md", "# It\n")];
 const MODEL: &[(&str, &str)] = &[("LOCUM_MODEL", "gpt-4.1"), ("OPENAI_API_KEY", "sk-of-the-test")];
 
-/// Runs and expects exactly these lines on standard error beside excerpts of files, exit code 2, and that nothing happened.
+/// Runs and expects exactly these lines on standard error beside excerpts of files, exit code 2,
+/// and that nothing happened.
 fn check(stage: &Stage, arguments: &[&str], variables: &[(&str, &str)], expected: &[&str]) {
     let before = stage.checkout_state();
     let ran: Ran = stage.locum(arguments).envs(variables.iter().copied()).output().unwrap().into();
     let excerpt = |line: &&str| line.starts_with("  ");
-    let said: Vec<String> =
-        ran.err.lines().filter(|line| !excerpt(line)).map(|line| line.replace(stage.path("").to_str().unwrap(), "STAGE/")).collect();
+    let said: Vec<String> = ran
+        .err
+        .lines()
+        .filter(|line| !excerpt(line))
+        .map(|line| line.replace(stage.path("").to_str().unwrap(), "STAGE/"))
+        .collect();
     assert_eq!(said, expected, "{arguments:?}");
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments:?}");
     assert_eq!(stage.checkout_state(), before, "{arguments:?}");
-    assert_eq!(stage.names("state"), Vec::<String>::new(), "{arguments:?}: a run that cannot start leaves no session");
+    assert_eq!(
+        stage.names("state"),
+        Vec::<String>::new(),
+        "{arguments:?}: a run that cannot start leaves no session"
+    );
 }
 
 #[test]
@@ -27,18 +37,28 @@ fn no_model_or_no_key_names_the_variables() {
     let stage = Stage::with(FILES);
     let none = [
         "error: models: no model is configured",
-        "hint: set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too for a server other than OpenAI's; LOCUM_MODEL=anthropic:MODEL and ANTHROPIC_API_KEY for Anthropic's), or describe a profile under `models.profiles` in the configuration",
+        "hint: set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too for a \
+         server other than OpenAI's; LOCUM_MODEL=anthropic:MODEL and ANTHROPIC_API_KEY for \
+         Anthropic's), or describe a profile under `models.profiles` in the configuration",
     ];
     check(&stage, &["run", "x"], &[], &none);
-    let hint =
-        "hint: set OPENAI_API_KEY; in a workflow: `env: { OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }} }`, from a secret that exists";
+    let hint = "hint: set OPENAI_API_KEY; in a workflow: `env: { OPENAI_API_KEY: ${{ \
+                secrets.OPENAI_API_KEY }} }`, from a secret that exists";
     let of_key = |what: &str| {
-        format!("error: models: model `gpt-4.1`: the environment variable `OPENAI_API_KEY`, which should hold the key, {what}")
+        format!(
+            "error: models: model `gpt-4.1`: the environment variable `OPENAI_API_KEY`, which \
+             should hold the key, {what}"
+        )
     };
-    for (key, what) in
-        [(None, "is not set"), (Some(""), "is empty"), (Some("two words"), "is not a key: it holds blanks or other characters no key has")]
-    {
-        let variables: Vec<(&str, &str)> = [("LOCUM_MODEL", "gpt-4.1")].into_iter().chain(key.map(|key| ("OPENAI_API_KEY", key))).collect();
+    for (key, what) in [
+        (None, "is not set"),
+        (Some(""), "is empty"),
+        (Some("two words"), "is not a key: it holds blanks or other characters no key has"),
+    ] {
+        let variables: Vec<(&str, &str)> = [("LOCUM_MODEL", "gpt-4.1")]
+            .into_iter()
+            .chain(key.map(|key| ("OPENAI_API_KEY", key)))
+            .collect();
         check(&stage, &["run", "x"], &variables, &[&of_key(what), hint]);
     }
 }
@@ -47,15 +67,29 @@ fn no_model_or_no_key_names_the_variables() {
 fn a_key_that_is_no_text_is_no_key() {
     let stage = Stage::with(FILES);
     let key = std::ffi::OsStr::from_bytes(b"sk-\xff\xfe");
-    let ran: Ran = stage.locum(&["run", "x"]).env("LOCUM_MODEL", "gpt-4.1").env("OPENAI_API_KEY", key).output().unwrap().into();
+    let ran: Ran = stage
+        .locum(&["run", "x"])
+        .env("LOCUM_MODEL", "gpt-4.1")
+        .env("OPENAI_API_KEY", key)
+        .output()
+        .unwrap()
+        .into();
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.err.contains("`OPENAI_API_KEY`, which should hold the key, is not set"), "{}", ran.err);
+    assert!(
+        ran.err.contains("`OPENAI_API_KEY`, which should hold the key, is not set"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
 fn every_mistake_of_a_file_is_told_with_its_place() {
     let cases: &[(&str, &str, &[&str])] = &[
-        (".locum/policy.yml", "version: 1\nrules: [\n", &["error: .locum/policy.yml:2:8: unclosed bracket '['"]),
+        (
+            ".locum/policy.yml",
+            "version: 1\nrules: [\n",
+            &["error: .locum/policy.yml:2:8: unclosed bracket '['"],
+        ),
         (
             ".locum/policy.yml",
             "version: 1\nrulez: []\nrules:\n  - alow: 'read(**)'\n",
@@ -67,21 +101,33 @@ fn every_mistake_of_a_file_is_told_with_its_place() {
                 "hint: did you mean `allow`?",
             ],
         ),
-        (".locum/config.yml", "budget: {\n", &["error: .locum/config.yml:1:9: unclosed bracket '{'"]),
+        (
+            ".locum/config.yml",
+            "budget: {\n",
+            &["error: .locum/config.yml:1:9: unclosed bracket '{'"],
+        ),
         (
             ".locum/config.yml",
             "mod: code\nbudget: { turns: -1 }\n",
             &[
                 "error: .locum/config.yml:1:1: unknown key `mod`",
                 "hint: did you mean `mode`?",
-                "error: .locum/config.yml:2:18: `budget.turns` must be a whole number such as `400`, `20k` or `2M`, not a number",
+                "error: .locum/config.yml:2:18: `budget.turns` must be a whole number such as \
+                 `400`, `20k` or `2M`, not a number",
             ],
         ),
-        (".locum/modes.yml", "customModes: [\n", &["error: .locum/modes.yml:1:14: unclosed bracket '['"]),
+        (
+            ".locum/modes.yml",
+            "customModes: [\n",
+            &["error: .locum/modes.yml:1:14: unclosed bracket '['"],
+        ),
         (
             ".locum/modes.yml",
             "customModes:\n  - { slug: a b, name: A, roleDefinition: B, groups: [] }\n",
-            &["error: .locum/modes.yml:2:13: customModes.0.slug: `a b` is not a slug", "hint: use the letters a to z, digits and `-`"],
+            &[
+                "error: .locum/modes.yml:2:13: customModes.0.slug: `a b` is not a slug",
+                "hint: use the letters a to z, digits and `-`",
+            ],
         ),
     ];
     for (file, text, expected) in cases {
@@ -97,21 +143,52 @@ fn a_broken_script_is_told_with_its_place() {
     given("version: 1\ntasks:\n  - turns:\n      - cals: []\n");
     let unknown = ["error: ../s.yml:4:9: unknown key `cals`", "hint: did you mean `calls`?"];
     check(&stage, &["run", "x", "--script", "../s.yml"], &[], &unknown);
-    check(&stage, &["run", "x", "--script", "../none.yml"], &[], &["error: --script: `../none.yml` does not exist"]);
-    check(&stage, &["run", "x", "--policy", "../none.yml"], MODEL, &["error: --policy: `../none.yml` does not exist"]);
+    check(
+        &stage,
+        &["run", "x", "--script", "../none.yml"],
+        &[],
+        &["error: --script: `../none.yml` does not exist"],
+    );
+    check(
+        &stage,
+        &["run", "x", "--policy", "../none.yml"],
+        MODEL,
+        &["error: --policy: `../none.yml` does not exist"],
+    );
 }
 
 #[test]
 fn flags_and_variables_that_mean_nothing_are_told() {
     let stage = Stage::with(FILES);
-    check(&stage, &["run", "x", "--mode", "cod"], MODEL, &["error: --mode: there is no mode `cod`", "hint: did you mean `code`?"]);
-    check(&stage, &["run", " "], MODEL, &["error: TASK: there is no task", "hint: `locum run \"fix the failing test\"`"]);
-    check(&stage, &["run", "x", "--max-turns", "0"], MODEL, &["error: --max-turns: `budget.turns` must be from 1 to 4294967295"]);
-    let misspelt = ["error: LOCUM_MODEE: no setting has this name", "hint: did you mean LOCUM_MODE?"];
+    check(
+        &stage,
+        &["run", "x", "--mode", "cod"],
+        MODEL,
+        &["error: --mode: there is no mode `cod`", "hint: did you mean `code`?"],
+    );
+    check(
+        &stage,
+        &["run", " "],
+        MODEL,
+        &["error: TASK: there is no task", "hint: `locum run \"fix the failing test\"`"],
+    );
+    check(
+        &stage,
+        &["run", "x", "--max-turns", "0"],
+        MODEL,
+        &["error: --max-turns: `budget.turns` must be from 1 to 4294967295"],
+    );
+    let misspelt =
+        ["error: LOCUM_MODEE: no setting has this name", "hint: did you mean LOCUM_MODE?"];
     check(&stage, &["run", "x"], &[MODEL, &[("LOCUM_MODEE", "code")]].concat(), &misspelt);
-    let shallow =
-        "hint: name a commit, branch or tag that is in this checkout; in Actions, `fetch-depth: 0` of actions/checkout fetches them all";
-    check(&stage, &["run", "x", "--base", "nope"], MODEL, &["error: --base: revision `nope` does not exist", shallow]);
+    let shallow = "hint: name a commit, branch or tag that is in this checkout; in Actions, \
+                   `fetch-depth: 0` of actions/checkout fetches them all";
+    check(
+        &stage,
+        &["run", "x", "--base", "nope"],
+        MODEL,
+        &["error: --base: revision `nope` does not exist", shallow],
+    );
 }
 
 #[test]
@@ -121,16 +198,27 @@ fn a_folder_without_a_checkout_is_told_what_it_lacks() {
     stage.git_in("", &["init", "-q", "empty"]);
     let nowhere = "hint: start it in a git checkout, or name one with `--repo DIR`";
     let bare = "hint: clone it and name the clone";
-    let empty = "hint: commit something first: a run starts from a commit, and its policy is read there";
+    let empty =
+        "hint: commit something first: a run starts from a commit, and its policy is read there";
     let cases = [
         ("home", "error: --repo: `STAGE/home` is not a git repository", nowhere),
         ("bare", "error: --repo: `STAGE/bare` is a bare repository; a checkout is needed", bare),
         ("empty", "error: --repo: the repository has no commit yet", empty),
     ];
     for (folder, what, hint) in cases {
-        check(&stage, &["run", "x", "--repo", stage.path(folder).to_str().unwrap()], MODEL, &[what, hint]);
+        check(
+            &stage,
+            &["run", "x", "--repo", stage.path(folder).to_str().unwrap()],
+            MODEL,
+            &[what, hint],
+        );
     }
-    check(&stage, &["run", "x", "--repo", "nowhere"], MODEL, &["error: --repo: `STAGE/checkout/nowhere` is not a folder"]);
+    check(
+        &stage,
+        &["run", "x", "--repo", "nowhere"],
+        MODEL,
+        &["error: --repo: `STAGE/checkout/nowhere` is not a folder"],
+    );
 }
 
 #[test]
@@ -140,7 +228,14 @@ fn a_session_folder_that_cannot_be_made_is_told_with_what_names_it() {
     let ran = stage.run(&["run", "x", "--script", "../script.yml", "--session-dir", "/proc/none"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains("error: journal `/proc/none/"), "{}", ran.err);
-    assert!(ran.err.ends_with("hint: sessions are kept where `session_dir` (`--session-dir`) says, else below `state_dir`; name a folder with room that may be written\n"), "{}", ran.err);
+    assert!(
+        ran.err.ends_with(
+            "hint: sessions are kept where `session_dir` (`--session-dir`) says, else below \
+             `state_dir`; name a folder with room that may be written\n"
+        ),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -148,8 +243,20 @@ fn a_detached_checkout_is_worked_in_and_stays_detached() {
     let stage = Stage::with(FILES);
     stage.git(&["checkout", "-q", "--detach"]);
     let (head, commit, _) = stage.checkout_state();
-    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: write_to_file, args: { path: new.md, content: \"new\\n\" } }]\n      - calls: [{ tool: attempt_completion, args: { result: ok } }]\n";
-    let ran = stage.play(script, &["--mode", "code", "--publish", "local", "--publish-dir", stage.path("postings").to_str().unwrap()]);
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: write_to_file, args: { \
+                  path: new.md, content: \"new\\n\" } }]\n      - calls: [{ tool: \
+                  attempt_completion, args: { result: ok } }]\n";
+    let ran = stage.play(
+        script,
+        &[
+            "--mode",
+            "code",
+            "--publish",
+            "local",
+            "--publish-dir",
+            stage.path("postings").to_str().unwrap(),
+        ],
+    );
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(stage.checkout_state(), (head, commit, "?? new.md\n".to_owned()));
 }

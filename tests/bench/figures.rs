@@ -1,4 +1,5 @@
-//! The table every benchmark prints: what was measured, the figure, the target and how far the figure is from it.
+//! The table every benchmark prints: what was measured, the figure, the target and how far the
+//! figure is from it.
 #![allow(dead_code, reason = "each benchmark compiles this anew and uses a part of it")]
 
 use std::time::Duration;
@@ -25,7 +26,9 @@ impl Figure {
 
     fn shown(self) -> String {
         match self {
-            Self::Time(time) if time < Duration::from_millis(1) => format!("{:.1} µs", time.as_secs_f64() * 1e6),
+            Self::Time(time) if time < Duration::from_millis(1) => {
+                format!("{:.1} µs", time.as_secs_f64() * 1e6)
+            }
             Self::Time(time) => format!("{:.2} ms", time.as_secs_f64() * 1e3),
             Self::Size(bytes) => format!("{:.1} MB", bytes as f64 / 1e6),
             Self::Number(number) => format!("{number:.2}"),
@@ -33,12 +36,14 @@ impl Figure {
     }
 }
 
-/// Returns true when the program was started by `cargo bench` and this part of it was asked for, by name or because none was
-/// (`cargo bench --bench floors -- search`). A test runner that comes across the program is told nothing.
+/// Returns true when the program was started by `cargo bench` and this part of it was asked for, by
+/// name or because none was (`cargo bench --bench floors -- search`). A test runner that comes
+/// across the program is told nothing.
 pub(crate) fn wanted(part: &str) -> bool {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut named = arguments.iter().filter(|argument| !argument.starts_with("--")).peekable();
-    arguments.iter().any(|argument| argument == "--bench") && (named.peek().is_none() || named.any(|name| name == part))
+    arguments.iter().any(|argument| argument == "--bench")
+        && (named.peek().is_none() || named.any(|name| name == part))
 }
 
 /// Prints a heading and the names of the columns.
@@ -48,7 +53,12 @@ pub(crate) fn heading(title: &str) {
 
 /// Prints a figure that has a target.
 pub(crate) fn against(what: &str, figure: Figure, target: Figure) {
-    println!("{what:<64} {:>11} {:>11} {:>7.2}", figure.shown(), target.shown(), figure.value() / target.value());
+    println!(
+        "{what:<64} {:>11} {:>11} {:>7.2}",
+        figure.shown(),
+        target.shown(),
+        figure.value() / target.value()
+    );
 }
 
 /// Prints a figure.

@@ -1,4 +1,5 @@
-//! Repositories to measure in: a small one, and one of 60,000 files and 600 MB, made once and kept in the build folder.
+//! Repositories to measure in: a small one, and one of 60,000 files and 600 MB, made once and kept
+//! in the build folder.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,9 @@ pub(crate) const READ_FILES: usize = 50;
 pub(crate) const NEEDLE: &str = "the needle lies here";
 
 const WORDS: &[&str] = &[
-    "let", "value", "return", "self", "match", "state", "(", ")", "{", "}", "=", "->", "fn", "path", "result", "error", "index", "count",
-    "while", "buffer", "0", "1", "17", "\"text\"", "&mut", "for", "in", "parse", "write", "read",
+    "let", "value", "return", "self", "match", "state", "(", ")", "{", "}", "=", "->", "fn",
+    "path", "result", "error", "index", "count", "while", "buffer", "0", "1", "17", "\"text\"",
+    "&mut", "for", "in", "parse", "write", "read",
 ];
 
 /// Makes a small repository in an empty folder.
@@ -41,7 +43,11 @@ pub(crate) fn large() -> PathBuf {
 pub(crate) fn clean(checkout: &Path) {
     git(checkout, &["checkout", "--quiet", "--force", "HEAD"]);
     git(checkout, &["clean", "--quiet", "--force", "-d"]);
-    let listed = Command::new("git").current_dir(checkout).args(["for-each-ref", "--format=%(refname)", "refs/locum"]).output().unwrap();
+    let listed = Command::new("git")
+        .current_dir(checkout)
+        .args(["for-each-ref", "--format=%(refname)", "refs/locum"])
+        .output()
+        .unwrap();
     for name in String::from_utf8(listed.stdout).unwrap().lines() {
         git(checkout, &["update-ref", "-d", name]);
     }
@@ -52,8 +58,14 @@ pub(crate) fn clean(checkout: &Path) {
 fn import(folder: &Path, files: usize) {
     std::fs::create_dir_all(folder).unwrap();
     git(folder, &["init", "--quiet", "--initial-branch=main"]);
-    let command = ["-c", "core.compression=1", "-c", "fastimport.unpackLimit=0", "fast-import", "--quiet"];
-    let mut child = Command::new("git").current_dir(folder).args(command).stdin(Stdio::piped()).spawn().unwrap();
+    let command =
+        ["-c", "core.compression=1", "-c", "fastimport.unpackLimit=0", "fast-import", "--quiet"];
+    let mut child = Command::new("git")
+        .current_dir(folder)
+        .args(command)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stream = BufWriter::new(child.stdin.take().unwrap());
     stream.write_all(b"commit refs/heads/main\ncommitter Bench <bench@example.com> 1700000000 +0000\ndata 5\nfirst").unwrap();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -69,7 +81,11 @@ fn import(folder: &Path, files: usize) {
             content.push('\n');
         }
         let folder = number / FOLDER_FILES;
-        write_file(&mut stream, &format!("code/part{:02}/module{folder:03}/file{number:05}.txt", folder / 20), &content);
+        write_file(
+            &mut stream,
+            &format!("code/part{:02}/module{folder:03}/file{number:05}.txt", folder / 20),
+            &content,
+        );
     }
     stream.flush().unwrap();
     drop(stream);
@@ -102,5 +118,8 @@ fn next(random: &mut u64) -> u64 {
 }
 
 fn git(folder: &Path, words: &[&str]) {
-    assert!(Command::new("git").current_dir(folder).args(words).status().unwrap().success(), "git {words:?}");
+    assert!(
+        Command::new("git").current_dir(folder).args(words).status().unwrap().success(),
+        "git {words:?}"
+    );
 }

@@ -1,8 +1,13 @@
-//! Benchmarks of whole runs of the binary: what a turn costs, how long the start takes, how much memory a run needs.
+//! Benchmarks of whole runs of the binary: what a turn costs, how long the start takes, how much
+//! memory a run needs.
 //!
-//! The model is a script, or a Chat Completions server on 127.0.0.1 that answers at once; policy, journal and checkpoints are on.
-//! Figures are printed, never asserted.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what goes wrong ends the benchmark")]
+//! The model is a script, or a Chat Completions server on 127.0.0.1 that answers at once; policy,
+//! journal and checkpoints are on. Figures are printed, never asserted.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "what goes wrong ends the benchmark"
+)]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(
     clippy::disallowed_methods,
@@ -68,8 +73,8 @@ struct Run {
     last_request_bytes: u64,
 }
 
-/// A checkout and the run's own files beside it. They stay until all is measured: some file systems make new files slowly while
-/// many were removed a moment ago.
+/// A checkout and the run's own files beside it. They stay until all is measured: some file systems
+/// make new files slowly while many were removed a moment ago.
 struct Bench {
     folder: PathBuf,
     checkout: PathBuf,
@@ -78,7 +83,10 @@ struct Bench {
 fn main() {
     let parts: [Part; 3] = [("turns", turns), ("places", places), ("deltas", deltas)];
     let folder = tempfile::tempdir().unwrap();
-    parts.iter().filter(|(name, _)| figures::wanted(name)).for_each(|(_, measure)| measure(folder.path()));
+    parts
+        .iter()
+        .filter(|(name, _)| figures::wanted(name))
+        .for_each(|(_, measure)| measure(folder.path()));
 }
 
 /// Turns in the small repository, few and many.
@@ -87,22 +95,34 @@ fn turns(folder: &Path) {
         heading(&format!("A turn of one {name}, small repository"));
         for count in [50, 1000] {
             let one = Bench::small(folder);
-            let runs: [(&str, Way); 2] = [("scripted", Bench::run_scripted), ("over HTTP", Bench::run_served)];
+            let runs: [(&str, Way); 2] =
+                [("scripted", Bench::run_scripted), ("over HTTP", Bench::run_served)];
             for (model, run) in runs {
                 let began = run(&one, turns, 1).cpu;
                 let ran = run(&Bench::small(folder), turns, count);
                 let cpu = ran.cpu.saturating_sub(began) / u32::try_from(count).unwrap();
                 let label = format!("{count} turns, {model}");
-                against(&format!("{label}: wall, median"), Figure::Time(median(&ran.turns)), TARGET_TURN);
+                against(
+                    &format!("{label}: wall, median"),
+                    Figure::Time(median(&ran.turns)),
+                    TARGET_TURN,
+                );
                 plain(&format!("{label}: wall, p95"), Figure::Time(quantile(&ran.turns, 0.95)));
                 against(&format!("{label}: processor, mean"), Figure::Time(cpu), TARGET_TURN);
                 if ran.connections > 0 {
-                    plain(&format!("{label}: the last request"), Figure::Size(ran.last_request_bytes));
+                    plain(
+                        &format!("{label}: the last request"),
+                        Figure::Size(ran.last_request_bytes),
+                    );
                     plain(&format!("{label}: connections"), Figure::Number(ran.connections as f64));
                 }
                 if count == 1000 {
-                    let growth = median(&ran.turns[900..]).as_secs_f64() / median(&ran.turns[..100]).as_secs_f64();
-                    plain(&format!("{label}: wall of the last hundred to the first"), Figure::Number(growth));
+                    let growth = median(&ran.turns[900..]).as_secs_f64()
+                        / median(&ran.turns[..100]).as_secs_f64();
+                    plain(
+                        &format!("{label}: wall of the last hundred to the first"),
+                        Figure::Number(growth),
+                    );
                 }
             }
         }
@@ -115,13 +135,27 @@ fn places(folder: &Path) {
     repository::clean(&large);
     heading("Start, memory, commands");
     for (name, checkout) in [("small repository", None), ("60,000 files", Some(large.as_path()))] {
-        let bench = || checkout.map_or_else(|| Bench::small(folder), |checkout| Bench::at(folder, checkout));
-        let starts: Vec<Duration> = (0..20).map(|_| bench().run_served(Turns::Read, 1).start).collect();
-        against(&format!("start to first request, {name}: median of 20"), Figure::Time(median(&starts)), TARGET_START);
+        let bench = || {
+            checkout.map_or_else(|| Bench::small(folder), |checkout| Bench::at(folder, checkout))
+        };
+        let starts: Vec<Duration> =
+            (0..20).map(|_| bench().run_served(Turns::Read, 1).start).collect();
+        against(
+            &format!("start to first request, {name}: median of 20"),
+            Figure::Time(median(&starts)),
+            TARGET_START,
+        );
         let ran = bench().run_served(Turns::Mixed, 50);
-        against(&format!("peak memory of 50 turns, {name}"), Figure::Size(ran.peak_bytes), TARGET_MEMORY);
+        against(
+            &format!("peak memory of 50 turns, {name}"),
+            Figure::Size(ran.peak_bytes),
+            TARGET_MEMORY,
+        );
         let ran = bench().run_served(Turns::Command, 50);
-        plain(&format!("a turn of one command that may write, {name}: wall, median"), Figure::Time(median(&ran.turns)));
+        plain(
+            &format!("a turn of one command that may write, {name}: wall, median"),
+            Figure::Time(median(&ran.turns)),
+        );
     }
     repository::clean(&large);
 }
@@ -131,15 +165,24 @@ fn deltas(folder: &Path) {
     const PIECES: usize = 10_000;
     heading("Streaming");
     let reply = |pieces: usize| {
-        let words: Vec<String> =
-            (0..pieces).map(|_| json!({ "choices": [{ "index": 0, "delta": { "content": "word " } }] }).to_string()).collect();
+        let words: Vec<String> = (0..pieces)
+            .map(|_| {
+                json!({ "choices": [{ "index": 0, "delta": { "content": "word " } }] }).to_string()
+            })
+            .collect();
         // Many events a chunk, as a fast server sends them.
-        let pieces =
-            words.chunks(20).map(|events| Piece::Bytes(events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().into()));
+        let pieces = words.chunks(20).map(|events| {
+            Piece::Bytes(
+                events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().into(),
+            )
+        });
         let last = done();
         Answer { pieces: pieces.chain(last.pieces.iter().cloned()).collect(), ..last }
     };
-    let (few, many) = (Bench::small(folder).run_with(move |_| reply(1)), Bench::small(folder).run_with(move |_| reply(PIECES)));
+    let (few, many) = (
+        Bench::small(folder).run_with(move |_| reply(1)),
+        Bench::small(folder).run_with(move |_| reply(PIECES)),
+    );
     plain("10,000 deltas: processor", Figure::Time(many.cpu.saturating_sub(few.cpu)));
 }
 
@@ -157,19 +200,38 @@ impl Bench {
 
     /// Runs a script of `count` turns; turns are timed by the journal.
     fn run_scripted(&self, turns: Turns, count: usize) -> Run {
-        let calls = (0..count).map(|turn| call(turns, turn)).chain([("attempt_completion", json!({ "result": "done" }))]);
-        let turns: Vec<Value> = calls.map(|(tool, args)| json!({ "calls": [{ "tool": tool, "args": args }] })).collect();
+        let calls = (0..count)
+            .map(|turn| call(turns, turn))
+            .chain([("attempt_completion", json!({ "result": "done" }))]);
+        let turns: Vec<Value> = calls
+            .map(|(tool, args)| json!({ "calls": [{ "tool": tool, "args": args }] }))
+            .collect();
         let script = self.folder.join("script.yml");
-        std::fs::write(&script, json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string()).unwrap();
+        std::fs::write(&script, json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string())
+            .unwrap();
         let started = Instant::now();
-        let (cpu, peak_bytes) = self.observe(self.command().arg("--script").arg(&script).spawn().unwrap());
+        let (cpu, peak_bytes) =
+            self.observe(self.command().arg("--script").arg(&script).spawn().unwrap());
         let journal = Journal::read(&self.session()).unwrap();
-        let replies: Vec<_> = journal.iter().filter(|line| matches!(line.event, Event::Replied { .. })).map(|line| line.at).collect();
-        let turns = replies.windows(2).map(|pair| pair[1].duration_since(pair[0]).unsigned_abs()).collect();
-        Run { start: started.elapsed(), turns, cpu, peak_bytes, connections: 0, last_request_bytes: 0 }
+        let replies: Vec<_> = journal
+            .iter()
+            .filter(|line| matches!(line.event, Event::Replied { .. }))
+            .map(|line| line.at)
+            .collect();
+        let turns =
+            replies.windows(2).map(|pair| pair[1].duration_since(pair[0]).unsigned_abs()).collect();
+        Run {
+            start: started.elapsed(),
+            turns,
+            cpu,
+            peak_bytes,
+            connections: 0,
+            last_request_bytes: 0,
+        }
     }
 
-    /// Runs against a server that asks for `count` turns; turns are timed by the server, from its reply to the next request.
+    /// Runs against a server that asks for `count` turns; turns are timed by the server, from its
+    /// reply to the next request.
     fn run_served(&self, turns: Turns, count: usize) -> Run {
         let mut turn = 0;
         self.run_with(move |_| {
@@ -189,12 +251,18 @@ impl Bench {
             answer
         });
         let mut command = self.command();
-        command.env("OPENAI_BASE_URL", &server.base_url).env("OPENAI_API_KEY", "key-of-a-benchmark").env("LOCUM_MODEL", "bench");
+        command
+            .env("OPENAI_BASE_URL", &server.base_url)
+            .env("OPENAI_API_KEY", "key-of-a-benchmark")
+            .env("LOCUM_MODEL", "bench");
         let started = Instant::now();
         let (cpu, peak_bytes) = self.observe(command.spawn().unwrap());
         let times: Vec<(Instant, Instant)> = told.try_iter().collect();
         let turns = times.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
-        let (connections, last_request_bytes) = server.asked().last().map_or((0, 0), |asked| (asked.connection, asked.body.len() as u64));
+        let (connections, last_request_bytes) = server
+            .asked()
+            .last()
+            .map_or((0, 0), |asked| (asked.connection, asked.body.len() as u64));
         Run { start: times[0].0 - started, turns, cpu, peak_bytes, connections, last_request_bytes }
     }
 
@@ -203,7 +271,13 @@ impl Bench {
         let pid = Pid::from_child(&child);
         let folder = PathBuf::from(format!("/proc/{}", child.id()));
         let mut peak_bytes = 0;
-        while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG).unwrap().is_none() {
+        while waitid(
+            WaitId::Pid(pid),
+            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG,
+        )
+        .unwrap()
+        .is_none()
+        {
             peak_bytes = peak(&folder).unwrap_or(peak_bytes);
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -219,15 +293,23 @@ impl Bench {
         let (policy, sessions) = (self.folder.join("policy.yml"), self.folder.join("sessions"));
         std::fs::write(&policy, POLICY).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_locum"));
-        command.args(["run", "Do the thing.", "--quiet", "--publish", "none", "--policy"]).arg(policy);
+        command
+            .args(["run", "Do the thing.", "--quiet", "--publish", "none", "--policy"])
+            .arg(policy);
         command.arg("--session-dir").arg(sessions).arg("--repo").arg(&self.checkout);
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", &self.folder).stdout(Stdio::null());
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.folder)
+            .stdout(Stdio::null());
         command.stderr(std::fs::File::create(self.folder.join("stderr")).unwrap());
         command
     }
 
     fn session(&self) -> PathBuf {
-        let entries = std::fs::read_dir(self.folder.join("sessions")).unwrap().map(|entry| entry.unwrap().path());
+        let entries = std::fs::read_dir(self.folder.join("sessions"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         entries.filter(|path| path.join(JOURNAL_FILE).exists()).last().unwrap()
     }
 }
@@ -238,15 +320,23 @@ fn done() -> Answer {
 
 /// Returns what the model calls in a turn.
 fn call(turns: Turns, turn: usize) -> (&'static str, Value) {
-    let read = || ("read_file", json!({ "path": format!("src/file{}.txt", turn % repository::READ_FILES) }));
-    let write =
-        || ("write_to_file", json!({ "path": format!("new/file{}.txt", turn % 20), "content": format!("turn {turn}\n").repeat(40) }));
+    let read = || {
+        ("read_file", json!({ "path": format!("src/file{}.txt", turn % repository::READ_FILES) }))
+    };
+    let write = || {
+        (
+            "write_to_file",
+            json!({ "path": format!("new/file{}.txt", turn % 20), "content": format!("turn {turn}\n").repeat(40) }),
+        )
+    };
     match turns {
         Turns::Read => read(),
         Turns::Write => write(),
         Turns::Mixed if turn.is_multiple_of(2) => read(),
         Turns::Mixed => write(),
-        Turns::Command => ("execute_command", json!({ "command": format!("touch src/new{}", turn % 20) })),
+        Turns::Command => {
+            ("execute_command", json!({ "command": format!("touch src/new{}", turn % 20) }))
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The fuzz targets of `tests/fuzz`, without a fuzzer: every text of the vectors, slipped here and there, the same for the same
-//! seed.
+//! The fuzz targets of `tests/fuzz`, without a fuzzer: every text of the vectors, slipped here and
+//! there, the same for the same seed.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,8 @@ use crate::generate::{Dice, Taste, accident, script};
 #[path = "../fuzz/entry.rs"]
 mod entry;
 
-/// When a text counts as one the parser does not come back from; far above what any takes, also on a busy machine.
+/// When a text counts as one the parser does not come back from; far above what any takes, also on
+/// a busy machine.
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// Texts of a file of vectors, whatever their key.
@@ -53,8 +54,13 @@ fn no_script_breaks_the_reader_of_commands() {
 
 #[test]
 fn no_text_breaks_the_reader_of_policies() {
-    let mut corpus = vec![std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/examples/policy.yml")).unwrap()];
-    corpus.push(std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/policy.yml")).unwrap());
+    let mut corpus = vec![
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/examples/policy.yml"))
+            .unwrap(),
+    ];
+    corpus.push(
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/policy.yml")).unwrap(),
+    );
     check(7, 100, &corpus, entry::policy);
 }
 
@@ -67,10 +73,20 @@ fn no_text_breaks_the_readers_of_diffs() {
 
 #[test]
 fn no_text_breaks_the_readers_of_events_and_comments() {
-    let file: Value =
-        serde_json::from_str(&std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/security/events.json")).unwrap())
-            .unwrap();
-    let mut corpus: Vec<String> = file["cases"].as_array().unwrap().iter().map(|case| format!("issue_comment\n{case}")).collect();
+    let file: Value = serde_json::from_str(
+        &std::fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/vectors/security/events.json"
+        ))
+        .unwrap(),
+    )
+    .unwrap();
+    let mut corpus: Vec<String> = file["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| format!("issue_comment\n{case}"))
+        .collect();
     corpus.extend(texts("security/events.json"));
     check(9, 2000, &corpus, entry::event);
 }
@@ -86,12 +102,17 @@ fn no_text_breaks_the_reader_of_addresses() {
 #[test]
 fn no_text_breaks_the_readers_of_modes() {
     let mut corpus = Vec::new();
-    for (kind, file) in
-        [(".roomodes", "mode_validation.json"), (".kilocodemodes", "mode_validation.json"), (".locum/modes.yml", "mode_validation.json")]
-    {
-        corpus.extend(texts(&format!("peers/{file}")).into_iter().map(|text| format!("{kind}\n{text}")));
+    for (kind, file) in [
+        (".roomodes", "mode_validation.json"),
+        (".kilocodemodes", "mode_validation.json"),
+        (".locum/modes.yml", "mode_validation.json"),
+    ] {
+        corpus.extend(
+            texts(&format!("peers/{file}")).into_iter().map(|text| format!("{kind}\n{text}")),
+        );
     }
-    let builtin = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/modes.yml")).unwrap_or_default();
+    let builtin = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/modes.yml"))
+        .unwrap_or_default();
     corpus.push(format!(".locum/modes.yml\n{builtin}"));
     check(11, 300, &corpus, entry::modes);
 }
@@ -153,10 +174,21 @@ fn every_entry_is_a_target_of_the_fuzzer() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fuzz");
     let read = |file: &str| std::fs::read_to_string(format!("{root}/{file}")).unwrap();
     let entries = read("entry.rs");
-    let entries: Vec<&str> = entries.lines().filter_map(|line| line.strip_prefix("pub(crate) fn ")?.split('(').next()).collect();
+    let entries: Vec<&str> = entries
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub(crate) fn ")?.split('(').next())
+        .collect();
     assert!(entries.len() >= 7, "{entries:?}");
     for entry in entries {
-        assert!(read("Cargo.toml").contains(&format!("name = \"{entry}\"\npath = \"targets/{entry}.rs\"")), "{entry}");
-        assert!(read(&format!("targets/{entry}.rs")).contains(&format!("|text: &str| entry::{entry}(text)")), "{entry}");
+        assert!(
+            read("Cargo.toml")
+                .contains(&format!("name = \"{entry}\"\npath = \"targets/{entry}.rs\"")),
+            "{entry}"
+        );
+        assert!(
+            read(&format!("targets/{entry}.rs"))
+                .contains(&format!("|text: &str| entry::{entry}(text)")),
+            "{entry}"
+        );
     }
 }

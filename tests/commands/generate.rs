@@ -1,5 +1,5 @@
-//! Scripts made at random, the same for the same seed: every way of quoting and everything a shell does with words, mixed with
-//! plain ones so that many are allowed.
+//! Scripts made at random, the same for the same seed: every way of quoting and everything a shell
+//! does with words, mixed with plain ones so that many are allowed.
 
 /// A generator of numbers (SplitMix64).
 pub(crate) struct Dice(u64);
@@ -52,8 +52,10 @@ const QUOTED: &[&str] = &[
     ">f",
     "a\nb",
 ];
-const PROGRAMS: &[&str] =
-    &["p", "q", "no", "p", "q", "cat", "ls", "find", "sort", "rg", "p\\", "'p'", "\"q\"", "p''", "\\q", "p\\\n", "no'p'"];
+const PROGRAMS: &[&str] = &[
+    "p", "q", "no", "p", "q", "cat", "ls", "find", "sort", "rg", "p\\", "'p'", "\"q\"", "p''",
+    "\\q", "p\\\n", "no'p'",
+];
 const EXPANSIONS: &[&str] = &[
     "$X",
     "${X}",
@@ -148,8 +150,9 @@ const REDIRECTS: &[&str] = &[
     "<<E <<'F'\n1\nE\n2\nF\n",
 ];
 const NOISE: &[char] = &[
-    '\'', '"', '\\', '$', '`', '(', ')', '{', '}', '<', '>', '|', '&', ';', '\n', ' ', '\t', '#', '*', '?', '[', ']', '~', '!', '=', '-',
-    'a', 'E', '\r', '\u{a0}', '\u{200b}', '\u{2212}', '\u{7f}', ',', '.', '/', '\u{2028}',
+    '\'', '"', '\\', '$', '`', '(', ')', '{', '}', '<', '>', '|', '&', ';', '\n', ' ', '\t', '#',
+    '*', '?', '[', ']', '~', '!', '=', '-', 'a', 'E', '\r', '\u{a0}', '\u{200b}', '\u{2212}',
+    '\u{7f}', ',', '.', '/', '\u{2028}',
 ];
 
 impl Dice {
@@ -174,7 +177,8 @@ impl Dice {
     }
 }
 
-/// How wild a script is: percent of words with an expansion, of commands with a redirection, of scripts with an accident.
+/// How wild a script is: percent of words with an expansion, of commands with a redirection, of
+/// scripts with an accident.
 #[derive(Clone, Copy)]
 pub(crate) struct Taste {
     pub(crate) expansions: usize,
@@ -267,7 +271,16 @@ fn command(dice: &mut Dice, taste: Taste, depth: usize) -> String {
 fn simple(dice: &mut Dice, taste: Taste) -> String {
     let mut text = String::new();
     if dice.chance(taste.expansions / 6) {
-        text.push_str(dice.one_of(&["A=b ", "A='b c' ", "A=$X ", "A=$(p v) ", "A=b\n", "A=~/x ", "A+=b ", "A=(1 2)\n"]));
+        text.push_str(dice.one_of(&[
+            "A=b ",
+            "A='b c' ",
+            "A=$X ",
+            "A=$(p v) ",
+            "A=b\n",
+            "A=~/x ",
+            "A+=b ",
+            "A=(1 2)\n",
+        ]));
     }
     text.push_str(dice.one_of(PROGRAMS));
     for _ in 0..dice.roll(4) {
@@ -289,7 +302,10 @@ fn word(dice: &mut Dice, taste: Taste) -> String {
     for _ in 0..=dice.roll(3) {
         match dice.roll(6) {
             0 => text.push_str(&format!("'{}'", dice.one_of(QUOTED))),
-            1 => text.push_str(&format!("\"{}\"", dice.one_of(QUOTED).replace(['$', '`', '\\'], "\\$").replace('"', "\\\""))),
+            1 => text.push_str(&format!(
+                "\"{}\"",
+                dice.one_of(QUOTED).replace(['$', '`', '\\'], "\\$").replace('"', "\\\"")
+            )),
             2 => text.push_str(&format!("\\{}", NOISE[dice.roll(NOISE.len() - 8)])),
             _ => text.push_str(dice.one_of(PLAIN)),
         }

@@ -1,11 +1,13 @@
-//! Git, in whatever way it is started: it starts nothing itself, looks at no other repository, shows nothing that is hidden.
+//! Git, in whatever way it is started: it starts nothing itself, looks at no other repository,
+//! shows nothing that is hidden.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::run::{policy, run};
 
-/// A repository that would run `CANARY` at every turn, and has files that are hidden, protected, and neither.
+/// A repository that would run `CANARY` at every turn, and has files that are hidden, protected,
+/// and neither.
 struct Trap {
     folder: tempfile::TempDir,
 }
@@ -41,8 +43,12 @@ impl Trap {
         write(&root.join("conf/key.txt"), "SECRET four\n");
         write(&root.join(".env"), "SECRET=four\n");
         let evil = root.join("evil.sh");
-        write(&evil, "#!/bin/sh\necho \"$0 $*\" >> \"$(dirname \"$0\")/CANARY\"\ncat 2>/dev/null\n");
-        std::fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        write(
+            &evil,
+            "#!/bin/sh\necho \"$0 $*\" >> \"$(dirname \"$0\")/CANARY\"\ncat 2>/dev/null\n",
+        );
+        std::fs::set_permissions(&evil, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
         std::fs::create_dir(root.join("nested")).unwrap();
         trap.git("nested", &["init", "-q"]);
         let evil = evil.display().to_string();
@@ -67,10 +73,17 @@ impl Trap {
                 trap.git(folder, &["config", key, &value]);
             }
         }
-        for hook in ["pre-commit", "post-index-change", "post-checkout", "reference-transaction", "fsmonitor-watchman"] {
+        for hook in [
+            "pre-commit",
+            "post-index-change",
+            "post-checkout",
+            "reference-transaction",
+            "fsmonitor-watchman",
+        ] {
             let hook = root.join("hooks").join(hook);
             write(&hook, &format!("#!/bin/sh\n{evil} hook\n"));
-            std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
         }
         trap
     }
@@ -115,7 +128,11 @@ fn nothing_that_a_repository_configures_is_started() {
     let trap = Trap::new();
     for plain in ["git status", "git diff", "git log -p -1", "git st"] {
         trap.touch();
-        let _ = Command::new("sh").args(["-c", plain]).current_dir(trap.root()).env("GIT_CONFIG_NOSYSTEM", "1").output();
+        let _ = Command::new("sh")
+            .args(["-c", plain])
+            .current_dir(trap.root())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output();
         assert!(trap.started().is_some(), "`{plain}` is harmless by itself: the trap is none");
     }
     let policy = policy(
@@ -202,7 +219,11 @@ fn what_is_hidden_or_protected_is_not_shown_by_what_goes_through_folders() {
         "/conf/key.txt\n*.secret\n",
     );
     let blob = {
-        let output = Command::new("git").args(["rev-parse", "HEAD:.env"]).current_dir(trap.root()).output().unwrap();
+        let output = Command::new("git")
+            .args(["rev-parse", "HEAD:.env"])
+            .current_dir(trap.root())
+            .output()
+            .unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     let number = format!("git show {blob}");
@@ -239,12 +260,19 @@ fn what_is_hidden_or_protected_is_not_shown_by_what_goes_through_folders() {
         ("grep -rn e conf | cat", "open two"),
         ("echo x; grep -r e conf; echo $HOME", "open two"),
     ];
-    let seen = |text: &str| text.contains("SECRET") || text.contains(".env") || text.contains("key.txt") || text.contains("deep.secret");
+    let seen = |text: &str| {
+        text.contains("SECRET")
+            || text.contains(".env")
+            || text.contains("key.txt")
+            || text.contains("deep.secret")
+    };
     for (script, wanted) in shown {
-        let ran = run(&policy, &trap.root(), ".", script).unwrap_or_else(|why| panic!("{script}: {why}"));
+        let ran =
+            run(&policy, &trap.root(), ".", script).unwrap_or_else(|why| panic!("{script}: {why}"));
         assert!(ran.contains(wanted) && !seen(&ran), "{script}: {ran}");
     }
-    let in_folder = run(&policy, &trap.root(), "conf", "git diff HEAD~1 -- .").unwrap_or_else(|why| panic!("{why}"));
+    let in_folder = run(&policy, &trap.root(), "conf", "git diff HEAD~1 -- .")
+        .unwrap_or_else(|why| panic!("{why}"));
     assert!(!seen(&in_folder), "{in_folder}");
     for script in [
         "git show HEAD:.env",

@@ -1,5 +1,5 @@
-//! Runs a script in a checkout as the product does: judged, admitted, rendered, executed. Without a sandbox around it, so that
-//! nothing but the words holds it.
+//! Runs a script in a checkout as the product does: judged, admitted, rendered, executed. Without a
+//! sandbox around it, so that nothing but the words holds it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,22 +26,35 @@ impl Act for OneCommand {
 /// Returns a policy of these rules, in which ignore files hide what `ignored` names.
 pub(crate) fn policy(rules: &[&str], commands: &str, ignored: &str) -> Policy {
     let rules = serde_json::json!({ "version": 1, "rules": [{ "allow": rules }] }).to_string();
-    let text = format!("{},\"commands\":{{max_complexity: 1.0{commands}}}}}", rules.strip_suffix('}').unwrap());
+    let text = format!(
+        "{},\"commands\":{{max_complexity: 1.0{commands}}}}}",
+        rules.strip_suffix('}').unwrap()
+    );
     let mut files = IgnoreFiles::default();
     files.add(".locumignore", ignored).unwrap();
     Policy::parse(&text, "policy").unwrap().with_ignored(files)
 }
 
 /// Runs a script in a folder of a checkout; returns what it printed, or why it was refused.
-pub(crate) fn run(policy: &Policy, root: &Path, folder: &str, text: &str) -> Result<String, String> {
+pub(crate) fn run(
+    policy: &Policy,
+    root: &Path,
+    folder: &str,
+    text: &str,
+) -> Result<String, String> {
     let folder = RepoPath::parse(folder).unwrap();
-    let script = Script::parse_in(text, &folder).below(root.to_str().unwrap()).leaving_out(policy.settings().commands.unseen.clone());
+    let script = Script::parse_in(text, &folder)
+        .below(root.to_str().unwrap())
+        .leaving_out(policy.settings().commands.unseen.clone());
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-    let permit = policy.admit(OneCommand(script.clone()), &facts).map_err(|refusal| refusal.verdicts[0].reason())?;
+    let permit = policy
+        .admit(OneCommand(script.clone()), &facts)
+        .map_err(|refusal| refusal.verdicts[0].reason())?;
     let home = tempfile::tempdir().unwrap();
-    let env: BTreeMap<String, String> = [("PATH", std::env::var("PATH").unwrap()), ("HOME", home.path().display().to_string())]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into();
+    let env: BTreeMap<String, String> =
+        [("PATH", std::env::var("PATH").unwrap()), ("HOME", home.path().display().to_string())]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
     let sandbox = Sandbox::around_nothing();
     let run = CommandRun {
         script: &script,
@@ -51,7 +64,14 @@ pub(crate) fn run(policy: &Policy, root: &Path, folder: &str, text: &str) -> Res
         output_bytes: 1024 * 1024,
         redactor: &Redactor::default(),
         sandbox: &sandbox,
-        reach: Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None },
+        reach: Reach {
+            root,
+            git: &[],
+            writes: Writes::Entries,
+            git_settings: false,
+            visible: &|_| true,
+            policy: None,
+        },
         proxy: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

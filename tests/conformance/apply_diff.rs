@@ -12,10 +12,14 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
     let default = Tolerance::default();
     let tolerance = Tolerance {
         similarity: case["fuzzy_threshold"].as_f64().unwrap_or(default.similarity),
-        lines: case["buffer_lines"].as_u64().map_or(default.lines, |lines| usize::try_from(lines).unwrap()),
+        lines: case["buffer_lines"]
+            .as_u64()
+            .map_or(default.lines, |lines| usize::try_from(lines).unwrap()),
     };
     let found = match apply_with(text("original"), text("diff"), tolerance) {
-        Ok(applied) => json!({ "success": true, "content": applied.content, "failed_blocks": applied.failed.len() }),
+        Ok(applied) => {
+            json!({ "success": true, "content": applied.content, "failed_blocks": applied.failed.len() })
+        }
         Err(DiffError::Parse(error)) => json!({ "success": false, "reason": parse_reason(&error) }),
         Err(DiffError::NoBlockFits(failed)) => {
             json!({ "success": false, "reason": failed.first().map(block_reason), "failed_blocks": failed.len() })

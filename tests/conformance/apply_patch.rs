@@ -9,7 +9,8 @@ use crate::Judged;
 
 /// Judges one case: every file afterwards, or whether reading or applying the patch failed.
 pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
-    let mut files: BTreeMap<String, String> = serde_json::from_value(case["files"].clone()).unwrap();
+    let mut files: BTreeMap<String, String> =
+        serde_json::from_value(case["files"].clone()).unwrap();
     let found = match parse::parse(case["patch"].as_str().unwrap()) {
         Err(_) => json!({ "success": false, "reason": "parse" }),
         Ok(hunks) => match apply(&hunks, ToOwned::to_owned, |path| Ok(files.get(path).cloned())) {
@@ -25,5 +26,9 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
             }
         },
     };
-    if found == case["expected"] { Judged::Pass } else { Judged::Fail(format!("got {found}, expected {}", case["expected"])) }
+    if found == case["expected"] {
+        Judged::Pass
+    } else {
+        Judged::Fail(format!("got {found}, expected {}", case["expected"]))
+    }
 }

@@ -1,4 +1,5 @@
-//! Judges one command under Roo's lists, imported: what nobody allowed is what a person would have been asked about.
+//! Judges one command under Roo's lists, imported: what nobody allowed is what a person would have
+//! been asked about.
 
 use locum_policy::Policy;
 use locum_policy::command::Script;
@@ -10,13 +11,20 @@ use serde_json::Value;
 use crate::Judged;
 
 pub(crate) fn judge(case: &Value, _document: &Value) -> Judged {
-    let settings = serde_json::json!({ "allowedCommands": case["allowed"], "deniedCommands": case["denied"] });
+    let settings =
+        serde_json::json!({ "allowedCommands": case["allowed"], "deniedCommands": case["denied"] });
     let words = ["auto_approve", "ask_user", "auto_deny"];
     compare(case, words, Peer::Roo, &settings, Script::parse(case["command"].as_str().unwrap()))
 }
 
 /// Imports the settings and decides; `words` are the peer's for allow, ask and deny.
-pub(crate) fn compare(case: &Value, words: [&str; 3], peer: Peer, settings: &Value, script: Script) -> Judged {
+pub(crate) fn compare(
+    case: &Value,
+    words: [&str; 3],
+    peer: Peer,
+    settings: &Value,
+    script: Script,
+) -> Judged {
     let imported = match import(peer, &settings.to_string(), "settings.json") {
         Ok(imported) => imported,
         Err(errors) => return Judged::Fail(format!("{errors}")),
@@ -36,6 +44,10 @@ pub(crate) fn compare(case: &Value, words: [&str; 3], peer: Peer, settings: &Val
     } else if got == expected {
         Judged::Pass
     } else {
-        Judged::Fail(format!("{}: expected {expected}, got {got}: {}", case["command"], verdict.reason()))
+        Judged::Fail(format!(
+            "{}: expected {expected}, got {got}: {}",
+            case["command"],
+            verdict.reason()
+        ))
     }
 }

@@ -1,5 +1,5 @@
-//! `events`: who may start what. Each case becomes the payload the forge would send and the answers it would give; both go through
-//! the product's own parser and gate.
+//! `events`: who may start what. Each case becomes the payload the forge would send and the answers
+//! it would give; both go through the product's own parser and gate.
 
 use locum::run::request::{Situation, decide};
 use locum_forge::event;
@@ -15,7 +15,9 @@ const NOW: &str = "2026-01-02T04:00:00Z";
 pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
     let decided = decide_case(case, &document["defaults"]);
     let expected: Vec<&str> = match case["accept"].as_array() {
-        Some(accepted) => accepted.iter().filter_map(Value::as_str).chain(case["expect"].as_str()).collect(),
+        Some(accepted) => {
+            accepted.iter().filter_map(Value::as_str).chain(case["expect"].as_str()).collect()
+        }
         None => case["expect"].as_str().into_iter().collect(),
     };
     let (got, why) = match &decided {
@@ -23,19 +25,28 @@ pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
         Ok(false) => ("run", String::new()),
         Err(why) => ("skip", why.clone()),
     };
-    if expected.contains(&got) { Judged::Pass } else { Judged::Fail(format!("{got} {why} instead of {expected:?}: {}", case["reason"])) }
+    if expected.contains(&got) {
+        Judged::Pass
+    } else {
+        Judged::Fail(format!("{got} {why} instead of {expected:?}: {}", case["reason"]))
+    }
 }
 
 /// Returns whether the run would be read-only, or why there is none.
 fn decide_case(case: &Value, defaults: &Value) -> Result<bool, String> {
-    let trigger = event::parse(case["event"].as_str().unwrap(), &payload(case, defaults).to_string()).map_err(|error| error.to_string())?;
+    let trigger =
+        event::parse(case["event"].as_str().unwrap(), &payload(case, defaults).to_string())
+            .map_err(|error| error.to_string())?;
     let permission = |actor: &Value| match actor["permission"].as_str().unwrap_or("none") {
         error if error.starts_with("__error") => Err(error.to_owned()),
-        word => Permission::from_words(word, Some(word)).ok_or_else(|| format!("unknown permission `{word}`")),
+        word => Permission::from_words(word, Some(word))
+            .ok_or_else(|| format!("unknown permission `{word}`")),
     };
     let pull_request = pull_request(case);
     let modes = ["orchestrator", "architect", "code", "ask", "review"].map(str::to_owned);
-    let restarted_by = case["triggering_actor"]["login"].as_str().map(|login| (login, permission(&case["triggering_actor"])));
+    let restarted_by = case["triggering_actor"]["login"]
+        .as_str()
+        .map(|login| (login, permission(&case["triggering_actor"])));
     let situation = Situation {
         now: NOW.parse().unwrap(),
         repository: defaults["repository"].as_str().unwrap(),
@@ -45,12 +56,16 @@ fn decide_case(case: &Value, defaults: &Value) -> Result<bool, String> {
         permission: permission(&case["actor"]),
         restarted_by,
         pull_request: pull_request.as_ref(),
-        recent_runs: case["config"]["runs_so_far"].as_u64().map_or(0, |count| u32::try_from(count).unwrap()),
+        recent_runs: case["config"]["runs_so_far"]
+            .as_u64()
+            .map_or(0, |count| u32::try_from(count).unwrap()),
         modes: &modes,
         profiles: &[],
     };
     let triggers = triggers(case, defaults);
-    decide(&trigger, triggers.as_ref(), &situation).map(|request| request.read_only).map_err(|refused| refused.to_string())
+    decide(&trigger, triggers.as_ref(), &situation)
+        .map(|request| request.read_only)
+        .map_err(|refused| refused.to_string())
 }
 
 /// Reads the policy of the case as the product does; `None` where that fails.
@@ -66,7 +81,8 @@ fn triggers(case: &Value, defaults: &Value) -> Option<Triggers> {
         }),
         _ => String::new(),
     };
-    let listed = case["config"]["allow_users"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let listed =
+        case["config"]["allow_users"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let users: Vec<String> = listed
         .map(|login| match case["config"]["allow_user_ids"][login].as_u64() {
             Some(id) => format!("{login}:{id}"),
@@ -74,8 +90,10 @@ fn triggers(case: &Value, defaults: &Value) -> Option<Triggers> {
         })
         .collect();
     let text = format!(
-        "version: 1\ntriggers:\n  comment: {{ prefix: {}, tiers: [maintainer] }}\n  label: {{ name: locum, tiers: [maintainer] }}\n  \
-         dispatch: {{ tiers: [maintainer] }}\n  assign: {{ login: {}, tiers: [maintainer] }}\n  bots: {{ allow: {} }}\n  users: {{ allow: {} }}\n  forks: read-only\n{extra}",
+        "version: 1\ntriggers:\n  comment: {{ prefix: {}, tiers: [maintainer] }}\n  label: {{ \
+         name: locum, tiers: [maintainer] }}\n  dispatch: {{ tiers: [maintainer] }}\n  assign: {{ \
+         login: {}, tiers: [maintainer] }}\n  bots: {{ allow: {} }}\n  users: {{ allow: {} }}\n  \
+         forks: read-only\n{extra}",
         defaults["trigger"].as_str().unwrap(),
         defaults["bot_login"],
         case["config"]["allow_bots"].as_array().map_or_else(|| json!([]), |bots| json!(bots)),
@@ -88,7 +106,8 @@ fn triggers(case: &Value, defaults: &Value) -> Option<Triggers> {
 
 /// Writes the case as the forge's payload.
 fn payload(case: &Value, defaults: &Value) -> Value {
-    let repository = case["repository_in_payload"].as_str().or_else(|| defaults["repository"].as_str());
+    let repository =
+        case["repository_in_payload"].as_str().or_else(|| defaults["repository"].as_str());
     let told = &case["issue"];
     let mut issue = json!({
         "number": number(case), "title": told["title"].as_str().unwrap_or("a title"), "body": told["body_at_event"].as_str().or_else(|| case["body"].as_str()),
@@ -129,7 +148,10 @@ fn number(case: &Value) -> u64 {
 
 /// The moment of the event: as old as the case says, else a minute.
 fn happened_at(case: &Value) -> String {
-    let hours = ["age_hours", "event_age_hours"].iter().find_map(|name| case[*name].as_f64()).unwrap_or(0.02);
+    let hours = ["age_hours", "event_age_hours"]
+        .iter()
+        .find_map(|name| case[*name].as_f64())
+        .unwrap_or(0.02);
     let now: jiff::Timestamp = NOW.parse().unwrap();
     (now - jiff::SignedDuration::from_secs_f64(hours * 3600.0)).to_string()
 }

@@ -1,4 +1,5 @@
-//! `mode_validation`: mode files of the peers, read by `modes::loader` under the name they have in a repository.
+//! `mode_validation`: mode files of the peers, read by `modes::loader` under the name they have in
+//! a repository.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,11 @@ use crate::Judged;
 /// Judges one case: the modes as read, or where in the data the mistakes are.
 pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
     let file = case["file"].as_str().unwrap().to_owned();
-    let source = if file == ".roomodes" { ModeSource::Project { file } } else { ModeSource::Global { file } };
+    let source = if file == ".roomodes" {
+        ModeSource::Project { file }
+    } else {
+        ModeSource::Global { file }
+    };
     let found = answer(&loader::parse(case["text"].as_str().unwrap(), &source));
     let expected = &case["expected"];
     let wanted = json!({
@@ -21,12 +26,18 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
         "paths": paths(expected["issues"].as_array().unwrap().iter().map(|issue| issue["path"].as_str().unwrap().to_owned())),
         "modes": expected["modes"].as_array().unwrap().iter().map(without_empty_options).collect::<Vec<_>>(),
     });
-    if found == wanted { Judged::Pass } else { Judged::Fail(format!("got {found}, expected {wanted}")) }
+    if found == wanted {
+        Judged::Pass
+    } else {
+        Judged::Fail(format!("got {found}, expected {wanted}"))
+    }
 }
 
 fn answer(read: &Result<Vec<Mode>, ModeErrors>) -> Value {
     match read {
-        Ok(modes) => json!({ "valid": true, "stage": null, "paths": [], "modes": modes.iter().map(file_form).collect::<Vec<_>>() }),
+        Ok(modes) => {
+            json!({ "valid": true, "stage": null, "paths": [], "modes": modes.iter().map(file_form).collect::<Vec<_>>() })
+        }
         Err(ModeErrors(errors)) if errors.iter().all(|error| error.path.is_empty()) => {
             json!({ "valid": false, "stage": "parse", "paths": [], "modes": [] })
         }

@@ -1,5 +1,6 @@
-//! Judges one file operation the way the product does it: the tool's door, the built-in policy, the checkout. What has no tool
-//! of its own (removing, moving) asks the policy and the checkout as a tool would; links are never made.
+//! Judges one file operation the way the product does it: the tool's door, the built-in policy, the
+//! checkout. What has no tool of its own (removing, moving) asks the policy and the checkout as a
+//! tool would; links are never made.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,11 +38,19 @@ pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
     let (sender, receiver) = mpsc::channel();
     let (root, case, document) = (scene.folder.path().to_owned(), case.clone(), document.clone());
     std::thread::spawn(move || {
-        let result = Operation { root: root.join("ws"), out: root.join("out"), case: &case, document: &document }.run();
+        let result = Operation {
+            root: root.join("ws"),
+            out: root.join("out"),
+            case: &case,
+            document: &document,
+        }
+        .run();
         // Nobody listens any more once it counts as hanging.
         let _ = sender.send((case, result));
     });
-    let Ok((case, result)) = receiver.recv_timeout(HANG) else { return Judged::Fail("hangs".to_owned()) };
+    let Ok((case, result)) = receiver.recv_timeout(HANG) else {
+        return Judged::Fail("hangs".to_owned());
+    };
     if scene.outside_tree() != before {
         return Judged::Fail("changed something outside".to_owned());
     }
@@ -49,8 +58,13 @@ pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
     match (expected, result) {
         ("deny", Err(_)) => Judged::Pass,
         ("deny", Ok(_)) if case["alt"] == "rename_breaks_link" => Judged::Pass,
-        ("allow", Ok(answer)) => fault_of(&scene, &case, &answer).map_or(Judged::Pass, Judged::Fail),
-        (_, result) => Judged::Fail(format!("{} {}: expected {expected}, got {result:?}", case["op"], case["path"])),
+        ("allow", Ok(answer)) => {
+            fault_of(&scene, &case, &answer).map_or(Judged::Pass, Judged::Fail)
+        }
+        (_, result) => Judged::Fail(format!(
+            "{} {}: expected {expected}, got {result:?}",
+            case["op"], case["path"]
+        )),
     }
 }
 
@@ -64,11 +78,15 @@ fn fault_of(scene: &Scene, case: &Value, answer: &str) -> Option<String> {
         return Some(format!("shows control characters: {answer:?}"));
     }
     let root = scene.folder.path().join("ws");
-    if case["op"] == "list" && linked_out(&root).iter().any(|link| answer.contains(&format!("{link}/"))) {
+    if case["op"] == "list"
+        && linked_out(&root).iter().any(|link| answer.contains(&format!("{link}/")))
+    {
         return Some(format!("looks behind a link that leads out: {answer}"));
     }
     let written = root.join(case["path"].as_str().unwrap());
-    if case["op"] == "write" && std::fs::metadata(&written).is_ok_and(|file| file.permissions().mode() & 0o7000 != 0) {
+    if case["op"] == "write"
+        && std::fs::metadata(&written).is_ok_and(|file| file.permissions().mode() & 0o7000 != 0)
+    {
         return Some("wrote a file with special mode bits".to_owned());
     }
     None
@@ -76,7 +94,10 @@ fn fault_of(scene: &Scene, case: &Value, answer: &str) -> Option<String> {
 
 fn linked_out(root: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
-    let out = entries.filter(|entry| entry.is_symlink() && std::fs::canonicalize(entry).is_ok_and(|target| !target.starts_with(root)));
+    let out = entries.filter(|entry| {
+        entry.is_symlink()
+            && std::fs::canonicalize(entry).is_ok_and(|target| !target.starts_with(root))
+    });
     out.map(|entry| entry.file_name().unwrap().to_string_lossy().into_owned()).collect()
 }
 
@@ -138,7 +159,9 @@ impl Operation<'_> {
             "write" => self.call("write_to_file", &json!({ "path": path, "content": "mine\n" })),
             "list" => self.call("list_files", &json!({ "path": path, "recursive": true })),
             "search" => self.call("search_files", &json!({ "path": path, "regex": "." })),
-            "delete" => self.change(&[&path], |checkout, permit, paths| checkout.remove(permit, &paths[0])),
+            "delete" => {
+                self.change(&[&path], |checkout, permit, paths| checkout.remove(permit, &paths[0]))
+            }
             "rename" => {
                 let (from, to) = path.split_once(" => ").unwrap();
                 self.change(&[from, to], |checkout, permit, paths| {
@@ -158,7 +181,9 @@ impl Operation<'_> {
         let elsewhere = tempfile::tempdir().unwrap();
         seed::repository(elsewhere.path(), &[("a", "a")], "first").unwrap();
         let (policy, mode, facts) = (Policy::builtin(), code(), facts());
-        let visible = |path: &RepoPath| policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow;
+        let visible = |path: &RepoPath| {
+            policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
+        };
         let context = ToolContext {
             checkout: &checkout,
             repo: &Repo::open(elsewhere.path()).unwrap(),
@@ -193,9 +218,13 @@ impl Operation<'_> {
             let path = RepoPath::parse(name).map_err(|error| error.to_string())?;
             paths.push(checkout.resolve_name(&path).map_err(|error| error.to_string())?);
         }
-        let permit = Policy::builtin().admit(Edits(paths.clone()), &facts()).map_err(|refusal| refusal.to_string())?;
+        let permit = Policy::builtin()
+            .admit(Edits(paths.clone()), &facts())
+            .map_err(|refusal| refusal.to_string())?;
         self.steps(|kind| kind.starts_with("race_"));
-        effect(&checkout, &permit, &paths).map(|()| "done".to_owned()).map_err(|error| error.to_string())
+        effect(&checkout, &permit, &paths)
+            .map(|()| "done".to_owned())
+            .map_err(|error| error.to_string())
     }
 
     /// Does the steps of the set-up whose kind is wanted.
@@ -216,13 +245,24 @@ impl Operation<'_> {
         match kind {
             "mkdir" | "mkdir_outside" => std::fs::create_dir_all(at).unwrap(),
             "write" | "write_outside" => std::fs::write(at, self.filled(&step["content"])).unwrap(),
-            "write_hex" | "write_hex_outside" => std::fs::write(at, bytes(step["hex"].as_str().unwrap())).unwrap(),
+            "write_hex" | "write_hex_outside" => {
+                std::fs::write(at, bytes(step["hex"].as_str().unwrap())).unwrap()
+            }
             "symlink" | "symlink_outside" => symlink(target(), at).unwrap(),
-            "hardlink" | "hardlink_outside" => std::fs::hard_link(self.root.join(target()), at).unwrap(),
-            "mkfifo" | "mkfifo_outside" => rustix::fs::mkfifoat(rustix::fs::CWD, at, rustix::fs::Mode::from(0o600)).unwrap(),
-            "mksock" | "mksock_outside" => drop(std::os::unix::net::UnixListener::bind(at).unwrap()),
+            "hardlink" | "hardlink_outside" => {
+                std::fs::hard_link(self.root.join(target()), at).unwrap()
+            }
+            "mkfifo" | "mkfifo_outside" => {
+                rustix::fs::mkfifoat(rustix::fs::CWD, at, rustix::fs::Mode::from(0o600)).unwrap()
+            }
+            "mksock" | "mksock_outside" => {
+                drop(std::os::unix::net::UnixListener::bind(at).unwrap())
+            }
             "sparse" | "sparse_outside" => {
-                std::fs::File::create(at).unwrap().set_len(step["size"].as_u64().unwrap_or(1 << 34)).unwrap();
+                std::fs::File::create(at)
+                    .unwrap()
+                    .set_len(step["size"].as_u64().unwrap_or(1 << 34))
+                    .unwrap();
             }
             "race_swap" | "race_swap_dir" => {
                 std::fs::rename(&at, at.with_extension("aside")).unwrap();
@@ -233,14 +273,27 @@ impl Operation<'_> {
     }
 
     fn filled(&self, text: &Value) -> String {
-        let places = [("${ROOT}", self.root.to_str().unwrap()), ("${OUT}", self.out.to_str().unwrap())];
+        let places =
+            [("${ROOT}", self.root.to_str().unwrap()), ("${OUT}", self.out.to_str().unwrap())];
         let own = [("${POLICY}", ".locum/policy.yml"), ("${MODES}", ".locum/modes")];
-        assert!(self.document["policy_path"] == "${POLICY}" && self.document["modes_dir"] == "${MODES}", "places have other names");
-        places.into_iter().chain(own).fold(text.as_str().unwrap_or_default().to_owned(), |text, (name, place)| text.replace(name, place))
+        assert!(
+            self.document["policy_path"] == "${POLICY}" && self.document["modes_dir"] == "${MODES}",
+            "places have other names"
+        );
+        places
+            .into_iter()
+            .chain(own)
+            .fold(text.as_str().unwrap_or_default().to_owned(), |text, (name, place)| {
+                text.replace(name, place)
+            })
     }
 }
 
-type Effect = fn(&Checkout, &locum_policy::Permit<Edits>, &[RepoPath]) -> Result<(), locum_workspace::checkout::FileError>;
+type Effect = fn(
+    &Checkout,
+    &locum_policy::Permit<Edits>,
+    &[RepoPath],
+) -> Result<(), locum_workspace::checkout::FileError>;
 
 /// Files that are changed together.
 struct Edits(Vec<RepoPath>);

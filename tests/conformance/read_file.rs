@@ -10,7 +10,10 @@ use crate::Judged;
 /// Judges one case: the numbered text, its range, and whether more could be shown.
 pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
     let part = match case["kind"].as_str().unwrap() {
-        "slice" => Part::Slice { offset: number(&case["offset"], 1), limit: number(&case["limit"], DEFAULT_LINES) },
+        "slice" => Part::Slice {
+            offset: number(&case["offset"], 1),
+            limit: number(&case["limit"], DEFAULT_LINES),
+        },
         "indentation" => Part::Indentation(around(&case["options"])),
         other => return Judged::Fail(format!("unknown kind {other}")),
     };
@@ -23,12 +26,17 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
             "truncated": view.truncated,
         }),
         Err(error) => {
-            let (OutOfRange::Offset { total_lines, .. } | OutOfRange::Anchor { total_lines, .. }) = &error;
+            let (OutOfRange::Offset { total_lines, .. } | OutOfRange::Anchor { total_lines, .. }) =
+                &error;
             json!({ "content": error.to_string(), "ranges": [], "total_lines": total_lines, "returned_lines": 0, "truncated": false })
         }
     };
     let expected = &case["expected"];
-    if &found == expected { Judged::Pass } else { Judged::Fail(format!("got {found}, expected {expected}")) }
+    if &found == expected {
+        Judged::Pass
+    } else {
+        Judged::Fail(format!("got {found}, expected {expected}"))
+    }
 }
 
 fn around(options: &Value) -> Around {
@@ -38,7 +46,8 @@ fn around(options: &Value) -> Around {
         max_levels: number(&options["maxLevels"], 0),
         include_siblings: flag("includeSiblings", false),
         include_header: flag("includeHeader", true),
-        max_lines: number(&options["maxLines"], DEFAULT_LINES).min(number(&options["limit"], DEFAULT_LINES)),
+        max_lines: number(&options["maxLines"], DEFAULT_LINES)
+            .min(number(&options["limit"], DEFAULT_LINES)),
     }
 }
 

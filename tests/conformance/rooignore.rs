@@ -1,6 +1,7 @@
-//! Judges what an ignore file hides the way the product does: `read_file` through the tools' door for a path, `execute_command`'s
-//! script for a command, the list of protected paths for a write; each decided by a policy that allows everything the case
-//! names, so that only the ignore file can refuse.
+//! Judges what an ignore file hides the way the product does: `read_file` through the tools' door
+//! for a path, `execute_command`'s script for a command, the list of protected paths for a write;
+//! each decided by a policy that allows everything the case names, so that only the ignore file can
+//! refuse.
 
 use std::collections::BTreeMap;
 
@@ -29,14 +30,25 @@ pub(crate) fn judge(case: &Value, _document: &Value) -> Judged {
     if case["kind"] == "write_protected" {
         let path = RepoPath::parse(case["path"].as_str().unwrap()).unwrap();
         let is_protected = protected(&path).is_some();
-        return weigh(case, "protected", is_protected, is_protected, format!("{path}: protected: {is_protected}"));
+        return weigh(
+            case,
+            "protected",
+            is_protected,
+            is_protected,
+            format!("{path}: protected: {is_protected}"),
+        );
     }
     let intents = match intents(case) {
         Ok(intents) => intents,
         Err(why) => return weigh(case, "allowed", false, true, why),
     };
-    let worst =
-        |policy: &Policy| intents.iter().map(|intent| policy.decide(intent, &facts())).max_by_key(|verdict| verdict.decision).unwrap();
+    let worst = |policy: &Policy| {
+        intents
+            .iter()
+            .map(|intent| policy.decide(intent, &facts()))
+            .max_by_key(|verdict| verdict.decision)
+            .unwrap()
+    };
     let open = policy(case);
     let mut ignored = IgnoreFiles::default();
     ignored.add(".rooignore", case["ignore"].as_str().unwrap_or_default()).unwrap();
@@ -50,11 +62,15 @@ pub(crate) fn judge(case: &Value, _document: &Value) -> Judged {
     weigh(case, "allowed", allowed, stricter, format!("{}: {}", verdict.intent, verdict.reason()))
 }
 
-/// Compares the answer with the peer's, then with the safer one; `stricter` says that a refusal has another, good reason.
+/// Compares the answer with the peer's, then with the safer one; `stricter` says that a refusal has
+/// another, good reason.
 fn weigh(case: &Value, key: &str, answer: bool, stricter: bool, told: String) -> Judged {
     if case["expected"][key] == answer {
         Judged::Pass
-    } else if stricter || case["safer"][key] == answer || (case["tag"] == "quirk" && key == "allowed" && !answer) {
+    } else if stricter
+        || case["safer"][key] == answer
+        || (case["tag"] == "quirk" && key == "allowed" && !answer)
+    {
         Judged::Safer
     } else {
         Judged::Fail(told)
@@ -65,7 +81,8 @@ fn weigh(case: &Value, key: &str, answer: bool, stricter: bool, told: String) ->
 fn unnamed(case: &Value, verdict: &Verdict) -> Option<String> {
     let word = case["expected"]["blocked_argument"].as_str()?;
     let named = verdict.reason().contains(word.trim_start_matches("./"));
-    (verdict.decision != Decision::Allow && !named).then(|| format!("{}: `{word}` is not named: {}", verdict.intent, verdict.reason()))
+    (verdict.decision != Decision::Allow && !named)
+        .then(|| format!("{}: `{word}` is not named: {}", verdict.intent, verdict.reason()))
 }
 
 /// What the product asks the policy for: the path as the tools resolve it, or the script.
@@ -96,26 +113,43 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
         painters: &[],
     };
     let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
-    let call = ToolCall { id: "1".into(), name: "read_file".into(), arguments: json!({ "path": path }).to_string() };
-    dispatch::parse(&call, ToolName::ALL, context).map(|call| call.intents()).map_err(|error| error.0)
+    let call = ToolCall {
+        id: "1".into(),
+        name: "read_file".into(),
+        arguments: json!({ "path": path }).to_string(),
+    };
+    dispatch::parse(&call, ToolName::ALL, context)
+        .map(|call| call.intents())
+        .map_err(|error| error.0)
 }
 
 /// Allows everything, and by name what is otherwise protected.
 fn policy(case: &Value) -> Policy {
-    let words = case["command"].as_str().into_iter().flat_map(|command| command.split(['|', ';', '&', '\n']));
+    let words = case["command"]
+        .as_str()
+        .into_iter()
+        .flat_map(|command| command.split(['|', ';', '&', '\n']));
     let programs = words.clone().filter_map(|command| command.split_whitespace().next());
     let mut allow: Vec<String> = programs.map(|program| format!("command({program}:*)")).collect();
     allow.push("read(**)".to_owned());
-    let names =
-        case["path"].as_str().into_iter().chain(words.flat_map(str::split_whitespace)).filter_map(|word| RepoPath::parse(word).ok());
-    let named: Vec<String> = names.filter(|path| !path.is_root()).map(|path| format!("read({path})")).collect();
+    let names = case["path"]
+        .as_str()
+        .into_iter()
+        .chain(words.flat_map(str::split_whitespace))
+        .filter_map(|word| RepoPath::parse(word).ok());
+    let named: Vec<String> =
+        names.filter(|path| !path.is_root()).map(|path| format!("read({path})")).collect();
     let mut rules = vec![json!({ "allow": allow })];
     if !named.is_empty() {
         rules.push(json!({ "allow": named, "protected": true }));
     }
-    let document = |rules: &[Value]| json!({ "version": 1, "rules": rules, "commands": { "max_complexity": 1.0 } }).to_string();
+    let document = |rules: &[Value]| {
+        json!({ "version": 1, "rules": rules, "commands": { "max_complexity": 1.0 } }).to_string()
+    };
     // Not every word of a command can stand in a rule.
-    Policy::parse(&document(&rules), "vectors").or_else(|_| Policy::parse(&document(&rules[..1]), "vectors")).unwrap()
+    Policy::parse(&document(&rules), "vectors")
+        .or_else(|_| Policy::parse(&document(&rules[..1]), "vectors"))
+        .unwrap()
 }
 
 fn facts() -> Facts {

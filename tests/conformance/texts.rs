@@ -1,4 +1,5 @@
-//! `texts`: what leaves must have the properties each case names. The filter is called as the publisher calls it: by destination.
+//! `texts`: what leaves must have the properties each case names. The filter is called as the
+//! publisher calls it: by destination.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,12 @@ pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
     let mut problems = Vec::new();
     for literal in list(&case["absent_literals"]) {
         let literal = expand(literal);
-        problems.extend(views.iter().filter(|view| view.contains(&literal)).map(|view| format!("`{literal}` is still in `{view}`")));
+        problems.extend(
+            views
+                .iter()
+                .filter(|view| view.contains(&literal))
+                .map(|view| format!("`{literal}` is still in `{view}`")),
+        );
     }
     for pattern in list(&case["absent"]) {
         problems.extend(finds(pattern, &text).then(|| format!("{pattern} matches `{text}`")));
@@ -42,19 +48,28 @@ pub(crate) fn judge(case: &Value, document: &Value) -> Judged {
         let part = expand(part);
         problems.extend((!text.contains(&part)).then(|| format!("`{part}` is lost from `{text}`")));
     }
-    if text.chars().count() > sanitise::BODY_LIMIT_CHARS && case["note"].as_str().is_some_and(|note| note.contains("65536")) {
+    if text.chars().count() > sanitise::BODY_LIMIT_CHARS
+        && case["note"].as_str().is_some_and(|note| note.contains("65536"))
+    {
         problems.push("too long".to_owned());
     }
     if problems.is_empty() { Judged::Pass } else { Judged::Fail(problems.join("; ")) }
 }
 
 /// Sends the text through the filter of its destination; `None` when it is refused.
-fn publish(case: &Value, document: &Value, text: &str, fakes: &BTreeMap<String, String>) -> Option<String> {
+fn publish(
+    case: &Value,
+    document: &Value,
+    text: &str,
+    fakes: &BTreeMap<String, String>,
+) -> Option<String> {
     let option = |name: &str| match case["options"].get(name) {
         Some(value) => value.clone(),
         None => document["defaults"][name].clone(),
     };
-    let texts = |value: Value| list(&value).iter().map(|text| text.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let texts = |value: Value| {
+        list(&value).iter().map(|text| text.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
     let rules = TextRules {
         mentions: texts(option("allow_mentions")),
         closing: option("allow_closing") == true,
@@ -71,13 +86,23 @@ fn publish(case: &Value, document: &Value, text: &str, fakes: &BTreeMap<String, 
         "artifact" => Some(sanitise::artifact(text, &redactor)),
         "output_file" => {
             let keys = keys_of(&actions::output("result", text));
-            assert_eq!(keys, [("result".to_owned(), text.to_owned())], "one key, its value unchanged");
+            assert_eq!(
+                keys,
+                [("result".to_owned(), text.to_owned())],
+                "one key, its value unchanged"
+            );
             Some(text.to_owned())
         }
         "patch" => sanitise::patch(text, &redactor).ok().map(|()| text.to_owned()),
         "branch_name" => {
             let (prefix, default) = (option("branch_prefix"), option("default_branch"));
-            sanitise::branch_name(text, prefix.as_str().unwrap(), default.as_str().unwrap(), &redactor).ok()
+            sanitise::branch_name(
+                text,
+                prefix.as_str().unwrap(),
+                default.as_str().unwrap(),
+                &redactor,
+            )
+            .ok()
         }
         other => unreachable!("unknown destination {other}"),
     }
@@ -89,9 +114,10 @@ fn keys_of(file: &str) -> Vec<(String, String)> {
     let mut lines = file.lines();
     while let Some(line) = lines.next() {
         match (line.split_once("<<"), line.split_once('=')) {
-            (Some((name, end)), _) => {
-                keys.push((name.to_owned(), lines.by_ref().take_while(|line| *line != end).collect::<Vec<_>>().join("\n")))
-            }
+            (Some((name, end)), _) => keys.push((
+                name.to_owned(),
+                lines.by_ref().take_while(|line| *line != end).collect::<Vec<_>>().join("\n"),
+            )),
             (None, Some((name, value))) => keys.push((name.to_owned(), value.to_owned())),
             (None, None) => {}
         }
@@ -112,7 +138,8 @@ fn outside_code(text: &str, case: &Value) -> String {
     if list(&case["absent_outside_code"]).is_empty() {
         return String::new();
     }
-    let fences = Regex::new(r"(?ms)^[ ]{0,3}(`{3,}|~{3,})[^\n]*\n.*?^[ ]{0,3}\1[`~]*[ \t]*$").unwrap();
+    let fences =
+        Regex::new(r"(?ms)^[ ]{0,3}(`{3,}|~{3,})[^\n]*\n.*?^[ ]{0,3}\1[`~]*[ \t]*$").unwrap();
     let spans = Regex::new(r"(?s)(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)").unwrap();
     spans.replace_all(&fences.replace_all(text, ""), "").into_owned()
 }
@@ -133,15 +160,29 @@ fn decode(text: &str) -> String {
 
 /// Puts the fakes together; they are kept in parts so that no scanner takes them for real.
 fn fakes(document: &Value) -> BTreeMap<String, String> {
-    let joined = |parts: &Value| list(parts).iter().map(|part| part.as_str().unwrap()).collect::<String>();
-    let mut fakes: BTreeMap<String, String> =
-        document["fakes"].as_object().unwrap().iter().map(|(name, parts)| (name.clone(), joined(parts))).collect();
+    let joined =
+        |parts: &Value| list(parts).iter().map(|part| part.as_str().unwrap()).collect::<String>();
+    let mut fakes: BTreeMap<String, String> = document["fakes"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, parts)| (name.clone(), joined(parts)))
+        .collect();
     let (token, known) = (fakes["GHP"].clone(), fakes["KNOWN"].clone());
-    let each = |text: &str, write: &dyn Fn(char) -> String| text.chars().map(write).collect::<String>();
+    let each =
+        |text: &str, write: &dyn Fn(char) -> String| text.chars().map(write).collect::<String>();
     for (name, value) in [
         ("GHP_SPLIT_NL", format!("{}\n{}", &token[..20], &token[20..])),
         ("GHP_SPACED", token.chars().map(String::from).collect::<Vec<_>>().join(" ")),
-        ("GHP_ZW", token.as_bytes().chunks(4).map(|part| String::from_utf8_lossy(part).into_owned()).collect::<Vec<_>>().join("\u{200b}")),
+        (
+            "GHP_ZW",
+            token
+                .as_bytes()
+                .chunks(4)
+                .map(|part| String::from_utf8_lossy(part).into_owned())
+                .collect::<Vec<_>>()
+                .join("\u{200b}"),
+        ),
         ("GHP_HTML", each(&token, &|letter| format!("&#{};", u32::from(letter)))),
         ("KNOWN_B64", STANDARD.encode(&known)),
         ("KNOWN_B64_OFFSET1", STANDARD.encode(format!("x{known}"))),
@@ -156,5 +197,7 @@ fn fakes(document: &Value) -> BTreeMap<String, String> {
 }
 
 fn expand(text: &str, fakes: &BTreeMap<String, String>) -> String {
-    fakes.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{{{name}}}}}"), value))
+    fakes.iter().fold(text.to_owned(), |text, (name, value)| {
+        text.replace(&format!("{{{{{name}}}}}"), value)
+    })
 }

@@ -1,5 +1,6 @@
-//! Judges one fetch the way the product does it: the tool's door, the policy, the gate. Names stand for what the case says, every connection
-//! leads to a server of the test, and what it was meant for is kept: a case fails when a forbidden address was among them.
+//! Judges one fetch the way the product does it: the tool's door, the policy, the gate. Names stand
+//! for what the case says, every connection leads to a server of the test, and what it was meant
+//! for is kept: a case fails when a forbidden address was among them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -58,7 +59,12 @@ async fn fetch(case: &Value, document: &Value) -> Judged {
     let (connected, seen) = mpsc::channel();
     let (heads, requests) = mpsc::channel();
     let wire = Internet::new(case, connected, heads).await;
-    let answer = call(&filled(&case["url"]), &policy(&document["policies"][case["policy"].as_str().unwrap()]), wire).await;
+    let answer = call(
+        &filled(&case["url"]),
+        &policy(&document["policies"][case["policy"].as_str().unwrap()]),
+        wire,
+    )
+    .await;
     let connects: Vec<SocketAddr> = seen.try_iter().collect();
     if let Some(forbidden) = connects.iter().find(|address| special(address.ip()).is_some()) {
         return Judged::Fail(format!("connected to {forbidden}"));
@@ -69,8 +75,14 @@ async fn fetch(case: &Value, document: &Value) -> Judged {
     }
     match (case["expect"].as_str().unwrap(), &answer) {
         ("allow", Ok(_)) | ("deny", Err(_)) => Judged::Pass,
-        ("deny", Ok(_)) if case["alt"] == "connects_only_to_checked_public_address" && !connects.is_empty() => Judged::Pass,
-        (expected, _) => Judged::Fail(format!("{}: expected {expected}, got {answer:?}", case["url"])),
+        ("deny", Ok(_))
+            if case["alt"] == "connects_only_to_checked_public_address" && !connects.is_empty() =>
+        {
+            Judged::Pass
+        }
+        (expected, _) => {
+            Judged::Fail(format!("{}: expected {expected}, got {answer:?}", case["url"]))
+        }
     }
 }
 
@@ -78,7 +90,8 @@ async fn fetch(case: &Value, document: &Value) -> Judged {
 async fn call(url: &str, policy: &Policy, wire: Internet) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
     seed::repository(folder.path(), &[("a", "a")], "first").unwrap();
-    let (checkout, repo) = (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
+    let (checkout, repo) =
+        (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
     let mode = builtin::modes().into_iter().find(|mode| mode.slug == "code").unwrap();
     let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
     let context = ToolContext {
@@ -98,30 +111,50 @@ async fn call(url: &str, policy: &Policy, wire: Internet) -> Result<String, Stri
         servers: None,
         painters: &[],
     };
-    let call = ToolCall { id: "1".into(), name: "web_fetch".into(), arguments: json!({ "url": url }).to_string() };
+    let call = ToolCall {
+        id: "1".into(),
+        name: "web_fetch".into(),
+        arguments: json!({ "url": url }).to_string(),
+    };
     let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;
     let permit = policy.admit(call, &facts).map_err(|refusal| refusal.to_string())?;
     let observation = dispatch::perform(permit, context).await;
-    if observation.is_error { Err(observation.text) } else { Ok(observation.text.chars().take(200).collect()) }
+    if observation.is_error {
+        Err(observation.text)
+    } else {
+        Ok(observation.text.chars().take(200).collect())
+    }
 }
 
 fn policy(described: &Value) -> Policy {
-    let texts =
-        |key: &str| -> Vec<String> { described[key].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect() };
-    let ports: Vec<u64> = described["ports"].as_array().unwrap().iter().map(|port| port.as_u64().unwrap()).collect();
+    let texts = |key: &str| -> Vec<String> {
+        described[key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one.as_str().unwrap().to_owned())
+            .collect()
+    };
+    let ports: Vec<u64> =
+        described["ports"].as_array().unwrap().iter().map(|port| port.as_u64().unwrap()).collect();
     let mut rules = Vec::new();
     for scheme in texts("schemes") {
         for host in texts("hosts") {
             rules.extend(ports.iter().map(|port| format!("fetch({scheme}://{host}:{port})")));
         }
     }
-    Policy::parse(&json!({ "version": 1, "rules": [{ "allow": rules }] }).to_string(), "policy.yml").unwrap()
+    Policy::parse(&json!({ "version": 1, "rules": [{ "allow": rules }] }).to_string(), "policy.yml")
+        .unwrap()
 }
 
 fn filled(text: &Value) -> String {
     let hex = SECRET.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
     let base64 = base64::engine::general_purpose::STANDARD.encode(SECRET);
-    text.as_str().unwrap().replace("${SECRET_B64}", &base64).replace("${SECRET_HEX}", &hex).replace("${SECRET}", SECRET)
+    text.as_str()
+        .unwrap()
+        .replace("${SECRET_B64}", &base64)
+        .replace("${SECRET_HEX}", &hex)
+        .replace("${SECRET}", SECRET)
 }
 
 /// The whole internet of a case.
@@ -136,13 +169,22 @@ struct Internet {
 }
 
 impl Internet {
-    async fn new(case: &Value, connected: mpsc::Sender<SocketAddr>, heads: mpsc::Sender<String>) -> Self {
+    async fn new(
+        case: &Value,
+        connected: mpsc::Sender<SocketAddr>,
+        heads: mpsc::Sender<String>,
+    ) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let named = rcgen::generate_simple_self_signed(hosts(case)).unwrap();
         let mut roots = RootCertStore::empty();
         roots.add(named.cert.der().clone()).unwrap();
-        let trust = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().unwrap();
-        let server = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let trust = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let server = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(named.signing_key.serialize_der()));
         let server = server.with_single_cert(vec![named.cert.der().clone()], key).unwrap();
         let site = Arc::new(Site { case: case.clone(), heads });
@@ -173,7 +215,11 @@ impl Wire for Internet {
 
     fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<TcpStream>> {
         self.connected.send(address).unwrap();
-        Box::pin(TcpStream::connect(if address.port() == 443 { self.encrypted } else { self.plain }))
+        Box::pin(TcpStream::connect(if address.port() == 443 {
+            self.encrypted
+        } else {
+            self.plain
+        }))
     }
 
     fn trust(&self) -> Result<Arc<ClientConfig>, String> {
@@ -182,17 +228,35 @@ impl Wire for Internet {
 }
 
 fn names(case: &Value) -> BTreeMap<String, Option<Vec<Vec<IpAddr>>>> {
-    let addresses = |answer: &Value| answer.as_array().unwrap().iter().map(|address| address.as_str().unwrap().parse().unwrap()).collect();
-    let answers = |answers: &Value| answers.as_array().map(|answers| answers.iter().map(addresses).collect());
-    case["dns"].as_object().into_iter().flatten().map(|(name, said)| (name.clone(), answers(said))).collect()
+    let addresses = |answer: &Value| {
+        answer
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|address| address.as_str().unwrap().parse().unwrap())
+            .collect()
+    };
+    let answers =
+        |answers: &Value| answers.as_array().map(|answers| answers.iter().map(addresses).collect());
+    case["dns"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, said)| (name.clone(), answers(said)))
+        .collect()
 }
 
 /// Every host of a case: all of them can prove their names.
 fn hosts(case: &Value) -> Vec<String> {
-    let hops = case["redirects"].as_array().into_iter().flatten().flat_map(|hop| hop.as_array().unwrap());
-    let urls = std::iter::once(&case["url"]).chain(hops).filter_map(|url| url::Url::parse(url.as_str().unwrap()).ok());
+    let hops =
+        case["redirects"].as_array().into_iter().flatten().flat_map(|hop| hop.as_array().unwrap());
+    let urls = std::iter::once(&case["url"])
+        .chain(hops)
+        .filter_map(|url| url::Url::parse(url.as_str().unwrap()).ok());
     let hosts = urls.filter_map(|url| url.domain().map(str::to_owned));
-    let names = hosts.filter(|host| host.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-')));
+    let names = hosts.filter(|host| {
+        host.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-'))
+    });
     names.chain(std::iter::once("docs.rs".to_owned())).collect()
 }
 
@@ -224,7 +288,11 @@ impl Site {
         address
     }
 
-    async fn answer(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, scheme: &str) -> io::Result<()> {
+    async fn answer(
+        &self,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        scheme: &str,
+    ) -> io::Result<()> {
         let mut request = Vec::new();
         while !request.ends_with(b"\r\n\r\n") {
             request.push(stream.read_u8().await?);
@@ -232,13 +300,18 @@ impl Site {
         let request = String::from_utf8(request).unwrap();
         let mut lines = request.lines();
         let path = lines.next().unwrap().split(' ').nth(1).unwrap().to_owned();
-        let headers: BTreeMap<String, String> =
-            lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
+        let headers: BTreeMap<String, String> = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
         headers.keys().for_each(|name| self.heads.send(name.clone()).unwrap());
         let url = format!("{scheme}://{}{path}", headers["host"]);
         let hops = self.case["redirects"].as_array().into_iter().flatten();
         if let Some(hop) = hops.into_iter().find(|hop| hop[0] == url.as_str()) {
-            let head = format!("HTTP/1.1 302 Found\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n", hop[1].as_str().unwrap());
+            let head = format!(
+                "HTTP/1.1 302 Found\r\nLocation: {}\r\nContent-Length: 0\r\n\r\n",
+                hop[1].as_str().unwrap()
+            );
             return stream.write_all(head.as_bytes()).await;
         }
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
@@ -255,12 +328,17 @@ impl Site {
                 }
             }
             Some("stream_bytes") => {
-                stream.write_all(format!("{head}Content-Length: {wanted}\r\n\r\n").as_bytes()).await?;
+                stream
+                    .write_all(format!("{head}Content-Length: {wanted}\r\n\r\n").as_bytes())
+                    .await?;
                 pour(&mut stream, &[b'a'; 64 * 1024], wanted).await
             }
             Some("gzip_zero_bytes") => {
-                stream.write_all(format!("{head}Content-Encoding: gzip\r\n\r\n").as_bytes()).await?;
-                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+                stream
+                    .write_all(format!("{head}Content-Encoding: gzip\r\n\r\n").as_bytes())
+                    .await?;
+                let mut encoder =
+                    flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
                 io::Write::write_all(&mut encoder, &vec![0; 32 << 20]).unwrap();
                 stream.write_all(&encoder.finish().unwrap()).await
             }

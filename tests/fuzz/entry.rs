@@ -1,5 +1,5 @@
-//! What every fuzz target calls with a text from a stranger, and what has to hold of it: no panic, and what was read means the
-//! same when it is read again.
+//! What every fuzz target calls with a text from a stranger, and what has to hold of it: no panic,
+//! and what was read means the same when it is read again.
 
 use locum_agent::tools::files::{apply_diff, apply_patch};
 use locum_base::secret::{Redactor, Secret};
@@ -13,28 +13,40 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::urls::WebUrl;
 use locum_policy::verdict::Decision;
 
-/// A script: what runs is made of the words that were judged, and nothing is allowed that would not run.
+/// A script: what runs is made of the words that were judged, and nothing is allowed that would not
+/// run.
 pub(crate) fn command(text: &str) {
     let script = Script::parse(text);
-    let words = |script: &Script| script.simple_commands().into_iter().map(|simple| simple.words.clone()).collect::<Vec<_>>();
+    let words = |script: &Script| {
+        script.simple_commands().into_iter().map(|simple| simple.words.clone()).collect::<Vec<_>>()
+    };
     match script.execution() {
-        Some(Execution::Words(run)) => assert!(script.problem().is_some() || !run.is_empty(), "{text:?}"),
+        Some(Execution::Words(run)) => {
+            assert!(script.problem().is_some() || !run.is_empty(), "{text:?}")
+        }
         Some(Execution::Shell(rendered)) if script.problem().is_none() && !text.contains("git") => {
             let again = Script::parse(&rendered);
             assert!(
-                again.problem().is_some_and(|why| why.contains("more than")) || words(&again) == words(&script),
+                again.problem().is_some_and(|why| why.contains("more than"))
+                    || words(&again) == words(&script),
                 "{text:?} became {rendered:?}"
             );
         }
         Some(Execution::Shell(_)) | None => {}
     }
-    let rules = "version: 1\nrules: [{ allow: ['read(**)', 'command-prefix(*)'] }]\ncommands: { expansions: allow, max_complexity: 1.0 }\n";
+    let rules = "version: 1\nrules: [{ allow: ['read(**)', 'command-prefix(*)'] }]\ncommands: { \
+                 expansions: allow, max_complexity: 1.0 }\n";
     let policy = Policy::parse(rules, "fuzz");
     assert!(policy.is_ok());
     let Ok(policy) = policy else { return };
     let facts = Facts { sandboxed: true, ..Facts::default() };
     let verdict = policy.decide(&Intent::Command(script.clone()), &facts);
-    assert!(verdict.decision != Decision::Allow || script.execution().is_some() || text.trim().is_empty(), "{text:?}");
+    assert!(
+        verdict.decision != Decision::Allow
+            || script.execution().is_some()
+            || text.trim().is_empty(),
+        "{text:?}"
+    );
 }
 
 /// A policy file: read or refused with places.
@@ -58,8 +70,8 @@ pub(crate) fn event(text: &str) {
     let _ = comment::parse(text, "/locum");
 }
 
-/// An address: it is read one way, and what it was read as is read as itself. Its first line is the address, the second one where an answer
-/// leads from there.
+/// An address: it is read one way, and what it was read as is read as itself. Its first line is the
+/// address, the second one where an answer leads from there.
 pub(crate) fn url(text: &str) {
     let (address, location) = text.split_once('\n').unwrap_or((text, text));
     let read = WebUrl::parse(address);
@@ -67,7 +79,10 @@ pub(crate) fn url(text: &str) {
         assert!(read.url().is_some() != read.problem().is_some(), "{text:?}");
         if let Some(url) = read.url() {
             let again = WebUrl::parse(url.as_str());
-            assert!(again.url() == Some(url) && again.destination() == read.destination(), "{text:?}: {url}");
+            assert!(
+                again.url() == Some(url) && again.destination() == read.destination(),
+                "{text:?}: {url}"
+            );
         }
     }
 }

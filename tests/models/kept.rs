@@ -1,4 +1,5 @@
-//! What a provider keeps with a reply: it goes back to its model, also after a way through the journal, and to no other.
+//! What a provider keeps with a reply: it goes back to its model, also after a way through the
+//! journal, and to no other.
 
 use locum_base::chat::{Message, Reply, ToolCall, ToolResult};
 use locum_models::profile::{Profile, Provider};
@@ -23,7 +24,9 @@ fn secretive(provider: Provider) -> Answer {
         Provider::OpenaiResponses => {
             let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": OPAQUE });
             let call = json!({ "type": "function_call", "call_id": "c", "name": "read_file", "arguments": "{}" });
-            vec![json!({ "type": "response.completed", "response": { "status": "completed", "output": [reasoning, call] } })]
+            vec![
+                json!({ "type": "response.completed", "response": { "status": "completed", "output": [reasoning, call] } }),
+            ]
         }
         Provider::Anthropic => vec![
             json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "redacted_thinking", "data": OPAQUE } }),
@@ -32,7 +35,9 @@ fn secretive(provider: Provider) -> Answer {
         ],
         Provider::Gemini => {
             let part = json!({ "functionCall": { "name": "read_file", "args": {} }, "thoughtSignature": OPAQUE });
-            vec![json!({ "candidates": [{ "content": { "parts": [part] }, "finishReason": "STOP" }] })]
+            vec![
+                json!({ "candidates": [{ "content": { "parts": [part] }, "finishReason": "STOP" }] }),
+            ]
         }
     };
     stream(&events.iter().map(Value::to_string).collect::<Vec<_>>())
@@ -40,7 +45,9 @@ fn secretive(provider: Provider) -> Answer {
 
 fn next(reply: Reply) -> Vec<Message> {
     let id = reply.calls.first().unwrap().id.clone();
-    let answered = Message::Tool { results: vec![ToolResult { call_id: id, text: "text".into(), ..ToolResult::default() }] };
+    let answered = Message::Tool {
+        results: vec![ToolResult { call_id: id, text: "text".into(), ..ToolResult::default() }],
+    };
     vec![Message::User { text: "go".into() }, reply.into_message(), answered]
 }
 
@@ -52,17 +59,33 @@ fn it_goes_back_to_its_own_model_and_to_no_other() {
         let first = profile(provider, &server.base_url);
         let model = model_of(&first);
         let reply = ask_model(&*model, &[Message::User { text: "go".into() }]).0.unwrap();
-        let journaled: Reply = serde_json::from_str(&serde_json::to_string(&reply).unwrap()).unwrap();
+        let journaled: Reply =
+            serde_json::from_str(&serde_json::to_string(&reply).unwrap()).unwrap();
         assert_eq!(journaled, reply, "{provider:?}");
         assert!(ask_model(&*model, &next(journaled)).0.is_ok());
-        assert!(ask_model(&*model_of(&Profile { model: "other".into(), ..first }), &next(reply.clone())).0.is_ok());
-        let returned = |at: usize, server: &mut ModelServer| server.asked()[at].body.matches(OPAQUE).count();
+        assert!(
+            ask_model(
+                &*model_of(&Profile { model: "other".into(), ..first }),
+                &next(reply.clone())
+            )
+            .0
+            .is_ok()
+        );
+        let returned =
+            |at: usize, server: &mut ModelServer| server.asked()[at].body.matches(OPAQUE).count();
         assert_eq!((returned(1, &mut server), returned(2, &mut server)), (1, 0), "{provider:?}");
         for other in ALL.into_iter().filter(|other| *other != provider) {
             let mut server = ModelServer::start(vec![stream(&words(other))]);
-            assert!(ask_model(&*model_of(&profile(other, &server.base_url)), &next(reply.clone())).0.is_ok());
+            assert!(
+                ask_model(&*model_of(&profile(other, &server.base_url)), &next(reply.clone()))
+                    .0
+                    .is_ok()
+            );
             let body = &server.asked()[0].body;
-            assert!(!body.contains(OPAQUE) && body.contains("read_file") && body.contains("text"), "{provider:?} to {other:?}: {body}");
+            assert!(
+                !body.contains(OPAQUE) && body.contains("read_file") && body.contains("text"),
+                "{provider:?} to {other:?}: {body}"
+            );
         }
     }
 }
@@ -88,7 +111,14 @@ fn requests_go_to_the_providers_own_paths() {
         (Provider::Gemini, "/v1/models/big:streamGenerateContent?alt=sse"),
     ] {
         let mut server = ModelServer::start(vec![stream(&words(provider))]);
-        assert!(ask_model(&*model_of(&profile(provider, &server.base_url)), &[Message::User { text: "go".into() }]).0.is_ok());
+        assert!(
+            ask_model(
+                &*model_of(&profile(provider, &server.base_url)),
+                &[Message::User { text: "go".into() }]
+            )
+            .0
+            .is_ok()
+        );
         assert_eq!(server.asked()[0].path, path);
     }
 }
@@ -99,24 +129,45 @@ fn reasoning_goes_back_to_a_server_that_misses_it() {
     let whole = stream(&words(Provider::Openai));
     let mut server = ModelServer::start_with(move |asked| {
         let body = asked.json();
-        let misses = |message: &Value| message.get("tool_calls").is_some() && message.get("reasoning_content").is_none();
-        if body["messages"].as_array().unwrap().iter().any(misses) { Answer::json(400, &refusal) } else { whole.clone() }
+        let misses = |message: &Value| {
+            message.get("tool_calls").is_some() && message.get("reasoning_content").is_none()
+        };
+        if body["messages"].as_array().unwrap().iter().any(misses) {
+            Answer::json(400, &refusal)
+        } else {
+            whole.clone()
+        }
     });
     let model = model_of(&profile(Provider::Openai, &server.base_url));
-    let call = |id: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: "{}".into() };
+    let call =
+        |id: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: "{}".into() };
     let turn = |id: &str, reasoning: &str| {
-        let result = ToolResult { call_id: id.into(), text: "text".into(), ..ToolResult::default() };
-        let reply = Message::Assistant { text: String::new(), reasoning: reasoning.into(), calls: vec![call(id)], kept: None };
+        let result =
+            ToolResult { call_id: id.into(), text: "text".into(), ..ToolResult::default() };
+        let reply = Message::Assistant {
+            text: String::new(),
+            reasoning: reasoning.into(),
+            calls: vec![call(id)],
+            kept: None,
+        };
         [reply, Message::Tool { results: vec![result] }]
     };
-    let messages = [vec![Message::User { text: "go".into() }], turn("a", "hm").to_vec(), turn("b", "").to_vec()].concat();
+    let messages = [
+        vec![Message::User { text: "go".into() }],
+        turn("a", "hm").to_vec(),
+        turn("b", "").to_vec(),
+    ]
+    .concat();
     for _ in 0..2 {
         assert!(ask_model(&*model, &messages).0.is_ok());
     }
     let asked = server.asked();
     assert_eq!(asked.len(), 3, "it is learned once");
     assert_eq!(
-        (&asked[2].json()["messages"][2]["reasoning_content"], &asked[2].json()["messages"][4]["reasoning_content"]),
+        (
+            &asked[2].json()["messages"][2]["reasoning_content"],
+            &asked[2].json()["messages"][4]["reasoning_content"]
+        ),
         (&json!("hm"), &json!(""))
     );
 }
@@ -142,7 +193,8 @@ fn a_request_begins_with_the_one_before_it() {
             }
             assert!(ask_model(&*model, &messages).0.is_ok());
         }
-        let bodies: Vec<String> = server.asked().iter().map(|asked| asked.body.replace(MARK, "")).collect();
+        let bodies: Vec<String> =
+            server.asked().iter().map(|asked| asked.body.replace(MARK, "")).collect();
         for pair in bodies.windows(2) {
             let begins = pair[0].trim_end_matches([']', '}']);
             assert!(pair[1].starts_with(begins), "{provider:?}:\n{}\n{}", pair[0], pair[1]);

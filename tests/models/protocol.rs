@@ -6,11 +6,17 @@ use serde_json::{Value, json};
 use crate::support::model_server::{Answer, Asked};
 
 /// Every protocol there is an adapter for.
-pub(crate) const ALL: [Provider; 4] = [Provider::Openai, Provider::OpenaiResponses, Provider::Anthropic, Provider::Gemini];
+pub(crate) const ALL: [Provider; 4] =
+    [Provider::Openai, Provider::OpenaiResponses, Provider::Anthropic, Provider::Gemini];
 
 /// Returns a profile that speaks a protocol with the server at `base_url`.
 pub(crate) fn profile(provider: Provider, base_url: &str) -> Profile {
-    Profile { provider, base_url: Some(base_url.to_owned()), api_key_env: Some("TEST_KEY".into()), ..Profile::new("big") }
+    Profile {
+        provider,
+        base_url: Some(base_url.to_owned()),
+        api_key_env: Some("TEST_KEY".into()),
+        ..Profile::new("big")
+    }
 }
 
 /// The pieces a whole reply of words is made of: the last one ends it.
@@ -47,11 +53,16 @@ pub(crate) fn calls(provider: Provider) -> Vec<String> {
                 let function = json!({ "name": "read_file", "arguments": json!({ "path": path }).to_string() });
                 json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [{ "index": index, "id": id, "function": function }] } }] })
             };
-            vec![call(0, "c1", "a"), call(1, "c2", "b"), json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] })]
+            vec![
+                call(0, "c1", "a"),
+                call(1, "c2", "b"),
+                json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
+            ]
         }
         Provider::Anthropic => {
             let block = |index: usize, id: &str| {
-                let block = json!({ "type": "tool_use", "id": id, "name": "read_file", "input": {} });
+                let block =
+                    json!({ "type": "tool_use", "id": id, "name": "read_file", "input": {} });
                 json!({ "type": "content_block_start", "index": index, "content_block": block })
             };
             let piece = |index: usize, path: &str| {
@@ -67,7 +78,11 @@ pub(crate) fn calls(provider: Provider) -> Vec<String> {
                 let item = json!({ "type": "function_call", "call_id": id, "name": "read_file", "arguments": arguments });
                 json!({ "type": "response.output_item.done", "output_index": at, "item": item })
             };
-            vec![call(0, "c1", "a"), call(1, "c2", "b"), json!({ "type": "response.completed", "response": { "status": "completed" } })]
+            vec![
+                call(0, "c1", "a"),
+                call(1, "c2", "b"),
+                json!({ "type": "response.completed", "response": { "status": "completed" } }),
+            ]
         }
         Provider::Gemini => {
             let call = |path: &str| json!({ "functionCall": { "name": "read_file", "args": { "path": path } } });
@@ -82,28 +97,40 @@ pub(crate) fn calls(provider: Provider) -> Vec<String> {
 }
 
 /// One call of a tool whose arguments are written in one piece, with an id or without.
-pub(crate) fn one_call(provider: Provider, name: &str, arguments: &Value, id: Option<&str>) -> Answer {
+pub(crate) fn one_call(
+    provider: Provider,
+    name: &str,
+    arguments: &Value,
+    id: Option<&str>,
+) -> Answer {
     let with_id = |mut call: Value, key: &str| {
         id.map(|id| call.as_object_mut().unwrap().insert(key.to_owned(), id.into()));
         call
     };
     let events = match provider {
         Provider::Openai | Provider::Scripted => {
-            let call = with_id(json!({ "index": 0, "function": { "name": name, "arguments": arguments } }), "id");
+            let call = with_id(
+                json!({ "index": 0, "function": { "name": name, "arguments": arguments } }),
+                "id",
+            );
             vec![
                 json!({ "choices": [{ "index": 0, "delta": { "tool_calls": [call] } }] }),
                 json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] }),
             ]
         }
         Provider::OpenaiResponses => {
-            let item = with_id(json!({ "type": "function_call", "name": name, "arguments": arguments }), "call_id");
+            let item = with_id(
+                json!({ "type": "function_call", "name": name, "arguments": arguments }),
+                "call_id",
+            );
             vec![
                 json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
                 json!({ "type": "response.completed", "response": {} }),
             ]
         }
         Provider::Anthropic => {
-            let block = with_id(json!({ "type": "tool_use", "name": name, "input": arguments }), "id");
+            let block =
+                with_id(json!({ "type": "tool_use", "name": name, "input": arguments }), "id");
             vec![
                 json!({ "type": "content_block_start", "index": 0, "content_block": block }),
                 json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" } }),
@@ -111,7 +138,9 @@ pub(crate) fn one_call(provider: Provider, name: &str, arguments: &Value, id: Op
         }
         Provider::Gemini => {
             let call = with_id(json!({ "name": name, "args": arguments }), "id");
-            vec![json!({ "candidates": [{ "content": { "parts": [{ "functionCall": call }] }, "finishReason": "STOP" }] })]
+            vec![
+                json!({ "candidates": [{ "content": { "parts": [{ "functionCall": call }] }, "finishReason": "STOP" }] }),
+            ]
         }
     };
     stream(&events.iter().map(Value::to_string).collect::<Vec<_>>())
@@ -127,7 +156,9 @@ pub(crate) fn fault(provider: Provider) -> String {
     let error = json!({ "type": "overloaded_error", "message": "overloaded" });
     match provider {
         Provider::Openai | Provider::Gemini | Provider::Scripted => json!({ "error": error }),
-        Provider::OpenaiResponses => json!({ "type": "response.failed", "response": { "status": "failed", "error": error } }),
+        Provider::OpenaiResponses => {
+            json!({ "type": "response.failed", "response": { "status": "failed", "error": error } })
+        }
         Provider::Anthropic => json!({ "type": "error", "error": error }),
     }
     .to_string()
@@ -138,7 +169,9 @@ pub(crate) fn too_long(provider: Provider) -> Value {
     let message = match provider {
         Provider::Openai | Provider::Scripted => "This model's maximum context length is 9 tokens.",
         Provider::OpenaiResponses => "Your input exceeds the context window of this model.",
-        Provider::Gemini => "The input token count (9) exceeds the maximum number of tokens allowed (8).",
+        Provider::Gemini => {
+            "The input token count (9) exceeds the maximum number of tokens allowed (8)."
+        }
         Provider::Anthropic => "prompt is too long: 9 tokens > 8 maximum",
     };
     json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } })
@@ -152,7 +185,9 @@ pub(crate) fn stream(events: &[String]) -> Answer {
 /// Where a request's key is, for each protocol.
 pub(crate) fn key(provider: Provider, asked: &Asked) -> Option<&str> {
     match provider {
-        Provider::Openai | Provider::OpenaiResponses | Provider::Scripted => asked.header("authorization"),
+        Provider::Openai | Provider::OpenaiResponses | Provider::Scripted => {
+            asked.header("authorization")
+        }
         Provider::Gemini => asked.header("x-goog-api-key"),
         Provider::Anthropic => asked.header("x-api-key"),
     }

@@ -1,4 +1,5 @@
-//! The set-ups that docs/models.md tells of: each is read as it stands there, and runs a turn with a server of its protocol.
+//! The set-ups that docs/models.md tells of: each is read as it stands there, and runs a turn with
+//! a server of its protocol.
 #![expect(clippy::disallowed_methods, reason = "a test reads the document")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,10 +67,13 @@ struct Config {
 
 /// The profiles of the section on providers.
 fn profiles() -> BTreeMap<String, Profile> {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/models.md")).unwrap();
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/models.md")).unwrap();
     let section = page.split("\n## ").find(|section| section.starts_with("Providers\n")).unwrap();
     let blocks = section.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    blocks.flat_map(|block| serde_yaml::from_str::<Config>(block).unwrap().models.profiles).collect()
+    blocks
+        .flat_map(|block| serde_yaml::from_str::<Config>(block).unwrap().models.profiles)
+        .collect()
 }
 
 #[test]
@@ -80,25 +84,45 @@ fn every_set_up_of_the_document_asks_where_its_provider_is_with_its_own_key() {
     let settings = ModelSettings { profiles: profiles.clone(), ..ModelSettings::default() };
     for (name, variable, address) in SETUPS {
         // Every key is there; the set-up takes its own.
-        let env = VARIABLES.iter().map(|variable| ((*variable).to_owned(), format!("key-in-{variable}"))).collect();
+        let env = VARIABLES
+            .iter()
+            .map(|variable| ((*variable).to_owned(), format!("key-in-{variable}")))
+            .collect();
         let facts = ModelFacts { env: &env, asked: Some(name), from_repository: &BTreeSet::new() };
         let chosen = resolve(&settings, &facts).unwrap().main;
         let expected = variable.map(|variable| format!("key-in-{variable}"));
         assert_eq!(chosen.key.as_ref().map(|key| key.expose().to_owned()), expected, "{name}");
-        let notes: Vec<&String> = chosen.notes.iter().filter(|note| note.contains("window")).collect();
-        assert!(notes.is_empty() || name.starts_with("azure") || *name == "github", "{name}: {notes:?}");
+        let notes: Vec<&String> =
+            chosen.notes.iter().filter(|note| note.contains("window")).collect();
+        assert!(
+            notes.is_empty() || name.starts_with("azure") || *name == "github",
+            "{name}: {notes:?}"
+        );
 
-        let base_url = chosen.profile.base_url.clone().unwrap_or_else(|| chosen.profile.provider.home().unwrap().url.to_owned());
+        let base_url = chosen
+            .profile
+            .base_url
+            .clone()
+            .unwrap_or_else(|| chosen.profile.provider.home().unwrap().url.to_owned());
         let (origin, path) = base_url.split_at(base_url.find("://").unwrap() + 3);
         let (host, path) = path.split_at(path.find('/').unwrap_or(path.len()));
         let provider = chosen.profile.provider;
-        let mut server = ModelServer::start(vec![stream(&calls(provider)), stream(&words(provider))]);
+        let mut server =
+            ModelServer::start(vec![stream(&calls(provider)), stream(&words(provider))]);
         let local = format!("{}{path}", server.base_url.trim_end_matches("/v1"));
-        let profile = Profile { base_url: Some(local), api_key_env: Some("TEST_KEY".into()), ..profiles[*name].clone() };
-        let reply = ask_model(&*model_of(&profile), &[Message::User { text: "go".into() }]).0.unwrap();
+        let profile = Profile {
+            base_url: Some(local),
+            api_key_env: Some("TEST_KEY".into()),
+            ..profiles[*name].clone()
+        };
+        let reply =
+            ask_model(&*model_of(&profile), &[Message::User { text: "go".into() }]).0.unwrap();
         assert_eq!(reply.calls.len(), 2, "{name}");
         let asked = &server.asked()[0];
         assert_eq!(format!("{origin}{host}{}", asked.path), *address, "{name}");
-        assert!(key(provider, asked).is_some_and(|value| value.ends_with("sk-very-secret")), "{name}");
+        assert!(
+            key(provider, asked).is_some_and(|value| value.ends_with("sk-very-secret")),
+            "{name}"
+        );
     }
 }

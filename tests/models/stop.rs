@@ -1,5 +1,5 @@
-//! What becomes of a run, through the binary, when a request does not go to its end: stopped from outside at every point on its way, or broken
-//! off by the server when a call had come already.
+//! What becomes of a run, through the binary, when a request does not go to its end: stopped from
+//! outside at every point on its way, or broken off by the server when a call had come already.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -16,14 +16,19 @@ use crate::support::model_server::{Answer, ModelServer, Piece};
 use crate::support::stage::{Ran, Stage};
 use crate::tunnel::{Gate, Proxy};
 
-const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules: [{ allow: \"read(**)\" }]\n";
+const POLICY: &str =
+    "version: 1\nmodes: { default: code, allow: [code] }\nrules: [{ allow: \"read(**)\" }]\n";
 
 /// A checkout, and a model of the user's own that speaks a protocol with a server.
 fn stage_for(provider: Provider, base_url: &str) -> Stage {
     let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("a", "x\n")]);
-    let profile =
-        format!("{{ provider: {}, model: m, base_url: \"{base_url}\", api_key_env: TEST_KEY, context_window: 9000 }}", provider.as_str());
-    stage.write("config/locum/config.yml", &format!("models: {{ profiles: {{ m: {profile} }} }}\n"));
+    let profile = format!(
+        "{{ provider: {}, model: m, base_url: \"{base_url}\", api_key_env: TEST_KEY, \
+         context_window: 9000 }}",
+        provider.as_str()
+    );
+    stage
+        .write("config/locum/config.yml", &format!("models: {{ profiles: {{ m: {profile} }} }}\n"));
     stage
 }
 
@@ -44,7 +49,10 @@ fn stop(stage: &Stage, child: Child, signal: Signal, place: &str) {
     assert_eq!(ran.code, Some(130), "{place}: {}", ran.err);
     assert!(ran.out.starts_with("outcome: cancelled\n"), "{place}: {}", ran.out);
     let last = stage.journal().pop().unwrap().event;
-    assert!(matches!(&last, Event::Ended(outcome) if outcome.word == OutcomeWord::Cancelled), "{place}: {last:?}");
+    assert!(
+        matches!(&last, Event::Ended(outcome) if outcome.word == OutcomeWord::Cancelled),
+        "{place}: {last:?}"
+    );
 }
 
 #[test]
@@ -63,15 +71,19 @@ fn a_signal_ends_a_run_wherever_its_request_is() {
 
         for provider in ALL {
             let events = words(provider);
-            let half = Answer { pieces: vec![Piece::Bytes(body(events.split_last().unwrap().1)), Piece::Hang], ..stream(&[]) };
+            let half = Answer {
+                pieces: vec![Piece::Bytes(body(events.split_last().unwrap().1)), Piece::Hang],
+                ..stream(&[])
+            };
             let server = ModelServer::start(vec![half]);
             let stage = stage_for(provider, &server.base_url);
             let mut child = start(&stage, &[("LOCUM_LOG", "locum=trace")]);
             let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
             assert!(said.any(|line| line.unwrap().contains("a piece of the answer came")));
             stop(&stage, child, signal, "in the middle of the reply");
-            let charged =
-                stage.journal().into_iter().filter(|line| matches!(&line.event, Event::ReplyLost { usage, .. } if usage.output > 0));
+            let charged = stage.journal().into_iter().filter(
+                |line| matches!(&line.event, Event::ReplyLost { usage, .. } if usage.output > 0),
+            );
             assert_eq!(charged.count(), 1, "{provider:?}: what had come is charged");
         }
 
@@ -102,10 +114,23 @@ fn a_call_of_a_reply_that_broke_off_is_not_performed_and_the_next_one_is_once() 
         let stage = stage_for(provider, &server.base_url);
         let ran = Ran::from(start(&stage, &[]).wait_with_output().unwrap());
         let answered: Vec<String> = stage.answers().into_iter().map(|(tool, _)| tool).collect();
-        assert_eq!((ran.code, answered), (Some(0), vec!["read_file".into(), "attempt_completion".to_owned()]), "{provider:?}: {}", ran.err);
+        assert_eq!(
+            (ran.code, answered),
+            (Some(0), vec!["read_file".into(), "attempt_completion".to_owned()]),
+            "{provider:?}: {}",
+            ran.err
+        );
         let asked = server.asked();
-        assert_eq!((asked.len(), &asked[0].body), (3, &asked[1].body), "{provider:?}: the same is asked again");
-        let lost = stage.journal().into_iter().filter(|line| matches!(line.event, Event::ReplyLost { .. })).count();
+        assert_eq!(
+            (asked.len(), &asked[0].body),
+            (3, &asked[1].body),
+            "{provider:?}: the same is asked again"
+        );
+        let lost = stage
+            .journal()
+            .into_iter()
+            .filter(|line| matches!(line.event, Event::ReplyLost { .. }))
+            .count();
         assert_eq!(lost, 1, "{provider:?}: what the broken reply used up is charged");
     }
 }

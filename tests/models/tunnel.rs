@@ -1,7 +1,9 @@
-//! `Tunnel`: what stands between a program and the world: a server behind TLS whose certificate was made for the test, and a proxy in front of it.
+//! `Tunnel`: what stands between a program and the world: a server behind TLS whose certificate was
+//! made for the test, and a proxy in front of it.
 //!
-//! In: where a plain server listens. Out: the certificate's maker as a file would hold it, the proxy's port, and the head of every request the
-//! proxy got, which is all that it can see of what goes through.
+//! In: where a plain server listens. Out: the certificate's maker as a file would hold it, the
+//! proxy's port, and the head of every request the proxy got, which is all that it can see of what
+//! goes through.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -49,17 +51,32 @@ impl TlsFront {
         let authority = params.self_signed(&key).unwrap();
         let issuer = rcgen::Issuer::new(params, key);
         let own_key = rcgen::KeyPair::generate().unwrap();
-        let own = rcgen::CertificateParams::new(vec![host.to_owned()]).unwrap().signed_by(&own_key, &issuer).unwrap();
+        let own = rcgen::CertificateParams::new(vec![host.to_owned()])
+            .unwrap()
+            .signed_by(&own_key, &issuer)
+            .unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let server = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+        let server = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth();
         let own_key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(own_key.serialize_der()));
-        let acceptor = TlsAcceptor::from(Arc::new(server.with_single_cert(vec![own.der().clone()], own_key).unwrap()));
+        let acceptor = TlsAcceptor::from(Arc::new(
+            server.with_single_cert(vec![own.der().clone()], own_key).unwrap(),
+        ));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || serve_tls(listener, plain, &acceptor));
         let base64 = base64::engine::general_purpose::STANDARD.encode(authority.der());
-        let lines: Vec<&str> = base64.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
-        Self { address, authority: format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n")) }
+        let lines: Vec<&str> =
+            base64.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        Self {
+            address,
+            authority: format!(
+                "-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n",
+                lines.join("\n")
+            ),
+        }
     }
 }
 
@@ -123,7 +140,8 @@ fn read_head(reader: &mut BufReader<TcpStream>) -> Option<String> {
     Some(head)
 }
 
-/// Speaks SOCKS 5 (RFC 1928, RFC 1929) up to where the bytes of the connection begin; returns who asks, and for which host.
+/// Speaks SOCKS 5 (RFC 1928, RFC 1929) up to where the bytes of the connection begin; returns who
+/// asks, and for which host.
 fn shake_hands(reader: &mut BufReader<TcpStream>) -> String {
     let mut writer = reader.get_ref().try_clone().unwrap();
     let [_, methods] = take(reader);
@@ -157,7 +175,10 @@ fn pass(gate: Gate, head: &str, mut reader: BufReader<TcpStream>) {
     let mut writer = reader.get_ref().try_clone().unwrap();
     match gate {
         Gate::Silent => drop(reader.read(&mut [0])),
-        Gate::Closed(status) => drop(writer.write_all(format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\n\r\n").as_bytes())),
+        Gate::Closed(status) => drop(
+            writer
+                .write_all(format!("HTTP/1.1 {status} No\r\ncontent-length: 0\r\n\r\n").as_bytes()),
+        ),
         Gate::Open(address) => {
             let mut out = TcpStream::connect(address).unwrap();
             if head.starts_with("CONNECT ") {

@@ -37,7 +37,9 @@ fn left_running(stage: &Stage) -> Vec<String> {
     let mut left = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let read = |name: &str| {
-            std::fs::read(entry.path().join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+            std::fs::read(entry.path().join(name))
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                .unwrap_or_default()
         };
         if entry.file_name().to_string_lossy().bytes().all(|byte| byte.is_ascii_digit())
             && (read("environ").contains(&mine) || read("cmdline").contains(&mine))
@@ -50,12 +52,21 @@ fn left_running(stage: &Stage) -> Vec<String> {
 
 #[test]
 fn a_command_that_never_ends_is_ended_and_the_answer_says_so() {
-    for attack in ["sleep 1000", "while :; do :; done", "trap '' TERM INT HUP; while :; do sleep 1; done", "yes", "sleep 1000 & sleep 1000"]
-    {
+    for attack in [
+        "sleep 1000",
+        "while :; do :; done",
+        "trap '' TERM INT HUP; while :; do sleep 1; done",
+        "yes",
+        "sleep 1000 & sleep 1000",
+    ] {
         let stage = stage(attack);
         let (ran, took) = play(&stage, &format!("{}{DONE}", command("sh src/attack.sh")));
         assert_eq!(ran.code, Some(0), "{attack}: {ran:?}");
-        assert!(stage.answers()[0].1.starts_with("Killed after 2 s"), "{attack}: {:?}", stage.answers());
+        assert!(
+            stage.answers()[0].1.starts_with("Killed after 2 s"),
+            "{attack}: {:?}",
+            stage.answers()
+        );
         assert!(stage.answers()[0].1.len() < 20_000, "{attack}");
         assert!(took < Duration::from_secs(30), "{attack}: {took:?}");
         assert_eq!(left_running(&stage), Vec::<String>::new(), "{attack}");
@@ -79,12 +90,17 @@ fn a_model_that_never_ends_meets_its_budget_and_the_outcome_names_it() {
 #[test]
 fn a_policy_that_is_a_bomb_is_refused_at_once() {
     let aliases = format!(
-        "version: 1\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [{}]\n",
+        "version: 1\na: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c \
+         [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [{}]\n",
         "*c,".repeat(200)
     );
     let deep = format!("version: 1\nrules: {}{}\n", "[".repeat(100_000), "]".repeat(100_000));
     let long = format!("version: 1\nrules:\n{}", "  - allow: \"read(a)\"\n".repeat(200_000));
-    let json = format!("{{\"version\": 1, \"rules\": {}1{}}}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
+    let json = format!(
+        "{{\"version\": 1, \"rules\": {}1{}}}",
+        "{\"a\":".repeat(50_000),
+        "}".repeat(50_000)
+    );
     for (name, text) in [("aliases", aliases), ("depth", deep), ("length", long), ("json", json)] {
         let stage = Stage::with(&[("src/a", "one\n")]);
         stage.write("policy.yml", &text);
@@ -103,7 +119,9 @@ fn arguments_that_are_bombs_are_answered() {
     let long = "x".repeat(300_000);
     let nested = "(".repeat(5000);
     let turns = format!(
-        "      - calls: [{{ tool: read_file, raw: '{{\"path\": {deep}}}' }}, {{ tool: read_file, args: {{ path: {long} }} }}, {{ tool: execute_command, args: {{ command: \"{nested}\" }} }}]\n{DONE}{DONE}"
+        "      - calls: [{{ tool: read_file, raw: '{{\"path\": {deep}}}' }}, {{ tool: read_file, \
+         args: {{ path: {long} }} }}, {{ tool: execute_command, args: {{ command: \"{nested}\" }} \
+         }}]\n{DONE}{DONE}"
     );
     let (ran, took) = play(&stage, &turns);
     assert!(matches!(ran.code, Some(0)), "{ran:?}");
@@ -135,12 +153,19 @@ fn snapshot(folder: &Path, but: &[&str]) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn nothing_is_left_behind() {
-    let attack = "echo x > src/made; echo x > ../outside; echo x > ~/x; echo x > $TMPDIR/x; echo x >> .git/config; (setsid sleep 1000 &); (nohup sleep 1000 > /dev/null 2>&1 &)";
+    let attack = "echo x > src/made; echo x > ../outside; echo x > ~/x; echo x > $TMPDIR/x; echo \
+                  x >> .git/config; (setsid sleep 1000 &); (nohup sleep 1000 > /dev/null 2>&1 &)";
     let stage = stage(attack);
     stage.write("checkout/dirty", "mine\n");
     // Git's objects, the run's own ref and its log are ours to write.
-    let kept =
-        ["checkout/.git/objects", "checkout/.git/refs/locum", "checkout/.git/logs/refs/locum", "checkout/src/made", "state", "script.yml"];
+    let kept = [
+        "checkout/.git/objects",
+        "checkout/.git/refs/locum",
+        "checkout/.git/logs/refs/locum",
+        "checkout/src/made",
+        "state",
+        "script.yml",
+    ];
     stage.write("script.yml", "");
     let before = snapshot(&stage.path(""), &kept);
     let (ran, _) = play(&stage, &format!("{}{DONE}", command("sh src/attack.sh")));
@@ -149,7 +174,11 @@ fn nothing_is_left_behind() {
     let after = snapshot(&stage.path(""), &kept);
     let names = |snapshot: &BTreeMap<String, Vec<u8>>| snapshot.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&after), names(&before));
-    let changed: Vec<&String> = after.iter().filter(|(name, content)| before.get(*name) != Some(content)).map(|(name, _)| name).collect();
+    let changed: Vec<&String> = after
+        .iter()
+        .filter(|(name, content)| before.get(*name) != Some(content))
+        .map(|(name, _)| name)
+        .collect();
     assert_eq!(changed, Vec::<&String>::new());
     assert_eq!(left_running(&stage), Vec::<String>::new());
 }

@@ -1,4 +1,5 @@
-//! The log of a job: nothing a command or a model says is taken by the runner for a command of its own.
+//! The log of a job: nothing a command or a model says is taken by the runner for a command of its
+//! own.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Ask, Fixture};
 
-/// The runner's first rule: `::name ...::` at the start of a line, after white space in the sense of Unicode.
+/// The runner's first rule: `::name ...::` at the start of a line, after white space in the sense
+/// of Unicode.
 fn new_form(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(char::is_whitespace).strip_prefix("::")?;
     let (head, _) = rest.split_once("::")?;
@@ -21,7 +23,8 @@ fn old_form(line: &str) -> Option<&str> {
     Some(head.split([' ', ';']).next().unwrap_or_default())
 }
 
-/// Lines in which the runner would see a command, by name. The runner ends lines at every kind of line end.
+/// Lines in which the runner would see a command, by name. The runner ends lines at every kind of
+/// line end.
 fn commands(log: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in log.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
@@ -34,7 +37,8 @@ fn commands(log: &str) -> BTreeMap<String, Vec<String>> {
 
 /// Every text of the vectors that holds a command to the runner, and variations of our own.
 fn attacks() -> Vec<String> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/security/texts.json");
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/security/texts.json");
     let whole: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let mut found = Vec::new();
     texts_in(&whole, &mut found);
@@ -114,8 +118,13 @@ fn no_line_of_a_command_or_a_model_is_a_command_to_the_runner() {
     turns.push(json!({ "calls": [{ "tool": "attempt_completion", "args": { "result": all } }] }));
     let script = json!({ "version": 1, "tasks": [{ "turns": turns }] });
     stage.write("checkout/.locum/script.yml", &script.to_string());
-    let policy = stage.read("checkout/.locum/policy.yml").replace("\"command(echo:*)\"", "\"command(echo:*)\", \"command(cat:*)\"");
-    stage.write("checkout/.locum/policy.yml", &format!("{policy}budget: {{ tool_calls: 4000, turns: 200 }}\n"));
+    let policy = stage
+        .read("checkout/.locum/policy.yml")
+        .replace("\"command(echo:*)\"", "\"command(echo:*)\", \"command(cat:*)\"");
+    stage.write(
+        "checkout/.locum/policy.yml",
+        &format!("{policy}budget: {{ tool_calls: 4000, turns: 200 }}\n"),
+    );
     stage.commit("attacks");
     stage.git(&["push", "-q", stage.path("remotes/acme/app.git").to_str().unwrap(), "main"]);
     let step = fixture.step(&Ask::comment("/locum code go"));
@@ -125,9 +134,17 @@ fn no_line_of_a_command_or_a_model_is_a_command_to_the_runner() {
         let most = if ours == "add-mask" { 4 } else { 2 };
         assert!(lines.len() <= most, "{ours}: {lines:#?}");
         assert!(lines.iter().all(|line| line.starts_with("::")), "{lines:#?}");
-        assert!(ours == "add-mask" || lines.iter().all(|line| !line.contains("value") || ours != "group"), "{lines:#?}");
+        assert!(
+            ours == "add-mask"
+                || lines.iter().all(|line| !line.contains("value") || ours != "group"),
+            "{lines:#?}"
+        );
     }
     assert_eq!(found, BTreeMap::new());
     assert!(step.out.contains("locum: every step"), "{step:?}");
-    assert!(commands(&step.err).is_empty(), "stderr is a part of the log: {:#?}", commands(&step.err));
+    assert!(
+        commands(&step.err).is_empty(),
+        "stderr is a part of the log: {:#?}",
+        commands(&step.err)
+    );
 }

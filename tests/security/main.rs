@@ -1,6 +1,11 @@
-//! What an attacker gains: nothing. Each test makes an attack on a run of the binary, or on the policy, and looks for its effect everywhere
-//! it could show. `docs/security.md` says which class of attack is covered by which test.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+//! What an attacker gains: nothing. Each test makes an attack on a run of the binary, or on the
+//! policy, and looks for its effect everywhere it could show. `docs/security.md` says which class
+//! of attack is covered by which test.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 #![expect(
     clippy::disallowed_methods,
     clippy::disallowed_types,

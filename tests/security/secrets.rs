@@ -1,4 +1,5 @@
-//! Six values that must not be seen, planted wherever a run could come across one; everything that leaves it is searched for them.
+//! Six values that must not be seen, planted wherever a run could come across one; everything that
+//! leaves it is searched for them.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,13 @@ exit 0
 fn spellings(value: &str) -> Vec<String> {
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let percent: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    let mut all = vec![value.to_owned(), hex.clone(), hex.to_uppercase(), percent, value.chars().rev().collect()];
+    let mut all = vec![
+        value.to_owned(),
+        hex.clone(),
+        hex.to_uppercase(),
+        percent,
+        value.chars().rev().collect(),
+    ];
     all.push(value.chars().map(String::from).collect::<Vec<_>>().join("\u{200b}"));
     for shift in 0..3 {
         for engine in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
@@ -67,14 +74,21 @@ fn assert_absent(place: &str, text: &str) {
     let folded = text.replace(['\r', '\n', ' '], "");
     for value in ALL {
         for spelling in spellings(value) {
-            assert!(!text.contains(&spelling) && !folded.contains(&spelling), "{place} shows {spelling}:\n{}", around(text, &spelling));
+            assert!(
+                !text.contains(&spelling) && !folded.contains(&spelling),
+                "{place} shows {spelling}:\n{}",
+                around(text, &spelling)
+            );
         }
     }
 }
 
 fn around(text: &str, spelling: &str) -> String {
     let at = text.find(spelling).unwrap_or(0);
-    let (from, to) = (text.floor_char_boundary(at.saturating_sub(300)), text.floor_char_boundary((at + 400).min(text.len())));
+    let (from, to) = (
+        text.floor_char_boundary(at.saturating_sub(300)),
+        text.floor_char_boundary((at + 400).min(text.len())),
+    );
     text[from..to].to_owned()
 }
 
@@ -95,7 +109,9 @@ fn assert_no_file_holds_one(stage: &Stage, planted: &[&str]) {
     let mut found = Vec::new();
     files(&stage.path(""), &mut found);
     let planted: Vec<PathBuf> = planted.iter().map(|path| stage.path(path)).collect();
-    for file in found.iter().filter(|file| !planted.contains(file) && !file.starts_with(stage.path("bin"))) {
+    for file in
+        found.iter().filter(|file| !planted.contains(file) && !file.starts_with(stage.path("bin")))
+    {
         let bytes = std::fs::read(file).unwrap();
         assert_absent(&file.display().to_string(), &String::from_utf8_lossy(&bytes));
     }
@@ -104,26 +120,49 @@ fn assert_no_file_holds_one(stage: &Stage, planted: &[&str]) {
 /// Everything git keeps, unreachable objects included.
 fn objects(stage: &Stage) -> String {
     let mut command = stage.plain("git");
-    let kept =
-        command.args(["cat-file", "--batch-all-objects", "--batch", "--buffer"]).current_dir(stage.path("checkout")).output().unwrap();
+    let kept = command
+        .args(["cat-file", "--batch-all-objects", "--batch", "--buffer"])
+        .current_dir(stage.path("checkout"))
+        .output()
+        .unwrap();
     String::from_utf8_lossy(&kept.stdout).into_owned()
 }
 
-const PLANTED: [&str; 6] =
-    ["checkout/.git/config", "checkout/.env", "home/.netrc", "home/.ssh/id", "home/.config/gh/hosts.yml", "script.yml"];
+const PLANTED: [&str; 6] = [
+    "checkout/.git/config",
+    "checkout/.env",
+    "home/.netrc",
+    "home/.ssh/id",
+    "home/.config/gh/hosts.yml",
+    "script.yml",
+];
 
 fn plant(stage: &Stage) {
     stage.write("checkout/.env", &format!("DATABASE_URL=postgres://app:{FILE}@db/app\n"));
     stage.write("home/.netrc", &format!("machine example.org login x password {HOME}\n"));
-    stage.write("home/.ssh/id", &format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{HOME}\n-----END OPENSSH PRIVATE KEY-----\n"));
+    stage.write(
+        "home/.ssh/id",
+        &format!(
+            "-----BEGIN OPENSSH PRIVATE KEY-----\n{HOME}\n-----END OPENSSH PRIVATE KEY-----\n"
+        ),
+    );
     stage.write("home/.config/gh/hosts.yml", &format!("github.com:\n  oauth_token: {HOME}\n"));
     let header = STANDARD_NO_PAD.encode(format!("x-access-token:{GIT}"));
-    stage.git(&["config", "http.https://github.com/.extraheader", &format!("AUTHORIZATION: basic {header}")]);
+    stage.git(&[
+        "config",
+        "http.https://github.com/.extraheader",
+        &format!("AUTHORIZATION: basic {header}"),
+    ]);
     stage.git(&["config", "remote.origin.url", &format!("https://x:{GIT}@github.com/a/b")]);
 }
 
 fn stage() -> Stage {
-    let stage = Stage::with(&[(".locum/policy.yml", POLICY), (".gitignore", ".env\n"), ("src/probe.sh", PROBE), ("src/lib.txt", "text\n")]);
+    let stage = Stage::with(&[
+        (".locum/policy.yml", POLICY),
+        (".gitignore", ".env\n"),
+        ("src/probe.sh", PROBE),
+        ("src/lib.txt", "text\n"),
+    ]);
     plant(&stage);
     stage
 }
@@ -174,13 +213,30 @@ fn no_secret_is_seen_by_a_child_the_model_or_anyone_after() {
     stage.write("script.yml", &turns());
     for format in ["text", "json", "stream-json"] {
         let script = stage.path("script.yml");
-        let given = ["run", "Do the task.", "--script", script.to_str().unwrap(), "--publish", "local", "--output-format", format];
+        let given = [
+            "run",
+            "Do the task.",
+            "--script",
+            script.to_str().unwrap(),
+            "--publish",
+            "local",
+            "--output-format",
+            format,
+        ];
         let mut command = stage.locum(&given);
-        command.env("DEPLOY_TOKEN", NAMED).env("HARMLESS", UNNAMED).env("OPENAI_API_KEY", KEY).env("LOCUM_LOG", "trace");
+        command
+            .env("DEPLOY_TOKEN", NAMED)
+            .env("HARMLESS", UNNAMED)
+            .env("OPENAI_API_KEY", KEY)
+            .env("LOCUM_LOG", "trace");
         let ran: Ran = command.output().unwrap().into();
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_ran_clean(&ran);
-        assert!(ran.err.contains("TRACE") || ran.err.contains("trace"), "the log is at its most talkative: {}", ran.err);
+        assert!(
+            ran.err.contains("TRACE") || ran.err.contains("trace"),
+            "the log is at its most talkative: {}",
+            ran.err
+        );
         assert_no_file_holds_one(&stage, &PLANTED);
         assert_absent("git's objects", &objects(&stage));
         stage.git(&["checkout", "-q", "--", "src"]);
@@ -200,7 +256,11 @@ fn a_key_leaves_as_a_request_header_and_in_no_other_way() {
     let stage = stage();
     let mut server = ModelServer::start(vec![
         Answer::calls(&[("execute_command", serde_json::json!({ "command": "sh src/probe.sh" }))]),
-        Answer::plain(401, "application/json", &format!("{{\"error\":{{\"message\":\"bad key {KEY}\"}}}}")),
+        Answer::plain(
+            401,
+            "application/json",
+            &format!("{{\"error\":{{\"message\":\"bad key {KEY}\"}}}}"),
+        ),
     ]);
     let url = server.base_url.clone();
     let mut command = stage.locum(&["run", "Do the task."]);
@@ -219,8 +279,12 @@ fn a_key_leaves_as_a_request_header_and_in_no_other_way() {
     assert!(asked.len() >= 2, "{asked:?}");
     for request in asked {
         assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
-        let others: String =
-            request.headers.iter().filter(|(name, _)| name != "authorization").map(|(name, value)| format!("{name}: {value}\n")).collect();
+        let others: String = request
+            .headers
+            .iter()
+            .filter(|(name, _)| name != "authorization")
+            .map(|(name, value)| format!("{name}: {value}\n"))
+            .collect();
         assert_absent("a header", &others);
         assert_absent("the request", &request.body);
     }
@@ -230,7 +294,10 @@ fn a_key_leaves_as_a_request_header_and_in_no_other_way() {
 fn nothing_that_reaches_the_forge_or_the_runner_holds_a_secret() {
     let fixture = Fixture::new();
     let stage = &fixture.stage;
-    stage.write("checkout/.locum/policy.yml", &format!("{POLICY}triggers: {{ comment: {{ prefix: /locum, tiers: [maintainer] }} }}\n"));
+    stage.write(
+        "checkout/.locum/policy.yml",
+        &format!("{POLICY}triggers: {{ comment: {{ prefix: /locum, tiers: [maintainer] }} }}\n"),
+    );
     stage.write("checkout/.locum/script.yml", &turns());
     stage.write("checkout/src/probe.sh", PROBE);
     stage.write("checkout/.gitignore", ".env\n");
@@ -238,7 +305,8 @@ fn nothing_that_reaches_the_forge_or_the_runner_holds_a_secret() {
     stage.git(&["push", "-q", stage.path("remotes/acme/app.git").to_str().unwrap(), "main"]);
     plant(stage);
     // What git is started with, in writing.
-    let git = "for fd in /proc/self/fd/*; do :; done; { echo \"argv: $*\"; env; } >> \"${0%/bin/git}/git.log\"; exec /usr/bin/git \"$@\"";
+    let git = "for fd in /proc/self/fd/*; do :; done; { echo \"argv: $*\"; env; } >> \
+               \"${0%/bin/git}/git.log\"; exec /usr/bin/git \"$@\"";
     stage.program("git", git);
     let secrets = [
         ("DEPLOY_TOKEN", NAMED),
@@ -249,14 +317,20 @@ fn nothing_that_reaches_the_forge_or_the_runner_holds_a_secret() {
     ];
     let step = fixture.step(&Ask { inputs: &secrets, ..Ask::comment("/locum code do it") });
     assert_eq!(step.code, Some(0), "{step:?}");
-    let shown: String = step.out.lines().filter(|line| !line.starts_with("::add-mask::")).map(|line| format!("{line}\n")).collect();
+    let shown: String = step
+        .out
+        .lines()
+        .filter(|line| !line.starts_with("::add-mask::"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     assert_absent("stdout", &shown);
     assert_absent("stderr", &step.err);
     let masks = step.out.lines().filter(|line| line.starts_with("::add-mask::")).count();
     assert!(masks >= 2, "{}", step.out);
     let git = stage.read("git.log");
     assert!(git.contains("argv: push"), "git was started by way of the recorder: {git}");
-    let planted: Vec<&str> = PLANTED.iter().copied().chain(["checkout/.locum/script.yml"]).collect();
+    let planted: Vec<&str> =
+        PLANTED.iter().copied().chain(["checkout/.locum/script.yml"]).collect();
     assert_no_file_holds_one(stage, &planted.into_iter().chain(["event.json"]).collect::<Vec<_>>());
     assert_eq!(fixture.server.pulls().len(), 1, "{step:?}");
     for request in fixture.server.requests() {

@@ -1,4 +1,5 @@
-//! Accounting: whatever happens in a run, each total is the sum of its turns, and every token that the model counted is in one of them.
+//! Accounting: whatever happens in a run, each total is the sum of its turns, and every token that
+//! the model counted is in one of them.
 #![expect(clippy::disallowed_types, reason = "what a model counted is noted beside the run")]
 
 use std::collections::BTreeMap;
@@ -19,8 +20,8 @@ use pretty_assertions::assert_eq;
 
 use crate::fixture::{Fixture, POLICY, Ran};
 
-/// A model whose replies are thrown like dice, the same ones for the same seed: it reads, asks an expert, delegates, forgets to call a tool, breaks
-/// off, does not count, and completes.
+/// A model whose replies are thrown like dice, the same ones for the same seed: it reads, asks an
+/// expert, delegates, forgets to call a tool, breaks off, does not count, and completes.
 struct Dice {
     seed: u64,
     /// How often each request was sent, and what was counted for each task.
@@ -60,9 +61,17 @@ impl Dice {
         }
         match self.roll(("what", key), 6) {
             0 => vec![],
-            1 => vec![("ask_expert_model", r#"{"question":"Why?","expert":"deep"}"#), ("read_file", r#"{"path":"src/big.txt"}"#)],
-            2 | 3 if mode == "orchestrator" => (0..1 + self.roll(("children", key), 3)).map(child).collect(),
-            _ => vec![("read_file", r#"{"path":"src/big.txt"}"#), ("read_file", r#"{"path":"src/a.txt"}"#)],
+            1 => vec![
+                ("ask_expert_model", r#"{"question":"Why?","expert":"deep"}"#),
+                ("read_file", r#"{"path":"src/big.txt"}"#),
+            ],
+            2 | 3 if mode == "orchestrator" => {
+                (0..1 + self.roll(("children", key), 3)).map(child).collect()
+            }
+            _ => vec![
+                ("read_file", r#"{"path":"src/big.txt"}"#),
+                ("read_file", r#"{"path":"src/a.txt"}"#),
+            ],
         }
     }
 }
@@ -83,27 +92,45 @@ impl Model for Dice {
         let side = |what: &str, sides| self.roll((what, &key, attempt), sides);
         let (cached_read, cached_write) = (side("read", 500), side("write", 300));
         let size_bytes = request.messages.iter().map(Message::size_bytes).sum::<usize>() as u64;
-        let (input, output) = (cached_read + cached_write + size_bytes / 4 + side("input", 900), 50 + side("output", 300));
-        let usage = Usage { input, output, cached_read, cached_write, reasoning: side("reasoning", 50) };
+        let (input, output) = (
+            cached_read + cached_write + size_bytes / 4 + side("input", 900),
+            50 + side("output", 300),
+        );
+        let usage =
+            Usage { input, output, cached_read, cached_write, reasoning: side("reasoning", 50) };
         let usage = (side("counts", 8) > 0).then_some(usage);
         let mut deltas = vec![Ok(Delta::Text("words".to_owned()))];
         deltas.extend(usage.map(|usage| Ok(Delta::Usage(usage))));
         if attempt == 1 && side("breaks", 4) == 0 {
             self.count(request.task, usage);
             let message = "the stream broke off".to_owned();
-            deltas.push(Err(ModelError::Unavailable { model: "dice".to_owned(), message, retry_after: None }));
+            deltas.push(Err(ModelError::Unavailable {
+                model: "dice".to_owned(),
+                message,
+                retry_after: None,
+            }));
             return stream::iter(deltas).boxed();
         }
         if request.mode == "condense" && side("refuses", 3) == 0 {
             let message = "not today".to_owned();
-            return stream::iter([Err(ModelError::Rejected { model: "dice".to_owned(), status: 400, message })]).boxed();
+            return stream::iter([Err(ModelError::Rejected {
+                model: "dice".to_owned(),
+                status: 400,
+                message,
+            })])
+            .boxed();
         }
         self.count(request.task, usage);
         let calls = if request.tools.is_empty() { vec![] } else { self.calls(&key) };
         let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
         for (index, (name, arguments)) in calls.into_iter().enumerate() {
             let id = Some(format!("call-{}-{}-{index}", request.task, request.turn));
-            deltas.push(Ok(Delta::Call { index, id, name: Some(name.to_owned()), arguments: arguments.to_owned() }));
+            deltas.push(Ok(Delta::Call {
+                index,
+                id,
+                name: Some(name.to_owned()),
+                arguments: arguments.to_owned(),
+            }));
         }
         deltas.push(Ok(Delta::Stop(stop)));
         stream::iter(deltas).boxed()
@@ -111,13 +138,16 @@ impl Model for Dice {
 }
 
 fn fixture() -> Fixture {
-    let delegation = "modes: { delegation: { from: [orchestrator], depth: 2, tasks: 6, parallel: 4 },";
+    let delegation =
+        "modes: { delegation: { from: [orchestrator], depth: 2, tasks: 6, parallel: 4 },";
     let policy = format!("{}  - allow: \"expert(deep)\"\n", POLICY.replace("modes: {", delegation));
     let mut fixture = Fixture::with_policy("", &policy).in_mode("orchestrator");
-    std::fs::write(fixture.root.join("src/big.txt"), format!("{}\n", "x".repeat(99)).repeat(150)).unwrap();
+    std::fs::write(fixture.root.join("src/big.txt"), format!("{}\n", "x".repeat(99)).repeat(150))
+        .unwrap();
     // Sub-tasks work beside each other in a checkout where nothing lies about.
     std::fs::write(fixture.root.join(".git/info/exclude"), "src/big.txt\n").unwrap();
-    fixture.price = Some(Price { input: 3.0, output: 15.0, cached_read: Some(0.3), cached_write: Some(3.75) });
+    fixture.price =
+        Some(Price { input: 3.0, output: 15.0, cached_read: Some(0.3), cached_write: Some(3.75) });
     fixture.attempts = 3;
     fixture.window = Some(8_000);
     fixture
@@ -129,7 +159,8 @@ fn by_lines(lines: &[JournalLine]) -> BTreeMap<TaskId, (Usage, f64)> {
     for line in lines {
         let line = serde_json::to_value(line).unwrap();
         if let (Some(usage), Some(task)) = (line.get("usage"), line.get("task")) {
-            let sum = sums.entry(TaskId(u32::try_from(task.as_u64().unwrap()).unwrap())).or_default();
+            let sum =
+                sums.entry(TaskId(u32::try_from(task.as_u64().unwrap()).unwrap())).or_default();
             sum.0.add(serde_json::from_value(usage.clone()).unwrap());
             sum.1 += line["cost_usd"].as_f64().unwrap();
         }
@@ -147,23 +178,58 @@ fn adds_up(outcome: &Outcome, lines: &[JournalLine]) {
     for task in &outcome.tasks {
         let (usage, cost_usd) = by_lines.get(&task.task).copied().unwrap_or_default();
         assert_eq!(task.own.usage, usage, "task {}", task.task);
-        assert!(same(task.own.cost_usd, cost_usd), "task {}: {} and {cost_usd}", task.task, task.own.cost_usd);
+        assert!(
+            same(task.own.cost_usd, cost_usd),
+            "task {}: {} and {cost_usd}",
+            task.task,
+            task.own.cost_usd
+        );
         let mut all = task.own;
-        outcome.tasks.iter().filter(|child| child.parent == Some(task.task)).for_each(|child| all.add(child.with_sub_tasks));
+        outcome
+            .tasks
+            .iter()
+            .filter(|child| child.parent == Some(task.task))
+            .for_each(|child| all.add(child.with_sub_tasks));
         let whole = task.with_sub_tasks;
-        assert_eq!((all.turns, all.usage, all.is_estimate), (whole.turns, whole.usage, whole.is_estimate), "task {}", task.task);
+        assert_eq!(
+            (all.turns, all.usage, all.is_estimate),
+            (whole.turns, whole.usage, whole.is_estimate),
+            "task {}",
+            task.task
+        );
         assert!(same(all.cost_usd, whole.cost_usd), "task {}", task.task);
         run.add(task.own);
     }
-    assert_eq!((run.turns, run.usage, run.is_estimate), (outcome.spent.turns, outcome.spent.usage, outcome.spent_is_estimate));
+    assert_eq!(
+        (run.turns, run.usage, run.is_estimate),
+        (outcome.spent.turns, outcome.spent.usage, outcome.spent_is_estimate)
+    );
     assert!(same(run.cost_usd, outcome.spent.cost_usd));
     let known = outcome.tasks.iter().map(|task| task.task);
-    assert!(by_lines.keys().all(|task| known.clone().any(|known| known == *task)), "no line is of a task that is not reported");
+    assert!(
+        by_lines.keys().all(|task| known.clone().any(|known| known == *task)),
+        "no line is of a task that is not reported"
+    );
     let state = State::of(lines);
-    assert_eq!(state.tasks.iter().map(|task| task.own).collect::<Vec<_>>(), outcome.tasks.iter().map(|task| task.own).collect::<Vec<_>>());
+    assert_eq!(
+        state.tasks.iter().map(|task| task.own).collect::<Vec<_>>(),
+        outcome.tasks.iter().map(|task| task.own).collect::<Vec<_>>()
+    );
     let report = serde_json::to_value(Report::new(outcome, 0, &[])).unwrap();
-    for key in ["turns", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"] {
-        let sum: u64 = report["tasks"].as_array().unwrap().iter().map(|task| task["own"][key].as_u64().unwrap()).sum();
+    for key in [
+        "turns",
+        "input_tokens",
+        "output_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
+        "reasoning_tokens",
+    ] {
+        let sum: u64 = report["tasks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|task| task["own"][key].as_u64().unwrap())
+            .sum();
         assert_eq!(Some(sum), report["spent"][key].as_u64(), "{key}");
     }
 }
@@ -173,15 +239,22 @@ fn every_total_is_the_sum_of_its_turns() {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for seed in 0..30 {
         let (fixture, dice) = (fixture(), Dice::new(seed));
-        let Ran { outcome, lines } = fixture.run_with(&dice, usize::MAX, Journal::create(&fixture.journal).unwrap(), None).unwrap();
+        let Ran { outcome, lines } = fixture
+            .run_with(&dice, usize::MAX, Journal::create(&fixture.journal).unwrap(), None)
+            .unwrap();
         adds_up(&outcome, &lines);
         for (task, (counted, everything)) in dice.counted.lock().unwrap().iter() {
             let own = outcome.tasks.iter().find(|report| report.task == *task).unwrap().own;
             if *everything {
-                assert_eq!(own.usage, *counted, "seed {seed}, task {task}: what was counted is what is charged");
+                assert_eq!(
+                    own.usage, *counted,
+                    "seed {seed}, task {task}: what was counted is what is charged"
+                );
             } else {
                 assert!(
-                    own.is_estimate && own.usage.input >= counted.input && own.usage.output >= counted.output,
+                    own.is_estimate
+                        && own.usage.input >= counted.input
+                        && own.usage.output >= counted.output,
                     "seed {seed}, task {task}"
                 );
             }
@@ -199,7 +272,9 @@ fn every_total_is_the_sum_of_its_turns() {
         }
     }
     assert!(
-        ["expert", "lost", "shortened", "forked", "task"].iter().all(|what| seen.get(what).is_some_and(|times| *times > 3)),
+        ["expert", "lost", "shortened", "forked", "task"]
+            .iter()
+            .all(|what| seen.get(what).is_some_and(|times| *times > 3)),
         "{seen:?}"
     );
 }
@@ -209,13 +284,27 @@ fn every_total_is_the_sum_of_its_turns_after_a_kill() {
     for seed in 0..12 {
         let dice = Dice::new(seed);
         let whole = fixture();
-        let count = whole.run_with(&dice, usize::MAX, Journal::create(&whole.journal).unwrap(), None).unwrap().lines.len();
+        let count = whole
+            .run_with(&dice, usize::MAX, Journal::create(&whole.journal).unwrap(), None)
+            .unwrap()
+            .lines
+            .len();
         let fixture = fixture();
         let at = 2 + usize::try_from(dice.roll("kill", 1 << 20)).unwrap() % (count - 2);
-        assert!(fixture.run_with(&Dice::new(seed), at, Journal::create(&fixture.journal).unwrap(), None).is_none());
+        assert!(
+            fixture
+                .run_with(&Dice::new(seed), at, Journal::create(&fixture.journal).unwrap(), None)
+                .is_none()
+        );
         let before = Journal::read(&fixture.journal).unwrap();
-        let Ran { outcome, lines } =
-            fixture.run_with(&Dice::new(seed), usize::MAX, Journal::resume(&fixture.journal).unwrap(), None).unwrap();
+        let Ran { outcome, lines } = fixture
+            .run_with(
+                &Dice::new(seed),
+                usize::MAX,
+                Journal::resume(&fixture.journal).unwrap(),
+                None,
+            )
+            .unwrap();
         assert_eq!(lines[..before.len()], before, "seed {seed}");
         adds_up(&outcome, &lines);
     }

@@ -1,4 +1,5 @@
-//! Conversations that grow too long: summed up or cut, with what counts kept, in the journal and after a kill.
+//! Conversations that grow too long: summed up or cut, with what counts kept, in the journal and
+//! after a kill.
 
 use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::report::transcript::transcript;
@@ -93,7 +94,9 @@ fn where_nobody_sums_up_the_beginning_is_left_out() {
     let (how, _, text) = shortenings(&ran.lines).remove(0);
     assert_eq!(how, Shortening::Truncated);
     assert!(
-        text.contains("messages were left out.") && text.contains("- [ ] read it all") && text.contains("nobody changes this one"),
+        text.contains("messages were left out.")
+            && text.contains("- [ ] read it all")
+            && text.contains("nobody changes this one"),
         "{text}"
     );
     assert!(transcript(&ran.lines).contains("messages of its context were left out"));
@@ -111,7 +114,8 @@ fn a_short_conversation_is_left_alone() {
 fn a_kill_at_any_line_changes_nothing() {
     let script = format!("{SUMMARIES}{READS}");
     let whole = fixture(&script).run();
-    let at = whole.lines.iter().position(|line| matches!(line.event, Event::Shortened { .. })).unwrap();
+    let at =
+        whole.lines.iter().position(|line| matches!(line.event, Event::Shortened { .. })).unwrap();
     for lines in [at, at + 1, at + 2, at + 3] {
         let fixture = fixture(&script);
         assert!(fixture.run_killed_at(lines).is_none());
@@ -132,7 +136,8 @@ impl Model for Small {
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let bytes: usize = request.messages.iter().map(Message::size_bytes).sum();
         if bytes > self.1 {
-            let err = ModelError::TooLong { model: "small".into(), message: "prompt is too long".into() };
+            let err =
+                ModelError::TooLong { model: "small".into(), message: "prompt is too long".into() };
             return stream::iter([Err(err)]).boxed();
         }
         self.0.stream(request)
@@ -158,5 +163,9 @@ fn what_the_provider_calls_too_long_is_shortened_until_it_fits() {
 fn what_never_fits_ends_the_task() {
     let ran = run_small(2000);
     assert_eq!(ran.word(), "failed");
-    assert!(ran.reason().contains("too long") && shortenings(&ran.lines).len() <= 3, "{}", ran.reason());
+    assert!(
+        ran.reason().contains("too long") && shortenings(&ran.lines).len() <= 3,
+        "{}",
+        ran.reason()
+    );
 }

@@ -14,10 +14,19 @@ const WRITE_FOREVER: &str = r#"
 
 #[test]
 fn each_limit_of_the_budget_stops_the_run_and_keeps_the_work() {
-    for (budget, files) in
-        [("turns: 2", 2), ("tool_calls: 3", 3), ("files: 1", 2), ("diff_lines: 5", 3), ("tokens: 1", 0), ("minutes: 0", 0)]
-    {
-        let ran = Fixture::with_policy(&turns(WRITE_FOREVER), &format!("{POLICY}\nbudget: {{ {budget} }}")).run();
+    for (budget, files) in [
+        ("turns: 2", 2),
+        ("tool_calls: 3", 3),
+        ("files: 1", 2),
+        ("diff_lines: 5", 3),
+        ("tokens: 1", 0),
+        ("minutes: 0", 0),
+    ] {
+        let ran = Fixture::with_policy(
+            &turns(WRITE_FOREVER),
+            &format!("{POLICY}\nbudget: {{ {budget} }}"),
+        )
+        .run();
         let word = if budget == "minutes: 0" { "timed-out" } else { "budget-exhausted" };
         assert_eq!((ran.word(), ran.changed().len()), (word, files), "{budget}: {}", ran.reason());
         assert!(ran.outcome.checkpoint.is_some() == (files > 0), "{budget}");
@@ -35,7 +44,10 @@ fn a_question_ends_as_the_policy_says() {
     );
     let asked = Fixture::new(&script).run();
     let question = asked.outcome.question.as_ref().unwrap();
-    assert_eq!((asked.word(), question.text.as_str(), question.suggestions.len()), ("needs-input", "Which?", 2));
+    assert_eq!(
+        (asked.word(), question.text.as_str(), question.suggestions.len()),
+        ("needs-input", "Which?", 2)
+    );
     let first = Fixture::with_policy(&script, &format!("{POLICY}\nquestions: first")).run();
     assert_eq!((first.word(), first.outcome.summary.as_str()), ("nothing-to-do", "took this"));
     let fail = Fixture::with_policy(&script, &format!("{POLICY}\nquestions: fail")).run();
@@ -62,7 +74,10 @@ fn a_hold_pauses_or_refuses_as_the_policy_says() {
 
 #[test]
 fn a_model_that_does_not_answer_has_failed_and_says_why() {
-    for (fault, words) in [("unavailable: \"provider is down\"", "provider is down"), ("garbled: \"<html>\"", "<html>")] {
+    for (fault, words) in [
+        ("unavailable: \"provider is down\"", "provider is down"),
+        ("garbled: \"<html>\"", "<html>"),
+    ] {
         let ran = Fixture::new(&turns(&format!("- fail: {{ {fault} }}"))).run();
         assert_eq!(ran.word(), "failed");
         assert!(ran.reason().contains(words), "{}", ran.reason());
@@ -78,7 +93,9 @@ fn a_stop_from_outside_kills_the_command_and_keeps_the_work() {
     - { tool: execute_command, args: { command: "sleep 600" } }
 "#,
     ));
-    let ran = fixture.run_cancelled_at(|event| matches!(event, Event::Judged { call, .. } if call.ends_with("-2")));
+    let ran = fixture.run_cancelled_at(
+        |event| matches!(event, Event::Judged { call, .. } if call.ends_with("-2")),
+    );
     assert_eq!((ran.word(), ran.changed()), ("cancelled", vec!["src/b.txt"]));
     assert!(ran.reason().contains("sleep 600"), "{}", ran.reason());
     assert!(ran.outcome.checkpoint.is_some());
@@ -97,13 +114,15 @@ fn the_wall_time_ends_a_run_whose_model_says_nothing() {
 fn an_unknown_or_disallowed_mode_starts_nothing() {
     let script = turns("- say: never asked");
     assert_eq!(Fixture::new(&script).in_mode("nonsense").run().word(), "failed");
-    let policy = POLICY.replace("allow: [orchestrator, architect, code,", "allow: [orchestrator, code,");
+    let policy =
+        POLICY.replace("allow: [orchestrator, architect, code,", "allow: [orchestrator, code,");
     assert_eq!(Fixture::with_policy(&script, &policy).in_mode("architect").run().word(), "refused");
 }
 
 #[test]
 fn an_ended_session_stays_ended() {
-    let fixture = Fixture::new(&turns(r#"- calls: [{ tool: attempt_completion, args: { result: "r" } }]"#));
+    let fixture =
+        Fixture::new(&turns(r#"- calls: [{ tool: attempt_completion, args: { result: "r" } }]"#));
     let ran = fixture.run();
     let again = fixture.resume();
     assert_eq!(again.outcome, ran.outcome);

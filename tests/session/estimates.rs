@@ -1,4 +1,5 @@
-//! What a request and a reply have in tokens while their provider has not counted them: by the model's own tokenizer where it has one.
+//! What a request and a reply have in tokens while their provider has not counted them: by the
+//! model's own tokenizer where it has one.
 
 use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::session::event::Event;
@@ -16,7 +17,8 @@ use crate::fixture::{Fixture, POLICY, Ran};
 
 const READS: u32 = 3;
 
-/// Reads file after file and completes; counts the tokens of the replies that are named, and of no others.
+/// Reads file after file and completes; counts the tokens of the replies that are named, and of no
+/// others.
 struct Reader {
     counts: &'static [(u32, Usage)],
 }
@@ -32,9 +34,24 @@ impl Model for Reader {
         } else {
             ("attempt_completion", r#"{"result":"read"}"#.to_owned())
         };
-        let call = Delta::Call { index: 0, id: Some(format!("call-{}", request.turn)), name: Some(name.to_owned()), arguments };
-        let usage = self.counts.iter().find(|(turn, _)| *turn == request.turn).map(|(_, usage)| Delta::Usage(*usage));
-        stream::iter([Some(call), usage, Some(Delta::Stop(StopReason::ToolUse))].into_iter().flatten().map(Ok)).boxed()
+        let call = Delta::Call {
+            index: 0,
+            id: Some(format!("call-{}", request.turn)),
+            name: Some(name.to_owned()),
+            arguments,
+        };
+        let usage = self
+            .counts
+            .iter()
+            .find(|(turn, _)| *turn == request.turn)
+            .map(|(_, usage)| Delta::Usage(*usage));
+        stream::iter(
+            [Some(call), usage, Some(Delta::Stop(StopReason::ToolUse))]
+                .into_iter()
+                .flatten()
+                .map(Ok),
+        )
+        .boxed()
     }
 }
 
@@ -49,7 +66,9 @@ fn fixture(tokenizer: Tokenizer) -> Fixture {
 }
 
 fn run(fixture: &Fixture, counts: &'static [(u32, Usage)]) -> Ran {
-    fixture.run_with(&Reader { counts }, usize::MAX, Journal::create(&fixture.journal).unwrap(), None).unwrap()
+    fixture
+        .run_with(&Reader { counts }, usize::MAX, Journal::create(&fixture.journal).unwrap(), None)
+        .unwrap()
 }
 
 /// Returns what each reply was charged, and whether that is an estimate.
@@ -73,11 +92,17 @@ fn what_nobody_counts_is_estimated_by_the_tokenizer_of_the_model() {
     let replies = replies(&ran);
     assert_eq!(replies.len(), 4, "{}", ran.reason());
     for (at, pair) in replies.windows(2).enumerate() {
-        let new: u64 = between(&ran, at + 1).iter().map(|message| estimate_message(Tokenizer::O200k, message)).sum();
+        let new: u64 = between(&ran, at + 1)
+            .iter()
+            .map(|message| estimate_message(Tokenizer::O200k, message))
+            .sum();
         assert_eq!(pair[1].0.input - pair[0].0.input, new, "request {}", at + 2);
         assert!(new > 1000, "sixty hashes are more than a thousand tokens");
     }
-    assert!(replies.iter().all(|(_, estimated)| *estimated) && ran.outcome.spent_is_estimate, "it stays an estimate");
+    assert!(
+        replies.iter().all(|(_, estimated)| *estimated) && ran.outcome.spent_is_estimate,
+        "it stays an estimate"
+    );
 }
 
 #[test]
@@ -86,16 +111,23 @@ fn a_model_without_a_tokenizer_is_estimated_by_bytes() {
     for (at, pair) in replies(&ran).windows(2).enumerate() {
         let bytes: usize = between(&ran, at + 1).iter().map(Message::size_bytes).sum();
         let new = pair[1].0.input - pair[0].0.input;
-        assert!(new.abs_diff(estimate_tokens(bytes)) <= 1, "request {}: {new} and {bytes} bytes", at + 2);
+        assert!(
+            new.abs_diff(estimate_tokens(bytes)) <= 1,
+            "request {}: {new} and {bytes} bytes",
+            at + 2
+        );
     }
-    let (bytes, tokens) = (replies(&ran)[3].0.input, replies(&run(&fixture(Tokenizer::O200k), &[]))[3].0.input);
+    let (bytes, tokens) =
+        (replies(&ran)[3].0.input, replies(&run(&fixture(Tokenizer::O200k), &[]))[3].0.input);
     assert!(tokens > bytes * 3 / 2, "hashes are {tokens} tokens and {bytes} by their bytes");
 }
 
-/// The second reply is counted: what comes after it is estimated on top of that count, and nothing before it.
+/// The second reply is counted: what comes after it is estimated on top of that count, and nothing
+/// before it.
 #[test]
 fn what_the_provider_counted_stands_and_only_what_came_since_is_estimated() {
-    const COUNTED: Usage = Usage { input: 5_000, output: 70, cached_read: 0, cached_write: 0, reasoning: 0 };
+    const COUNTED: Usage =
+        Usage { input: 5_000, output: 70, cached_read: 0, cached_write: 0, reasoning: 0 };
     for tokenizer in Tokenizer::ALL {
         let ran = run(&fixture(tokenizer), &[(1, COUNTED)]);
         let replies = replies(&ran);
@@ -120,6 +152,12 @@ fn a_window_that_is_nearly_full_is_seen_by_the_tokenizer_where_bytes_see_none() 
         fixture.window = Some(window);
         let ran = run(&fixture, &[]);
         let shortened = ran.lines.iter().any(|line| matches!(line.event, Event::Shortened { .. }));
-        assert_eq!((ran.word(), shortened), ("nothing-to-do", is_shortened), "{}: {}", tokenizer.as_str(), ran.reason());
+        assert_eq!(
+            (ran.word(), shortened),
+            ("nothing-to-do", is_shortened),
+            "{}: {}",
+            tokenizer.as_str(),
+            ran.reason()
+        );
     }
 }

@@ -1,5 +1,10 @@
-//! A run that is killed while it waits for a page, really killed, and resumed: the page is not asked for again, and the model is told.
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the test starts itself a second time, to be killed")]
+//! A run that is killed while it waits for a page, really killed, and resumed: the page is not
+//! asked for again, and the model is told.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the test starts itself a second time, to be killed"
+)]
 
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -78,7 +83,10 @@ fn a_page_that_was_waited_for_when_the_run_was_killed_is_not_asked_for_again() {
     let mut killed = Fixture::with_policy(SCRIPT, POLICY);
     let folder = killed.journal.parent().unwrap().display().to_string();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "fetch::a_page_that_was_waited_for_when_the_run_was_killed_is_not_asked_for_again"])
+        .args([
+            "--exact",
+            "fetch::a_page_that_was_waited_for_when_the_run_was_killed_is_not_asked_for_again",
+        ])
         .env(VARIABLE, format!("{folder}\n{server}"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -91,10 +99,16 @@ fn a_page_that_was_waited_for_when_the_run_was_killed_is_not_asked_for_again() {
 
     killed.gate = Gate::new(Arc::new(ToServer(server)));
     let resumed = killed.resume();
-    assert_eq!((resumed.word(), resumed.changed()), ("done", vec!["src/b.txt"]), "{}", resumed.reason());
+    assert_eq!(
+        (resumed.word(), resumed.changed()),
+        ("done", vec!["src/b.txt"]),
+        "{}",
+        resumed.reason()
+    );
     assert!(asked.try_recv().is_err(), "what a question may have done is not done twice");
     let [told] = resumed.answers("web_fetch").try_into().unwrap();
     assert!(told.contains("interrupted") && told.contains("not performed again"), "{told}");
-    let answered = resumed.lines.iter().filter(|line| matches!(&line.event, Event::Answered { .. })).count();
+    let answered =
+        resumed.lines.iter().filter(|line| matches!(&line.event, Event::Answered { .. })).count();
     assert_eq!(answered, 3, "each call has one answer");
 }

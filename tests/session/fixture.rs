@@ -84,13 +84,18 @@ impl Fixture {
     pub(crate) fn with_policy(script: &str, policy: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("checkout");
-        let files = [("src/a.txt", "one\ntwo\nthree\n"), ("src/secret.txt", "secret\n"), ("README.md", "# It\n")];
+        let files = [
+            ("src/a.txt", "one\ntwo\nthree\n"),
+            ("src/secret.txt", "secret\n"),
+            ("README.md", "# It\n"),
+        ];
         for (path, text) in files {
             std::fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             std::fs::write(root.join(path), text).unwrap();
         }
         std::fs::write(root.join("step.sh"), "#!/bin/sh\necho stepped >> src/steps.txt\n").unwrap();
-        std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(root.join("step.sh"), std::fs::Permissions::from_mode(0o755))
+            .unwrap();
         commit_all(&root);
         Self { _folder: Some(folder), ..Self::of(root.parent().unwrap(), script, policy) }
     }
@@ -131,12 +136,14 @@ impl Fixture {
 
     /// Runs the script from the start.
     pub(crate) fn run(&self) -> Ran {
-        self.run_until(usize::MAX, Journal::create(&self.journal).unwrap(), None).expect("the run was not killed")
+        self.run_until(usize::MAX, Journal::create(&self.journal).unwrap(), None)
+            .expect("the run was not killed")
     }
 
     /// Goes on after a kill.
     pub(crate) fn resume(&self) -> Ran {
-        self.run_until(usize::MAX, Journal::resume(&self.journal).unwrap(), None).expect("the run was not killed")
+        self.run_until(usize::MAX, Journal::resume(&self.journal).unwrap(), None)
+            .expect("the run was not killed")
     }
 
     /// Goes on and is killed right after the journal has `lines` lines; `None` when it was.
@@ -151,20 +158,36 @@ impl Fixture {
 
     /// Runs until `event` is seen, and is asked to stop then.
     pub(crate) fn run_cancelled_at(&self, event: fn(&Event) -> bool) -> Ran {
-        self.run_until(usize::MAX, Journal::create(&self.journal).unwrap(), Some(event)).expect("the run was not killed")
+        self.run_until(usize::MAX, Journal::create(&self.journal).unwrap(), Some(event))
+            .expect("the run was not killed")
     }
 
-    fn run_until(&self, lines: usize, journal: Journal, cancel_at: Option<fn(&Event) -> bool>) -> Option<Ran> {
+    fn run_until(
+        &self,
+        lines: usize,
+        journal: Journal,
+        cancel_at: Option<fn(&Event) -> bool>,
+    ) -> Option<Ran> {
         let model = Scripted::new(Script::parse("script.yml", &self.script).unwrap());
         self.run_with(&model, lines, journal, cancel_at)
     }
 
-    pub(crate) fn run_with(&self, model: &dyn Model, lines: usize, journal: Journal, cancel_at: Option<fn(&Event) -> bool>) -> Option<Ran> {
+    pub(crate) fn run_with(
+        &self,
+        model: &dyn Model,
+        lines: usize,
+        journal: Journal,
+        cancel_at: Option<fn(&Event) -> bool>,
+    ) -> Option<Ran> {
         let modes = ModeSet::merge([builtin::modes()]);
-        let workspace = Workspace { checkout: Checkout::open(&self.root).unwrap(), repo: Repo::open(&self.root).unwrap() };
+        let workspace = Workspace {
+            checkout: Checkout::open(&self.root).unwrap(),
+            repo: Repo::open(&self.root).unwrap(),
+        };
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let redactor = Redactor::new([Secret::new("hunter2hunter2")]);
-        let clock = TestClock { seconds: AtomicI64::new(i64::try_from(journal.past().len()).unwrap()) };
+        let clock =
+            TestClock { seconds: AtomicI64::new(i64::try_from(journal.past().len()).unwrap()) };
         let mut budget = self.policy.settings().budget;
         budget.minutes = self.minutes.unwrap_or(budget.minutes);
         let facts = Facts { mode: self.mode.clone(), ..Facts::default() };
@@ -212,7 +235,12 @@ impl Fixture {
             own: BTreeMap::new(),
             experts: BTreeMap::from([("deep".to_owned(), main)]),
             painter: None,
-            retry: RetryLimits { attempts: self.attempts, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
+            retry: RetryLimits {
+                attempts: self.attempts,
+                base: Duration::ZERO,
+                longest: Duration::ZERO,
+                total: Duration::from_secs(1),
+            },
             workspace: &workspace,
             env: &env,
             sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
@@ -232,7 +260,9 @@ impl Fixture {
         let work = std::panic::AssertUnwindSafe(|| runtime.block_on(run(parts, journal)));
         match std::panic::catch_unwind(work) {
             Ok(outcome) => Some(Ran { outcome, lines: Journal::read(&self.journal).unwrap() }),
-            Err(panic) if panic.downcast_ref::<&str>().is_some_and(|text| *text == "killed") => None,
+            Err(panic) if panic.downcast_ref::<&str>().is_some_and(|text| *text == "killed") => {
+                None
+            }
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
@@ -240,7 +270,8 @@ impl Fixture {
 
 /// A script of one task in any mode.
 pub(crate) fn turns(turns: &str) -> String {
-    let lines: String = turns.trim_matches('\n').lines().map(|line| format!("      {line}\n")).collect();
+    let lines: String =
+        turns.trim_matches('\n').lines().map(|line| format!("      {line}\n")).collect();
     format!("  - turns:\n{lines}")
 }
 
@@ -248,7 +279,9 @@ impl Ran {
     /// The answers to the calls of a tool, in order.
     pub(crate) fn answers(&self, tool: &str) -> Vec<String> {
         let answer = |line: &JournalLine| match &line.event {
-            Event::Answered { tool: name, observation, .. } if name == tool => Some(observation.text.clone()),
+            Event::Answered { tool: name, observation, .. } if name == tool => {
+                Some(observation.text.clone())
+            }
             _other => None,
         };
         self.lines.iter().filter_map(answer).collect()
@@ -267,14 +300,16 @@ impl Ran {
     }
 }
 
-/// Time that passes one second at each look; long sleeps never end, those under a minute end at once.
+/// Time that passes one second at each look; long sleeps never end, those under a minute end at
+/// once.
 struct TestClock {
     seconds: AtomicI64,
 }
 
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_second(1_700_000_000 + self.seconds.fetch_add(1, Ordering::Relaxed)).unwrap()
+        Timestamp::from_second(1_700_000_000 + self.seconds.fetch_add(1, Ordering::Relaxed))
+            .unwrap()
     }
 
     fn elapsed(&self) -> Duration {
@@ -282,7 +317,11 @@ impl Clock for TestClock {
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        if duration < Duration::from_secs(60) { std::future::ready(()).boxed() } else { std::future::pending().boxed() }
+        if duration < Duration::from_secs(60) {
+            std::future::ready(()).boxed()
+        } else {
+            std::future::pending().boxed()
+        }
     }
 }
 

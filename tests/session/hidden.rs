@@ -25,11 +25,23 @@ fn what_is_hidden_is_seen_and_changed_by_no_tool() {
     closed.policy = closed.policy.with_ignored(ignored);
     let (open_ran, closed_ran) = (open.run(), closed.run());
     for tool in ["list_files", "search_files", "read_file", "execute_command"] {
-        let (shown, hidden) = (open_ran.answers(tool).join("\n"), closed_ran.answers(tool).join("\n"));
-        assert!(shown.contains("secret.txt") || shown.contains("secret\n") || shown.ends_with("secret"), "{tool}: {shown}");
+        let (shown, hidden) =
+            (open_ran.answers(tool).join("\n"), closed_ran.answers(tool).join("\n"));
+        assert!(
+            shown.contains("secret.txt") || shown.contains("secret\n") || shown.ends_with("secret"),
+            "{tool}: {shown}"
+        );
         let looked = matches!(tool, "list_files" | "search_files");
-        assert_eq!((hidden.contains("a.txt"), hidden.contains("secret.txt")), (looked, !looked), "{tool}: {hidden}");
-        assert_eq!(hidden.contains("is hidden by `secret.*` in .locumignore:1"), !looked, "{tool}: {hidden}");
+        assert_eq!(
+            (hidden.contains("a.txt"), hidden.contains("secret.txt")),
+            (looked, !looked),
+            "{tool}: {hidden}"
+        );
+        assert_eq!(
+            hidden.contains("is hidden by `secret.*` in .locumignore:1"),
+            !looked,
+            "{tool}: {hidden}"
+        );
     }
     assert_eq!(open.file("src/secret.txt").as_deref(), Some("x\n"));
     assert_eq!(closed.file("src/secret.txt").as_deref(), Some("secret\n"));

@@ -30,29 +30,58 @@ fn shows_what_is_held_and_goes_on_there_once_approved() {
     let fixture = Fixture::new(&turns(HELD));
     let paused = fixture.run();
     let held = paused.outcome.held.clone().unwrap();
-    assert_eq!((paused.word(), held.headline.as_str(), held.mode.as_str()), ("on-hold", "write src/held.txt", "code"));
+    assert_eq!(
+        (paused.word(), held.headline.as_str(), held.mode.as_str()),
+        ("on-hold", "write src/held.txt", "code")
+    );
     assert_eq!((held.verdicts.len(), held.verdicts[0].intent.as_str()), (1, "edit(src/held.txt)"));
-    assert!(held.arguments.contains("held\\n") && held.diff.unwrap().contains("+held"), "{:?}", held.arguments);
+    assert!(
+        held.arguments.contains("held\\n") && held.diff.unwrap().contains("+held"),
+        "{:?}",
+        held.arguments
+    );
     assert_eq!(fixture.file("src/held.txt"), None);
 
     decide(&fixture.journal, said(&held.id, PersonsWord::Approve), now()).unwrap();
     let ran = fixture.resume();
-    assert_eq!((ran.word(), ran.changed(), ran.outcome.refusals.len()), ("done", vec!["src/b.txt", "src/held.txt"], 0));
+    assert_eq!(
+        (ran.word(), ran.changed(), ran.outcome.refusals.len()),
+        ("done", vec!["src/b.txt", "src/held.txt"], 0)
+    );
     let approved = &ran.outcome.approved;
-    assert_eq!((approved.len(), approved[0].approval.by.as_str(), approved[0].approval.hold.as_str()), (1, "alice", held.id.as_str()));
+    assert_eq!(
+        (approved.len(), approved[0].approval.by.as_str(), approved[0].approval.hold.as_str()),
+        (1, "alice", held.id.as_str())
+    );
     let judged = |line: &locum_agent::session::event::JournalLine| matches!(&line.event, Event::Judged { approval: Some(yes), .. } if yes.by == "alice");
-    assert_eq!(ran.lines.iter().filter(|line| judged(line)).count(), 1, "the permit names the yes it rests on");
+    assert_eq!(
+        ran.lines.iter().filter(|line| judged(line)).count(),
+        1,
+        "the permit names the yes it rests on"
+    );
     assert_eq!(ran.outcome.spent.turns, 2, "no turn is taken again");
-    assert!(ran.outcome.spent.seconds < 500, "the time it waited does not count: {}", ran.outcome.spent.seconds);
+    assert!(
+        ran.outcome.spent.seconds < 500,
+        "the time it waited does not count: {}",
+        ran.outcome.spent.seconds
+    );
 }
 
 #[test]
 fn a_no_is_told_to_the_model() {
     let fixture = Fixture::new(&turns(HELD));
     let id = hold_of(&fixture.run());
-    decide(&fixture.journal, said(&id, PersonsWord::Deny { reason: "not that file".to_owned() }), now()).unwrap();
+    decide(
+        &fixture.journal,
+        said(&id, PersonsWord::Deny { reason: "not that file".to_owned() }),
+        now(),
+    )
+    .unwrap();
     let ran = fixture.resume();
-    assert_eq!((ran.word(), ran.changed(), ran.outcome.refusals.len()), ("done", vec!["src/b.txt"], 1));
+    assert_eq!(
+        (ran.word(), ran.changed(), ran.outcome.refusals.len()),
+        ("done", vec!["src/b.txt"], 1)
+    );
     let answers = ran.answers("write_to_file");
     assert!(answers[1].contains("alice said no: not that file"), "{answers:?}");
 }
@@ -61,18 +90,33 @@ fn a_no_is_told_to_the_model() {
 fn a_yes_is_for_one_call_of_one_name_in_time() {
     let fixture = Fixture::new(&turns(HELD));
     let id = hold_of(&fixture.run());
-    let refused = |id: &str, word: PersonsWord, at: Timestamp| decide(&fixture.journal, said(id, word), at).unwrap_err();
-    assert!(matches!(refused("0123456789abcdef", PersonsWord::Approve, now()), NotDecided::OtherWaits { .. }));
+    let refused = |id: &str, word: PersonsWord, at: Timestamp| {
+        decide(&fixture.journal, said(id, word), at).unwrap_err()
+    };
+    assert!(matches!(
+        refused("0123456789abcdef", PersonsWord::Approve, now()),
+        NotDecided::OtherWaits { .. }
+    ));
     assert!(matches!(refused("", PersonsWord::Approve, now()), NotDecided::OtherWaits { .. }));
-    assert!(matches!(refused(&id, PersonsWord::Answer { text: "yes".to_owned() }, now()), NotDecided::WrongKind(_)));
-    let late = now().checked_add(WAIT_LIMIT).unwrap().checked_add(SignedDuration::from_hours(1)).unwrap();
+    assert!(matches!(
+        refused(&id, PersonsWord::Answer { text: "yes".to_owned() }, now()),
+        NotDecided::WrongKind(_)
+    ));
+    let late =
+        now().checked_add(WAIT_LIMIT).unwrap().checked_add(SignedDuration::from_hours(1)).unwrap();
     assert!(matches!(refused(&id, PersonsWord::Approve, late), NotDecided::Expired { .. }));
     assert_eq!(fixture.resume().word(), "on-hold", "nothing of that was a yes");
 
     decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
-    assert!(matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)), "twice");
+    assert!(
+        matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)),
+        "twice"
+    );
     assert_eq!(fixture.resume().word(), "done");
-    assert!(matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)), "after the end");
+    assert!(
+        matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)),
+        "after the end"
+    );
 }
 
 #[test]
@@ -94,9 +138,10 @@ fn the_same_call_again_is_held_again() {
 
 #[test]
 fn what_is_denied_stays_denied_beside_an_approved_hold() {
-    let policy = POLICY
-        .replace("\"command(touch:*)\", ", "")
-        .replace("  - hold: \"edit(src/held.txt)\"", "  - hold: \"command(touch:*)\"\n    modes: [code]\n  - hold: \"edit(src/held.txt)\"");
+    let policy = POLICY.replace("\"command(touch:*)\", ", "").replace(
+        "  - hold: \"edit(src/held.txt)\"",
+        "  - hold: \"command(touch:*)\"\n    modes: [code]\n  - hold: \"edit(src/held.txt)\"",
+    );
     let script = turns(
         r#"
 - calls: [{ tool: execute_command, args: { command: "touch src/secret.txt" } }]
@@ -109,18 +154,28 @@ fn what_is_denied_stays_denied_beside_an_approved_hold() {
 
 #[test]
 fn what_an_approved_command_changes_is_held_to_the_rules() {
-    for (target, changed) in [("held", vec!["src/held.txt"]), ("secret", vec![]), ("free", vec!["src/free.txt"])] {
+    for (target, changed) in
+        [("held", vec!["src/held.txt"]), ("secret", vec![]), ("free", vec!["src/free.txt"])]
+    {
         let copy = format!("sh -c 'cp src/a.txt src/{target}.txt'");
-        let policy =
-            POLICY.replace("  - hold: \"edit(src/held.txt)\"", &format!("  - hold: \"command({copy})\"\n  - hold: \"edit(src/held.txt)\""));
+        let policy = POLICY.replace(
+            "  - hold: \"edit(src/held.txt)\"",
+            &format!("  - hold: \"command({copy})\"\n  - hold: \"edit(src/held.txt)\""),
+        );
         let script = turns(&format!(
-            "- calls: [{{ tool: execute_command, args: {{ command: \"{copy}\" }} }}]\n- calls: [{{ tool: attempt_completion, args: {{ result: r }} }}]"
+            "- calls: [{{ tool: execute_command, args: {{ command: \"{copy}\" }} }}]\n- calls: \
+             [{{ tool: attempt_completion, args: {{ result: r }} }}]"
         ));
         let fixture = Fixture::with_policy(&script, &policy);
         let id = hold_of(&fixture.run());
         decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
         let ran = fixture.resume();
-        assert_eq!((ran.word() != "on-hold", ran.changed()), (true, changed.clone()), "{target}: {}", ran.reason());
+        assert_eq!(
+            (ran.word() != "on-hold", ran.changed()),
+            (true, changed.clone()),
+            "{target}: {}",
+            ran.reason()
+        );
         let covered = ran.outcome.approved[0].approval.intents.len();
         assert_eq!(covered, 1 + changed.len(), "{target}");
     }
@@ -142,8 +197,14 @@ fn a_kill_at_any_line_of_an_approved_command_runs_it_at_most_once() {
     let id = hold_of(&whole.run());
     decide(&whole.journal, said(&id, PersonsWord::Approve), now()).unwrap();
     let ran = whole.resume();
-    assert_eq!((ran.word(), whole.file("src/steps.txt").as_deref()), ("done", Some("stepped\n")), "{}", ran.reason());
-    let decided = ran.lines.iter().position(|line| matches!(line.event, Event::Decided { .. })).unwrap();
+    assert_eq!(
+        (ran.word(), whole.file("src/steps.txt").as_deref()),
+        ("done", Some("stepped\n")),
+        "{}",
+        ran.reason()
+    );
+    let decided =
+        ran.lines.iter().position(|line| matches!(line.event, Event::Decided { .. })).unwrap();
     for lines in decided + 2..ran.lines.len() {
         let fixture = Fixture::with_policy(&script, &policy);
         let id = hold_of(&fixture.run());
@@ -169,8 +230,14 @@ fn an_answer_becomes_the_result_of_the_question() {
     let asked = fixture.run();
     let id = asked.outcome.question.unwrap().id;
     let answer = |text: &str| PersonsWord::Answer { text: text.to_owned() };
-    assert!(matches!(decide(&fixture.journal, said(&id, PersonsWord::Approve), now()), Err(NotDecided::WrongKind(_))));
-    assert!(matches!(decide(&fixture.journal, said(&id, answer(" ")), now()), Err(NotDecided::Length)));
+    assert!(matches!(
+        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()),
+        Err(NotDecided::WrongKind(_))
+    ));
+    assert!(matches!(
+        decide(&fixture.journal, said(&id, answer(" ")), now()),
+        Err(NotDecided::Length)
+    ));
     decide(&fixture.journal, said(&id, answer("the other one")), now()).unwrap();
     let ran = fixture.resume();
     assert_eq!((ran.word(), ran.outcome.summary.as_str()), ("nothing-to-do", "took the other"));
@@ -186,6 +253,12 @@ fn an_edit_that_the_mode_forbids_is_listed_with_the_modes_words() {
     );
     let ran = Fixture::new(&script).in_mode("architect").run();
     let refused = &ran.outcome.refusals;
-    assert_eq!((refused.len(), refused[0].refusal.verdicts[0].intent.as_str()), (1, "edit(src/a.txt)"));
-    assert!(refused[0].refusal.verdicts[0].reason().contains("can only edit files matching"), "{refused:?}");
+    assert_eq!(
+        (refused.len(), refused[0].refusal.verdicts[0].intent.as_str()),
+        (1, "edit(src/a.txt)")
+    );
+    assert!(
+        refused[0].refusal.verdicts[0].reason().contains("can only edit files matching"),
+        "{refused:?}"
+    );
 }

@@ -32,9 +32,14 @@ impl Model for Watching {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        let results =
-            request.messages.iter().filter_map(|message| if let Message::Tool { results } = message { Some(results) } else { None });
-        let images = results.flatten().flat_map(|result| &result.images).map(|image| image.content.bytes().map(<[u8]>::to_vec)).collect();
+        let results = request.messages.iter().filter_map(|message| {
+            if let Message::Tool { results } = message { Some(results) } else { None }
+        });
+        let images = results
+            .flatten()
+            .flat_map(|result| &result.images)
+            .map(|image| image.content.bytes().map(<[u8]>::to_vec))
+            .collect();
         self.seen.lock().unwrap().push(images);
         self.script.stream(request)
     }
@@ -86,7 +91,11 @@ fn an_image_is_shown_described_in_the_journal_and_kept_once() {
 fn an_image_is_there_again_after_a_kill_at_any_line() {
     let fixture = Fixture::new(&turns(TWICE));
     put(&fixture, "src/shot.png", &png(9));
-    let whole = run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap()).0.unwrap().lines.len();
+    let whole = run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap())
+        .0
+        .unwrap()
+        .lines
+        .len();
     for line in 1..whole {
         std::fs::remove_dir_all(&fixture.journal).unwrap();
         assert!(run(&fixture, line, Journal::create(&fixture.journal).unwrap()).0.is_none());
@@ -101,13 +110,21 @@ fn an_image_is_there_again_after_a_kill_at_any_line() {
 fn an_image_whose_bytes_are_gone_or_changed_is_not_shown() {
     let fixture = Fixture::new(&turns(TWICE));
     put(&fixture, "src/shot.png", &png(9));
-    let answered = |line: &locum_agent::session::event::JournalLine| matches!(line.event, Event::Answered { .. });
-    let whole = run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap()).0.unwrap().lines;
+    let answered = |line: &locum_agent::session::event::JournalLine| {
+        matches!(line.event, Event::Answered { .. })
+    };
+    let whole =
+        run(&fixture, usize::MAX, Journal::create(&fixture.journal).unwrap()).0.unwrap().lines;
     let first = whole.iter().position(answered).unwrap() + 1;
     for other in [None, Some(png(8)), Some(b"text".to_vec())] {
         std::fs::remove_dir_all(&fixture.journal).unwrap();
         assert!(run(&fixture, first, Journal::create(&fixture.journal).unwrap()).0.is_none());
-        let blob = std::fs::read_dir(fixture.journal.join("blobs")).unwrap().next().unwrap().unwrap().path();
+        let blob = std::fs::read_dir(fixture.journal.join("blobs"))
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
         match other {
             None => std::fs::remove_file(blob).unwrap(),
             Some(bytes) => std::fs::write(blob, bytes).unwrap(),
@@ -119,10 +136,14 @@ fn an_image_whose_bytes_are_gone_or_changed_is_not_shown() {
 
 #[test]
 fn a_conversation_holds_so_many_images_and_no_more() {
-    let mut reads: String = (1..=21).map(|width| format!("    - {{ tool: read_file, args: {{ path: src/{width}.png }} }}\n")).collect();
+    let mut reads: String = (1..=21)
+        .map(|width| format!("    - {{ tool: read_file, args: {{ path: src/{width}.png }} }}\n"))
+        .collect();
     reads.insert_str(0, "- calls:\n");
     let script = format!(
-        "{reads}- expect: {{ contains: [\"This image 21x7 png, 29 bytes is left out\"], not_contains: [\"image 20x7 png, 29 bytes is left out\"] }}\n  calls: [{{ tool: attempt_completion, args: {{ result: seen }} }}]\n"
+        "{reads}- expect: {{ contains: [\"This image 21x7 png, 29 bytes is left out\"], \
+         not_contains: [\"image 20x7 png, 29 bytes is left out\"] }}\n  calls: [{{ tool: \
+         attempt_completion, args: {{ result: seen }} }}]\n"
     );
     let fixture = Fixture::new(&turns(&script));
     (1..=21).for_each(|width| put(&fixture, &format!("src/{width}.png"), &png(width)));
@@ -132,7 +153,8 @@ fn a_conversation_holds_so_many_images_and_no_more() {
 
 #[test]
 fn an_image_that_may_not_be_read_is_not_shown() {
-    let policy = crate::fixture::POLICY.replace("  - hold:", "  - deny: \"read(src/private/**)\"\n  - hold:");
+    let policy = crate::fixture::POLICY
+        .replace("  - hold:", "  - deny: \"read(src/private/**)\"\n  - hold:");
     let script = turns(
         r#"
 - calls:
@@ -159,15 +181,21 @@ impl Model for Painting {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        stream::iter([Ok(Delta::Image(Image::measure(&png(5)).unwrap()))]).chain(self.0.stream(request)).boxed()
+        stream::iter([Ok(Delta::Image(Image::measure(&png(5)).unwrap()))])
+            .chain(self.0.stream(request))
+            .boxed()
     }
 }
 
 #[test]
 fn an_image_of_a_reply_is_kept_and_told_of_and_goes_nowhere() {
-    let fixture = Fixture::new(&turns(r#"- calls: [{ tool: attempt_completion, args: { result: "drawn" } }]"#));
+    let fixture = Fixture::new(&turns(
+        r#"- calls: [{ tool: attempt_completion, args: { result: "drawn" } }]"#,
+    ));
     let model = Painting(Scripted::new(Script::parse("script.yml", &fixture.script).unwrap()));
-    let ran = fixture.run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None).unwrap();
+    let ran = fixture
+        .run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None)
+        .unwrap();
     assert_eq!(blobs(&fixture.journal), [png(5)]);
     assert!(transcript(&ran.lines).contains("[image 5x7 png, 29 bytes, sha256 "));
     assert_eq!(ran.changed(), Vec::<&str>::new());

@@ -1,4 +1,5 @@
-//! Scripted runs of the loop at library level: a real checkout, a real policy, real tools; the model is a script and time stands still.
+//! Scripted runs of the loop at library level: a real checkout, a real policy, real tools; the
+//! model is a script and time stands still.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

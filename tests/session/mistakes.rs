@@ -7,7 +7,11 @@ use pretty_assertions::assert_eq;
 fn a_model_that_never_calls_a_tool_has_failed() {
     let ran = Fixture::new(&turns(&"- say: I think it is done.\n".repeat(20))).run();
     assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 6));
-    assert!(ran.reason().contains("5 mistakes in a row") && ran.reason().contains("called no tool"), "{}", ran.reason());
+    assert!(
+        ran.reason().contains("5 mistakes in a row") && ran.reason().contains("called no tool"),
+        "{}",
+        ran.reason()
+    );
     assert_eq!(ran.outcome.tasks[0].completed, None);
 }
 
@@ -25,21 +29,32 @@ fn one_reply_without_a_tool_is_forgiven() {
 
 #[test]
 fn unknown_tools_and_bad_arguments_are_answered_and_counted() {
-    let bad = "- calls: [{ tool: no_such_tool }]\n- calls: [{ tool: read_file, raw: '{\"path\": ' }]\n";
+    let bad =
+        "- calls: [{ tool: no_such_tool }]\n- calls: [{ tool: read_file, raw: '{\"path\": ' }]\n";
     let ran = Fixture::new(&turns(&bad.repeat(5))).run();
     assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 5));
     assert_eq!(ran.answers("no_such_tool").len(), 3);
     let good = format!(
-        "{bad}{bad}- calls: [{{ tool: read_file, args: {{ path: src/a.txt }} }}]\n{bad}- calls: [{{ tool: attempt_completion, args: {{ result: r }} }}]\n"
+        "{bad}{bad}- calls: [{{ tool: read_file, args: {{ path: src/a.txt }} }}]\n{bad}- calls: \
+         [{{ tool: attempt_completion, args: {{ result: r }} }}]\n"
     );
     assert_eq!(Fixture::new(&turns(&good)).run().word(), "nothing-to-do");
 }
 
 #[test]
 fn a_model_that_loops_is_refused_and_then_given_up() {
-    let ran = Fixture::new(&turns(&"- calls: [{ tool: read_file, args: { path: src/a.txt } }]\n".repeat(20))).run();
+    let ran = Fixture::new(&turns(
+        &"- calls: [{ tool: read_file, args: { path: src/a.txt } }]\n".repeat(20),
+    ))
+    .run();
     assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 8));
-    assert_eq!(ran.answers("read_file").iter().filter(|answer| answer.contains("3 times in a row")).count(), 5);
+    assert_eq!(
+        ran.answers("read_file")
+            .iter()
+            .filter(|answer| answer.contains("3 times in a row"))
+            .count(),
+        5
+    );
 }
 
 #[test]
@@ -90,13 +105,19 @@ fn a_task_does_not_end_in_the_turn_another_call_failed_in() {
 "#,
     ))
     .run();
-    assert_eq!((ran.word(), ran.outcome.summary.as_str()), ("nothing-to-do", "now"), "{}", ran.reason());
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str()),
+        ("nothing-to-do", "now"),
+        "{}",
+        ran.reason()
+    );
     assert_eq!(ran.answers("read_file").len(), 2, "calls beside a completion are performed first");
 }
 
 #[test]
 fn an_unknown_or_disallowed_mode_for_a_sub_task_is_answered() {
-    let policy = crate::fixture::POLICY.replace("[orchestrator, architect, code,", "[orchestrator, code,");
+    let policy =
+        crate::fixture::POLICY.replace("[orchestrator, architect, code,", "[orchestrator, code,");
     let script = r#"
   - turns:
       - calls: [{ tool: new_task, args: { mode: nonsense, message: m } }]

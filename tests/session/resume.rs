@@ -61,7 +61,8 @@ fn a_kill_at_any_line_changes_nothing() {
         let last = expected.lines[lines - 1].event.clone();
         let resumed = killed.resume();
         if matches!(&last, Event::Performing { snapshot: Some(_), .. }) {
-            // A command is never run a second time; killed before it started, it has not run at all, and that is told.
+            // A command is never run a second time; killed before it started, it has not run at
+            // all, and that is told.
             assert_eq!(resumed.word(), "done");
             assert!(resumed.answers("execute_command")[0].contains("interrupted"));
             assert_eq!(killed.file("src/steps.txt"), None);
@@ -76,7 +77,8 @@ fn a_kill_at_any_line_changes_nothing() {
 fn an_edit_whose_effect_happened_before_the_kill_happens_once() {
     let expected = fixture().run();
     let performing = |event: &Event| matches!(event, Event::Performing { snapshot: None, .. });
-    let at: Vec<usize> = (0..expected.lines.len()).filter(|at| performing(&expected.lines[*at].event)).collect();
+    let at: Vec<usize> =
+        (0..expected.lines.len()).filter(|at| performing(&expected.lines[*at].event)).collect();
     assert_eq!(at.len(), 3);
     for at in at {
         let killed = fixture();
@@ -99,7 +101,12 @@ fn what_an_interrupted_command_changed_is_found_and_it_is_not_run_again() {
     assert!(killed.run_killed_at(at + 2).is_none());
     cut_after(&killed, at);
     let resumed = killed.resume();
-    assert_eq!((resumed.word(), resumed.changed()), ("done", expected.changed()), "{}", resumed.reason());
+    assert_eq!(
+        (resumed.word(), resumed.changed()),
+        ("done", expected.changed()),
+        "{}",
+        resumed.reason()
+    );
     assert_eq!(killed.file("src/steps.txt").as_deref(), Some("stepped\n"), "it ran once");
     assert!(resumed.answers("execute_command")[0].contains("interrupted"));
     assert_eq!(resumed.outcome.commands.len(), 1, "a command that was cut off is reported");
@@ -120,7 +127,8 @@ fn two_kills_are_as_good_as_one() {
     let killed = fixture();
     assert!(killed.run_killed_at(8).is_none());
     let again = locum_agent::session::journal::Journal::resume(&killed.journal).unwrap();
-    let script = locum_models::scripted::script::Script::parse("script.yml", &killed.script).unwrap();
+    let script =
+        locum_models::scripted::script::Script::parse("script.yml", &killed.script).unwrap();
     let model = locum_models::scripted::Scripted::new(script);
     assert!(killed.run_with(&model, 14, again, None).is_none());
     let resumed = killed.resume();

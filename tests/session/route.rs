@@ -13,7 +13,10 @@ fn a_change_is_made_recorded_and_reported() {
 "#,
     ));
     let ran = fixture.run();
-    assert_eq!((ran.word(), ran.outcome.summary.as_str(), ran.reason()), ("done", "b is there", ""));
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str(), ran.reason()),
+        ("done", "b is there", "")
+    );
     assert_eq!(ran.changed(), ["src/b.txt"]);
     assert_eq!(fixture.file("src/b.txt").as_deref(), Some("new\n"));
     assert!(ran.outcome.checkpoint.is_some());
@@ -21,12 +24,16 @@ fn a_change_is_made_recorded_and_reported() {
     assert_eq!((spent.turns, spent.tool_calls, spent.files, spent.diff_lines), (3, 3, 1, 1));
     assert!(ran.outcome.spent_is_estimate, "a script counts no tokens");
     assert_eq!(ran.outcome.tasks.len(), 1);
-    assert_eq!((ran.outcome.tasks[0].title.as_str(), ran.outcome.tasks[0].completed), ("Do the thing.", Some(true)));
+    assert_eq!(
+        (ran.outcome.tasks[0].title.as_str(), ran.outcome.tasks[0].completed),
+        ("Do the thing.", Some(true))
+    );
 }
 
 #[test]
 fn nothing_changed_is_said_so_where_something_could_have_been() {
-    let script = turns(r#"- calls: [{ tool: attempt_completion, args: { result: "all is well" } }]"#);
+    let script =
+        turns(r#"- calls: [{ tool: attempt_completion, args: { result: "all is well" } }]"#);
     assert_eq!(Fixture::new(&script).run().word(), "nothing-to-do");
     let asked = Fixture::new(&script).in_mode("ask").run();
     assert_eq!((asked.word(), asked.outcome.summary.as_str()), ("done", "all is well"));
@@ -49,7 +56,10 @@ fn a_refused_call_is_answered_listed_and_done_without() {
     assert_eq!(ran.outcome.refusals.len(), 1);
     let refused = &ran.outcome.refusals[0];
     let rule = refused.refusal.verdicts[0].rule().unwrap();
-    assert_eq!((refused.mode.as_str(), rule.pattern.as_str(), rule.line > 0), ("code", "edit(src/secret.txt)", true));
+    assert_eq!(
+        (refused.mode.as_str(), rule.pattern.as_str(), rule.line > 0),
+        ("code", "edit(src/secret.txt)", true)
+    );
 }
 
 #[test]
@@ -63,7 +73,12 @@ fn what_a_command_changed_is_judged_too_and_put_back() {
 "#,
     ));
     let ran = fixture.run();
-    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/c.txt"]), "{:?}", ran.answers("execute_command"));
+    assert_eq!(
+        (ran.word(), ran.changed()),
+        ("done", vec!["src/c.txt"]),
+        "{:?}",
+        ran.answers("execute_command")
+    );
     assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
     assert_eq!(ran.outcome.commands.len(), 2);
     assert_eq!(ran.outcome.refusals.len(), 1);
@@ -80,7 +95,11 @@ fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
     std::fs::write(fixture.root.join("src/secret.txt"), "not committed\n").unwrap();
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("failed", 0, 1));
-    assert!(ran.reason().contains("`src/secret.txt`") && ran.reason().contains("in no commit"), "{}", ran.reason());
+    assert!(
+        ran.reason().contains("`src/secret.txt`") && ran.reason().contains("in no commit"),
+        "{}",
+        ran.reason()
+    );
 }
 
 #[test]
@@ -107,9 +126,20 @@ fn a_sub_task_runs_in_its_own_mode_and_context_and_its_result_comes_back() {
 "#;
     let ran = Fixture::new(script).in_mode("orchestrator").run();
     assert_eq!((ran.word(), ran.outcome.summary.as_str(), ran.reason()), ("done", "both done", ""));
-    let tasks: Vec<_> =
-        ran.outcome.tasks.iter().map(|task| (task.parent.map(|id| id.0), task.mode.as_str(), task.title.as_str())).collect();
-    assert_eq!(tasks, [(None, "orchestrator", "Do the thing."), (Some(0), "code", "Write b."), (Some(0), "ask", "Look at b.")]);
+    let tasks: Vec<_> = ran
+        .outcome
+        .tasks
+        .iter()
+        .map(|task| (task.parent.map(|id| id.0), task.mode.as_str(), task.title.as_str()))
+        .collect();
+    assert_eq!(
+        tasks,
+        [
+            (None, "orchestrator", "Do the thing."),
+            (Some(0), "code", "Write b."),
+            (Some(0), "ask", "Look at b.")
+        ]
+    );
     assert_eq!(ran.outcome.spent.turns, 6, "what sub-tasks spend the run has spent");
 }
 
@@ -127,7 +157,12 @@ fn a_failed_sub_task_is_the_parents_to_deal_with() {
       - fail: { garbled: "no turn" }
 "#;
     let ran = Fixture::new(script).in_mode("orchestrator").run();
-    assert_eq!((ran.word(), ran.outcome.summary.as_str()), ("nothing-to-do", "the sub-task failed"), "{}", ran.reason());
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str()),
+        ("nothing-to-do", "the sub-task failed"),
+        "{}",
+        ran.reason()
+    );
     assert_eq!(ran.outcome.tasks[1].completed, Some(false));
 }
 
@@ -135,7 +170,8 @@ fn a_failed_sub_task_is_the_parents_to_deal_with() {
 fn sub_tasks_keep_to_the_policys_limits() {
     let policy = crate::fixture::POLICY.replace(
         "modes: { default: code,",
-        "modes: { delegation: { from: [orchestrator], depth: 1, tasks: 1, parallel: 1 }, default: code,",
+        "modes: { delegation: { from: [orchestrator], depth: 1, tasks: 1, parallel: 1 }, default: \
+         code,",
     );
     let script = r#"
   - contains: Do the thing
@@ -166,11 +202,25 @@ fn a_mode_is_switched_where_the_policy_lets_it_be() {
         Fixture::with_policy(&script, policy).in_mode("architect").run()
     };
     let direct = switch(&crate::fixture::POLICY.replace("modes: {", "modes: { switching: direct,"));
-    assert_eq!((direct.word(), direct.outcome.tasks[0].mode.as_str()), ("done", "code"), "{}", direct.reason());
+    assert_eq!(
+        (direct.word(), direct.outcome.tasks[0].mode.as_str()),
+        ("done", "code"),
+        "{}",
+        direct.reason()
+    );
     let coordinator = switch(crate::fixture::POLICY);
-    assert_eq!((coordinator.word(), coordinator.outcome.tasks[0].mode.as_str()), ("nothing-to-do", "architect"));
-    let barred = switch(&crate::fixture::POLICY.replace("modes: {", "modes: { switching: direct, transitions: { architect: [ask] },"));
-    assert_eq!((barred.word(), barred.outcome.tasks[0].mode.as_str()), ("nothing-to-do", "architect"));
+    assert_eq!(
+        (coordinator.word(), coordinator.outcome.tasks[0].mode.as_str()),
+        ("nothing-to-do", "architect")
+    );
+    let barred = switch(
+        &crate::fixture::POLICY
+            .replace("modes: {", "modes: { switching: direct, transitions: { architect: [ask] },"),
+    );
+    assert_eq!(
+        (barred.word(), barred.outcome.tasks[0].mode.as_str()),
+        ("nothing-to-do", "architect")
+    );
     assert!(barred.answers("switch_mode")[0].contains("only by: ask"));
 }
 
@@ -197,7 +247,10 @@ fn a_call_that_would_write_a_secret_is_not_performed() {
 "#,
     ));
     let ran = fixture.run();
-    assert_eq!((ran.word(), fixture.file("src/b.txt").as_deref()), ("done", Some("key = from the environment\n")));
+    assert_eq!(
+        (ran.word(), fixture.file("src/b.txt").as_deref()),
+        ("done", Some("key = from the environment\n"))
+    );
     assert!(ran.answers("write_to_file")[0].contains("hold a secret"));
 }
 

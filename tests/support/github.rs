@@ -1,5 +1,6 @@
-//! A small server that speaks GitHub's REST API on 127.0.0.1: it keeps what it is sent, answers like the real one, and records every
-//! request with headers and body, so that tests check the very requests made. Faults can be queued.
+//! A small server that speaks GitHub's REST API on 127.0.0.1: it keeps what it is sent, answers
+//! like the real one, and records every request with headers and body, so that tests check the very
+//! requests made. Faults can be queued.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -77,10 +78,17 @@ impl Recorded {
 }
 
 impl GitHubServer {
-    /// Starts a server whose API lies below `prefix` (empty, or `/api/v3` as on Enterprise servers). Needs a tokio runtime.
+    /// Starts a server whose API lies below `prefix` (empty, or `/api/v3` as on Enterprise
+    /// servers). Needs a tokio runtime.
     pub async fn start(prefix: &str) -> Self {
         let now = "2026-01-02T03:00:00Z".to_owned();
-        let world = World { prefix: prefix.to_owned(), kind: "Bot".to_owned(), next_id: 100, now, ..World::default() };
+        let world = World {
+            prefix: prefix.to_owned(),
+            kind: "Bot".to_owned(),
+            next_id: 100,
+            now,
+            ..World::default()
+        };
         let world = Arc::new(Mutex::new(world));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}{prefix}", listener.local_addr().unwrap());
@@ -191,7 +199,13 @@ impl GitHubServer {
 impl Fault {
     /// An answer with this status and message.
     pub fn status(to: &str, status: u16, message: &str) -> Self {
-        Self { to: to.to_owned(), status, headers: Vec::new(), body: json!({ "message": message }).to_string(), performed: false }
+        Self {
+            to: to.to_owned(),
+            status,
+            headers: Vec::new(),
+            body: json!({ "message": message }).to_string(),
+            performed: false,
+        }
     }
 
     /// The same with a header.
@@ -216,12 +230,26 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
     let Some(path) = whole.strip_prefix(&world.prefix).map(str::to_owned) else {
         return respond(404, &[], &json!({ "message": "Not Found" }).to_string());
     };
-    let headers =
-        parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.to_str().unwrap_or_default().to_owned())).collect();
+    let headers = parts
+        .headers
+        .iter()
+        .map(|(name, value)| {
+            (name.as_str().to_owned(), value.to_str().unwrap_or_default().to_owned())
+        })
+        .collect();
     let method = parts.method.as_str().to_owned();
-    world.requests.push(Recorded { method: method.clone(), path: path.clone(), headers, body: body.clone() });
+    world.requests.push(Recorded {
+        method: method.clone(),
+        path: path.clone(),
+        headers,
+        body: body.clone(),
+    });
     let called = format!("{method} {path}");
-    let fault = world.faults.iter().position(|fault| called.starts_with(&fault.to)).and_then(|at| world.faults.remove(at));
+    let fault = world
+        .faults
+        .iter()
+        .position(|fault| called.starts_with(&fault.to))
+        .and_then(|at| world.faults.remove(at));
     if let Some(fault) = &fault
         && !fault.performed
     {
@@ -236,7 +264,8 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: Request<Body>) 
 }
 
 fn respond(status: u16, headers: &[(String, String)], body: &str) -> Response<Body> {
-    let mut response = Response::builder().status(status).header("content-type", "application/json");
+    let mut response =
+        Response::builder().status(status).header("content-type", "application/json");
     for (name, value) in headers {
         response = response.header(name, value);
     }
@@ -263,8 +292,11 @@ impl World {
 
     fn serve(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let (place, query) = path.split_once('?').unwrap_or((path, ""));
-        let query: Vec<(String, String)> =
-            query.split('&').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), decode(value))).collect();
+        let query: Vec<(String, String)> = query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (key.to_owned(), decode(value)))
+            .collect();
         let parts: Vec<&str> = place.trim_start_matches('/').split('/').collect();
         if (method, parts.as_slice()) == ("GET", &["user"]) {
             return match &self.login {
@@ -277,41 +309,64 @@ impl World {
         match (method, rest) {
             ("GET", ["collaborators", login, "permission"]) => {
                 let login = decode(login);
-                self.permissions.iter().find(|(known, _)| *known == login).map_or_else(not_found, |(_, answer)| (200, answer.clone()))
+                self.permissions
+                    .iter()
+                    .find(|(known, _)| *known == login)
+                    .map_or_else(not_found, |(_, answer)| (200, answer.clone()))
             }
-            ("GET", ["issues"]) => page(self.issues.iter().filter(|issue| issue["state"] == "open"), &query),
+            ("GET", ["issues"]) => {
+                page(self.issues.iter().filter(|issue| issue["state"] == "open"), &query)
+            }
             ("POST", ["issues"]) => {
                 let id = self.id();
                 let mut issue = self.own_comment(id, body);
-                for (key, value) in [("number", json!(id)), ("title", body["title"].clone()), ("state", json!("open"))] {
+                for (key, value) in [
+                    ("number", json!(id)),
+                    ("title", body["title"].clone()),
+                    ("state", json!("open")),
+                ] {
                     issue[key] = value;
                 }
                 self.issues.push(issue.clone());
                 (201, issue)
             }
             ("PATCH", ["issues", number]) => edit(&mut self.issues, "number", number, body),
-            ("GET", ["issues", number]) => found(self.issues.iter().find(|issue| issue["number"] == number_of(number))),
-            ("GET", ["pulls", number]) => found(self.pulls.iter().find(|pull| pull["number"] == number_of(number))),
-            ("GET", ["issues", number, "comments"]) => {
-                page(self.comments.iter().filter(|comment| comment["number"] == number_of(number)), &query)
+            ("GET", ["issues", number]) => {
+                found(self.issues.iter().find(|issue| issue["number"] == number_of(number)))
             }
-            ("GET", ["pulls", number, "comments"]) => {
-                page(self.review_comments.iter().filter(|comment| comment["number"] == number_of(number)), &query)
+            ("GET", ["pulls", number]) => {
+                found(self.pulls.iter().find(|pull| pull["number"] == number_of(number)))
             }
-            (_, ["git", rest @ ..]) => self.git.as_ref().map_or_else(not_found, |git| git(method, rest, body)),
+            ("GET", ["issues", number, "comments"]) => page(
+                self.comments.iter().filter(|comment| comment["number"] == number_of(number)),
+                &query,
+            ),
+            ("GET", ["pulls", number, "comments"]) => page(
+                self.review_comments
+                    .iter()
+                    .filter(|comment| comment["number"] == number_of(number)),
+                &query,
+            ),
+            (_, ["git", rest @ ..]) => {
+                self.git.as_ref().map_or_else(not_found, |git| git(method, rest, body))
+            }
             ("GET", ["pulls", _, "files"]) => page(self.files.iter(), &query),
-            ("GET", ["pulls", number, "reviews"]) => {
-                page(self.reviews.iter().filter(|review| review["number"] == number_of(number)), &query)
-            }
+            ("GET", ["pulls", number, "reviews"]) => page(
+                self.reviews.iter().filter(|review| review["number"] == number_of(number)),
+                &query,
+            ),
             ("POST", ["pulls", number, "reviews"]) => self.review(number_of(number), body),
             ("PUT", ["pulls", _, "reviews", id]) => edit(&mut self.reviews, "id", id, body),
             ("POST", ["issues", number, "comments"]) => self.add(number_of(number), body, false),
-            ("POST", ["pulls", number, "comments", _, "replies"]) => self.add(number_of(number), body, true),
+            ("POST", ["pulls", number, "comments", _, "replies"]) => {
+                self.add(number_of(number), body, true)
+            }
             ("PATCH", ["issues", "comments", id]) => edit(&mut self.comments, "id", id, body),
             ("PATCH", ["pulls", "comments", id]) => edit(&mut self.review_comments, "id", id, body),
             ("PATCH", ["pulls", number]) => edit(&mut self.pulls, "number", number, body),
             ("POST", [.., "reactions"]) => {
-                let same = |known: &&Value| known["path"] == *place && known["content"] == body["content"];
+                let same =
+                    |known: &&Value| known["path"] == *place && known["content"] == body["content"];
                 if let Some(known) = self.reactions.iter().find(same) {
                     return (200, known.clone());
                 }
@@ -324,7 +379,9 @@ impl World {
                 self.reactions.retain(|reaction| reaction["id"] != number_of(id));
                 (204, Value::Null)
             }
-            ("POST", ["issues", number, "labels"]) => self.label(number_of(number), &body["labels"]),
+            ("POST", ["issues", number, "labels"]) => {
+                self.label(number_of(number), &body["labels"])
+            }
             ("GET", ["pulls"]) => {
                 let wanted = query
                     .iter()
@@ -334,9 +391,10 @@ impl World {
                     .split_once(':')
                     .map(|(_, head)| head.to_owned());
                 page(
-                    self.pulls
-                        .iter()
-                        .filter(|pull| pull["state"] == "open" && wanted.as_deref().is_none_or(|head| pull["head"]["ref"] == head)),
+                    self.pulls.iter().filter(|pull| {
+                        pull["state"] == "open"
+                            && wanted.as_deref().is_none_or(|head| pull["head"]["ref"] == head)
+                    }),
                     &query,
                 )
             }
@@ -346,9 +404,14 @@ impl World {
     }
 
     fn add(&mut self, number: u64, body: &Value, on_a_line: bool) -> (u16, Value) {
-        let Some(text) = body["body"].as_str() else { return (422, json!({ "message": "Validation Failed" })) };
+        let Some(text) = body["body"].as_str() else {
+            return (422, json!({ "message": "Validation Failed" }));
+        };
         if text.chars().count() > 65_536 {
-            return (422, json!({ "message": "Validation Failed", "errors": ["body is too long (maximum is 65536 characters)"] }));
+            return (
+                422,
+                json!({ "message": "Validation Failed", "errors": ["body is too long (maximum is 65536 characters)"] }),
+            );
         }
         let comment = self.own_comment(number, body);
         let comments = if on_a_line { &mut self.review_comments } else { &mut self.comments };
@@ -361,11 +424,17 @@ impl World {
         let shown = |comment: &Value| {
             let file = self.files.iter().find(|file| file["filename"] == comment["path"]);
             let patch = file.and_then(|file| file["patch"].as_str()).unwrap_or_default();
-            let mut spans = patch.lines().filter_map(|line| line.strip_prefix("@@ ")?.split(['+', ' ']).nth(2)?.split_once(','));
-            let (first, last) = (comment["start_line"].as_u64().or(comment["line"].as_u64()), comment["line"].as_u64());
+            let mut spans = patch.lines().filter_map(|line| {
+                line.strip_prefix("@@ ")?.split(['+', ' ']).nth(2)?.split_once(',')
+            });
+            let (first, last) = (
+                comment["start_line"].as_u64().or(comment["line"].as_u64()),
+                comment["line"].as_u64(),
+            );
             let within = |(start, count): (&str, &str)| {
                 let start = number_of(start);
-                first.is_some_and(|first| first >= start) && last.is_some_and(|last| last < start + number_of(count))
+                first.is_some_and(|first| first >= start)
+                    && last.is_some_and(|last| last < start + number_of(count))
             };
             comment["side"] == "RIGHT" && spans.any(within)
         };
@@ -384,15 +453,24 @@ impl World {
     }
 
     fn label(&mut self, number: u64, labels: &Value) -> (u16, Value) {
-        for thread in self.issues.iter_mut().chain(self.pulls.iter_mut()).filter(|thread| thread["number"] == number) {
+        for thread in self
+            .issues
+            .iter_mut()
+            .chain(self.pulls.iter_mut())
+            .filter(|thread| thread["number"] == number)
+        {
             thread["labels"] = labels.clone();
         }
         (200, labels.clone())
     }
 
     fn open_pull(&mut self, repository: &str, body: &Value) -> (u16, Value) {
-        if let Some(missing) = ["title", "head", "base"].iter().find(|key| !body[**key].is_string()) {
-            return (422, json!({ "message": "Validation Failed", "errors": [{ "message": format!("{missing} is missing") }] }));
+        if let Some(missing) = ["title", "head", "base"].iter().find(|key| !body[**key].is_string())
+        {
+            return (
+                422,
+                json!({ "message": "Validation Failed", "errors": [{ "message": format!("{missing} is missing") }] }),
+            );
         }
         let number = self.id();
         let pull = json!({ "number": number, "id": number, "state": "open", "title": body["title"], "body": body["body"], "draft": body["draft"],
@@ -418,14 +496,20 @@ fn number_of(text: &str) -> u64 {
 
 fn page<'a>(all: impl Iterator<Item = &'a Value>, query: &[(String, String)]) -> (u16, Value) {
     let number = |key: &str, otherwise: usize| {
-        query.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.parse().ok()).unwrap_or(otherwise)
+        query
+            .iter()
+            .find(|(known, _)| known == key)
+            .and_then(|(_, value)| value.parse().ok())
+            .unwrap_or(otherwise)
     };
     let (size, page) = (number("per_page", 30), number("page", 1));
     (200, all.skip((page - 1) * size).take(size).cloned().collect())
 }
 
 fn edit(all: &mut [Value], key: &str, id: &str, change: &Value) -> (u16, Value) {
-    let Some(value) = all.iter_mut().find(|value| value[key] == number_of(id)) else { return not_found() };
+    let Some(value) = all.iter_mut().find(|value| value[key] == number_of(id)) else {
+        return not_found();
+    };
     for (key, new) in change.as_object().into_iter().flatten() {
         if key == "base" {
             value["base"]["ref"] = new.clone();
@@ -437,5 +521,8 @@ fn edit(all: &mut [Value], key: &str, id: &str, change: &Value) -> (u16, Value) 
 }
 
 fn decode(text: &str) -> String {
-    url::form_urlencoded::parse(format!("x={text}").as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+    url::form_urlencoded::parse(format!("x={text}").as_bytes())
+        .next()
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
 }

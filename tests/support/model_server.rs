@@ -1,7 +1,9 @@
-//! `ModelServer`: a Chat Completions server on 127.0.0.1 that answers as it is told, correctly or not, and keeps every request.
+//! `ModelServer`: a Chat Completions server on 127.0.0.1 that answers as it is told, correctly or
+//! not, and keeps every request.
 //!
-//! It runs on threads of its own, so it serves tests that drive the library as well as tests that start the binary. Answers are given in
-//! order of the requests, the last one for ever; or by a function of the request.
+//! It runs on threads of its own, so it serves tests that drive the library as well as tests that
+//! start the binary. Answers are given in order of the requests, the last one for ever; or by a
+//! function of the request.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -113,7 +115,11 @@ impl Asked {
 impl Answer {
     /// An answer of one piece.
     pub(crate) fn plain(status: u16, content_type: &str, body: &str) -> Self {
-        Self { status, headers: vec![("content-type".into(), content_type.into())], pieces: vec![Piece::Bytes(body.into())] }
+        Self {
+            status,
+            headers: vec![("content-type".into(), content_type.into())],
+            pieces: vec![Piece::Bytes(body.into())],
+        }
     }
 
     /// A JSON answer.
@@ -123,8 +129,15 @@ impl Answer {
 
     /// A stream of these events, each a chunk of its own.
     pub(crate) fn events(events: &[&str]) -> Self {
-        let pieces = events.iter().map(|event| Piece::Bytes(format!("data: {event}\n\n").into_bytes())).collect();
-        Self { status: 200, headers: vec![("content-type".into(), "text/event-stream".into())], pieces }
+        let pieces = events
+            .iter()
+            .map(|event| Piece::Bytes(format!("data: {event}\n\n").into_bytes()))
+            .collect();
+        Self {
+            status: 200,
+            headers: vec![("content-type".into(), "text/event-stream".into())],
+            pieces,
+        }
     }
 
     /// A whole streamed reply of words.
@@ -160,8 +173,14 @@ impl Answer {
 
     fn finished(pieces: &[Value], reason: &str) -> Self {
         let finish = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": reason }] });
-        let usage = json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 10 } });
-        let events: Vec<String> = pieces.iter().chain([&finish, &usage]).map(Value::to_string).chain(["[DONE]".to_owned()]).collect();
+        let usage =
+            json!({ "choices": [], "usage": { "prompt_tokens": 100, "completion_tokens": 10 } });
+        let events: Vec<String> = pieces
+            .iter()
+            .chain([&finish, &usage])
+            .map(Value::to_string)
+            .chain(["[DONE]".to_owned()])
+            .collect();
         Self::events(&events.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }
@@ -194,18 +213,27 @@ fn read_request(reader: &mut BufReader<TcpStream>, connection: usize) -> Option<
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
         match line.trim_end().split_once(':') {
-            Some((name, value)) => headers.push((name.to_ascii_lowercase(), value.trim().to_owned())),
+            Some((name, value)) => {
+                headers.push((name.to_ascii_lowercase(), value.trim().to_owned()))
+            }
             None => break,
         }
     }
-    let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
+    let length = headers
+        .iter()
+        .find(|(name, _)| name == "content-length")
+        .map_or(0, |(_, value)| value.parse().unwrap());
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some(Asked { connection, method, path, headers, body: String::from_utf8(body).unwrap() })
 }
 
 /// Writes an answer; `None` when the connection is over with it.
-fn write_answer(writer: &mut TcpStream, reader: &mut BufReader<TcpStream>, answer: &Answer) -> Option<()> {
+fn write_answer(
+    writer: &mut TcpStream,
+    reader: &mut BufReader<TcpStream>,
+    answer: &Answer,
+) -> Option<()> {
     let mut head = format!("HTTP/1.1 {} Told\r\ntransfer-encoding: chunked\r\n", answer.status);
     for (name, value) in &answer.headers {
         head.push_str(&format!("{name}: {value}\r\n"));

@@ -1,9 +1,19 @@
-//! `Stage`: a folder with everything a run of the binary touches: home, state, temporary files, a checkout, and files of the test's own.
+//! `Stage`: a folder with everything a run of the binary touches: home, state, temporary files, a
+//! checkout, and files of the test's own.
 //!
-//! In: files and arguments. Out: what the binary said, how it ended and what its journal holds. The binary sees no variable
-//! but those named here, and of the network only 127.0.0.1.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "makes checkouts and starts the binary")]
+//! In: files and arguments. Out: what the binary said, how it ended and what its journal holds. The
+//! binary sees no variable but those named here, and of the network only 127.0.0.1.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "makes checkouts and starts the binary"
+)]
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -75,7 +85,8 @@ impl Stage {
     /// Names in a folder below the stage, sorted; none where there is no such folder.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).into_iter().flatten();
-        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort_unstable();
         names
     }
@@ -88,9 +99,20 @@ impl Stage {
     /// Runs git in a folder below the stage and returns what it says.
     pub(crate) fn git_in(&self, folder: &str, arguments: &[&str]) -> String {
         let mut command = self.plain("git");
-        command.args(["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "protocol.file.allow=always"]);
+        command.args([
+            "-c",
+            "user.name=Test",
+            "-c",
+            "user.email=test@example.com",
+            "-c",
+            "protocol.file.allow=always",
+        ]);
         let output = command.args(arguments).current_dir(self.path(folder)).output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -103,7 +125,11 @@ impl Stage {
     /// Everything the checkout is: where HEAD points, and which files differ from it and how.
     pub(crate) fn checkout_state(&self) -> (String, String, String) {
         let head = std::fs::read_to_string(self.path("checkout/.git/HEAD")).unwrap();
-        (head, self.git(&["rev-parse", "HEAD"]), self.git(&["status", "--porcelain", "--untracked-files=all"]))
+        (
+            head,
+            self.git(&["rev-parse", "HEAD"]),
+            self.git(&["status", "--porcelain", "--untracked-files=all"]),
+        )
     }
 
     /// The binary, in the checkout.
@@ -113,13 +139,26 @@ impl Stage {
         command
     }
 
-    /// A program with the stage's clean environment; its own programs come first on the path, then the toolchain that built this test.
+    /// A program with the stage's clean environment; its own programs come first on the path, then
+    /// the toolchain that built this test.
     pub(crate) fn plain(&self, program: &str) -> Command {
         let toolchain = Path::new(env!("CARGO")).parent().unwrap();
-        let path = format!("{}:{}:{}", self.path("bin").display(), toolchain.display(), std::env::var("PATH").unwrap());
+        let path = format!(
+            "{}:{}:{}",
+            self.path("bin").display(),
+            toolchain.display(),
+            std::env::var("PATH").unwrap()
+        );
         let mut command = Command::new(program);
-        command.env_clear().env("PATH", path).env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
-        command.env("XDG_STATE_HOME", self.path("state")).env("XDG_CONFIG_HOME", self.path("config")).env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.path("home"))
+            .env("TMPDIR", self.path("tmp"));
+        command
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         command.stdin(Stdio::null());
         command
     }
@@ -148,7 +187,11 @@ impl Stage {
         assert_eq!(sessions.len(), 1, "{sessions:?}");
         let lines = Journal::read(&self.path("state/locum/sessions").join(&sessions[0])).unwrap();
         let text = self.read(&format!("state/locum/sessions/{}/journal.jsonl", sessions[0]));
-        assert_eq!((text.ends_with('\n'), text.lines().count()), (true, lines.len()), "every line is whole");
+        assert_eq!(
+            (text.ends_with('\n'), text.lines().count()),
+            (true, lines.len()),
+            "every line is whole"
+        );
         lines
     }
 
@@ -177,6 +220,11 @@ impl Ran {
 
     /// The result as one JSON value a line.
     pub(crate) fn json_lines(&self) -> Vec<Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+        self.out
+            .lines()
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
+            .collect()
     }
 }

@@ -1,6 +1,8 @@
-//! What GitHub Actions reads from a step: outputs, log groups, masks, annotations. Texts only; the caller writes them.
+//! What GitHub Actions reads from a step: outputs, log groups, masks, annotations. Texts only; the
+//! caller writes them.
 //!
-//! Source: "Workflow commands for GitHub Actions" (<https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands>).
+//! Source: "Workflow commands for GitHub Actions"
+//! (<https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands>).
 
 use sha2::{Digest, Sha256};
 
@@ -33,8 +35,8 @@ pub struct Annotation<'a> {
     pub place: Option<(&'a str, u32)>,
 }
 
-/// Returns the entry of one output for the `GITHUB_OUTPUT` file. The value may hold anything: the line that ends it is computed
-/// from the value itself, so that no value can hold it.
+/// Returns the entry of one output for the `GITHUB_OUTPUT` file. The value may hold anything: the
+/// line that ends it is computed from the value itself, so that no value can hold it.
 #[must_use]
 pub fn output(name: &str, value: &str) -> String {
     let mut delimiter = digest(&[name, value]);
@@ -56,7 +58,12 @@ pub const GROUP_END: &str = "::endgroup::";
 /// Returns the lines that make the runner hide a secret, one for each line of it.
 #[must_use]
 pub fn masks(secret: &str) -> Vec<String> {
-    secret.lines().map(str::trim).filter(|line| !line.is_empty()).map(|line| format!("::add-mask::{}", data(line))).collect()
+    secret
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(|line| format!("::add-mask::{}", data(line)))
+        .collect()
 }
 
 /// Returns the line of an annotation.
@@ -72,7 +79,11 @@ pub fn annotation(annotation: &Annotation<'_>) -> String {
         properties.push(format!("file={},line={line}", property(file)));
     }
     properties.push(format!("title={}", property(annotation.title)));
-    format!("::{level} {}::{}", properties.join(","), data(&figures::clip(annotation.message, ANNOTATION_LIMIT_CHARS)))
+    format!(
+        "::{level} {}::{}",
+        properties.join(","),
+        data(&figures::clip(annotation.message, ANNOTATION_LIMIT_CHARS))
+    )
 }
 
 fn data(text: &str) -> String {
@@ -116,7 +127,11 @@ mod tests {
             let entry = output("final-message", value);
             let again = output("final-message", &entry);
             assert_eq!(read(&entry), [("final-message".to_owned(), value.to_owned())]);
-            assert_eq!(read(&again), [("final-message".to_owned(), entry)], "a value that holds the entry of itself");
+            assert_eq!(
+                read(&again),
+                [("final-message".to_owned(), entry)],
+                "a value that holds the entry of itself"
+            );
         }
     }
 
@@ -124,8 +139,16 @@ mod tests {
     fn no_text_breaks_out_of_its_line() {
         assert_eq!(group("a\n::error::b"), "::group::a%0A::error::b");
         assert_eq!(masks("one\n\n  two%\r\n"), ["::add-mask::one", "::add-mask::two%25"]);
-        let remark = Annotation { level: Level::Warning, title: "a,b: c", message: "100%\nsure", place: Some(("src/x,y.rs", 3)) };
-        assert_eq!(annotation(&remark), "::warning file=src/x%2Cy.rs,line=3,title=a%2Cb%3A c::100%25%0Asure");
+        let remark = Annotation {
+            level: Level::Warning,
+            title: "a,b: c",
+            message: "100%\nsure",
+            place: Some(("src/x,y.rs", 3)),
+        };
+        assert_eq!(
+            annotation(&remark),
+            "::warning file=src/x%2Cy.rs,line=3,title=a%2Cb%3A c::100%25%0Asure"
+        );
         let plain = Annotation { level: Level::Error, title: "t", message: "m", place: None };
         assert_eq!(annotation(&plain), "::error title=t::m");
     }

@@ -5,15 +5,16 @@ const NAME_LIMIT_BYTES: usize = 100;
 /// Longest `{slug}`, in bytes.
 const SLUG_LIMIT_BYTES: usize = 40;
 
-/// Fills a template (`locum/{subject}-{slug}`) and returns a name git takes, whatever the parts are. `subject` is ours (`issue-12`,
-/// `job-docs`), `title` a person's or a model's.
+/// Fills a template (`locum/{subject}-{slug}`) and returns a name git takes, whatever the parts
+/// are. `subject` is ours (`issue-12`, `job-docs`), `title` a person's or a model's.
 #[must_use]
 pub fn name(template: &str, subject: &str, title: &str) -> String {
     let filled = template.replace("{subject}", &slug(subject)).replace("{slug}", &slug(title));
     let parts: Vec<String> = filled.split('/').map(part).filter(|part| !part.is_empty()).collect();
     let name = parts.join("/");
     let name = locum_base::text::head(&name, NAME_LIMIT_BYTES).trim_end_matches(['/', '-', '.']);
-    // A cut may have left a part that git keeps for itself; `HEAD` and full refs would be taken for something else.
+    // A cut may have left a part that git keeps for itself; `HEAD` and full refs would be taken for
+    // something else.
     let name = name.trim_end_matches(".lock");
     if name.is_empty() || name.starts_with("refs/") || name.eq_ignore_ascii_case("head") {
         "locum/change".to_owned()
@@ -35,20 +36,26 @@ pub fn slug(text: &str) -> String {
     }
     let cut = locum_base::text::head(&slug, SLUG_LIMIT_BYTES);
     // Prefer to end with a whole word, unless that leaves next to nothing.
-    let whole =
-        if cut.len() < slug.len() { cut.rfind('-').filter(|at| *at > SLUG_LIMIT_BYTES / 2).and_then(|at| cut.get(..at)) } else { None };
+    let whole = if cut.len() < slug.len() {
+        cut.rfind('-').filter(|at| *at > SLUG_LIMIT_BYTES / 2).and_then(|at| cut.get(..at))
+    } else {
+        None
+    };
     let slug = whole.unwrap_or(cut).trim_matches('-');
     if slug.is_empty() { "change".to_owned() } else { slug.to_owned() }
 }
 
-/// Keeps what git allows in one part of a ref (git-check-ref-format): no dot at its start or doubled, no `.lock` at its end, none of
-/// the letters with a meaning in revisions; and no `-` at its start, where a command would take it for an option.
+/// Keeps what git allows in one part of a ref (git-check-ref-format): no dot at its start or
+/// doubled, no `.lock` at its end, none of the letters with a meaning in revisions; and no `-` at
+/// its start, where a command would take it for an option.
 fn part(text: &str) -> String {
     let mut part = String::new();
     for letter in text.chars() {
         match letter {
             '.' if part.ends_with('.') => {}
-            letter if letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-') => part.push(letter),
+            letter if letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-') => {
+                part.push(letter)
+            }
             _ if part.ends_with('-') => {}
             _ => part.push('-'),
         }
@@ -71,7 +78,12 @@ mod tests {
     #[test]
     fn fills_the_template() {
         for (template, subject, title, expected) in [
-            ("locum/{subject}-{slug}", "issue-12", "Fix the flaky test!", "locum/issue-12-fix-the-flaky-test"),
+            (
+                "locum/{subject}-{slug}",
+                "issue-12",
+                "Fix the flaky test!",
+                "locum/issue-12-fix-the-flaky-test",
+            ),
             ("locum/{subject}-{slug}", "job-docs", "", "locum/job-docs-change"),
             ("locum/{subject}-{slug}", "issue-1", "日本語", "locum/issue-1-change"),
             ("{slug}", "issue-1", "--upload-pack=x", "upload-pack-x"),
@@ -104,8 +116,14 @@ mod tests {
         ] {
             for title in ["", "a.lock", "../..", "\u{202e}x", "@{-1}"] {
                 let name = name(&format!("{template}{{slug}}"), "issue-1", title);
-                assert!(git2::Branch::name_is_valid(&name).unwrap_or(false), "{template} {title}: {name}");
-                assert!(!name.starts_with('-') && !name.starts_with("refs/"), "{template} {title}: {name}");
+                assert!(
+                    git2::Branch::name_is_valid(&name).unwrap_or(false),
+                    "{template} {title}: {name}"
+                );
+                assert!(
+                    !name.starts_with('-') && !name.starts_with("refs/"),
+                    "{template} {title}: {name}"
+                );
             }
             let bare = name(template, "issue-1", "");
             assert!(git2::Branch::name_is_valid(&bare).unwrap_or(false), "{template}: {bare}");

@@ -1,8 +1,8 @@
-//! The one comment of a run on an issue or pull request: progress while it works, then how it ended. The program writes it, never
-//! the model, and finds it again by its hidden first line.
+//! The one comment of a run on an issue or pull request: progress while it works, then how it
+//! ended. The program writes it, never the model, and finds it again by its hidden first line.
 //!
-//! In: facts of the run. Out: a body below the forge's limit, whatever the model wrote; the diff is shortened first, and the body
-//! says so.
+//! In: facts of the run. Out: a body below the forge's limit, whatever the model wrote; the diff is
+//! shortened first, and the body says so.
 
 use jiff::Timestamp;
 
@@ -72,7 +72,10 @@ impl Progress {
         Self {
             tasks: state.tasks.iter().map(|task| TaskReport::of(task, asked)).collect(),
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
-            spent: Spent { seconds: state.wall_until(now).as_secs(), ..root.map(|root| root.spent).unwrap_or_default() },
+            spent: Spent {
+                seconds: state.wall_until(now).as_secs(),
+                ..root.map(|root| root.spent).unwrap_or_default()
+            },
             spent_is_estimate: state.spent_is_estimate(),
         }
     }
@@ -115,7 +118,14 @@ pub enum Landing<'a> {
 /// Returns the comment while the run works.
 #[must_use]
 pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
-    let state = sections::state("working", facts.mode, &progress.spent, facts.budget, progress.spent_is_estimate, facts.run_url);
+    let state = sections::state(
+        "working",
+        facts.mode,
+        &progress.spent,
+        facts.budget,
+        progress.spent_is_estimate,
+        facts.run_url,
+    );
     let tasks = sections::tasks(&progress.tasks);
     let todos = sections::todos(&progress.todos);
     sections::join(&[format!("{}\n{state}", facts.marker), asked(facts), tasks, todos])
@@ -124,13 +134,24 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress) -> String {
 /// Returns the comment when the run has ended.
 #[must_use]
 pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) -> String {
-    let state =
-        sections::state(figures::word(outcome.word), facts.mode, &outcome.spent, facts.budget, outcome.spent_is_estimate, facts.run_url);
+    let state = sections::state(
+        figures::word(outcome.word),
+        facts.mode,
+        &outcome.spent,
+        facts.budget,
+        outcome.spent_is_estimate,
+        facts.run_url,
+    );
     let hidden = match facts.decide {
         Decide::Comment { marker, .. } => format!("{}\n{marker}", facts.marker),
         Decide::CommandLine | Decide::Nowhere(_) => facts.marker.to_owned(),
     };
-    let mut paragraphs = vec![format!("{hidden}\n{state}"), asked(facts), sections::reason(outcome), sections::held(outcome)];
+    let mut paragraphs = vec![
+        format!("{hidden}\n{state}"),
+        asked(facts),
+        sections::reason(outcome),
+        sections::held(outcome),
+    ];
     paragraphs.push(how_to_go_on(facts, outcome));
     paragraphs.push(sections::tasks(&outcome.tasks));
     paragraphs.push(sections::todos(&outcome.todos));
@@ -146,49 +167,87 @@ pub fn ended(facts: &CommentFacts<'_>, outcome: &Outcome, landing: Landing<'_>) 
     sections::join(&paragraphs)
 }
 
-/// Returns title and body of the issue where people decide on a run that no issue or pull request started.
+/// Returns title and body of the issue where people decide on a run that no issue or pull request
+/// started.
 #[must_use]
 pub fn decision_issue(marker: &str, about: &str, run_url: Option<&str>) -> (String, String) {
-    let title = format!("Waits for a person: {}", figures::clip(about.lines().next().unwrap_or_default(), 80));
+    let title = format!(
+        "Waits for a person: {}",
+        figures::clip(about.lines().next().unwrap_or_default(), 80)
+    );
     let by = sections::written_by(None, run_url);
     let body = format!(
-        "{marker}\n{by} A run that no issue or pull request started needs a decision: the comments below say which, and how it is made. \
-         Close this issue when nothing waits here any more."
+        "{marker}\n{by} A run that no issue or pull request started needs a decision: the \
+         comments below say which, and how it is made. Close this issue when nothing waits here \
+         any more."
     );
     (title, body)
 }
 
 fn asked(facts: &CommentFacts<'_>) -> String {
-    facts.requested_by.map_or_else(String::new, |login| format!("Asked by {}.", code(&figures::clip(login, 60))))
+    facts
+        .requested_by
+        .map_or_else(String::new, |login| format!("Asked by {}.", code(&figures::clip(login, 60))))
 }
 
 fn landed(outcome: &Outcome, landing: Landing<'_>) -> String {
     let changes = figures::changes(&outcome.changes);
-    let sentence = |why: &str| if why.is_empty() { String::new() } else { format!(": {}", inline(&figures::clip(why, 400))) };
+    let sentence = |why: &str| {
+        if why.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", inline(&figures::clip(why, 400)))
+        }
+    };
     match landing {
         Landing::Nowhere(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
-        Landing::Nowhere(why) => format!("The change ({changes}) was not published{}.", sentence(why)),
+        Landing::Nowhere(why) => {
+            format!("The change ({changes}) was not published{}.", sentence(why))
+        }
         Landing::PullRequest { number, url, branch, draft } => {
             let kind = if draft { "Draft pull request" } else { "Pull request" };
-            format!("{kind} [#{number}]({}) from {} ({changes}).", sections::address(url), code(branch))
+            format!(
+                "{kind} [#{number}]({}) from {} ({changes}).",
+                sections::address(url),
+                code(branch)
+            )
         }
-        Landing::Commit { id, branch } => format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch)),
+        Landing::Commit { id, branch } => {
+            format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch))
+        }
         Landing::Review { url, comments } => {
-            let change =
-                if outcome.changes.is_empty() { String::new() } else { format!(": the change ({changes}) is suggested there, not pushed") };
-            format!("[Review]({}) with {}{change}.", sections::address(url), figures::count(comments, "comment"))
+            let change = if outcome.changes.is_empty() {
+                String::new()
+            } else {
+                format!(": the change ({changes}) is suggested there, not pushed")
+            };
+            format!(
+                "[Review]({}) with {}{change}.",
+                sections::address(url),
+                figures::count(comments, "comment")
+            )
         }
         Landing::Diff(_) if outcome.changes.is_empty() => "No file was changed.".to_owned(),
-        Landing::Diff(why) => format!("The change ({changes}) is below as a diff{}.", sentence(why)),
+        Landing::Diff(why) => {
+            format!("The change ({changes}) is below as a diff{}.", sentence(why))
+        }
     }
 }
 
 /// What a person can do next, where the word alone does not say it.
 fn how_to_go_on(facts: &CommentFacts<'_>, outcome: &Outcome) -> String {
     match outcome.word {
-        OutcomeWord::NeedsInput => decide(facts, outcome.question.as_ref().map(|question| (question.id.as_str(), false)), outcome),
-        OutcomeWord::OnHold => decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome),
-        OutcomeWord::BudgetExhausted => "The limits are in the policy's `budget`; what was done so far is kept as shown here.".to_owned(),
+        OutcomeWord::NeedsInput => decide(
+            facts,
+            outcome.question.as_ref().map(|question| (question.id.as_str(), false)),
+            outcome,
+        ),
+        OutcomeWord::OnHold => {
+            decide(facts, outcome.held.as_ref().map(|held| (held.id.as_str(), true)), outcome)
+        }
+        OutcomeWord::BudgetExhausted => "The limits are in the policy's `budget`; what was done \
+                                         so far is kept as shown here."
+            .to_owned(),
         OutcomeWord::Done
         | OutcomeWord::NothingToDo
         | OutcomeWord::Refused
@@ -205,20 +264,28 @@ fn decide(facts: &CommentFacts<'_>, waits: Option<(&str, bool)>, outcome: &Outco
         (Decide::Nowhere(why), _) => format!("The run cannot go on here: {}.", inline(why)),
         (_, None) => String::new(),
         (Decide::Comment { prefix, .. }, Some((id, true))) => format!(
-            "A comment decides: {} performs exactly this call, once, and the run goes on; {} tells the model no.",
+            "A comment decides: {} performs exactly this call, once, and the run goes on; {} \
+             tells the model no.",
             code(&format!("{prefix} approve {id}")),
             code(&format!("{prefix} deny {id} reason"))
         ),
         (Decide::Comment { prefix, .. }, Some((id, false))) => {
-            format!("Answer by a comment, and the run goes on: {}.", code(&format!("{prefix} answer {id} your words")))
+            format!(
+                "Answer by a comment, and the run goes on: {}.",
+                code(&format!("{prefix} answer {id} your words"))
+            )
         }
         (Decide::CommandLine, Some((id, true))) => {
             format!(
-                "Decide with `locum session approve {session} {id}` or `locum session deny {session} {id}`, then `locum session resume {session}`."
+                "Decide with `locum session approve {session} {id}` or `locum session deny \
+                 {session} {id}`, then `locum session resume {session}`."
             )
         }
         (Decide::CommandLine, Some((id, false))) => {
-            format!("Answer with `locum session answer {session} {id} TEXT`, then `locum session resume {session}`.")
+            format!(
+                "Answer with `locum session answer {session} {id} TEXT`, then `locum session \
+                 resume {session}`."
+            )
         }
     }
 }
@@ -237,15 +304,28 @@ mod tests {
         let marker = marker("progress", &[("comment", "7")]);
         let budget = Budget::default();
         let run_url = Some("https://github.com/octo/repo/actions/runs/1");
-        let decide = Decide::Comment { prefix: "/locum", marker: "<!-- locum:v1 kind=session commit=1 -->" };
-        check(&CommentFacts { marker: &marker, mode: "orchestrator", requested_by: Some("octocat"), run_url, budget: &budget, decide });
+        let decide =
+            Decide::Comment { prefix: "/locum", marker: "<!-- locum:v1 kind=session commit=1 -->" };
+        check(&CommentFacts {
+            marker: &marker,
+            mode: "orchestrator",
+            requested_by: Some("octocat"),
+            run_url,
+            budget: &budget,
+            decide,
+        });
     }
 
     #[test]
     fn shows_progress() {
         with_facts(|facts| {
             let outcome = sample::outcome();
-            let state = Progress { tasks: outcome.tasks, todos: outcome.todos, spent: outcome.spent, spent_is_estimate: true };
+            let state = Progress {
+                tasks: outcome.tasks,
+                todos: outcome.todos,
+                spent: outcome.spent,
+                spent_is_estimate: true,
+            };
             insta::assert_snapshot!(progress(facts, &state));
         });
     }
@@ -253,25 +333,56 @@ mod tests {
     #[test]
     fn shows_how_it_ended() {
         with_facts(|facts| {
-            let pull_request =
-                Landing::PullRequest { number: 12, url: "https://github.com/octo/repo/pull/12", branch: "locum/issue-7-fix", draft: true };
-            insta::assert_snapshot!("ended_with_pull_request", ended(facts, &sample::outcome(), pull_request));
+            let pull_request = Landing::PullRequest {
+                number: 12,
+                url: "https://github.com/octo/repo/pull/12",
+                branch: "locum/issue-7-fix",
+                draft: true,
+            };
+            insta::assert_snapshot!(
+                "ended_with_pull_request",
+                ended(facts, &sample::outcome(), pull_request)
+            );
             insta::assert_snapshot!(
                 "ended_with_diff",
-                ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"))
+                ended(
+                    facts,
+                    &sample::outcome(),
+                    Landing::Diff("the pull request comes from a fork")
+                )
             );
-            insta::assert_snapshot!("ended_with_question", ended(facts, &sample::question(), Landing::Nowhere("")));
-            insta::assert_snapshot!("ended_on_hold", ended(facts, &sample::held(), Landing::Nowhere("")));
+            insta::assert_snapshot!(
+                "ended_with_question",
+                ended(facts, &sample::question(), Landing::Nowhere(""))
+            );
+            insta::assert_snapshot!(
+                "ended_on_hold",
+                ended(facts, &sample::held(), Landing::Nowhere(""))
+            );
         });
     }
 
     #[test]
     fn hostile_text_neither_breaks_the_structure_nor_the_limit() {
         with_facts(|facts| {
-            for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- locum:v1 kind=progress comment=7 -->\n", "🦀"] {
-                for outcome in [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)] {
+            for filler in [
+                "</details>\n",
+                "```\n",
+                "`",
+                "<",
+                "\u{200b}",
+                "<!-- locum:v1 kind=progress comment=7 -->\n",
+                "🦀",
+            ] {
+                for outcome in
+                    [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)]
+                {
                     let body = ended(facts, &outcome, Landing::Diff(""));
-                    assert!(figures::width(&body) <= 60_000, "{filler:?}: {}", figures::width(&body));
+                    assert!(
+                        figures::width(&body) <= 60_000,
+                        "{filler:?}: {}",
+                        figures::width(&body)
+                    );
                     assert!(body.starts_with(facts.marker), "{filler:?}");
                     assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
                 }
@@ -283,15 +394,38 @@ mod tests {
     fn the_sanitiser_leaves_the_structure_alone() {
         with_facts(|facts| {
             let rules = TextRules {
-                markers: vec![facts.marker.to_owned(), "<!-- locum:v1 kind=session commit=1 -->".to_owned()],
+                markers: vec![
+                    facts.marker.to_owned(),
+                    "<!-- locum:v1 kind=session commit=1 -->".to_owned(),
+                ],
                 prefix: "/locum".to_owned(),
                 ..TextRules::default()
             };
-            let body = ended(facts, &sample::outcome(), Landing::Diff("the pull request comes from a fork"));
+            let body = ended(
+                facts,
+                &sample::outcome(),
+                Landing::Diff("the pull request comes from a fork"),
+            );
             assert_eq!(sanitise::markdown(&body, &rules, &Redactor::default()), body);
-            for filler in ["</details>\n", "```\n", "`", "<", "\u{200b}", "<!-- x -->\n", "@octocat ", "closes #1\n", "/locum code x\n"] {
-                for outcome in [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)] {
-                    let published = sanitise::markdown(&ended(facts, &outcome, Landing::Diff("")), &rules, &Redactor::default());
+            for filler in [
+                "</details>\n",
+                "```\n",
+                "`",
+                "<",
+                "\u{200b}",
+                "<!-- x -->\n",
+                "@octocat ",
+                "closes #1\n",
+                "/locum code x\n",
+            ] {
+                for outcome in
+                    [sample::filled_with(filler, 40_000), sample::held_filled_with(filler, 40_000)]
+                {
+                    let published = sanitise::markdown(
+                        &ended(facts, &outcome, Landing::Diff("")),
+                        &rules,
+                        &Redactor::default(),
+                    );
                     assert!(figures::width(&published) <= sanitise::BODY_LIMIT_CHARS, "{filler:?}");
                     assert!(published.starts_with(facts.marker), "{filler:?}");
                     assert_eq!(open_folds_after(&published), 0, "{filler:?}\n{published}");
@@ -306,7 +440,10 @@ mod tests {
             let outcome = sample::with_diff_lines(20_000);
             let body = ended(facts, &outcome, Landing::Diff(""));
             assert!(figures::width(&body) <= 60_000);
-            assert!(body.contains("Shortened: the first ") && body.contains(&outcome.summary), "{body}");
+            assert!(
+                body.contains("Shortened: the first ") && body.contains(&outcome.summary),
+                "{body}"
+            );
             assert!(!ended(facts, &sample::outcome(), Landing::Diff("")).contains("Shortened"));
         });
     }
@@ -320,7 +457,10 @@ mod tests {
                 (OutcomeWord::TimedOut, "**locum: stopped, out of time**"),
             ] {
                 let outcome = crate::session::outcome::Outcome { word, ..sample::outcome() };
-                assert!(ended(facts, &outcome, Landing::Nowhere("")).contains(expected), "{word:?}");
+                assert!(
+                    ended(facts, &outcome, Landing::Nowhere("")).contains(expected),
+                    "{word:?}"
+                );
             }
         });
     }
@@ -332,12 +472,22 @@ mod tests {
         for line in body.lines() {
             let ticks: String = line.chars().take_while(|letter| *letter == '`').collect();
             match &fence {
-                Some(closing) if line.trim_end() == *closing || (ticks.len() > closing.len() && line.trim_end() == ticks) => fence = None,
+                Some(closing)
+                    if line.trim_end() == *closing
+                        || (ticks.len() > closing.len() && line.trim_end() == ticks) =>
+                {
+                    fence = None
+                }
                 Some(_) => {}
-                None if ticks.len() >= 3 && !line[ticks.len()..].contains('`') => fence = Some(ticks),
+                None if ticks.len() >= 3 && !line[ticks.len()..].contains('`') => {
+                    fence = Some(ticks)
+                }
                 None if line.starts_with("<details>") => open += 1,
                 None if line == "</details>" => open -= 1,
-                None => assert!(!line.starts_with('<') || line.starts_with("<!-- locum:v1 kind="), "{line}"),
+                None => assert!(
+                    !line.starts_with('<') || line.starts_with("<!-- locum:v1 kind="),
+                    "{line}"
+                ),
             }
         }
         if fence.is_some() { 99 } else { open }

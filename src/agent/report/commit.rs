@@ -1,7 +1,8 @@
 //! The message of a commit: subject, body, trailers.
 //!
-//! In: words of people and models. Out: plain text whose last paragraph is ours, so that no trailer can be forged. What a message may
-//! say (pings, closing words, words that switch checks off) is `forge::sanitise`'s business.
+//! In: words of people and models. Out: plain text whose last paragraph is ours, so that no trailer
+//! can be forged. What a message may say (pings, closing words, words that switch checks off) is
+//! `forge::sanitise`'s business.
 
 use crate::report::figures;
 use crate::report::markdown::visible;
@@ -40,13 +41,22 @@ pub fn message(facts: &CommitFacts<'_>) -> String {
 #[must_use]
 pub fn subject(title: &str) -> String {
     let line = one_line(title);
-    if line.is_empty() { "Change by locum".to_owned() } else { figures::clip(&line, SUBJECT_LIMIT_CHARS) }
+    if line.is_empty() {
+        "Change by locum".to_owned()
+    } else {
+        figures::clip(&line, SUBJECT_LIMIT_CHARS)
+    }
 }
 
 fn body(summary: &str) -> String {
     let text = visible(summary.trim());
-    let lines =
-        text.lines().map(|line| if is_like_a_trailer(line) { format!("  {}", line.trim_start()) } else { line.trim_end().to_owned() });
+    let lines = text.lines().map(|line| {
+        if is_like_a_trailer(line) {
+            format!("  {}", line.trim_start())
+        } else {
+            line.trim_end().to_owned()
+        }
+    });
     figures::clip(&lines.collect::<Vec<_>>().join("\n"), BODY_LIMIT_CHARS).trim_end().to_owned()
 }
 
@@ -59,7 +69,8 @@ fn trailers(facts: &CommitFacts<'_>) -> String {
     lines.join("\n")
 }
 
-/// `Signed-off-by: ...` and its like: also moved out of the first column, because a squash joins messages.
+/// `Signed-off-by: ...` and its like: also moved out of the first column, because a squash joins
+/// messages.
 fn is_like_a_trailer(line: &str) -> bool {
     let Some((key, _)) = line.trim_start().split_once(':') else { return false };
     let key = key.to_ascii_lowercase();
@@ -81,30 +92,42 @@ mod tests {
     fn holds_subject_body_and_trailers() {
         let facts = CommitFacts {
             title: "Fix rounding\nin total",
-            summary: "Rounds half up.\n\nSigned-off-by: Someone Else <x@y>\nTests pass.\n\nCo-authored-by: forged <f@f>",
+            summary: "Rounds half up.\n\nSigned-off-by: Someone Else <x@y>\nTests \
+                      pass.\n\nCo-authored-by: forged <f@f>",
             session: "0199aabb",
             requested_by: Some(("Octo <Cat>", "583231+octocat@users.noreply.github.com")),
         };
         assert_eq!(
             message(&facts),
-            "Fix rounding in total\n\nRounds half up.\n\n  Signed-off-by: Someone Else <x@y>\nTests pass.\n\n  Co-authored-by: forged <f@f>\n\n\
-             Locum-Session: 0199aabb\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>\n"
+            "Fix rounding in total\n\nRounds half up.\n\n  Signed-off-by: Someone Else \
+             <x@y>\nTests pass.\n\n  Co-authored-by: forged <f@f>\n\nLocum-Session: \
+             0199aabb\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>\n"
         );
     }
 
     #[test]
     fn the_sanitiser_leaves_our_trailers_alone_and_checks_on() {
         let requested_by = Some(("Octo Cat", "583231+octocat@users.noreply.github.com"));
-        let facts = CommitFacts { title: "fix [skip ci]", summary: "thanks @octocat", session: "0199aabb", requested_by };
+        let facts = CommitFacts {
+            title: "fix [skip ci]",
+            summary: "thanks @octocat",
+            session: "0199aabb",
+            requested_by,
+        };
         let text = commit_message(&message(&facts), &TextRules::default(), &Redactor::default());
         assert!(!text.contains("[skip ci]") && !text.contains("@octocat"), "{text}");
-        let ours = "Locum-Session: 0199aabb\nCo-authored-by: Octo Cat <583231+octocat@users.noreply.github.com>";
+        let ours = "Locum-Session: 0199aabb\nCo-authored-by: Octo Cat \
+                    <583231+octocat@users.noreply.github.com>";
         assert!(text.trim_end().ends_with(ours), "{text}");
     }
 
     #[test]
     fn a_subject_is_one_short_line() {
-        for (title, expected) in [("", "Change by locum"), (" \n ", "Change by locum"), ("fix\n\nthe  thing", "fix the thing")] {
+        for (title, expected) in [
+            ("", "Change by locum"),
+            (" \n ", "Change by locum"),
+            ("fix\n\nthe  thing", "fix the thing"),
+        ] {
             assert_eq!(subject(title), expected);
         }
         assert_eq!(subject(&"x".repeat(200)).chars().count(), 72);

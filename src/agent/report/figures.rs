@@ -36,7 +36,8 @@ pub fn tokens(number: u64) -> String {
     }
 }
 
-/// Returns tokens: `12.3k tokens in (8.0k cached, 1.0k written to the cache), 1.2k out (300 reasoning)`.
+/// Returns tokens: `12.3k tokens in (8.0k cached, 1.0k written to the cache), 1.2k out (300
+/// reasoning)`.
 #[must_use]
 pub fn usage(usage: Usage) -> String {
     let part = |number: u64, what: &str| (number > 0).then(|| format!("{} {what}", tokens(number)));
@@ -44,7 +45,8 @@ pub fn usage(usage: Usage) -> String {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     };
-    let input = of([part(usage.cached_read, "cached"), part(usage.cached_write, "written to the cache")]);
+    let input =
+        of([part(usage.cached_read, "cached"), part(usage.cached_write, "written to the cache")]);
     let output = of([part(usage.reasoning, "reasoning"), None]);
     format!("{} tokens in{input}, {} out{output}", tokens(usage.input), tokens(usage.output))
 }
@@ -131,9 +133,9 @@ pub fn rule(verdict: &Verdict) -> Option<String> {
 /// Returns files and lines of a change: `2 files, +10 −3`.
 #[must_use]
 pub fn changes(changes: &[FileChange]) -> String {
-    let (added, removed) = changes
-        .iter()
-        .fold((0_u64, 0_u64), |(added, removed), change| (added + u64::from(change.added), removed + u64::from(change.removed)));
+    let (added, removed) = changes.iter().fold((0_u64, 0_u64), |(added, removed), change| {
+        (added + u64::from(change.added), removed + u64::from(change.removed))
+    });
     format!("{}, +{added} −{removed}", count(changes.len(), "file"))
 }
 
@@ -216,7 +218,8 @@ impl RefusedRule<'_> {
     }
 }
 
-/// Counts what refused and held calls of a run, the one that waits included: by rule; where no rule spoke, by reason. In order of the first time.
+/// Counts what refused and held calls of a run, the one that waits included: by rule; where no rule
+/// spoke, by reason. In order of the first time.
 #[must_use]
 pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
     let refused = outcome.refusals.iter().flat_map(|call| &call.refusal.verdicts);
@@ -232,7 +235,8 @@ pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
             count: 1,
         };
         let same = |known: &&mut RefusedRule<'_>| {
-            let by_rule = (known.decision, known.rule, known.file, known.line) == (row.decision, row.rule, row.file, row.line);
+            let by_rule = (known.decision, known.rule, known.file, known.line)
+                == (row.decision, row.rule, row.file, row.line);
             by_rule && (row.rule.is_some() || known.reason == row.reason)
         };
         match rows.iter_mut().find(same) {
@@ -266,15 +270,25 @@ mod tests {
 
     #[test]
     fn figures_are_short_and_never_wrong() {
-        for (number, expected) in [(0, "0"), (999, "999"), (12_345, "12.3k"), (99_999, "99.9k"), (450_000, "450k"), (1_234_567, "1.23M")] {
+        for (number, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (12_345, "12.3k"),
+            (99_999, "99.9k"),
+            (450_000, "450k"),
+            (1_234_567, "1.23M"),
+        ] {
             assert_eq!(tokens(number), expected);
         }
         for (seconds, expected) in [(8, "8s"), (92, "1m 32s"), (7500, "2h 05m")] {
             assert_eq!(duration(seconds), expected);
         }
-        for (usd, is_estimate, expected) in
-            [(0.0, false, "$0.00"), (0.0042, false, "$0.0042"), (0.314, false, "$0.31"), (12.0, true, "about $12.00")]
-        {
+        for (usd, is_estimate, expected) in [
+            (0.0, false, "$0.00"),
+            (0.0042, false, "$0.0042"),
+            (0.314, false, "$0.31"),
+            (12.0, true, "about $12.00"),
+        ] {
             assert_eq!(money(usd, is_estimate), expected);
         }
         for (input, cached_read, cached_write, reasoning, expected) in [
@@ -283,9 +297,15 @@ mod tests {
             (10, 4, 3, 0, "10 tokens in (4 cached, 3 written to the cache), 5 out"),
             (10, 0, 3, 0, "10 tokens in (3 written to the cache), 5 out"),
         ] {
-            assert_eq!(usage(Usage { input, output: 5, cached_read, cached_write, reasoning }), expected);
+            assert_eq!(
+                usage(Usage { input, output: 5, cached_read, cached_write, reasoning }),
+                expected
+            );
         }
-        assert_eq!((count(1, "file"), count(0, "reply")), ("1 file".to_owned(), "0 replies".to_owned()));
+        assert_eq!(
+            (count(1, "file"), count(0, "reply")),
+            ("1 file".to_owned(), "0 replies".to_owned())
+        );
         assert_eq!((clip("äöü", 3), clip("äöü", 2)), ("äöü".to_owned(), "ä…".to_owned()));
     }
 }

@@ -1,11 +1,15 @@
 //! The outcome for programs: a JSON object whose keys are only ever added to.
 //!
-//! In: an outcome, the exit code, what was published. Out: [`Report`], ready to be serialised. Texts are as the session has them.
+//! In: an outcome, the exit code, what was published. Out: [`Report`], ready to be serialised.
+//! Texts are as the session has them.
 
 use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
-use crate::session::outcome::{ApprovedCall, Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{
+    ApprovedCall, Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall,
+    TaskReport,
+};
 use crate::tools::Todo;
 use locum_forge::posts::Receipt;
 use locum_policy::budget::Spent;
@@ -264,7 +268,8 @@ impl<'a> VerdictReport<'a> {
 
 impl<'a> CommandEnd<'a> {
     fn new(report: &'a CommandReport) -> Self {
-        let nothing = Self { command: &report.command, exit_code: None, signal: None, timed_out: false };
+        let nothing =
+            Self { command: &report.command, exit_code: None, signal: None, timed_out: false };
         match report.exit {
             Exit::Code(code) => Self { exit_code: Some(code), ..nothing },
             Exit::Signal(signal) => Self { signal: Some(signal), ..nothing },
@@ -292,7 +297,11 @@ impl SpentReport {
     #[must_use]
     pub fn new(spent: &Spent, is_estimate: bool) -> Self {
         let Spent { turns, tool_calls, usage, cost_usd, seconds, .. } = *spent;
-        Self { charged: ChargedReport::new(&Charged { turns, usage, cost_usd, is_estimate }), tool_calls, seconds }
+        Self {
+            charged: ChargedReport::new(&Charged { turns, usage, cost_usd, is_estimate }),
+            tool_calls,
+            seconds,
+        }
     }
 }
 

@@ -1,6 +1,8 @@
-//! A run as it happens, one line an event: tasks, decisions with rule and line, results of commands.
+//! A run as it happens, one line an event: tasks, decisions with rule and line, results of
+//! commands.
 //!
-//! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours, no control characters.
+//! In: an event. Out: lines for a terminal, or nothing for events people do not follow. No colours,
+//! no control characters.
 
 use crate::report::figures;
 use crate::report::markdown::visible;
@@ -19,7 +21,8 @@ const WORD_BYTES: usize = 10;
 /// Longest line shown, in characters.
 const LINE_LIMIT_CHARS: usize = 160;
 
-/// Returns the lines for an event, without line ends, given the state it led to. What happens in a task that works beside others says in which.
+/// Returns the lines for an event, without line ends, given the state it led to. What happens in a
+/// task that works beside others says in which.
 #[must_use]
 pub fn lines(event: &Event, state: &State) -> Vec<String> {
     let apart = event.task().filter(|task| state.tree_owner(*task).is_some());
@@ -33,7 +36,9 @@ pub fn lines(event: &Event, state: &State) -> Vec<String> {
 /// Puts the task into a line that does not begin with one.
 fn of_task(task: TaskId, line: String) -> String {
     match line.split_at_checked(WORD_BYTES).filter(|(word, _)| word.starts_with("  ")) {
-        Some((word, rest)) => figures::clip(&format!("{word}[task {task}] {rest}"), LINE_LIMIT_CHARS),
+        Some((word, rest)) => {
+            figures::clip(&format!("{word}[task {task}] {rest}"), LINE_LIMIT_CHARS)
+        }
         None => line,
     }
 }
@@ -41,22 +46,44 @@ fn of_task(task: TaskId, line: String) -> String {
 fn lines_of(event: &Event) -> Vec<String> {
     match event {
         Event::Started(start) => {
-            vec![format!("session {} · base {} · policy {}", start.id, short(&start.base.0), short(&start.policy_hash))]
+            vec![format!(
+                "session {} · base {} · policy {}",
+                start.id,
+                short(&start.base.0),
+                short(&start.policy_hash)
+            )]
         }
         Event::Resumed => vec!["resumed".to_owned()],
-        Event::TaskStarted { task, mode, message, .. } => vec![format!("task {task} · {mode} · {}", one_line(message))],
-        Event::Replied { reply, .. } if !reply.text.trim().is_empty() => vec![format!("  says    {}", one_line(&reply.text))],
-        Event::Judged { approval: Some(yes), verdicts, .. } => {
-            verdicts.iter().map(verdict_line).chain([one_line(&format!("  yes     {} approved hold {}", yes.by, yes.hold))]).collect()
+        Event::TaskStarted { task, mode, message, .. } => {
+            vec![format!("task {task} · {mode} · {}", one_line(message))]
         }
+        Event::Replied { reply, .. } if !reply.text.trim().is_empty() => {
+            vec![format!("  says    {}", one_line(&reply.text))]
+        }
+        Event::Judged { approval: Some(yes), verdicts, .. } => verdicts
+            .iter()
+            .map(verdict_line)
+            .chain([one_line(&format!("  yes     {} approved hold {}", yes.by, yes.hold))])
+            .collect(),
         Event::Decided { decision, .. } => vec![one_line(&transcript::decided(decision))],
-        Event::Judged { verdicts, .. } => verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect(),
-        Event::Answered { observation, refusal, .. } => {
-            let refused = refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
-            refused.chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit)))).collect()
+        Event::Judged { verdicts, .. } => {
+            verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect()
         }
-        Event::Consulted { expert, answer, .. } => vec![one_line(&format!("  expert  {expert} · {answer}"))],
-        Event::Painted { painting, .. } => vec![one_line(&format!("  picture {} · {}", painting.by, transcript::painted(painting)))],
+        Event::Answered { observation, refusal, .. } => {
+            let refused =
+                refusal.iter().flat_map(|refusal| refusal.verdicts.iter().map(verdict_line));
+            refused
+                .chain(observation.exit.map(|exit| format!("  exit    {}", exit_words(exit))))
+                .collect()
+        }
+        Event::Consulted { expert, answer, .. } => {
+            vec![one_line(&format!("  expert  {expert} · {answer}"))]
+        }
+        Event::Painted { painting, .. } => vec![one_line(&format!(
+            "  picture {} · {}",
+            painting.by,
+            transcript::painted(painting)
+        ))],
         Event::ReplyLost { task, usage, .. } => {
             vec![format!("task {task} · a reply broke off · about {} tokens lost", usage.total())]
         }
@@ -64,12 +91,19 @@ fn lines_of(event: &Event) -> Vec<String> {
             let how = if *how == Shortening::Condensed { "condensed" } else { "left out" };
             vec![format!("task {task} · the first {left_out} messages {how}")]
         }
-        Event::Forked { task, calls, .. } => vec![format!("task {task} · {} sub-tasks beside each other", calls.len())],
+        Event::Forked { task, calls, .. } => {
+            vec![format!("task {task} · {} sub-tasks beside each other", calls.len())]
+        }
         Event::Brought { task, taken, conflicts, kept } => vec![match kept {
             None => format!("task {task} · {} taken over", counted(taken.len(), "file")),
-            Some(kept) => one_line(&format!("task {task} · not taken over, {} · kept on {kept}", counted(conflicts.len(), "conflict"))),
+            Some(kept) => one_line(&format!(
+                "task {task} · not taken over, {} · kept on {kept}",
+                counted(conflicts.len(), "conflict")
+            )),
         }],
-        Event::ModeSwitched { task, from, to, reason, .. } => vec![format!("task {task} · {from} → {to} · {}", one_line(reason))],
+        Event::ModeSwitched { task, from, to, reason, .. } => {
+            vec![format!("task {task} · {from} → {to} · {}", one_line(reason))]
+        }
         Event::TaskEnded { task, result, completed } => {
             let word = if *completed { "completed" } else { "ended" };
             vec![format!("task {task} {word} · {}", one_line(result))]
@@ -90,7 +124,8 @@ fn is_news(verdict: &Verdict) -> bool {
     verdict.decision == Decision::Allow && verdict.intent != Intent::Session.to_string()
 }
 
-/// Returns a verdict as one line: decision, intent, and the rule with its place, or the guard's reason.
+/// Returns a verdict as one line: decision, intent, and the rule with its place, or the guard's
+/// reason.
 #[must_use]
 pub fn verdict_line(verdict: &Verdict) -> String {
     let decision = match verdict.decision {
@@ -99,8 +134,12 @@ pub fn verdict_line(verdict: &Verdict) -> String {
         Decision::Deny => "deny",
     };
     let why = match verdict.rule() {
-        Some(rule) if rule.line == 0 => format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason()),
-        Some(rule) => format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason()),
+        Some(rule) if rule.line == 0 => {
+            format!("{} {} · {}", rule.origin, rule.pattern, verdict.reason())
+        }
+        Some(rule) => {
+            format!("{}:{} {} · {}", rule.origin, rule.line, rule.pattern, verdict.reason())
+        }
         None => verdict.reason(),
     };
     one_line(&format!("  {decision:<5}   {:<38} {why}", verdict.intent))
@@ -135,7 +174,11 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn verdict(decision: Decision) -> Verdict {
-        let rule = RuleRef { pattern: "command(cargo add:*)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 21 };
+        let rule = RuleRef {
+            pattern: "command(cargo add:*)".to_owned(),
+            origin: ".locum/policy.yml".to_owned(),
+            line: 21,
+        };
         Verdict {
             decision,
             intent: "command(cargo add regex)".to_owned(),
@@ -147,7 +190,8 @@ mod tests {
     fn shows_rule_line_and_reason() {
         assert_eq!(
             verdict_line(&verdict(Decision::Deny)),
-            "  deny    command(cargo add regex)               .locum/policy.yml:21 command(cargo add:*) · new dependencies need a person"
+            "  deny    command(cargo add regex)               .locum/policy.yml:21 command(cargo \
+             add:*) · new dependencies need a person"
         );
     }
 

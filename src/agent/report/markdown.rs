@@ -1,17 +1,18 @@
-//! Pieces of Markdown that keep foreign text where it was put: nothing a model or a person wrote can end a fence, open a fold,
-//! hide what follows or pass for a marker.
+//! Pieces of Markdown that keep foreign text where it was put: nothing a model or a person wrote
+//! can end a fence, open a fold, hide what follows or pass for a marker.
 //!
-//! In: any text. Out: GitHub Markdown. What may be *said* (pings, links, secrets) is `forge::sanitise`'s business; this file keeps
-//! the structure around it.
+//! In: any text. Out: GitHub Markdown. What may be *said* (pings, links, secrets) is
+//! `forge::sanitise`'s business; this file keeps the structure around it.
 
 use std::fmt::Write;
 
 use locum_base::secret::view::is_invisible;
 
-/// Returns Markdown by a model or a person so that it ends where it should: fences it opened are closed, HTML in it is shown as
-/// text. Code spans and top-level fences keep their `<`.
+/// Returns Markdown by a model or a person so that it ends where it should: fences it opened are
+/// closed, HTML in it is shown as text. Code spans and top-level fences keep their `<`.
 ///
-/// The reading is stricter than Markdown's own: whatever could be read in two ways is taken as no code, and escaped.
+/// The reading is stricter than Markdown's own: whatever could be read in two ways is taken as no
+/// code, and escaped.
 #[must_use]
 pub fn contained(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 16);
@@ -45,7 +46,8 @@ pub fn contained(text: &str) -> String {
     result
 }
 
-/// Returns foreign text for use inside one line: no line breaks, no HTML, no list or heading of its own.
+/// Returns foreign text for use inside one line: no line breaks, no HTML, no list or heading of its
+/// own.
 #[must_use]
 pub fn inline(text: &str) -> String {
     let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -72,19 +74,28 @@ pub fn fenced(text: &str, language: &str) -> String {
     format!("{fence}{language}\n{text}{gap}{fence}")
 }
 
-/// Returns a fold: one visible line, the rest on request. `body` is Markdown that is contained already.
+/// Returns a fold: one visible line, the rest on request. `body` is Markdown that is contained
+/// already.
 #[must_use]
 pub fn fold(title: &str, body: &str) -> String {
-    format!("<details><summary>{}</summary>\n\n{}\n\n</details>", escape_html(&visible(title).replace('\n', " ")), body.trim_end())
+    format!(
+        "<details><summary>{}</summary>\n\n{}\n\n</details>",
+        escape_html(&visible(title).replace('\n', " ")),
+        body.trim_end()
+    )
 }
 
-/// Returns the hidden first line by which a comment is found again: `<!-- locum:v1 kind=progress comment=7 -->`. Keys are ours;
-/// values keep only letters, digits and `.:/_-`, so that none can end the line or add a key.
+/// Returns the hidden first line by which a comment is found again: `<!-- locum:v1 kind=progress
+/// comment=7 -->`. Keys are ours; values keep only letters, digits and `.:/_-`, so that none can
+/// end the line or add a key.
 #[must_use]
 pub fn marker(kind: &str, keys: &[(&str, &str)]) -> String {
     let mut result = format!("<!-- locum:v1 kind={kind}");
     for (key, value) in keys {
-        let value: String = value.chars().map(|letter| if is_marker_letter(letter) { letter } else { '_' }).collect();
+        let value: String = value
+            .chars()
+            .map(|letter| if is_marker_letter(letter) { letter } else { '_' })
+            .collect();
         // NOTE: `--` would end an HTML comment; writing to a String cannot fail.
         let _ = write!(result, " {key}={}", value.replace("--", "-_"));
     }
@@ -92,7 +103,8 @@ pub fn marker(kind: &str, keys: &[(&str, &str)]) -> String {
     result
 }
 
-/// Returns text in which nothing hides: one kind of line end, tabs kept, any other control or invisible character spelled out.
+/// Returns text in which nothing hides: one kind of line end, tabs kept, any other control or
+/// invisible character spelled out.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
@@ -104,7 +116,8 @@ pub fn visible(text: &str) -> String {
                 result.push('\n');
             }
             '\n' | '\t' => result.push(letter),
-            // Kept after letters and signs, where it chooses the picture of an emoji; never where it could split a fence.
+            // Kept after letters and signs, where it chooses the picture of an emoji; never where
+            // it could split a fence.
             '\u{fe0f}' if !result.ends_with(['`', '~', '<', ' ', '\n']) => result.push(letter),
             letter if is_hidden(letter) => {
                 let _ = write!(result, "(U+{:04X})", u32::from(letter));
@@ -115,16 +128,20 @@ pub fn visible(text: &str) -> String {
     result
 }
 
-/// Control characters, and the characters Unicode calls ignorable: zero-width, bidirectional, variation, tags.
+/// Control characters, and the characters Unicode calls ignorable: zero-width, bidirectional,
+/// variation, tags.
 fn is_hidden(letter: char) -> bool {
-    letter.is_control() || is_invisible(letter) || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{fe0f}')
+    letter.is_control()
+        || is_invisible(letter)
+        || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{fe0f}')
 }
 
 fn is_marker_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '.' | ':' | '/' | '_' | '-')
 }
 
-/// A fence that starts in the first column: there it closes every list and quote before it, so that there is only one reading.
+/// A fence that starts in the first column: there it closes every list and quote before it, so that
+/// there is only one reading.
 struct Fence {
     letter: char,
     length: usize,
@@ -142,7 +159,9 @@ impl Fence {
         let rest = line.trim_start_matches(' ');
         let indent = line.len() - rest.len();
         let length = rest.chars().take_while(|letter| *letter == self.letter).count();
-        indent < 4 && length >= self.length && rest.get(length..).is_some_and(|tail| tail.trim_matches([' ', '\t']).is_empty())
+        indent < 4
+            && length >= self.length
+            && rest.get(length..).is_some_and(|tail| tail.trim_matches([' ', '\t']).is_empty())
     }
 
     fn text(&self) -> String {
@@ -150,7 +169,8 @@ impl Fence {
     }
 }
 
-/// Returns the byte ranges of a line's code spans, or `None` when there may be another reading of its backticks.
+/// Returns the byte ranges of a line's code spans, or `None` when there may be another reading of
+/// its backticks.
 fn code_spans(line: &str) -> Option<Vec<std::ops::Range<usize>>> {
     if !line.contains('`') {
         return Some(Vec::new());
@@ -254,13 +274,22 @@ mod tests {
 
     #[test]
     fn a_fold_shows_its_title_as_text() {
-        assert_eq!(fold("a </summary>\nb", "body\n"), "<details><summary>a &lt;/summary&gt; b</summary>\n\nbody\n\n</details>");
+        assert_eq!(
+            fold("a </summary>\nb", "body\n"),
+            "<details><summary>a &lt;/summary&gt; b</summary>\n\nbody\n\n</details>"
+        );
     }
 
     #[test]
     fn a_marker_holds_its_keys_and_nothing_else() {
-        assert_eq!(marker("progress", &[("comment", "7"), ("job", "docs")]), "<!-- locum:v1 kind=progress comment=7 job=docs -->");
-        assert_eq!(marker("x", &[("job", "a --> b key=1")]), "<!-- locum:v1 kind=x job=a_-___b_key_1 -->");
+        assert_eq!(
+            marker("progress", &[("comment", "7"), ("job", "docs")]),
+            "<!-- locum:v1 kind=progress comment=7 job=docs -->"
+        );
+        assert_eq!(
+            marker("x", &[("job", "a --> b key=1")]),
+            "<!-- locum:v1 kind=x job=a_-___b_key_1 -->"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Outcome to text. Pure: no clock, no environment, no effect.
 //!
-//! Texts may hold a model's words raw; they keep their structure whatever those words are, and pass `forge::sanitise` before they
-//! leave.
+//! Texts may hold a model's words raw; they keep their structure whatever those words are, and pass
+//! `forge::sanitise` before they leave.
 
 pub mod actions;
 pub mod branch;

@@ -1,4 +1,5 @@
-//! Title and body of a pull request: what was asked, the result, what was checked, what the policy said, what it closes.
+//! Title and body of a pull request: what was asked, the result, what was checked, what the policy
+//! said, what it closes.
 
 use crate::report::markdown::{inline, visible};
 use crate::report::{figures, sections};
@@ -39,30 +40,46 @@ pub fn title(words: &str) -> String {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    if line.is_empty() { "Change by locum".to_owned() } else { figures::clip(&line, TITLE_LIMIT_CHARS) }
+    if line.is_empty() {
+        "Change by locum".to_owned()
+    } else {
+        figures::clip(&line, TITLE_LIMIT_CHARS)
+    }
 }
 
 /// Returns the body.
 #[must_use]
 pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
-    let mut paragraphs = vec![format!("{}\n{}", facts.marker, opening(facts)), sections::result(&outcome.summary)];
+    let mut paragraphs =
+        vec![format!("{}\n{}", facts.marker, opening(facts)), sections::result(&outcome.summary)];
     paragraphs.push(format!("**Checked**\n\n{}", checked(facts.checks, &outcome.commands)));
     if !facts.notes.is_empty() {
-        let notes: Vec<String> =
-            facts.notes.iter().take(NOTE_LIMIT).map(|note| format!("- {}", inline(&figures::clip(note, 400)))).collect();
+        let notes: Vec<String> = facts
+            .notes
+            .iter()
+            .take(NOTE_LIMIT)
+            .map(|note| format!("- {}", inline(&figures::clip(note, 400))))
+            .collect();
         paragraphs.push(format!("**Notes**\n\n{}", notes.join("\n")));
     }
-    paragraphs.extend(facts.issue.map(|number| format!("{} #{number}", if facts.closes { "Closes" } else { "For" })));
+    paragraphs.extend(
+        facts
+            .issue
+            .map(|number| format!("{} #{number}", if facts.closes { "Closes" } else { "For" })),
+    );
     paragraphs.extend(sections::folds(outcome));
     sections::join(&paragraphs)
 }
 
 fn opening(facts: &PullRequestFacts<'_>) -> String {
-    format!("{} A person should read it before it is merged.", sections::written_by(facts.requested_by, facts.run_url))
+    format!(
+        "{} A person should read it before it is merged.",
+        sections::written_by(facts.requested_by, facts.run_url)
+    )
 }
 
-/// Says what ran and how it ended: the policy's own checks, else the last run of each command of the session, and says so when
-/// there was none at all.
+/// Says what ran and how it ended: the policy's own checks, else the last run of each command of
+/// the session, and says so when there was none at all.
 fn checked(checks: &[CommandReport], commands: &[CommandReport]) -> String {
     let mut last: Vec<&CommandReport> = Vec::new();
     for command in if checks.is_empty() { commands } else { checks } {
@@ -104,7 +121,14 @@ mod tests {
             notes: &["a draft, because `cargo test` ended with exit 1".to_owned()],
         };
         insta::assert_snapshot!("pull_request", body(&facts, &sample::outcome()));
-        let plain = PullRequestFacts { closes: false, requested_by: None, run_url: None, checks: &[], notes: &[], ..facts };
+        let plain = PullRequestFacts {
+            closes: false,
+            requested_by: None,
+            run_url: None,
+            checks: &[],
+            notes: &[],
+            ..facts
+        };
         insta::assert_snapshot!("pull_request_without_checks", body(&plain, &sample::question()));
     }
 
@@ -120,7 +144,10 @@ mod tests {
             notes: &[],
         };
         for filler in ["<", "`", "\u{200b}", "</details>\n"] {
-            assert!(body(&facts, &sample::filled_with(filler, 40_000)).chars().count() < 60_000, "{filler:?}");
+            assert!(
+                body(&facts, &sample::filled_with(filler, 40_000)).chars().count() < 60_000,
+                "{filler:?}"
+            );
         }
     }
 }

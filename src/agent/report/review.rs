@@ -1,7 +1,9 @@
-//! A review of a pull request: the changes of a run as suggestions on its lines, what it found as comments there, and the text above.
+//! A review of a pull request: the changes of a run as suggestions on its lines, what it found as
+//! comments there, and the text above.
 //!
-//! In: changes from the pull request's head, the result, the lines that can be commented on. Out: comments, and the changes that no
-//! suggestion can carry, which are told as a diff. A file is suggested whole or not at all.
+//! In: changes from the pull request's head, the result, the lines that can be commented on. Out:
+//! comments, and the changes that no suggestion can carry, which are told as a diff. A file is
+//! suggested whole or not at all.
 
 use crate::report::markdown::{contained, fenced, visible};
 use crate::report::{figures, sections};
@@ -49,17 +51,24 @@ pub fn suggestions(changes: &[FileChange], lines: &CommentableLines) -> Suggeste
     let mut found = Suggested::default();
     for change in changes {
         match suggested(change, lines) {
-            Some(comments) if found.comments.len() + comments.len() <= COMMENT_LIMIT => found.comments.extend(comments),
+            Some(comments) if found.comments.len() + comments.len() <= COMMENT_LIMIT => {
+                found.comments.extend(comments)
+            }
             Some(_) | None => found.rest.push(change.clone()),
         }
     }
     found
 }
 
-/// Returns what a result tells of lines that can be commented on: entries of lists that name `path:line` or `path:line-line`.
+/// Returns what a result tells of lines that can be commented on: entries of lists that name
+/// `path:line` or `path:line-line`.
 #[must_use]
 pub fn findings(summary: &str, lines: &CommentableLines) -> Vec<LineComment> {
-    entries(&visible(summary)).iter().filter_map(|entry| finding(entry, lines)).take(COMMENT_LIMIT).collect()
+    entries(&visible(summary))
+        .iter()
+        .filter_map(|entry| finding(entry, lines))
+        .take(COMMENT_LIMIT)
+        .collect()
 }
 
 /// Returns the review's text.
@@ -69,7 +78,10 @@ pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
     let mut paragraphs = vec![format!("{}\n{opening}", facts.marker)];
     let mut said = Vec::new();
     if facts.suggested > 0 {
-        said.push(format!("{} on the lines below", figures::count(facts.suggested, "suggested change")));
+        said.push(format!(
+            "{} on the lines below",
+            figures::count(facts.suggested, "suggested change")
+        ));
     }
     if facts.found > 0 {
         said.push(figures::count(facts.found, "comment"));
@@ -78,7 +90,10 @@ pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
         paragraphs.push(format!("{}. Nothing was pushed.", said.join(", ")));
     }
     if !facts.checks.is_empty() {
-        paragraphs.push(format!("**Checked with the changes made**\n\n{}", sections::commands(facts.checks)));
+        paragraphs.push(format!(
+            "**Checked with the changes made**\n\n{}",
+            sections::commands(facts.checks)
+        ));
     }
     if !rest.is_empty() {
         paragraphs.push("What cannot be suggested on lines of this pull request:".to_owned());
@@ -91,14 +106,22 @@ pub fn body(facts: &ReviewFacts<'_>, rest: &[FileChange]) -> String {
 fn suggested(change: &FileChange, lines: &CommentableLines) -> Option<Vec<LineComment>> {
     let path = change.path.as_str();
     let spans = lines.get(path)?;
-    if change.kind != ChangeKind::Modified || change.withheld || change.patch.lines().any(|line| line.starts_with("old mode ")) {
+    if change.kind != ChangeKind::Modified
+        || change.withheld
+        || change.patch.lines().any(|line| line.starts_with("old mode "))
+    {
         return None;
     }
     let parts = parts_of(&change.patch)?;
     let comments: Option<Vec<LineComment>> = parts.iter().map(|part| part.comment(path)).collect();
     comments.filter(|comments| {
-        let shown = |comment: &LineComment| spans.iter().any(|(first, last)| *first <= comment.first && comment.last <= *last);
-        !comments.is_empty() && comments.iter().all(|comment| shown(comment) && figures::width(&comment.body) <= COMMENT_LIMIT_CHARS)
+        let shown = |comment: &LineComment| {
+            spans.iter().any(|(first, last)| *first <= comment.first && comment.last <= *last)
+        };
+        !comments.is_empty()
+            && comments.iter().all(|comment| {
+                shown(comment) && figures::width(&comment.body) <= COMMENT_LIMIT_CHARS
+            })
     })
 }
 
@@ -119,13 +142,22 @@ impl Part<'_> {
         let count = u32::try_from(self.removed.len()).ok()?;
         let (first, last, text) = match (count, self.before, self.after) {
             (1.., _, _) => (self.at, self.at.checked_add(count - 1)?, self.added.clone()),
-            (0, Some(before), _) => (self.at.checked_sub(1)?, self.at - 1, [&[before], self.added.as_slice()].concat()),
-            (0, None, Some(after)) => (self.at, self.at, [self.added.as_slice(), &[after]].concat()),
+            (0, Some(before), _) => {
+                (self.at.checked_sub(1)?, self.at - 1, [&[before], self.added.as_slice()].concat())
+            }
+            (0, None, Some(after)) => {
+                (self.at, self.at, [self.added.as_slice(), &[after]].concat())
+            }
             (0, None, None) => return None,
         };
         let text: String = text.iter().map(|line| format!("{line}\n")).collect();
         // What would be spelled out to be seen is not what would be committed.
-        (visible(&text) == text).then(|| LineComment { path: path.to_owned(), first, last, body: fenced(&text, "suggestion") })
+        (visible(&text) == text).then(|| LineComment {
+            path: path.to_owned(),
+            first,
+            last,
+            body: fenced(&text, "suggestion"),
+        })
     }
 }
 
@@ -141,7 +173,8 @@ fn parts_of(patch: &str) -> Option<Vec<Part<'_>>> {
         match sign {
             '@' => {
                 parts.extend(open.take());
-                let old = line.strip_prefix("@@ -")?.split([',', ' ']).next()?.parse::<u32>().ok()?;
+                let old =
+                    line.strip_prefix("@@ -")?.split([',', ' ']).next()?.parse::<u32>().ok()?;
                 // Of an empty old span the line before it is told.
                 next = if line.split(' ').nth(1)?.ends_with(",0") { old + 1 } else { old };
                 before = None;
@@ -176,7 +209,8 @@ fn entries(text: &str) -> Vec<String> {
         let content = line.trim_start();
         let numbered = content.trim_start_matches(|letter: char| letter.is_ascii_digit());
         let item = ["- ", "* ", "+ "].iter().find_map(|mark| content.strip_prefix(mark));
-        let item = item.or_else(|| numbered.strip_prefix(". ").filter(|_| numbered.len() < content.len()));
+        let item =
+            item.or_else(|| numbered.strip_prefix(". ").filter(|_| numbered.len() < content.len()));
         match item {
             Some(item) => {
                 found.push(item.to_owned());
@@ -197,7 +231,8 @@ fn entries(text: &str) -> Vec<String> {
 
 fn finding(entry: &str, lines: &CommentableLines) -> Option<LineComment> {
     let head = entry.lines().next()?;
-    let (path, first, last) = lines.keys().find_map(|path| place(head, path).map(|(first, last)| (path, first, last)))?;
+    let (path, first, last) =
+        lines.keys().find_map(|path| place(head, path).map(|(first, last)| (path, first, last)))?;
     let spans = lines.get(path)?;
     let span = spans.iter().find(|(from, to)| from <= &last && &last <= to)?;
     let body = contained(&figures::clip(entry, COMMENT_LIMIT_CHARS));
@@ -208,13 +243,16 @@ fn finding(entry: &str, lines: &CommentableLines) -> Option<LineComment> {
 fn place(line: &str, path: &str) -> Option<(u32, u32)> {
     let named = format!("{path}:");
     line.match_indices(&named).find_map(|(at, _)| {
-        let is_whole =
-            line.get(..at)?.chars().next_back().is_none_or(|letter| !letter.is_alphanumeric() && !matches!(letter, '/' | '.' | '-' | '_'));
+        let is_whole = line.get(..at)?.chars().next_back().is_none_or(|letter| {
+            !letter.is_alphanumeric() && !matches!(letter, '/' | '.' | '-' | '_')
+        });
         let rest = line.get(at + named.len()..)?;
         let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
         let first = digits(rest);
-        let (start, last) = (first.parse::<u32>().ok()?, rest.get(first.len()..)?.strip_prefix('-').map(digits));
-        let last = last.and_then(|last| last.parse().ok()).filter(|last| *last >= start).unwrap_or(start);
+        let (start, last) =
+            (first.parse::<u32>().ok()?, rest.get(first.len()..)?.strip_prefix('-').map(digits));
+        let last =
+            last.and_then(|last| last.parse().ok()).filter(|last| *last >= start).unwrap_or(start);
         (is_whole && start > 0).then_some((start, last))
     })
 }
@@ -230,20 +268,36 @@ mod tests {
     const OLD: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n";
 
     fn shown() -> CommentableLines {
-        CommentableLines::from([("src/a.rs".to_owned(), vec![(1, 5), (8, 10)]), ("src/b.rs".to_owned(), vec![])])
+        CommentableLines::from([
+            ("src/a.rs".to_owned(), vec![(1, 5), (8, 10)]),
+            ("src/b.rs".to_owned(), vec![]),
+        ])
     }
 
     fn suggested(new: &str) -> Vec<(u32, u32, String)> {
-        let change = between(&RepoPath::parse("src/a.rs").unwrap(), Some(OLD.as_bytes()), new.as_bytes()).unwrap();
+        let change =
+            between(&RepoPath::parse("src/a.rs").unwrap(), Some(OLD.as_bytes()), new.as_bytes())
+                .unwrap();
         let found = suggestions(&[change], &shown());
-        assert_eq!(found.comments.is_empty(), !found.rest.is_empty(), "a file is suggested whole or not at all");
-        found.comments.into_iter().map(|comment| (comment.first, comment.last, comment.body)).collect()
+        assert_eq!(
+            found.comments.is_empty(),
+            !found.rest.is_empty(),
+            "a file is suggested whole or not at all"
+        );
+        found
+            .comments
+            .into_iter()
+            .map(|comment| (comment.first, comment.last, comment.body))
+            .collect()
     }
 
     #[test]
     fn a_change_becomes_suggestions_on_the_lines_it_replaces() {
         let check = |new: &str, expected: &[(u32, u32, &str)]| {
-            let expected: Vec<_> = expected.iter().map(|(first, last, text)| (*first, *last, (*text).to_owned())).collect();
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|(first, last, text)| (*first, *last, (*text).to_owned()))
+                .collect();
             assert_eq!(suggested(new), expected, "{new}");
         };
         check(&OLD.replace("two\nthree", "2\n2b\n3"), &[(2, 3, "```suggestion\n2\n2b\n3\n```")]);
@@ -251,7 +305,10 @@ mod tests {
         check(&OLD.replace("two\n", "two\nnew\n"), &[(2, 2, "```suggestion\ntwo\nnew\n```")]);
         check(&format!("zero\n{OLD}"), &[(1, 1, "```suggestion\nzero\none\n```")]);
         check(&OLD.replace("two", "```"), &[(2, 2, "````suggestion\n```\n````")]);
-        check(&OLD.replace("one\n", "1\n").replace("nine", "9"), &[(1, 1, "```suggestion\n1\n```"), (9, 9, "```suggestion\n9\n```")]);
+        check(
+            &OLD.replace("one\n", "1\n").replace("nine", "9"),
+            &[(1, 1, "```suggestion\n1\n```"), (9, 9, "```suggestion\n9\n```")],
+        );
     }
 
     #[test]
@@ -267,17 +324,32 @@ mod tests {
         ] {
             assert_eq!(suggested(&new), [], "{new:?}");
         }
-        let elsewhere = between(&RepoPath::parse("src/c.rs").unwrap(), Some(b"a\n"), b"b\n").unwrap();
+        let elsewhere =
+            between(&RepoPath::parse("src/c.rs").unwrap(), Some(b"a\n"), b"b\n").unwrap();
         let added = between(&RepoPath::parse("src/b.rs").unwrap(), None, b"b\n").unwrap();
-        assert_eq!(suggestions(&[elsewhere.clone(), added.clone()], &shown()).rest, [elsewhere, added]);
+        assert_eq!(
+            suggestions(&[elsewhere.clone(), added.clone()], &shown()).rest,
+            [elsewhere, added]
+        );
     }
 
     #[test]
     fn a_result_that_names_lines_becomes_comments_there() {
-        let text = "Needs changes. See src/a.rs:2.\n\n1. **blocker** `src/a.rs:2-4`: wrong\n   for an empty list\n2. src/a.rs:9 nit\n\n\
-                    after\n  indented\n- src/a.rs:6 not shown\n- lib/src/a.rs:3 another file\n- src/b.rs:1 nothing shown\n* src/a.rs:0\n* src/a.rs:5-7 ends outside";
-        let found: Vec<_> = findings(text, &shown()).into_iter().map(|comment| (comment.first, comment.last, comment.body)).collect();
+        let text = "Needs changes. See src/a.rs:2.\n\n1. **blocker** `src/a.rs:2-4`: wrong\n   \
+                    for an empty list\n2. src/a.rs:9 nit\n\nafter\n  indented\n- src/a.rs:6 not \
+                    shown\n- lib/src/a.rs:3 another file\n- src/b.rs:1 nothing shown\n* \
+                    src/a.rs:0\n* src/a.rs:5-7 ends outside";
+        let found: Vec<_> = findings(text, &shown())
+            .into_iter()
+            .map(|comment| (comment.first, comment.last, comment.body))
+            .collect();
         let told = |first, last, body: &str| (first, last, body.to_owned());
-        assert_eq!(found, [told(2, 4, "**blocker** `src/a.rs:2-4`: wrong\nfor an empty list"), told(9, 9, "src/a.rs:9 nit")]);
+        assert_eq!(
+            found,
+            [
+                told(2, 4, "**blocker** `src/a.rs:2-4`: wrong\nfor an empty list"),
+                told(9, 9, "src/a.rs:9 nit")
+            ]
+        );
     }
 }

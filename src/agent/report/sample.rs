@@ -1,7 +1,9 @@
 //! Outcomes for this floor's tests.
 
 use crate::session::id::SessionId;
-use crate::session::outcome::{Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport};
+use crate::session::outcome::{
+    Charged, CommandReport, HeldCall, Outcome, OutcomeWord, Question, RefusedCall, TaskReport,
+};
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
@@ -48,7 +50,13 @@ pub(crate) fn outcome() -> Outcome {
         spent: Spent {
             turns: 7,
             tool_calls: 9,
-            usage: Usage { input: 12_345, output: 2_100, cached_read: 8_000, cached_write: 0, reasoning: 0 },
+            usage: Usage {
+                input: 12_345,
+                output: 2_100,
+                cached_read: 8_000,
+                cached_write: 0,
+                reasoning: 0,
+            },
             cost_usd: 0.314,
             seconds: 92,
             files: 1,
@@ -91,10 +99,18 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
     Outcome {
         summary: text.clone(),
         reason: Some(text.clone()),
-        question: Some(Question { text: text.clone(), suggestions: many(20).map(|_| text.clone()).collect(), ..Question::default() }),
-        tasks: many(60).map(|index| task(index as u32, (index > 0).then_some(0), &text, &text, None)).collect(),
+        question: Some(Question {
+            text: text.clone(),
+            suggestions: many(20).map(|_| text.clone()).collect(),
+            ..Question::default()
+        }),
+        tasks: many(60)
+            .map(|index| task(index as u32, (index > 0).then_some(0), &text, &text, None))
+            .collect(),
         refusals: many(60).map(|_| refusal(&text, &text)).collect(),
-        commands: many(60).map(|_| CommandReport { command: text.clone(), exit: Exit::TimedOut }).collect(),
+        commands: many(60)
+            .map(|_| CommandReport { command: text.clone(), exit: Exit::TimedOut })
+            .collect(),
         todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),
         changes: vec![change("a", &text, 1, 0)],
         ..outcome()
@@ -113,7 +129,11 @@ pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
 
 /// A run that stopped at a call a person has to decide on.
 pub(crate) fn held() -> Outcome {
-    let rule = RuleRef { pattern: "command(cargo add:*)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 21 };
+    let rule = RuleRef {
+        pattern: "command(cargo add:*)".to_owned(),
+        origin: ".locum/policy.yml".to_owned(),
+        line: 21,
+    };
     let verdict = Verdict {
         decision: Decision::Hold,
         intent: "command(cargo add regex)".to_owned(),
@@ -153,7 +173,13 @@ pub(crate) fn with_diff_lines(number: u32) -> Outcome {
     Outcome { changes: vec![change("big.txt", &patch, number, 0)], ..outcome() }
 }
 
-fn task(id: u32, parent: Option<u32>, mode: &str, title: &str, completed: Option<bool>) -> TaskReport {
+fn task(
+    id: u32,
+    parent: Option<u32>,
+    mode: &str,
+    title: &str,
+    completed: Option<bool>,
+) -> TaskReport {
     TaskReport {
         task: TaskId(id),
         parent: parent.map(TaskId),
@@ -173,14 +199,21 @@ fn charged(turns: u32, (input, cached_read): (u64, u64), output: u64, cost_usd: 
 }
 
 fn refusal(headline: &str, intent: &str) -> RefusedCall {
-    let rule = RuleRef { pattern: "edit(.github/**)".to_owned(), origin: ".locum/policy.yml".to_owned(), line: 14 };
+    let rule = RuleRef {
+        pattern: "edit(.github/**)".to_owned(),
+        origin: ".locum/policy.yml".to_owned(),
+        line: 14,
+    };
     let verdict = Verdict {
         decision: Decision::Deny,
         intent: intent.to_owned(),
         cause: Cause::Rule { rule, said: "workflows are for people".to_owned() },
     };
-    let refusal =
-        Refusal { decision: Decision::Deny, verdicts: vec![verdict], hint: Some("say in the result what should change there".to_owned()) };
+    let refusal = Refusal {
+        decision: Decision::Deny,
+        verdicts: vec![verdict],
+        hint: Some("say in the result what should change there".to_owned()),
+    };
     RefusedCall { task: TaskId(1), mode: "code".to_owned(), headline: headline.to_owned(), refusal }
 }
 

@@ -1,5 +1,6 @@
-//! The sections of a report in Markdown: state line, checklist, result, refusals, commands, diff. Each is bounded by itself, so that
-//! all of them together fit a comment; the diff takes what room is left.
+//! The sections of a report in Markdown: state line, checklist, result, refusals, commands, diff.
+//! Each is bounded by itself, so that all of them together fit a comment; the diff takes what room
+//! is left.
 
 use crate::report::figures;
 use crate::report::markdown::{code, contained, fenced, fold, inline};
@@ -37,12 +38,23 @@ const PHRASE_LIMIT_CHARS: usize = 160;
 
 /// Returns one line: what state, which mode, how much of the budget, where the log is.
 #[must_use]
-pub fn state(words: &str, mode: &str, spent: &Spent, budget: &Budget, is_estimate: bool, run_url: Option<&str>) -> String {
+pub fn state(
+    words: &str,
+    mode: &str,
+    spent: &Spent,
+    budget: &Budget,
+    is_estimate: bool,
+    run_url: Option<&str>,
+) -> String {
     let mut parts = vec![
         format!("**locum: {words}**"),
         format!("mode {}", phrase(mode)),
         format!("{}/{} turns", spent.turns, budget.turns),
-        format!("{} of {}", figures::money(spent.cost_usd, is_estimate), figures::money(budget.cost_usd, false)),
+        format!(
+            "{} of {}",
+            figures::money(spent.cost_usd, is_estimate),
+            figures::money(budget.cost_usd, false)
+        ),
     ];
     if spent.seconds > 0 {
         parts.push(figures::duration(spent.seconds));
@@ -54,12 +66,15 @@ pub fn state(words: &str, mode: &str, spent: &Spent, budget: &Budget, is_estimat
 /// Returns who wrote something for whom, and where the log is.
 #[must_use]
 pub fn written_by(requested_by: Option<&str>, run_url: Option<&str>) -> String {
-    let by = requested_by.map_or_else(String::new, |login| format!(", asked by {}", code(&figures::clip(login, 60))));
+    let by = requested_by.map_or_else(String::new, |login| {
+        format!(", asked by {}", code(&figures::clip(login, 60)))
+    });
     let log = run_url.map_or_else(String::new, |url| format!(" ([log]({}))", address(url)));
     format!("Written by locum{by}{log}.")
 }
 
-/// Returns the tasks as a nested checklist, sub-tasks below the task that asked for them; empty for a single task.
+/// Returns the tasks as a nested checklist, sub-tasks below the task that asked for them; empty for
+/// a single task.
 #[must_use]
 pub fn tasks(tasks: &[TaskReport]) -> String {
     if tasks.len() < 2 {
@@ -75,9 +90,17 @@ pub fn tasks(tasks: &[TaskReport]) -> String {
             Some(false) => " (not completed)",
             None => " (unfinished)",
         };
-        let kept = task.kept.as_ref().map(|kept| format!(" (its changes were not taken over; kept on {})", code(kept))).unwrap_or_default();
+        let kept = task
+            .kept
+            .as_ref()
+            .map(|kept| format!(" (its changes were not taken over; kept on {})", code(kept)))
+            .unwrap_or_default();
         let indent = "  ".repeat(depth(task, tasks));
-        format!("{indent}- [{tick}] **{}**: {}{note}{kept}", phrase(&task.mode), phrase(&task.title))
+        format!(
+            "{indent}- [{tick}] **{}**: {}{note}{kept}",
+            phrase(&task.mode),
+            phrase(&task.title)
+        )
     });
     format!("**Tasks**\n\n{lines}")
 }
@@ -110,7 +133,12 @@ pub fn result(summary: &str) -> String {
 #[must_use]
 pub fn reason(outcome: &Outcome) -> String {
     let mut paragraphs = Vec::new();
-    paragraphs.extend(outcome.reason.as_deref().map(|reason| format!("Why: {}", bounded(reason, 2 * PHRASE_LIMIT_CHARS, inline))));
+    paragraphs.extend(
+        outcome
+            .reason
+            .as_deref()
+            .map(|reason| format!("Why: {}", bounded(reason, 2 * PHRASE_LIMIT_CHARS, inline))),
+    );
     paragraphs.extend(outcome.question.as_ref().map(question));
     paragraphs.join("\n\n")
 }
@@ -119,23 +147,35 @@ pub fn reason(outcome: &Outcome) -> String {
 #[must_use]
 pub fn question(question: &Question) -> String {
     let text = bounded(&question.text, QUESTION_LIMIT_CHARS, contained);
-    let suggestions = listed(&question.suggestions, SUGGESTION_LIMIT, |suggestion| format!("- {}", phrase(suggestion)));
+    let suggestions = listed(&question.suggestions, SUGGESTION_LIMIT, |suggestion| {
+        format!("- {}", phrase(suggestion))
+    });
     if suggestions.is_empty() { text } else { format!("{text}\n\n{suggestions}") }
 }
 
-/// Returns the call that waits for a person: what it would do, by which rule it is held, its arguments and, for an edit, the diff;
-/// empty when none does.
+/// Returns the call that waits for a person: what it would do, by which rule it is held, its
+/// arguments and, for an edit, the diff; empty when none does.
 #[must_use]
 pub fn held(outcome: &Outcome) -> String {
     let Some(held) = &outcome.held else { return String::new() };
-    let mut lines = vec![format!("**Waits for a person**: {} in mode {}", code_phrase(&held.headline), phrase(&held.mode)), String::new()];
+    let mut lines = vec![
+        format!(
+            "**Waits for a person**: {} in mode {}",
+            code_phrase(&held.headline),
+            phrase(&held.mode)
+        ),
+        String::new(),
+    ];
     lines.extend(verdict_lines(&held.verdicts, "- "));
     let shown = bounded(&held.arguments, ARGUMENTS_LIMIT_CHARS, |text| fenced(text, "json"));
-    let arguments = fold(&format!("Arguments of {}", figures::clip(&held.tool, PHRASE_LIMIT_CHARS)), &shown);
-    let diff = held
-        .diff
-        .as_deref()
-        .map_or_else(String::new, |diff| fold("What it would change", &bounded(diff, HELD_DIFF_LIMIT_CHARS, |text| fenced(text, "diff"))));
+    let arguments =
+        fold(&format!("Arguments of {}", figures::clip(&held.tool, PHRASE_LIMIT_CHARS)), &shown);
+    let diff = held.diff.as_deref().map_or_else(String::new, |diff| {
+        fold(
+            "What it would change",
+            &bounded(diff, HELD_DIFF_LIMIT_CHARS, |text| fenced(text, "diff")),
+        )
+    });
     join(&[lines.join("\n"), arguments, diff])
 }
 
@@ -143,11 +183,17 @@ pub fn held(outcome: &Outcome) -> String {
 #[must_use]
 pub fn approved(outcome: &Outcome) -> String {
     listed(&outcome.approved, REFUSAL_LIMIT, |call| {
-        format!("- {}, approved by {} (hold `{}`)", code_phrase(&call.headline), code_phrase(&call.approval.by), call.approval.hold)
+        format!(
+            "- {}, approved by {} (hold `{}`)",
+            code_phrase(&call.headline),
+            code_phrase(&call.approval.by),
+            call.approval.hold
+        )
     })
 }
 
-/// Returns the refusals and holds as a table: decision, rule, place, how often; empty when there are none.
+/// Returns the refusals and holds as a table: decision, rule, place, how often; empty when there
+/// are none.
 #[must_use]
 pub fn refusal_table(outcome: &Outcome) -> String {
     let rows = figures::refused_rules(outcome);
@@ -155,11 +201,22 @@ pub fn refusal_table(outcome: &Outcome) -> String {
         return String::new();
     }
     let mut lines = vec!["| | rule | place | times |".to_owned(), "|---|---|---|---:|".to_owned()];
-    let cell = |text: &str| if text.is_empty() { "none fits".to_owned() } else { code_phrase(text).replace('|', "\\|") };
+    let cell = |text: &str| {
+        if text.is_empty() { "none fits".to_owned() } else { code_phrase(text).replace('|', "\\|") }
+    };
     for row in rows.iter().take(ROW_LIMIT) {
         let place = row.place();
-        let place = if place.is_empty() { phrase(&row.reason).replace('|', "\\|") } else { code_phrase(&place) };
-        lines.push(format!("| {} | {} | {place} | {} |", figures::decision(row.decision), cell(row.rule.unwrap_or_default()), row.count));
+        let place = if place.is_empty() {
+            phrase(&row.reason).replace('|', "\\|")
+        } else {
+            code_phrase(&place)
+        };
+        lines.push(format!(
+            "| {} | {} | {place} | {} |",
+            figures::decision(row.decision),
+            cell(row.rule.unwrap_or_default()),
+            row.count
+        ));
     }
     if rows.len() > ROW_LIMIT {
         lines.push(format!("\nand {} more", rows.len() - ROW_LIMIT));
@@ -176,7 +233,9 @@ pub fn refusals(refusals: &[RefusedCall]) -> String {
 /// Returns every command and how it ended.
 #[must_use]
 pub fn commands(commands: &[CommandReport]) -> String {
-    listed(commands, COMMAND_LIMIT, |command| format!("- {}: {}", code_phrase(&command.command), figures::exit(command.exit)))
+    listed(commands, COMMAND_LIMIT, |command| {
+        format!("- {}: {}", code_phrase(&command.command), figures::exit(command.exit))
+    })
 }
 
 /// Returns the folds below a report: refusals, commands, what was spent.
@@ -184,15 +243,25 @@ pub fn commands(commands: &[CommandReport]) -> String {
 pub fn folds(outcome: &Outcome) -> Vec<String> {
     let mut folds = Vec::new();
     if !outcome.refusals.is_empty() {
-        folds.push(fold(&format!("Refused by the policy: {}", figures::refusals(&outcome.refusals)), &refusals(&outcome.refusals)));
+        folds.push(fold(
+            &format!("Refused by the policy: {}", figures::refusals(&outcome.refusals)),
+            &refusals(&outcome.refusals),
+        ));
     }
     if !outcome.approved.is_empty() {
-        folds.push(fold(&format!("Approved by people: {}", figures::count(outcome.approved.len(), "call")), &approved(outcome)));
+        folds.push(fold(
+            &format!("Approved by people: {}", figures::count(outcome.approved.len(), "call")),
+            &approved(outcome),
+        ));
     }
     if !outcome.commands.is_empty() {
         let failed = outcome.commands.iter().filter(|command| !figures::succeeded(command)).count();
-        let failed = if failed == 0 { String::new() } else { format!(", {failed} not with exit 0") };
-        folds.push(fold(&format!("{} run{failed}", figures::count(outcome.commands.len(), "command")), &commands(&outcome.commands)));
+        let failed =
+            if failed == 0 { String::new() } else { format!(", {failed} not with exit 0") };
+        folds.push(fold(
+            &format!("{} run{failed}", figures::count(outcome.commands.len(), "command")),
+            &commands(&outcome.commands),
+        ));
     }
     folds.push(fold("Spent", &spent(outcome)));
     folds
@@ -201,7 +270,11 @@ pub fn folds(outcome: &Outcome) -> Vec<String> {
 /// Returns what was spent, a line each, and the names a person needs to look further.
 #[must_use]
 pub fn spent(outcome: &Outcome) -> String {
-    let note = if outcome.spent_is_estimate { " (partly estimated: the provider did not count, or the model has no price)" } else { "" };
+    let note = if outcome.spent_is_estimate {
+        " (partly estimated: the provider did not count, or the model has no price)"
+    } else {
+        ""
+    };
     let run = format!(
         "- {}{note}\n- session `{}` from commit `{}`",
         figures::spent(&outcome.spent, outcome.spent_is_estimate),
@@ -220,17 +293,24 @@ fn spent_by_task(tasks: &[TaskReport]) -> String {
             [input, cached_read, cached_write, output, reasoning].map(figures::tokens);
         let cost = figures::money(charged.cost_usd, charged.is_estimate);
         format!(
-            "| {name} | {} | {input} | {cached_read} | {cached_write} | {output} | {reasoning} | {cost} | {with_sub_tasks} |",
+            "| {name} | {} | {input} | {cached_read} | {cached_write} | {output} | {reasoning} | \
+             {cost} | {with_sub_tasks} |",
             charged.turns
         )
     };
     let task_row = |task: &TaskReport| {
-        let name = format!("**{}**: {}", phrase(&task.mode), phrase(&task.title)).replace('|', "\\|");
-        let all = if task.own == task.with_sub_tasks { String::new() } else { figures::charged(&task.with_sub_tasks) };
+        let name =
+            format!("**{}**: {}", phrase(&task.mode), phrase(&task.title)).replace('|', "\\|");
+        let all = if task.own == task.with_sub_tasks {
+            String::new()
+        } else {
+            figures::charged(&task.with_sub_tasks)
+        };
         row(&name, &task.own, &all)
     };
     let mut lines = vec![
-        "| task | replies | tokens in | read from cache | written to cache | tokens out | reasoning | cost | with its sub-tasks |"
+        "| task | replies | tokens in | read from cache | written to cache | tokens out | \
+         reasoning | cost | with its sub-tasks |"
             .to_owned(),
         "|---|---:|---:|---:|---:|---:|---:|---:|---|".to_owned(),
     ];
@@ -244,8 +324,8 @@ fn spent_by_task(tasks: &[TaskReport]) -> String {
     lines.join("\n")
 }
 
-/// Returns the diff in a fold of at most `room_chars` characters, cut at a line and saying so; `None` when there is no room or no
-/// change.
+/// Returns the diff in a fold of at most `room_chars` characters, cut at a line and saying so;
+/// `None` when there is no room or no change.
 #[must_use]
 pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
     let whole = figures::diff(changes);
@@ -257,8 +337,11 @@ pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
     }
     while shown_lines > 0 {
         let part: String = whole.split_inclusive('\n').take(shown_lines).collect();
-        let note =
-            if shown_lines < all_lines { format!("Shortened: the first {shown_lines} of {all_lines} lines.\n\n") } else { String::new() };
+        let note = if shown_lines < all_lines {
+            format!("Shortened: the first {shown_lines} of {all_lines} lines.\n\n")
+        } else {
+            String::new()
+        };
         let text = fold(&title, &format!("{note}{}", fenced(&part, "diff")));
         let length = figures::width(&text);
         if length <= room_chars {
@@ -274,17 +357,27 @@ pub fn diff(changes: &[FileChange], room_chars: usize) -> Option<String> {
 /// Returns an address as it may stand in a Markdown link.
 #[must_use]
 pub fn address(url: &str) -> String {
-    url.chars().filter(|letter| letter.is_ascii_graphic() && !matches!(letter, '(' | ')' | '<' | '>' | '\\' | '`')).collect()
+    url.chars()
+        .filter(|letter| {
+            letter.is_ascii_graphic() && !matches!(letter, '(' | ')' | '<' | '>' | '\\' | '`')
+        })
+        .collect()
 }
 
 /// Joins the paragraphs that are not empty.
 #[must_use]
 pub fn join(paragraphs: &[String]) -> String {
-    paragraphs.iter().map(String::as_str).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+    paragraphs
+        .iter()
+        .map(String::as_str)
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 fn refusal(call: &RefusedCall) -> String {
-    let mut lines = vec![format!("- {} in mode {}", code_phrase(&call.headline), phrase(&call.mode))];
+    let mut lines =
+        vec![format!("- {} in mode {}", code_phrase(&call.headline), phrase(&call.mode))];
     lines.extend(verdict_lines(&call.refusal.verdicts, "  - "));
     lines.extend(call.refusal.hint.as_ref().map(|hint| format!("  - instead: {}", phrase(hint))));
     lines.join("\n")
@@ -292,9 +385,15 @@ fn refusal(call: &RefusedCall) -> String {
 
 fn verdict_lines(verdicts: &[Verdict], bullet: &str) -> Vec<String> {
     let line = |verdict: &Verdict| {
-        let place = figures::rule(verdict).map(|rule| format!(" (rule {})", code_phrase(&rule))).unwrap_or_default();
+        let place = figures::rule(verdict)
+            .map(|rule| format!(" (rule {})", code_phrase(&rule)))
+            .unwrap_or_default();
         let decision = figures::decision(verdict.decision);
-        format!("{bullet}{decision} {}: {}{place}", code_phrase(&verdict.intent), phrase(&verdict.reason()))
+        format!(
+            "{bullet}{decision} {}: {}{place}",
+            code_phrase(&verdict.intent),
+            phrase(&verdict.reason())
+        )
     };
     let mut lines: Vec<String> = verdicts.iter().take(VERDICT_LIMIT).map(line).collect();
     if verdicts.len() > VERDICT_LIMIT {
@@ -311,7 +410,8 @@ fn code_phrase(text: &str) -> String {
     bounded(text, PHRASE_LIMIT_CHARS, code)
 }
 
-/// Renders as much of a text as fits, halving it until the rendered form does: escaping makes text longer.
+/// Renders as much of a text as fits, halving it until the rendered form does: escaping makes text
+/// longer.
 fn bounded(text: &str, limit_chars: usize, render: impl Fn(&str) -> String) -> String {
     let mut keep = limit_chars;
     loop {

@@ -14,14 +14,18 @@ use locum_policy::verdict::Verdict;
 /// <https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands>).
 pub const SUMMARY_LIMIT_BYTES: usize = 1024 * 1024;
 
-/// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was spent. The diff follows the
-/// list of changed files when `diff` asks for it.
+/// Returns the outcome for a terminal: state, tasks, result, refusals, commands, changes, what was
+/// spent. The diff follows the list of changed files when `diff` asks for it.
 #[must_use]
 pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     let mut blocks = vec![format!("outcome: {}", outcome.word.as_str())];
     blocks.extend(outcome.reason.as_ref().map(|reason| format!("why: {}", visible(reason))));
     blocks.extend(outcome.question.as_ref().map(|question| {
-        let suggestions: String = question.suggestions.iter().map(|suggestion| format!("\n  - {}", line(suggestion))).collect();
+        let suggestions: String = question
+            .suggestions
+            .iter()
+            .map(|suggestion| format!("\n  - {}", line(suggestion)))
+            .collect();
         format!(
             "question: {}{suggestions}\nanswer it: locum session answer {} {} TEXT",
             visible(&question.text),
@@ -33,20 +37,46 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
     blocks.push(block("tasks", &tasks(&outcome.tasks)));
     blocks.push(block(
         "checklist",
-        &outcome.todos.iter().map(|todo| format!("[{}] {}", tick(todo.state), line(&todo.text))).collect::<Vec<_>>(),
+        &outcome
+            .todos
+            .iter()
+            .map(|todo| format!("[{}] {}", tick(todo.state), line(&todo.text)))
+            .collect::<Vec<_>>(),
     ));
     if !outcome.summary.trim().is_empty() {
-        blocks.push(block("result", &visible(outcome.summary.trim()).lines().map(str::to_owned).collect::<Vec<_>>()));
+        blocks.push(block(
+            "result",
+            &visible(outcome.summary.trim()).lines().map(str::to_owned).collect::<Vec<_>>(),
+        ));
     }
     let approved = outcome.approved.iter();
-    let approved =
-        approved.map(|call| format!("{}: approved by {} (hold {})", line(&call.headline), line(&call.approval.by), call.approval.hold));
+    let approved = approved.map(|call| {
+        format!(
+            "{}: approved by {} (hold {})",
+            line(&call.headline),
+            line(&call.approval.by),
+            call.approval.hold
+        )
+    });
     blocks.push(block("approved", &approved.collect::<Vec<_>>()));
-    blocks.push(block("refused by the policy", &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>()));
-    let commands = outcome.commands.iter().map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
+    blocks.push(block(
+        "refused by the policy",
+        &outcome.refusals.iter().flat_map(refusal).collect::<Vec<_>>(),
+    ));
+    let commands = outcome
+        .commands
+        .iter()
+        .map(|command| format!("{}: {}", line(&command.command), figures::exit(command.exit)));
     blocks.push(block("commands", &commands.collect::<Vec<_>>()));
     let changes = outcome.changes.iter();
-    let changes = changes.map(|change| format!("{} {} {}", figures::change_letter(change.kind), change.path, figures::amount(change)));
+    let changes = changes.map(|change| {
+        format!(
+            "{} {} {}",
+            figures::change_letter(change.kind),
+            change.path,
+            figures::amount(change)
+        )
+    });
     blocks.push(block("changes", &changes.collect::<Vec<_>>()));
     match diff {
         Diff::Shown => blocks.push(visible(figures::diff(&outcome.changes).trim_end())),
@@ -60,7 +90,8 @@ pub fn terminal(outcome: &Outcome, diff: Diff) -> String {
 /// Returns how far a session came that has no outcome, for a terminal: tasks and what was spent.
 #[must_use]
 pub fn so_far(progress: &Progress) -> String {
-    let spent = format!("spent so far: {}", figures::spent(&progress.spent, progress.spent_is_estimate));
+    let spent =
+        format!("spent so far: {}", figures::spent(&progress.spent, progress.spent_is_estimate));
     sections::join(&[block("tasks", &tasks(&progress.tasks)), spent])
 }
 
@@ -73,10 +104,18 @@ pub enum Diff {
     LeftOut,
 }
 
-/// Returns the job summary. `landing` says in Markdown of our own where the changes went; empty when there is nothing to say.
+/// Returns the job summary. `landing` says in Markdown of our own where the changes went; empty
+/// when there is nothing to say.
 #[must_use]
 pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str) -> String {
-    let state = sections::state(figures::word(outcome.word), mode, &outcome.spent, budget, outcome.spent_is_estimate, None);
+    let state = sections::state(
+        figures::word(outcome.word),
+        mode,
+        &outcome.spent,
+        budget,
+        outcome.spent_is_estimate,
+        None,
+    );
     let mut paragraphs = vec![state, sections::reason(outcome), sections::held(outcome)];
     paragraphs.extend([sections::tasks(&outcome.tasks), sections::todos(&outcome.todos)]);
     paragraphs.push(sections::result(&outcome.summary));
@@ -85,7 +124,10 @@ pub fn job_summary(outcome: &Outcome, budget: &Budget, mode: &str, landing: &str
     paragraphs.extend(sections::folds(outcome));
     let used_bytes: usize = paragraphs.iter().map(|text| text.len() + 2).sum();
     // A character has at most four bytes.
-    paragraphs.extend(sections::diff(&outcome.changes, SUMMARY_LIMIT_BYTES.saturating_sub(used_bytes) / 4));
+    paragraphs.extend(sections::diff(
+        &outcome.changes,
+        SUMMARY_LIMIT_BYTES.saturating_sub(used_bytes) / 4,
+    ));
     let mut text = sections::join(&paragraphs);
     text.push('\n');
     text
@@ -100,7 +142,11 @@ fn tasks(tasks: &[TaskReport]) -> Vec<String> {
         };
         let indent = "  ".repeat(sections::depth(task, tasks));
         // What a run of one task spent stands below.
-        let own = if tasks.len() > 1 { format!(" · {}", figures::charged(&task.own)) } else { String::new() };
+        let own = if tasks.len() > 1 {
+            format!(" · {}", figures::charged(&task.own))
+        } else {
+            String::new()
+        };
         let all = if task.own == task.with_sub_tasks {
             String::new()
         } else {
@@ -117,15 +163,26 @@ fn waits(outcome: &Outcome, held: &HeldCall) -> String {
     let mut lines = vec![format!("{} (mode {})", line(&held.headline), line(&held.mode))];
     lines.extend(held.verdicts.iter().map(|verdict| format!("  {}", said(verdict))));
     lines.push(format!("arguments: {}", line(&held.arguments)));
-    lines.extend(held.diff.iter().flat_map(|diff| visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()));
-    lines.push(format!("decide: locum session approve {0} {1}, or locum session deny {0} {1}", outcome.session, held.id));
+    lines.extend(held.diff.iter().flat_map(|diff| {
+        visible(diff.trim_end()).lines().map(|text| format!("  {text}")).collect::<Vec<_>>()
+    }));
+    lines.push(format!(
+        "decide: locum session approve {0} {1}, or locum session deny {0} {1}",
+        outcome.session, held.id
+    ));
     lines.push(format!("then:   locum session resume {}", outcome.session));
     block("waits for a person", &lines)
 }
 
 fn said(verdict: &Verdict) -> String {
-    let rule = figures::rule(verdict).map(|rule| format!(" (rule {})", line(&rule))).unwrap_or_default();
-    format!("{} {}: {}{rule}", figures::decision(verdict.decision), line(&verdict.intent), line(&verdict.reason()))
+    let rule =
+        figures::rule(verdict).map(|rule| format!(" (rule {})", line(&rule))).unwrap_or_default();
+    format!(
+        "{} {}: {}{rule}",
+        figures::decision(verdict.decision),
+        line(&verdict.intent),
+        line(&verdict.reason())
+    )
 }
 
 fn refusal(call: &RefusedCall) -> Vec<String> {
@@ -139,7 +196,14 @@ fn block(title: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         String::new()
     } else {
-        format!("{title}:\n{}", lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n"))
+        format!(
+            "{title}:\n{}",
+            lines
+                .iter()
+                .map(|line| format!("  {line}").trim_end().to_owned())
+                .collect::<Vec<_>>()
+                .join("\n")
+        )
     }
 }
 
@@ -173,14 +237,25 @@ mod tests {
     fn shows_everything_in_the_job_summary() {
         insta::assert_snapshot!(
             "job_summary",
-            job_summary(&sample::outcome(), &Budget::default(), "orchestrator", "Published as pull request #12.")
+            job_summary(
+                &sample::outcome(),
+                &Budget::default(),
+                "orchestrator",
+                "Published as pull request #12."
+            )
         );
-        insta::assert_snapshot!("job_summary_held", job_summary(&sample::held(), &Budget::default(), "code", ""));
+        insta::assert_snapshot!(
+            "job_summary_held",
+            job_summary(&sample::held(), &Budget::default(), "code", "")
+        );
     }
 
     #[test]
     fn what_a_mode_refuses_is_not_laid_to_the_rules() {
-        let verdict = Verdict::denied("edit(a.rs)".to_owned(), "mode 'Docs' can only edit Markdown".to_owned());
+        let verdict = Verdict::denied(
+            "edit(a.rs)".to_owned(),
+            "mode 'Docs' can only edit Markdown".to_owned(),
+        );
         assert_eq!(said(&verdict), "denied edit(a.rs): mode 'Docs' can only edit Markdown");
     }
 
@@ -194,6 +269,10 @@ mod tests {
     fn the_job_summary_stays_below_its_limit() {
         let outcome = sample::with_diff_lines(200_000);
         let text = job_summary(&outcome, &Budget::default(), "code", "");
-        assert!(text.len() <= SUMMARY_LIMIT_BYTES && text.contains("Shortened: "), "{}", text.len());
+        assert!(
+            text.len() <= SUMMARY_LIMIT_BYTES && text.contains("Shortened: "),
+            "{}",
+            text.len()
+        );
     }
 }

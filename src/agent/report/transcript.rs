@@ -1,7 +1,8 @@
 //! A session as people read it, one paragraph an event.
 //!
-//! In: journal lines. Out: text. Each turn says what it cost, each task what all of its own did. Long texts are shown by their beginning, and where
-//! a context was shortened stands between the turns.
+//! In: journal lines. Out: text. Each turn says what it cost, each task what all of its own did.
+//! Long texts are shown by their beginning, and where a context was shortened stands between the
+//! turns.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -35,73 +36,135 @@ pub fn transcript(lines: &[JournalLine]) -> String {
 fn paragraph(event: &Event, state: &State) -> String {
     let charged = event.charged().as_ref().map(figures::charged).unwrap_or_default();
     match event {
-        Event::Started(start) => format!("session {} in mode {}, from {}\n{}", start.id, start.mode, start.base.0, shown(&start.task)),
+        Event::Started(start) => format!(
+            "session {} in mode {}, from {}\n{}",
+            start.id,
+            start.mode,
+            start.base.0,
+            shown(&start.task)
+        ),
         Event::Resumed => "resumed after it had been killed".to_owned(),
         Event::TaskStarted { task, parent, mode, message, .. } => {
             let under = parent.map(|parent| format!(" for task {parent}")).unwrap_or_default();
             format!("task {task}{under} in mode {mode}\n{}", shown(message))
         }
         Event::Forked { task, calls, from, .. } => {
-            format!("task {task} starts {} sub-tasks beside each other, each in a worktree of {}", calls.len(), from.0)
+            format!(
+                "task {task} starts {} sub-tasks beside each other, each in a worktree of {}",
+                calls.len(),
+                from.0
+            )
         }
         Event::Brought { task, taken, conflicts, kept } => match kept {
-            None => format!("what task {task} changed was taken over: {}", counted(taken.len(), "file")),
+            None => {
+                format!("what task {task} changed was taken over: {}", counted(taken.len(), "file"))
+            }
             Some(kept) => {
-                format!("what task {task} changed was not taken over ({}); it is kept on {kept}", counted(conflicts.len(), "conflict"))
+                format!(
+                    "what task {task} changed was not taken over ({}); it is kept on {kept}",
+                    counted(conflicts.len(), "conflict")
+                )
             }
         },
         Event::Replied { task, reply, .. } => {
-            let calls: String = reply.calls.iter().map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments))).collect();
+            let calls: String = reply
+                .calls
+                .iter()
+                .map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments)))
+                .collect();
             let by = reply.by.iter().map(|by| format!("by {by} · ")).collect::<String>();
             let turn = state.task(*task).map_or(0, |task| task.turns);
-            format!("task {task}, turn {turn} ({by}{charged}): {}{}{calls}", shown(&reply.text), described(&reply.images))
+            format!(
+                "task {task}, turn {turn} ({by}{charged}): {}{}{calls}",
+                shown(&reply.text),
+                described(&reply.images)
+            )
         }
         Event::Consulted { task, expert, answer, .. } => {
-            format!("task {task} asked the expert {expert}, which answered ({charged}):\n{}", shown(answer))
+            format!(
+                "task {task} asked the expert {expert}, which answered ({charged}):\n{}",
+                shown(answer)
+            )
         }
         Event::Painted { task, painting, .. } => {
             let when = if painting.again { "drawn before" } else { charged.as_str() };
-            format!("task {task} had {} draw ({when}): {}{}", painting.by, shown(&painted(painting)), described(painting.image.as_slice()))
+            format!(
+                "task {task} had {} draw ({when}): {}{}",
+                painting.by,
+                shown(&painted(painting)),
+                described(painting.image.as_slice())
+            )
         }
-        Event::ReplyLost { task, .. } => format!("task {task}: a reply broke off; this much of it is counted, by estimate: {charged}"),
+        Event::ReplyLost { task, .. } => format!(
+            "task {task}: a reply broke off; this much of it is counted, by estimate: {charged}"
+        ),
         Event::Shortened { task, how, left_out, text, .. } => {
             let how = match how {
                 Shortening::Condensed => format!("were condensed ({charged})"),
                 Shortening::Truncated => "were left out".to_owned(),
             };
-            format!("task {task}: the first {left_out} messages of its context {how}; this stands for them:\n{}", shown(text))
+            format!(
+                "task {task}: the first {left_out} messages of its context {how}; this stands for \
+                 them:\n{}",
+                shown(text)
+            )
         }
         Event::Reminded { task, text, .. } => format!("task {task} was told: {}", shown(text)),
         Event::Judged { headline, verdicts, approval, .. } => {
             let verdict = |verdict: &locum_policy::verdict::Verdict| {
-                let rule = verdict.rule().map(|rule| format!(" ({}:{})", rule.origin, rule.line)).unwrap_or_default();
+                let rule = verdict
+                    .rule()
+                    .map(|rule| format!(" ({}:{})", rule.origin, rule.line))
+                    .unwrap_or_default();
                 format!("\n{:?} {}: {}{rule}", verdict.decision, verdict.intent, verdict.reason())
             };
-            let approved = approval.as_ref().map(|yes| format!("\napproved by {} (hold {})", yes.by, yes.hold)).unwrap_or_default();
-            format!("judged: {headline}{}{approved}", verdicts.iter().map(verdict).collect::<String>())
+            let approved = approval
+                .as_ref()
+                .map(|yes| format!("\napproved by {} (hold {})", yes.by, yes.hold))
+                .unwrap_or_default();
+            format!(
+                "judged: {headline}{}{approved}",
+                verdicts.iter().map(verdict).collect::<String>()
+            )
         }
         Event::Decided { decision, .. } => decided(decision),
         Event::ServersListed { servers } => {
-            let tools = |(server, tools): (&String, &BTreeMap<String, String>)| format!("{server} ({})", tools.len());
-            format!("MCP servers with their tools: {}", servers.iter().map(tools).collect::<Vec<_>>().join(", "))
+            let tools = |(server, tools): (&String, &BTreeMap<String, String>)| {
+                format!("{server} ({})", tools.len())
+            };
+            format!(
+                "MCP servers with their tools: {}",
+                servers.iter().map(tools).collect::<Vec<_>>().join(", ")
+            )
         }
         Event::ServerNoted { server, what } => format!("MCP server {server} {what}"),
         Event::Performing { .. } | Event::TodosChanged { .. } => String::new(),
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };
-            format!("<- {tool}{failed}\n{}{}", shown(&observation.text), described(&observation.images))
+            format!(
+                "<- {tool}{failed}\n{}{}",
+                shown(&observation.text),
+                described(&observation.images)
+            )
         }
         Event::ModeSwitched { task, from, to, reason, rule } => {
             let rule = rule.as_ref().map(|rule| format!(" ({})", rule.pattern)).unwrap_or_default();
             format!("task {task} goes from mode {from} to {to}{rule}: {}", shown(reason))
         }
-        Event::Checkpointed { commit, touched, .. } => format!("checkpoint {} of {} files", commit.0, touched.len()),
+        Event::Checkpointed { commit, touched, .. } => {
+            format!("checkpoint {} of {} files", commit.0, touched.len())
+        }
         Event::TaskEnded { task, result, completed } => {
             let own = state.task(*task).map(|task| figures::charged(&task.own)).unwrap_or_default();
-            format!("task {task} {} ({own})\n{}", if *completed { "completed" } else { "failed" }, shown(result))
+            format!(
+                "task {task} {} ({own})\n{}",
+                if *completed { "completed" } else { "failed" },
+                shown(result)
+            )
         }
         Event::Ended(outcome) => {
-            let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let reason =
+                outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             format!("ended: {}{reason}", outcome.word.as_str())
         }
     }
@@ -110,7 +173,10 @@ fn paragraph(event: &Event, state: &State) -> String {
 /// Returns what came of a picture that was asked for.
 #[must_use]
 pub fn painted(painting: &Painting) -> String {
-    painting.image.as_ref().map_or_else(|| format!("no picture: {}", painting.said), ToString::to_string)
+    painting
+        .image
+        .as_ref()
+        .map_or_else(|| format!("no picture: {}", painting.said), ToString::to_string)
 }
 
 /// Returns what a person said, as one sentence.

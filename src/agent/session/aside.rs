@@ -1,7 +1,9 @@
-//! What a task is told beside the answers to its calls, each thing once: the rules files of folders it works in, and that its budget runs low.
+//! What a task is told beside the answers to its calls, each thing once: the rules files of folders
+//! it works in, and that its budget runs low.
 //!
-//! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are those of the trusted commit, whatever the
-//! checkout holds; those of the root are in the system prompt.
+//! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are
+//! those of the trusted commit, whatever the checkout holds; those of the root are in the system
+//! prompt.
 
 use crate::session::Session;
 use crate::session::event::Event;
@@ -45,7 +47,8 @@ impl Session<'_> {
 
     /// Tells a task what it has to know before its next turn.
     pub(crate) fn tell_asides(&mut self, id: TaskId) -> Result<(), Stop> {
-        let (own, others) = std::mem::take(&mut self.in_play).into_iter().partition(|(task, _)| *task == id);
+        let (own, others) =
+            std::mem::take(&mut self.in_play).into_iter().partition(|(task, _)| *task == id);
         self.in_play = others;
         let own: Vec<(TaskId, RepoPath)> = own;
         for (_, path) in own {
@@ -55,7 +58,9 @@ impl Session<'_> {
         }
         let task = self.task(id)?;
         match task.budget.low(&task.spent) {
-            Some(left) if !task.told.contains(BUDGET) => self.tell(id, BUDGET, reminders::budget_low(&left)),
+            Some(left) if !task.told.contains(BUDGET) => {
+                self.tell(id, BUDGET, reminders::budget_low(&left))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -68,11 +73,24 @@ impl Session<'_> {
         let file = NAMES.iter().find_map(|name| {
             let path = folder.join(name).ok()?;
             // One that cannot be read is as good as none: it only adds to what the task knows.
-            let file = self.parts.workspace.repo.file_at(self.parts.trusted, &path, FILE_LIMIT_BYTES).ok()??;
+            let file = self
+                .parts
+                .workspace
+                .repo
+                .file_at(self.parts.trusted, &path, FILE_LIMIT_BYTES)
+                .ok()??;
             (!file.text.trim().is_empty()).then_some((path, file.text))
         });
         let Some((path, text)) = file else { return Ok(()) };
-        self.tell(id, folder.as_str(), reminders::rules_nearby(path.as_str(), folder.as_str(), head(text.trim(), SHOWN_LIMIT_BYTES)))
+        self.tell(
+            id,
+            folder.as_str(),
+            reminders::rules_nearby(
+                path.as_str(),
+                folder.as_str(),
+                head(text.trim(), SHOWN_LIMIT_BYTES),
+            ),
+        )
     }
 
     fn tell(&mut self, id: TaskId, about: &str, text: String) -> Result<(), Stop> {
@@ -81,8 +99,11 @@ impl Session<'_> {
     }
 }
 
-/// Returns a path and the folders above it, the uppermost first, without the root. A file's own path names no folder and finds nothing.
+/// Returns a path and the folders above it, the uppermost first, without the root. A file's own
+/// path names no folder and finds nothing.
 fn folders_above(path: &RepoPath) -> Vec<RepoPath> {
     let parts: Vec<&str> = path.parts().collect();
-    (1..=parts.len()).filter_map(|count| RepoPath::parse(&parts.get(..count)?.join("/")).ok()).collect()
+    (1..=parts.len())
+        .filter_map(|count| RepoPath::parse(&parts.get(..count)?.join("/")).ok())
+        .collect()
 }

@@ -1,7 +1,8 @@
-//! `Asking`: a request under way whose broken attempts are charged, also when the session stops and nobody waits for the reply any more.
+//! `Asking`: a request under way whose broken attempts are charged, also when the session stops and
+//! nobody waits for the reply any more.
 //!
-//! In: a model as a task uses it and a request. Out: what came of it; or, where it is dropped before it is over, a note for the session's end of
-//! what it used up. It decides nothing.
+//! In: a model as a task uses it and a request. Out: what came of it; or, where it is dropped
+//! before it is over, a note for the session's end of what it used up. It decides nothing.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -39,7 +40,8 @@ impl<'a> Asking<'a> {
     /// Waits for a whole reply.
     pub(crate) async fn whole(mut self, request: ModelRequest<'_>) -> Completed {
         let hearing = Hearing { watch: &mut |_delta| {}, lost: &mut self.lost };
-        let reply = retry::complete(self.used.model, request, self.limits, self.clock, hearing).await;
+        let reply =
+            retry::complete(self.used.model, request, self.limits, self.clock, hearing).await;
         Completed { reply, lost: std::mem::take(&mut self.lost) }
     }
 }
@@ -56,14 +58,22 @@ impl Drop for Asking<'_> {
 
 impl<'a> Session<'a> {
     /// Prepares to ask a model for a task; the request is estimated at so many tokens.
-    pub(crate) fn asking(&self, task: TaskId, used: TaskModel<'a>, estimate_tokens: u64) -> Asking<'a> {
-        let (limits, clock, unheard) = (self.parts.retry, self.parts.clock, Rc::clone(&self.unheard));
+    pub(crate) fn asking(
+        &self,
+        task: TaskId,
+        used: TaskModel<'a>,
+        estimate_tokens: u64,
+    ) -> Asking<'a> {
+        let (limits, clock, unheard) =
+            (self.parts.retry, self.parts.clock, Rc::clone(&self.unheard));
         Asking { task, used, estimate_tokens, limits, clock, lost: Vec::new(), unheard }
     }
 
     /// Charges the requests that were under way when the session was stopped.
     pub(crate) fn charge_unheard(&mut self) -> Result<(), Stop> {
         let unheard = self.unheard.take();
-        unheard.iter().try_for_each(|left| self.charge_lost(left.task, left.used, &left.lost, left.estimate_tokens))
+        unheard.iter().try_for_each(|left| {
+            self.charge_lost(left.task, left.used, &left.lost, left.estimate_tokens)
+        })
     }
 }

@@ -1,5 +1,5 @@
-//! Attacks on a session, each beside the same turns without what is hostile in them. The model plays the attack; what the
-//! journal and the checkout hold afterwards tells whether it succeeded.
+//! Attacks on a session, each beside the same turns without what is hostile in them. The model
+//! plays the attack; what the journal and the checkout hold afterwards tells whether it succeeded.
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
 use std::collections::BTreeMap;
@@ -80,13 +80,19 @@ fn play(mode: &str, turns: &str) -> Left {
     let attack = "echo taken > README.md\necho done > src/done\n";
     seed::repository(
         &root,
-        &[("README.md", "kept\n"), ("src/a", &format!("plain\n{VALUE}\n{}\n", reversed())), ("src/attack.sh", attack)],
+        &[
+            ("README.md", "kept\n"),
+            ("src/a", &format!("plain\n{VALUE}\n{}\n", reversed())),
+            ("src/attack.sh", attack),
+        ],
         "first",
     )
     .unwrap();
-    let workspace = Workspace { checkout: Checkout::open(&root).unwrap(), repo: Repo::open(&root).unwrap() };
+    let workspace =
+        Workspace { checkout: Checkout::open(&root).unwrap(), repo: Repo::open(&root).unwrap() };
     let policy = Policy::parse(POLICY, "policy.yml").unwrap();
-    let script = Script::parse("script.yml", &format!("version: 1\ntasks:\n  - turns:\n{turns}")).unwrap();
+    let script =
+        Script::parse("script.yml", &format!("version: 1\ntasks:\n  - turns:\n{turns}")).unwrap();
     let model = Scripted::new(script);
     let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let redactor = Redactor::new([Secret::new(VALUE)]);
@@ -118,7 +124,12 @@ fn play(mode: &str, turns: &str) -> Left {
         own: BTreeMap::new(),
         experts: BTreeMap::new(),
         painter: None,
-        retry: RetryLimits { attempts: 1, base: Duration::ZERO, longest: Duration::ZERO, total: Duration::from_secs(1) },
+        retry: RetryLimits {
+            attempts: 1,
+            base: Duration::ZERO,
+            longest: Duration::ZERO,
+            total: Duration::from_secs(1),
+        },
         workspace: &workspace,
         env: &env,
         sandbox: &Sandbox::around_nothing(),
@@ -148,7 +159,8 @@ fn reversed() -> String {
 /// One turn with one call, and an end.
 fn call(tool: &str, arguments: &str) -> String {
     format!(
-        "      - calls: [{{ tool: {tool}, args: {arguments} }}]\n      - calls: [{{ tool: attempt_completion, args: {{ result: done }} }}]\n"
+        "      - calls: [{{ tool: {tool}, args: {arguments} }}]\n      - calls: [{{ tool: \
+         attempt_completion, args: {{ result: done }} }}]\n"
     )
 }
 
@@ -162,7 +174,10 @@ fn a_task_uses_only_tools_of_its_mode() {
 #[test]
 fn the_model_reads_no_secret_a_tool_found() {
     // What a command prints is redacted where it runs; what a file holds, where a tool answers.
-    for read in [call("execute_command", "{ command: \"cat src/a\" }"), call("read_file", "{ path: src/a }")] {
+    for read in [
+        call("execute_command", "{ command: \"cat src/a\" }"),
+        call("read_file", "{ path: src/a }"),
+    ] {
         let left = play("code", &read);
         assert!(left.answered("plain") && left.answered(MASK), "{:?}", left.answers);
         assert!(!left.answered(VALUE) && !left.answered(&reversed()), "{:?}", left.answers);
@@ -172,7 +187,10 @@ fn the_model_reads_no_secret_a_tool_found() {
 #[test]
 fn what_the_model_says_is_written_down_without_secrets() {
     let encoded = reversed();
-    let say = format!("      - say: \"it is {encoded}\"\n        calls: [{{ tool: attempt_completion, args: {{ result: done }} }}]\n");
+    let say = format!(
+        "      - say: \"it is {encoded}\"\n        calls: [{{ tool: attempt_completion, args: {{ \
+         result: done }} }}]\n"
+    );
     let journal = play("code", &say).journal();
     assert!(journal.contains(&format!("it is {MASK}")) && !journal.contains(&encoded), "{journal}");
 }
@@ -180,7 +198,8 @@ fn what_the_model_says_is_written_down_without_secrets() {
 #[test]
 fn a_call_with_a_secret_in_it_is_not_performed() {
     let written = |content: &str| {
-        let write = call("write_to_file", &format!("{{ path: src/new, content: \"key {content}\" }}"));
+        let write =
+            call("write_to_file", &format!("{{ path: src/new, content: \"key {content}\" }}"));
         play("code", &write).file("src/new")
     };
     assert_eq!(written("elsewhere").trim_end(), "key elsewhere");
@@ -189,8 +208,11 @@ fn a_call_with_a_secret_in_it_is_not_performed() {
 
 #[test]
 fn a_call_is_not_repeated_for_ever() {
-    let same = "      - calls: [{ tool: read_file, args: { path: README.md } }]\n".repeat(REPEAT_LIMIT + 1);
-    let ended = format!("{same}      - calls: [{{ tool: attempt_completion, args: {{ result: done }} }}]\n");
+    let same = "      - calls: [{ tool: read_file, args: { path: README.md } }]\n"
+        .repeat(REPEAT_LIMIT + 1);
+    let ended = format!(
+        "{same}      - calls: [{{ tool: attempt_completion, args: {{ result: done }} }}]\n"
+    );
     let answers = play("code", &ended).answers;
     assert_eq!(answers.iter().filter(|(_, answer)| answer.contains("kept")).count(), REPEAT_LIMIT);
 }
@@ -210,8 +232,15 @@ fn sub_tasks_nest_so_deep_and_no_deeper() {
 
 #[test]
 fn a_budget_ends_the_run() {
-    let turns: String =
-        (0..9).map(|number| format!("      - calls: [{{ tool: list_files, args: {{ path: src, recursive: {} }} }}, {{ tool: read_file, args: {{ path: \"none-{number}\" }} }}]\n", number % 2 == 0)).collect();
+    let turns: String = (0..9)
+        .map(|number| {
+            format!(
+                "      - calls: [{{ tool: list_files, args: {{ path: src, recursive: {} }} }}, {{ \
+                 tool: read_file, args: {{ path: \"none-{number}\" }} }}]\n",
+                number % 2 == 0
+            )
+        })
+        .collect();
     // Two calls in each of the six turns that the policy gives.
     assert_eq!(play("code", &turns).answers.len(), 12);
 }

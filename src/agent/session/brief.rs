@@ -1,5 +1,5 @@
-//! `Brief`: what a model in one mode is told beside the conversation: the system prompt and the tools. Made once a mode, so that
-//! it stays the same bytes from turn to turn.
+//! `Brief`: what a model in one mode is told beside the conversation: the system prompt and the
+//! tools. Made once a mode, so that it stays the same bytes from turn to turn.
 
 use std::rc::Rc;
 
@@ -47,7 +47,8 @@ impl<'a> Session<'a> {
         if let Some(brief) = self.briefs.get(&key) {
             return Ok(Rc::clone(brief));
         }
-        let brief = Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, self.model_of(task)));
+        let brief =
+            Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, self.model_of(task)));
         self.briefs.insert(key, Rc::clone(&brief));
         Ok(brief)
     }
@@ -55,7 +56,9 @@ impl<'a> Session<'a> {
     /// Returns a mode by slug.
     pub(crate) fn mode(&self, slug: &str) -> Result<&'a Mode, Stop> {
         let modes: &'a ModeSet = self.parts.modes;
-        modes.find(slug).ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("there is no mode `{slug}`")))
+        modes
+            .find(slug)
+            .ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("there is no mode `{slug}`")))
     }
 
     /// Returns the model a task speaks with: its mode's own, else the one for its place.
@@ -64,7 +67,13 @@ impl<'a> Session<'a> {
         own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
     }
 
-    fn make_brief(&self, mode: &Mode, may_delegate: bool, purpose: Purpose, model: TaskModel<'_>) -> Brief {
+    fn make_brief(
+        &self,
+        mode: &Mode,
+        may_delegate: bool,
+        purpose: Purpose,
+        model: TaskModel<'_>,
+    ) -> Brief {
         let told = Told::of(&Telling {
             mode,
             modes: self.parts.modes,
@@ -76,7 +85,8 @@ impl<'a> Session<'a> {
             standing: self.parts.standing,
             servers: &self.parts.servers.offered(),
         });
-        let system = told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
+        let system =
+            told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
         let size_tokens = estimate(&system, &told.tools, model);
         Brief { system, tools: told.tools, offered: told.offered, size_tokens }
     }
@@ -119,7 +129,8 @@ pub struct Told {
     pub sections: Vec<(&'static str, String)>,
     /// The tools the model sees: those of the mode that some rule of the policy could let it use.
     pub tools: Vec<ToolSpec>,
-    /// The tools of the mode. A call of one that is not shown is judged like any other, so that its refusal says why.
+    /// The tools of the mode. A call of one that is not shown is judged like any other, so that its
+    /// refusal says why.
     pub offered: Vec<ToolName>,
 }
 
@@ -127,11 +138,28 @@ impl Told {
     /// Puts everything together.
     #[must_use]
     pub fn of(telling: &Telling<'_>) -> Self {
-        let Telling { mode, modes, policy, facts, may_delegate, purpose, included, standing, servers } = *telling;
-        let offered = access::offered(mode, Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included });
+        let Telling {
+            mode,
+            modes,
+            policy,
+            facts,
+            may_delegate,
+            purpose,
+            included,
+            standing,
+            servers,
+        } = *telling;
+        let offered = access::offered(
+            mode,
+            Offer { switching: policy.settings().modes.switching, may_delegate, purpose, included },
+        );
         let skills = standing.skills.of_mode(&mode.slug);
         let experts = askable(&standing.experts, policy, facts);
-        let servers = if offered.contains(&ToolName::UseMcpTool) { usable(servers, mode, policy, facts) } else { Vec::new() };
+        let servers = if offered.contains(&ToolName::UseMcpTool) {
+            usable(servers, mode, policy, facts)
+        } else {
+            Vec::new()
+        };
         // A tool of a server is shown under a name of its own.
         let resources = servers.iter().any(|server| server.has_resources);
         let draws = may_draw(&standing.painters, policy, facts);
@@ -141,14 +169,25 @@ impl Told {
         let may = |intent: &Intent| policy.decide(intent, facts).decision == Decision::Allow;
         let delegates = modes
             .iter()
-            .filter(|other| may_delegate && other.way_in != WayIn::NotDelegated && may(&Intent::Delegate(other.slug.clone())))
+            .filter(|other| {
+                may_delegate
+                    && other.way_in != WayIn::NotDelegated
+                    && may(&Intent::Delegate(other.slug.clone()))
+            })
             .collect();
         let allowed = ModeSet::merge([modes
             .iter()
-            .filter(|other| other.way_in != WayIn::Delegated && may(&Intent::Mode(other.slug.clone())))
+            .filter(|other| {
+                other.way_in != WayIn::Delegated && may(&Intent::Mode(other.slug.clone()))
+            })
             .cloned()
             .collect()]);
-        let of_mode = standing.rules.iter().filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug)).cloned().collect();
+        let of_mode = standing
+            .rules
+            .iter()
+            .filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug))
+            .cloned()
+            .collect();
         let sections = prompts::sections_of(&PromptFacts {
             mode,
             delegates,
@@ -160,7 +199,9 @@ impl Told {
             experts: &experts,
             servers: &servers,
             language: standing.language.as_deref(),
-            policy_lines: &policy.summary_lines(&mode.slug, |kind| offered.iter().any(|tool| use_of(*tool) == Some(kind))),
+            policy_lines: &policy.summary_lines(&mode.slug, |kind| {
+                offered.iter().any(|tool| use_of(*tool) == Some(kind))
+            }),
             system: std::env::consts::OS,
         });
         Self { sections, tools, offered }
@@ -185,19 +226,28 @@ pub struct Known<'k> {
 /// Returns the models that the policy lets be asked under these facts, or holds.
 #[must_use]
 pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec<&'e str> {
-    let may = |name: &&str| policy.decide(&Intent::Expert((*name).to_owned()), facts).decision != Decision::Deny;
+    let may = |name: &&str| {
+        policy.decide(&Intent::Expert((*name).to_owned()), facts).decision != Decision::Deny
+    };
     experts.iter().map(String::as_str).filter(may).collect()
 }
 
-/// Returns whether the policy lets those who draw pictures be asked under these facts, or holds it; no when there is nobody.
+/// Returns whether the policy lets those who draw pictures be asked under these facts, or holds it;
+/// no when there is nobody.
 #[must_use]
 pub fn may_draw(painters: &[String], policy: &Policy, facts: &Facts) -> bool {
     !painters.is_empty() && askable(painters, policy, facts).len() == painters.len()
 }
 
-/// Returns the tools that some rule of the policy could let a task use under these facts, of those that there is something for.
+/// Returns the tools that some rule of the policy could let a task use under these facts, of those
+/// that there is something for.
 #[must_use]
-pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<'_>) -> Vec<ToolName> {
+pub fn shown(
+    offered: &[ToolName],
+    policy: &Policy,
+    facts: &Facts,
+    known: Known<'_>,
+) -> Vec<ToolName> {
     let may_be_used = |tool: &ToolName| {
         match use_of(*tool) {
             Some(UseKind::Mcp) if *tool == ToolName::AccessMcpResource && !known.resources => false,
@@ -206,7 +256,9 @@ pub fn shown(offered: &[ToolName], policy: &Policy, facts: &Facts, known: Known<
             Some(UseKind::Expert) => !known.experts.is_empty(),
             Some(kind) => policy.may_use(kind, facts),
             // With no other mode there is nothing to ask for.
-            None if *tool == ToolName::RequestModeSwitch => policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode),
+            None if *tool == ToolName::RequestModeSwitch => {
+                policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode)
+            }
             None if *tool == ToolName::Skill => !known.skills.is_empty(),
             None => true,
         }
@@ -229,18 +281,31 @@ fn use_of(tool: ToolName) -> Option<UseKind> {
     }
 }
 
-/// Returns what of the servers a task may use: the tools that neither its mode nor the policy denies.
-fn usable(servers: &[OfferedServer], mode: &Mode, policy: &Policy, facts: &Facts) -> Vec<OfferedServer> {
+/// Returns what of the servers a task may use: the tools that neither its mode nor the policy
+/// denies.
+fn usable(
+    servers: &[OfferedServer],
+    mode: &Mode,
+    policy: &Policy,
+    facts: &Facts,
+) -> Vec<OfferedServer> {
     let may = |server: &str, tool: &str| {
         let intent = Intent::Mcp { server: server.to_owned(), tool: tool.to_owned() };
-        access::check_intent(mode, ToolName::UseMcpTool, &intent).is_ok() && policy.decide(&intent, facts).decision != Decision::Deny
+        access::check_intent(mode, ToolName::UseMcpTool, &intent).is_ok()
+            && policy.decide(&intent, facts).decision != Decision::Deny
     };
     let part = |server: &OfferedServer| {
-        let tools = server.tools.iter().filter(|tool| may(&server.name, &tool.name)).cloned().collect();
-        let resources: Vec<String> =
-            server.resources.iter().filter(|uri| may(&server.name, &format!("{RESOURCE}{uri}"))).cloned().collect();
+        let tools =
+            server.tools.iter().filter(|tool| may(&server.name, &tool.name)).cloned().collect();
+        let resources: Vec<String> = server
+            .resources
+            .iter()
+            .filter(|uri| may(&server.name, &format!("{RESOURCE}{uri}")))
+            .cloned()
+            .collect();
         // Others than those it listed may be asked for as well.
-        let has_resources = server.has_resources && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
+        let has_resources = server.has_resources
+            && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
         let usable = OfferedServer { name: server.name.clone(), tools, has_resources, resources };
         (!usable.tools.is_empty() || usable.has_resources).then_some(usable)
     };

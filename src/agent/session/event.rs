@@ -78,7 +78,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tree: Option<CommitId>,
     },
-    /// Sub-tasks are about to be started that work beside each other, each in a worktree of its own.
+    /// Sub-tasks are about to be started that work beside each other, each in a worktree of its
+    /// own.
     Forked {
         /// Who starts them.
         task: TaskId,
@@ -87,7 +88,8 @@ pub enum Event {
         /// What each of them begins with.
         from: CommitId,
     },
-    /// The changes of a sub-task in its own worktree came to its parent, or stay where they are kept.
+    /// The changes of a sub-task in its own worktree came to its parent, or stay where they are
+    /// kept.
     Brought {
         /// The sub-task.
         task: TaskId,
@@ -152,7 +154,8 @@ pub enum Event {
         /// US dollars by the price table.
         cost_usd: f64,
     },
-    /// An attempt to get a reply broke after something of it had come: nothing of it was used, and the provider counts it.
+    /// An attempt to get a reply broke after something of it had come: nothing of it was used, and
+    /// the provider counts it.
     ReplyLost {
         /// In which task.
         task: TaskId,
@@ -224,7 +227,8 @@ pub enum Event {
         task: TaskId,
         /// The call.
         call: String,
-        /// What the files it would edit held before, so that an effect cut off midway can be undone and done again.
+        /// What the files it would edit held before, so that an effect cut off midway can be undone
+        /// and done again.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         before: Vec<FileBefore>,
         /// For commands: the checkout before it, kept beside the journal under this hash.
@@ -244,7 +248,8 @@ pub enum Event {
         /// Why it was refused, if it was, or why a part of what it did was undone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         refusal: Option<Box<Refusal>>,
-        /// True when the model made a mistake: unknown tool, bad arguments, the same call again and again.
+        /// True when the model made a mistake: unknown tool, bad arguments, the same call again and
+        /// again.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         mistake: bool,
     },
@@ -288,7 +293,8 @@ pub enum Event {
         /// True when it reached its goal by its own account.
         completed: bool,
     },
-    /// MCP servers said what tools they have: a hash of each, by server and tool. No others are offered in this session.
+    /// MCP servers said what tools they have: a hash of each, by server and tool. No others are
+    /// offered in this session.
     ServersListed {
         /// The servers.
         servers: BTreeMap<String, BTreeMap<String, String>>,
@@ -337,12 +343,24 @@ impl Event {
     /// Returns what it charges to its task; `None` for what no model was asked for.
     #[must_use]
     pub fn charged(&self) -> Option<Charged> {
-        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| Charged { turns, usage: *usage, cost_usd: *cost_usd, is_estimate };
+        let charge = |turns, usage: &Usage, is_estimate, cost_usd: &f64| Charged {
+            turns,
+            usage: *usage,
+            cost_usd: *cost_usd,
+            is_estimate,
+        };
         match self {
-            Self::Replied { usage, estimated, cost_usd, priced, .. } => Some(charge(1, usage, *estimated || !*priced, cost_usd)),
-            Self::Consulted { usage, estimated, cost_usd, .. } => Some(charge(1, usage, *estimated, cost_usd)),
-            Self::Painted { painting, usage, estimated, cost_usd, .. } => (!painting.again).then(|| charge(1, usage, *estimated, cost_usd)),
-            Self::ReplyLost { usage, estimated, cost_usd, .. } | Self::Shortened { usage, estimated, cost_usd, .. } => {
+            Self::Replied { usage, estimated, cost_usd, priced, .. } => {
+                Some(charge(1, usage, *estimated || !*priced, cost_usd))
+            }
+            Self::Consulted { usage, estimated, cost_usd, .. } => {
+                Some(charge(1, usage, *estimated, cost_usd))
+            }
+            Self::Painted { painting, usage, estimated, cost_usd, .. } => {
+                (!painting.again).then(|| charge(1, usage, *estimated, cost_usd))
+            }
+            Self::ReplyLost { usage, estimated, cost_usd, .. }
+            | Self::Shortened { usage, estimated, cost_usd, .. } => {
                 Some(charge(0, usage, *estimated, cost_usd))
             }
             Self::Started(_)
@@ -369,7 +387,11 @@ impl Event {
     #[must_use]
     pub fn task(&self) -> Option<TaskId> {
         match self {
-            Self::Started(_) | Self::Resumed | Self::ServersListed { .. } | Self::ServerNoted { .. } | Self::Ended(_) => None,
+            Self::Started(_)
+            | Self::Resumed
+            | Self::ServersListed { .. }
+            | Self::ServerNoted { .. }
+            | Self::Ended(_) => None,
             Self::Checkpointed { tree, .. } => *tree,
             Self::TaskStarted { task, .. }
             | Self::Forked { task, .. }
@@ -405,7 +427,8 @@ pub struct ForkedCall {
 pub struct Painting {
     /// The name of the profile that was asked.
     pub by: String,
-    /// Tells what was wished for from anything else: a hash of the prompt and of the picture it starts from.
+    /// Tells what was wished for from anything else: a hash of the prompt and of the picture it
+    /// starts from.
     pub wish: String,
     /// The picture; `None` where it gave words alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,9 @@
-//! Questions to other models: a permitted call puts one, the answer is written down, paid for by the task, and becomes the call's result.
+//! Questions to other models: a permitted call puts one, the answer is written down, paid for by
+//! the task, and becomes the call's result.
 //!
-//! In: a permitted `ask_expert_model`. Out: an event with the answer, then the call's. A session that was killed between the two does not
-//! ask again. An expert sees the question alone and has no tools; what it says is material.
+//! In: a permitted `ask_expert_model`. Out: an event with the answer, then the call's. A session
+//! that was killed between the two does not ask again. An expert sees the question alone and has no
+//! tools; what it says is material.
 
 use futures::FutureExt;
 use tracing::Instrument;
@@ -29,35 +31,55 @@ const ANSWER_LIMIT_BYTES: usize = 32 * 1024;
 /// Most tokens of an answer.
 const ANSWER_LIMIT_TOKENS: u32 = 8192;
 
-/// Returns the name under which an expert is asked: what a script or cassette tells its requests by.
+/// Returns the name under which an expert is asked: what a script or cassette tells its requests
+/// by.
 fn mode_of(expert: &str) -> String {
     format!("expert:{expert}")
 }
 
 impl<'a> Session<'a> {
     /// Asks the model that a permitted call names.
-    pub(crate) fn ask_expert(&mut self, id: TaskId, waiting: WaitingCall, permit: Permit<Call>) -> Result<Option<Work<'a>>, Stop> {
+    pub(crate) fn ask_expert(
+        &mut self,
+        id: TaskId,
+        waiting: WaitingCall,
+        permit: Permit<Call>,
+    ) -> Result<Option<Work<'a>>, Stop> {
         if let (Some(answer), Call::AskExpertModel(call)) = (&waiting.consulted, permit.act()) {
             let text = expert::answer(call.expert(), answer);
-            return self.answered(id, &waiting, Observation::said(text), None, false).map(|()| None);
+            return self
+                .answered(id, &waiting, Observation::said(text), None, false)
+                .map(|()| None);
         }
         let tools = self.tools(id)?;
         let visible = tools.readable();
         let span = call_span(&self.turn_span(id), &waiting, &permit);
-        let observation = dispatch::perform(permit, tools.context(&visible)).instrument(span).now_or_never();
+        let observation =
+            dispatch::perform(permit, tools.context(&visible)).instrument(span).now_or_never();
         let control = observation.and_then(|observation| observation.control);
         let Some(Control::AskExpert { question, expert }) = control else {
-            return self.answered(id, &waiting, Observation::failed("This question cannot be put."), None, false).map(|()| None);
+            return self
+                .answered(
+                    id,
+                    &waiting,
+                    Observation::failed("This question cannot be put."),
+                    None,
+                    false,
+                )
+                .map(|()| None);
         };
         let Some(asked) = self.parts.experts.get(&expert).copied() else {
             let known: Vec<&str> = self.parts.experts.keys().map(String::as_str).collect();
             let text = expert::unknown(&expert, &known);
-            return self.answered(id, &waiting, Observation::failed(text), None, true).map(|()| None);
+            return self
+                .answered(id, &waiting, Observation::failed(text), None, true)
+                .map(|()| None);
         };
         let task = self.task(id)?;
         let estimate_tokens = accounting::estimate_ask(asked.tokenizer, expert::SYSTEM, &question);
         self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
-        let (turn, asking, waiting) = (task.consulted, self.asking(id, asked, estimate_tokens), Box::new(waiting));
+        let (turn, asking, waiting) =
+            (task.consulted, self.asking(id, asked, estimate_tokens), Box::new(waiting));
         let question = self.parts.redactor.redact(&question);
         Ok(Some(
             async move {
@@ -97,20 +119,40 @@ impl<'a> Session<'a> {
         let reply = match answer {
             Ok(reply) => reply,
             Err(err) => {
-                let text = self.parts.redactor.redact(&format!("The expert `{expert}` gave no answer: {err}."));
+                let text = self
+                    .parts
+                    .redactor
+                    .redact(&format!("The expert `{expert}` gave no answer: {err}."));
                 return self.answered(id, waiting, Observation::failed(text), None, false);
             }
         };
         let asked = self.parts.experts.get(&expert);
         let price = asked.and_then(|asked| asked.price_of(&reply));
-        let tokenizer = asked.map_or_else(Tokenizer::default, |asked| asked.tokenizer_by(reply.by.as_deref()));
+        let tokenizer =
+            asked.map_or_else(Tokenizer::default, |asked| asked.tokenizer_by(reply.by.as_deref()));
         let output = accounting::estimate_reply(tokenizer, &reply);
-        let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
+        let usage = reply.usage.unwrap_or_else(|| Usage {
+            input: estimate_tokens,
+            output,
+            ..Usage::default()
+        });
         let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
         let estimated = reply.usage.is_none() || price.is_none();
-        let answer = Clipped::head_tail(self.parts.redactor.redact(reply.text.trim()).as_str(), ANSWER_LIMIT_BYTES).text;
+        let answer = Clipped::head_tail(
+            self.parts.redactor.redact(reply.text.trim()).as_str(),
+            ANSWER_LIMIT_BYTES,
+        )
+        .text;
         let text = expert::answer(&expert, &answer);
-        self.emit(Event::Consulted { task: id, call: waiting.call.id.clone(), expert, answer, usage, estimated, cost_usd })?;
+        self.emit(Event::Consulted {
+            task: id,
+            call: waiting.call.id.clone(),
+            expert,
+            answer,
+            usage,
+            estimated,
+            cost_usd,
+        })?;
         self.answered(id, waiting, Observation::said(text), None, false)
     }
 }

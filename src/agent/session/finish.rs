@@ -1,4 +1,5 @@
-//! The end of a session: its outcome, computed from its state and the checkout, written down as the last event.
+//! The end of a session: its outcome, computed from its state and the checkout, written down as the
+//! last event.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +19,13 @@ use locum_workspace::diff::FileChange;
 impl Session<'_> {
     /// Returns how a session whose root task ended stops.
     pub(crate) fn result(&self) -> Stop {
-        let completed = self.state.root().and_then(|root| root.ended.as_ref()).is_some_and(|end| end.completed);
-        if completed { Stop::session(OutcomeWord::Done, "") } else { Stop::session(OutcomeWord::Failed, "the root task failed") }
+        let completed =
+            self.state.root().and_then(|root| root.ended.as_ref()).is_some_and(|end| end.completed);
+        if completed {
+            Stop::session(OutcomeWord::Done, "")
+        } else {
+            Stop::session(OutcomeWord::Failed, "the root task failed")
+        }
     }
 
     /// Makes what was written safe, computes the outcome and writes it down.
@@ -59,10 +65,14 @@ impl Session<'_> {
         outcome
     }
 
-    /// Answers the calls that were under way when the session was stopped, so that what they changed is known.
+    /// Answers the calls that were under way when the session was stopped, so that what they
+    /// changed is known.
     async fn close_cut_off(&mut self) -> Result<(), Stop> {
         let cut_off = |task: &TaskState| {
-            let open = task.waiting.iter().filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none());
+            let open = task
+                .waiting
+                .iter()
+                .filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none());
             open.map(|waiting| (task.id, waiting.clone())).collect::<Vec<_>>()
         };
         let cut_off: Vec<(TaskId, WaitingCall)> = self.state.at_work().flat_map(cut_off).collect();
@@ -77,17 +87,27 @@ impl Session<'_> {
 
     /// Makes everything safe that was written, wherever it lies.
     fn save_all(&mut self) -> Result<(), Stop> {
-        let unsaved = |(owner, tree): (&TaskId, &Tree)| (!tree.unsaved.is_empty()).then_some(Some(*owner));
+        let unsaved =
+            |(owner, tree): (&TaskId, &Tree)| (!tree.unsaved.is_empty()).then_some(Some(*owner));
         let mut owners: Vec<Option<TaskId>> = self.state.apart.iter().filter_map(unsaved).collect();
         owners.extend((!self.state.tree.unsaved.is_empty()).then_some(None));
         owners.into_iter().try_for_each(|owner| self.save(owner))
     }
 
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {
-        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.tree.touched.is_empty()) else { return Ok(Vec::new()) };
+        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.tree.touched.is_empty())
+        else {
+            return Ok(Vec::new());
+        };
         let touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
         let changes = self.parts.workspace.repo.changes(&start.base, &touched)?.into_iter();
-        let shown = |change: FileChange| if self.parts.redactor.finds_secret(&change.patch) { change.without_patch() } else { change };
+        let shown = |change: FileChange| {
+            if self.parts.redactor.finds_secret(&change.patch) {
+                change.without_patch()
+            } else {
+                change
+            }
+        };
         Ok(changes.map(shown).collect())
     }
 
@@ -99,12 +119,17 @@ impl Session<'_> {
             Some(Waiting::Hold(held)) => (None, Some(held)),
             None => (None, None),
         };
-        let idle = stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
+        let idle =
+            stop.word == OutcomeWord::Done && changes.is_empty() && self.could_have_written();
         Outcome {
             session: start.id.clone(),
             word: if idle { OutcomeWord::NothingToDo } else { stop.word },
-            summary: root.and_then(|root| root.ended.as_ref()).map(|end| end.result.clone()).unwrap_or_default(),
-            reason: Some(self.parts.redactor.redact(&stop.reason)).filter(|reason| !reason.is_empty()),
+            summary: root
+                .and_then(|root| root.ended.as_ref())
+                .map(|end| end.result.clone())
+                .unwrap_or_default(),
+            reason: Some(self.parts.redactor.redact(&stop.reason))
+                .filter(|reason| !reason.is_empty()),
             question,
             held,
             approved: self.state.approved.clone(),
@@ -144,7 +169,12 @@ impl TaskReport {
             task: task.id,
             parent: task.parent,
             mode: task.mode.clone(),
-            title: message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned(),
+            title: message
+                .lines()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
             completed: task.ended.as_ref().map(|end| end.completed),
             turns: task.turns,
             own: task.own,
@@ -156,6 +186,10 @@ impl TaskReport {
 
 /// Returns a failure at the end together with why the session had stopped before it.
 fn worse(stop: Stop, failed: Stop) -> Stop {
-    let reason = if stop.reason.is_empty() { failed.reason } else { format!("{}; {}", stop.reason, failed.reason) };
+    let reason = if stop.reason.is_empty() {
+        failed.reason
+    } else {
+        format!("{}; {}", stop.reason, failed.reason)
+    };
     Stop { word: OutcomeWord::Failed, reason, ..stop }
 }

@@ -1,8 +1,10 @@
-//! Holds and questions: how a session stops for a person, and how what they say is written down so that it goes on at exactly that call.
+//! Holds and questions: how a session stops for a person, and how what they say is written down so
+//! that it goes on at exactly that call.
 //!
-//! A hold is named by a hash of the session, its policy, the call with its arguments and what was held of it; a question by one of the
-//! call that asks. So a yes covers that call and no other, and only once: the answered call never waits again. In: an ended session's
-//! journal and a person's words. Out: one more line in it, or why not. Who may say it is the caller's matter.
+//! A hold is named by a hash of the session, its policy, the call with its arguments and what was
+//! held of it; a question by one of the call that asks. So a yes covers that call and no other, and
+//! only once: the answered call never waits again. In: an ended session's journal and a person's
+//! words. Out: one more line in it, or why not. Who may say it is the caller's matter.
 
 use std::path::Path;
 
@@ -28,7 +30,8 @@ use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::{Refusal, Verdict};
 use locum_workspace::{Workspace, diff};
 
-/// After so long a hold or question is over: what it was about may no longer be what anybody has in mind.
+/// After so long a hold or question is over: what it was about may no longer be what anybody has in
+/// mind.
 pub const WAIT_LIMIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Bytes of a held call's arguments that are shown.
@@ -124,9 +127,17 @@ impl Waiting {
     ///
     /// # Errors
     /// When it is about something else, of the wrong kind, or too late.
-    fn decided(&self, decision: Decided, since: Timestamp, now: Timestamp) -> Result<Event, NotDecided> {
+    fn decided(
+        &self,
+        decision: Decided,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<Event, NotDecided> {
         if self.id().is_empty() || self.id() != decision.id {
-            return Err(NotDecided::OtherWaits { asked: decision.id, waiting: self.id().to_owned() });
+            return Err(NotDecided::OtherWaits {
+                asked: decision.id,
+                waiting: self.id().to_owned(),
+            });
         }
         if now.duration_since(since) > WAIT_LIMIT {
             return Err(NotDecided::Expired { since });
@@ -134,31 +145,44 @@ impl Waiting {
         match (self, &decision.word) {
             (Self::Hold(_), PersonsWord::Approve) => {}
             (Self::Hold(_), PersonsWord::Deny { reason }) if reason.len() <= WORDS_LIMIT_BYTES => {}
-            (Self::Question(_), PersonsWord::Answer { text }) if (1..=WORDS_LIMIT_BYTES).contains(&text.trim().len()) => {}
+            (Self::Question(_), PersonsWord::Answer { text })
+                if (1..=WORDS_LIMIT_BYTES).contains(&text.trim().len()) => {}
             (Self::Hold(_), PersonsWord::Answer { .. }) => {
-                return Err(NotDecided::WrongKind("a call waits there, which is approved or denied, not answered"));
+                return Err(NotDecided::WrongKind(
+                    "a call waits there, which is approved or denied, not answered",
+                ));
             }
             (Self::Question(_), PersonsWord::Approve | PersonsWord::Deny { .. }) => {
-                return Err(NotDecided::WrongKind("a question waits there, which is answered, not approved or denied"));
+                return Err(NotDecided::WrongKind(
+                    "a question waits there, which is answered, not approved or denied",
+                ));
             }
-            (Self::Hold(_), PersonsWord::Deny { .. }) | (Self::Question(_), PersonsWord::Answer { .. }) => return Err(NotDecided::Length),
+            (Self::Hold(_), PersonsWord::Deny { .. })
+            | (Self::Question(_), PersonsWord::Answer { .. }) => return Err(NotDecided::Length),
         }
         let (task, call) = self.place();
         Ok(Event::Decided { task, call, decision })
     }
 }
 
-/// Writes what a person said into the journal of an ended session; the session then goes on there when it is resumed.
+/// Writes what a person said into the journal of an ended session; the session then goes on there
+/// when it is resumed.
 ///
 /// # Errors
-/// When the session waits for nothing, for something else, or too long already; when the journal is in use or cannot be written.
+/// When the session waits for nothing, for something else, or too long already; when the journal is
+/// in use or cannot be written.
 pub fn decide(folder: &Path, decision: Decided, now: Timestamp) -> Result<(), NotDecided> {
     let mut journal = Journal::resume(folder)?;
     let state = State::of(journal.past());
     let Some(waiting) = Waiting::of(&state) else {
         let why = match &state.outcome {
             Some(outcome) => format!("it ended as `{}`", outcome.word.as_str()),
-            None if state.tasks.iter().flat_map(|task| &task.waiting).any(|call| call.decided.is_some()) => {
+            None if state
+                .tasks
+                .iter()
+                .flat_map(|task| &task.waiting)
+                .any(|call| call.decided.is_some()) =>
+            {
                 "that was decided already".to_owned()
             }
             None => "it has not ended".to_owned(),
@@ -169,10 +193,18 @@ pub fn decide(folder: &Path, decision: Decided, now: Timestamp) -> Result<(), No
     Ok(journal.append(&JournalLine { at: now, event })?)
 }
 
-/// Names a held call: the same call held for the same reasons under the same policy, in this session.
+/// Names a held call: the same call held for the same reasons under the same policy, in this
+/// session.
 fn hold_id(start: &SessionStart, task: TaskId, call: &ToolCall, verdicts: &[Verdict]) -> String {
     let held = verdicts.iter().map(|verdict| (verdict.intent.as_str(), verdict.rule()));
-    name_of(&serde_json::json!([start.id, start.policy_hash, start.base, task, call, held.collect::<Vec<_>>()]))
+    name_of(&serde_json::json!([
+        start.id,
+        start.policy_hash,
+        start.base,
+        task,
+        call,
+        held.collect::<Vec<_>>()
+    ]))
 }
 
 fn question_id(start: &SessionStart, task: TaskId, call: &ToolCall) -> String {
@@ -180,20 +212,28 @@ fn question_id(start: &SessionStart, task: TaskId, call: &ToolCall) -> String {
 }
 
 fn name_of(facts: &serde_json::Value) -> String {
-    let hash: String = Sha256::digest(facts.to_string()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash: String =
+        Sha256::digest(facts.to_string()).iter().map(|byte| format!("{byte:02x}")).collect();
     hash.chars().take(ID_DIGITS).collect()
 }
 
 impl Session<'_> {
-    /// Returns the yes that covers a held call, or the no to it; `None` while nobody said anything to exactly this hold.
-    pub(crate) fn decision_on(&self, id: TaskId, waiting: &WaitingCall, refusal: &Refusal) -> Option<Result<Approval, Decided>> {
+    /// Returns the yes that covers a held call, or the no to it; `None` while nobody said anything
+    /// to exactly this hold.
+    pub(crate) fn decision_on(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        refusal: &Refusal,
+    ) -> Option<Result<Approval, Decided>> {
         let decided = waiting.decided.as_ref()?;
         if decided.id != hold_id(self.state.start.as_ref()?, id, &waiting.call, &refusal.verdicts) {
             return None;
         }
         match &decided.word {
             PersonsWord::Approve => {
-                let intents = refusal.verdicts.iter().map(|verdict| verdict.intent.clone()).collect();
+                let intents =
+                    refusal.verdicts.iter().map(|verdict| verdict.intent.clone()).collect();
                 Some(Ok(Approval { hold: decided.id.clone(), by: decided.by.clone(), intents }))
             }
             PersonsWord::Deny { .. } => Some(Err(decided.clone())),
@@ -202,12 +242,22 @@ impl Session<'_> {
     }
 
     /// Returns the stop at a held call, with what people need to decide on it.
-    pub(crate) fn hold(&mut self, id: TaskId, waiting: &WaitingCall, headline: &str, call: &Call, refusal: &Refusal) -> Result<Stop, Stop> {
+    pub(crate) fn hold(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        headline: &str,
+        call: &Call,
+        refusal: &Refusal,
+    ) -> Result<Stop, Stop> {
         let mode = self.task(id)?.mode.clone();
         let place = self.place(id)?;
-        let Some(start) = &self.state.start else { return Ok(Stop::session(OutcomeWord::OnHold, "a rule says hold")) };
-        let diff =
-            self.preview(&place, &mode, call).map(|diff| Clipped::head_tail(&self.parts.redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
+        let Some(start) = &self.state.start else {
+            return Ok(Stop::session(OutcomeWord::OnHold, "a rule says hold"));
+        };
+        let diff = self.preview(&place, &mode, call).map(|diff| {
+            Clipped::head_tail(&self.parts.redactor.redact(&diff), DIFF_LIMIT_BYTES).text
+        });
         let held = HeldCall {
             id: hold_id(start, id, &waiting.call, &refusal.verdicts),
             task: id,
@@ -219,20 +269,39 @@ impl Session<'_> {
             verdicts: refusal.verdicts.clone(),
             diff,
         };
-        let stop = Stop::session(OutcomeWord::OnHold, format!("`{headline}` needs a person: {}", reasons(refusal)));
+        let stop = Stop::session(
+            OutcomeWord::OnHold,
+            format!("`{headline}` needs a person: {}", reasons(refusal)),
+        );
         Ok(Stop { waiting: Some(Box::new(Waiting::Hold(Box::new(held)))), ..stop })
     }
 
     /// Returns the stop at a question.
-    pub(crate) fn ask_people(&self, id: TaskId, waiting: &WaitingCall, text: String, suggestions: Vec<String>) -> Stop {
-        let name = self.state.start.as_ref().map(|start| question_id(start, id, &waiting.call)).unwrap_or_default();
-        let question = Question { id: name, task: id, call: waiting.call.id.clone(), text, suggestions };
+    pub(crate) fn ask_people(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        text: String,
+        suggestions: Vec<String>,
+    ) -> Stop {
+        let name = self
+            .state
+            .start
+            .as_ref()
+            .map(|start| question_id(start, id, &waiting.call))
+            .unwrap_or_default();
+        let question =
+            Question { id: name, task: id, call: waiting.call.id.clone(), text, suggestions };
         let stop = Stop::session(OutcomeWord::NeedsInput, "a question has to be answered first");
         Stop { waiting: Some(Box::new(Waiting::Question(question))), ..stop }
     }
 
     /// Returns what a person answered to the question this call asks; `None` while nobody did.
-    pub(crate) fn answer_to<'w>(&self, id: TaskId, waiting: &'w WaitingCall) -> Option<(&'w str, &'w str)> {
+    pub(crate) fn answer_to<'w>(
+        &self,
+        id: TaskId,
+        waiting: &'w WaitingCall,
+    ) -> Option<(&'w str, &'w str)> {
         let decided = waiting.decided.as_ref()?;
         let named = decided.id == question_id(self.state.start.as_ref()?, id, &waiting.call);
         match &decided.word {
@@ -241,10 +310,15 @@ impl Session<'_> {
         }
     }
 
-    /// Returns what an edit would change; `None` for other calls, and where the file may not be read.
+    /// Returns what an edit would change; `None` for other calls, and where the file may not be
+    /// read.
     fn preview(&self, place: &Workspace, mode: &str, call: &Call) -> Option<String> {
-        let path = call.intents().into_iter().find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
-        let permit: Permit<Look> = self.parts.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
+        let path = call
+            .intents()
+            .into_iter()
+            .find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
+        let permit: Permit<Look> =
+            self.parts.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
         let before = place.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
         let after = call.content_after(before.as_deref())?;
         diff::between(&path, before.as_deref(), &after).map(|change| change.patch)

@@ -16,10 +16,13 @@ impl SessionId {
         Self(uuid::Uuid::now_v7().simple().to_string())
     }
 
-    /// Reads a name as written by a person; only hexadecimal digits and `-`, so that it is safe as a file name.
+    /// Reads a name as written by a person; only hexadecimal digits and `-`, so that it is safe as
+    /// a file name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let plain = !text.is_empty() && text.len() <= 64 && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+        let plain = !text.is_empty()
+            && text.len() <= 64
+            && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
         plain.then(|| Self(text.to_owned()))
     }
 

@@ -1,11 +1,17 @@
-//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces; and the blobs beside it, images among them.
+//! `journal.jsonl`: append-only, one event a line, with the system before the effect it announces;
+//! and the blobs beside it, images among them.
 //!
-//! In: events and their times. Out: whole lines, each handed to the operating system in one write, so that a killed process
-//! loses at most the line it was writing; reading drops such a cut last line. A line costs the same however long the journal is.
-//! `fdatasync` happens for the first and the last event only: what lies between is lost together with the checkout when
-//! the machine loses power, and waiting for the disk at every line would cost more than the rest of a turn. One process at a
-//! time holds a journal (a lock of the operating system, gone with the process). It does not interpret events.
-#![expect(clippy::disallowed_methods, reason = "the journal and its blobs are the session's own files, outside the checkout")]
+//! In: events and their times. Out: whole lines, each handed to the operating system in one write,
+//! so that a killed process loses at most the line it was writing; reading drops such a cut last
+//! line. A line costs the same however long the journal is. `fdatasync` happens for the first and
+//! the last event only: what lies between is lost together with the checkout when the machine loses
+//! power, and waiting for the disk at every line would cost more than the rest of a turn. One
+//! process at a time holds a journal (a lock of the operating system, gone with the process). It
+//! does not interpret events.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the journal and its blobs are the session's own files, outside the checkout"
+)]
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -45,7 +51,8 @@ pub enum JournalError {
         /// What it said.
         source: std::io::Error,
     },
-    /// A line is no event. The last line may be cut short by a kill and is then dropped; any other is an error.
+    /// A line is no event. The last line may be cut short by a kill and is then dropped; any other
+    /// is an error.
     #[error("journal `{file}`:{line}: {message}")]
     Malformed {
         /// The file.
@@ -81,9 +88,19 @@ impl Journal {
     pub fn create(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(JOURNAL_FILE);
         std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
-        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(|source| failed(&path, source))?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(|source| failed(&path, source))?;
         lock(&file, &path)?;
-        Ok(Self { folder: folder.to_owned(), file, length_bytes: 0, lines: Vec::new(), hidden: PlainValues::default() })
+        Ok(Self {
+            folder: folder.to_owned(),
+            file,
+            length_bytes: 0,
+            lines: Vec::new(),
+            hidden: PlainValues::default(),
+        })
     }
 
     /// Opens the journal in `folder` to continue it; a cut last line is dropped.
@@ -92,16 +109,27 @@ impl Journal {
     /// When it is not there, malformed, in use, or of a later version.
     pub fn resume(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(JOURNAL_FILE);
-        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(|source| failed(&path, source))?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(&path)
+            .map_err(|source| failed(&path, source))?;
         lock(&file, &path)?;
         let (lines, length_bytes) = parse_lines(&mut file, &path)?;
         file.set_len(length_bytes).map_err(|source| failed(&path, source))?;
-        let mut journal = Self { folder: folder.to_owned(), file, length_bytes, lines, hidden: PlainValues::default() };
+        let mut journal = Self {
+            folder: folder.to_owned(),
+            file,
+            length_bytes,
+            lines,
+            hidden: PlainValues::default(),
+        };
         journal.load_images();
         Ok(journal)
     }
 
-    /// Puts the bytes of images back into the lines read; an image whose bytes are not there stays described.
+    /// Puts the bytes of images back into the lines read; an image whose bytes are not there stays
+    /// described.
     fn load_images(&mut self) {
         let mut lines = std::mem::take(&mut self.lines);
         for image in lines.iter_mut().flat_map(|line| line.event.images_mut()) {
@@ -152,7 +180,11 @@ impl Journal {
         let path = folder.join(JOURNAL_FILE);
         let size_bytes = std::fs::metadata(&path).map_err(|source| failed(&path, source))?.len();
         if size_bytes > limit_bytes {
-            return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes, limit_bytes });
+            return Err(JournalError::TooLarge {
+                file: path.display().to_string(),
+                size_bytes,
+                limit_bytes,
+            });
         }
         std::fs::read(&path).map_err(|source| failed(&path, source))
     }
@@ -173,7 +205,11 @@ impl Journal {
     /// When it is no such line, or of a later version.
     pub fn start_in(text: &str) -> Result<Box<SessionStart>, String> {
         let first = parse_line(text.lines().next().unwrap_or_default().as_bytes())?;
-        if let Event::Started(start) = first.event { Ok(start) } else { Err("the first line does not begin a session".to_owned()) }
+        if let Event::Started(start) = first.event {
+            Ok(start)
+        } else {
+            Err("the first line does not begin a session".to_owned())
+        }
     }
 
     /// Returns the folder it lies in, which is the session's own.
@@ -188,7 +224,8 @@ impl Journal {
         &self.lines
     }
 
-    /// Appends an event; it is with the operating system when this returns, and on the disk for the first and the last event.
+    /// Appends an event; it is with the operating system when this returns, and on the disk for the
+    /// first and the last event.
     ///
     /// # Errors
     /// When the disk is full or gone; the file then ends with a whole line.
@@ -202,11 +239,13 @@ impl Journal {
         let mut bytes = self.hidden.hide(&text).into_owned().into_bytes();
         bytes.push(b'\n');
         if let Err(source) = self.file.write_all(&bytes) {
-            // Shortening needs no room on a full disk; should it fail as well, reading drops the cut line.
+            // Shortening needs no room on a full disk; should it fail as well, reading drops the
+            // cut line.
             let _ = self.file.set_len(self.length_bytes);
             return Err(self.failed(source));
         }
-        self.length_bytes = self.length_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.length_bytes =
+            self.length_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         if matches!(line.event, Event::Started(_) | Event::Ended(_)) {
             self.file.sync_data().map_err(|source| self.failed(source))?;
         }
@@ -218,10 +257,13 @@ impl Journal {
     /// # Errors
     /// When the disk is full or gone.
     pub fn keep(&self, content: &[u8]) -> Result<String, JournalError> {
-        let hash: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: String =
+            Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
         let folder = self.folder.join(BLOB_FOLDER);
         let path = folder.join(&hash);
-        let kept = std::fs::metadata(&path).is_ok_and(|found| u64::try_from(content.len()).is_ok_and(|length| found.len() == length));
+        let kept = std::fs::metadata(&path).is_ok_and(|found| {
+            u64::try_from(content.len()).is_ok_and(|length| found.len() == length)
+        });
         if !kept {
             std::fs::create_dir_all(&folder).map_err(|source| failed(&path, source))?;
             std::fs::write(&path, content).map_err(|source| failed(&path, source))?;
@@ -236,7 +278,8 @@ impl Journal {
     pub fn kept(&self, hash: &str) -> Result<Vec<u8>, JournalError> {
         let path = self.folder.join(BLOB_FOLDER).join(hash);
         let named = !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let found = if named { std::fs::read(&path) } else { Err(std::io::ErrorKind::InvalidInput.into()) };
+        let found =
+            if named { std::fs::read(&path) } else { Err(std::io::ErrorKind::InvalidInput.into()) };
         found.map_err(|source| failed(&path, source))
     }
 
@@ -245,17 +288,28 @@ impl Journal {
     }
 }
 
-/// Returns the events of a journal and the bytes they take; what comes after the last newline is not counted.
+/// Returns the events of a journal and the bytes they take; what comes after the last newline is
+/// not counted.
 fn parse_lines(file: &mut File, path: &Path) -> Result<(Vec<JournalLine>, u64), JournalError> {
     let size_bytes = file.metadata().map_err(|source| failed(path, source))?.len();
     if size_bytes > JOURNAL_LIMIT_BYTES {
-        return Err(JournalError::TooLarge { file: path.display().to_string(), size_bytes, limit_bytes: JOURNAL_LIMIT_BYTES });
+        return Err(JournalError::TooLarge {
+            file: path.display().to_string(),
+            size_bytes,
+            limit_bytes: JOURNAL_LIMIT_BYTES,
+        });
     }
     let mut bytes = Vec::new();
-    file.take(JOURNAL_LIMIT_BYTES).read_to_end(&mut bytes).map_err(|source| failed(path, source))?;
+    file.take(JOURNAL_LIMIT_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(|source| failed(path, source))?;
     let mut lines = Vec::new();
     let mut length_bytes = 0;
-    for (index, text) in bytes.split_inclusive(|byte| *byte == b'\n').filter(|text| text.ends_with(b"\n")).enumerate() {
+    for (index, text) in bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|text| text.ends_with(b"\n"))
+        .enumerate()
+    {
         let line = parse_line(text).map_err(|message| malformed(path, index, message))?;
         lines.push(line);
         length_bytes += u64::try_from(text.len()).unwrap_or(u64::MAX);
@@ -264,17 +318,21 @@ fn parse_lines(file: &mut File, path: &Path) -> Result<(Vec<JournalLine>, u64), 
 }
 
 fn parse_line(text: &[u8]) -> Result<JournalLine, String> {
-    let line: JournalLine = serde_json::from_slice(text).map_err(|error| format!("not an event: {error}"))?;
+    let line: JournalLine =
+        serde_json::from_slice(text).map_err(|error| format!("not an event: {error}"))?;
     if let Event::Started(start) = &line.event
         && start.version > JOURNAL_VERSION
     {
-        return Err(format!("format {} is later than {JOURNAL_VERSION}, the latest this program reads", start.version));
+        return Err(format!(
+            "format {} is later than {JOURNAL_VERSION}, the latest this program reads",
+            start.version
+        ));
     }
     Ok(line)
 }
 
-/// Gives the lock back by name: closing the file alone leaves it to a child process that was being started at that moment and still
-/// holds a copy of it.
+/// Gives the lock back by name: closing the file alone leaves it to a child process that was being
+/// started at that moment and still holds a copy of it.
 impl Drop for Journal {
     fn drop(&mut self) {
         // NOTE: fails only where the lock is gone already.
@@ -321,7 +379,12 @@ mod tests {
             priced: false,
             withheld: vec![],
         };
-        let reminded = Event::Reminded { task: TaskId(0), text: "call a tool".into(), mistake: true, about: None };
+        let reminded = Event::Reminded {
+            task: TaskId(0),
+            text: "call a tool".into(),
+            mistake: true,
+            about: None,
+        };
         vec![line(0, Event::Resumed), line(1, replied), line(2, reminded)]
     }
 
@@ -347,7 +410,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         journal_of_three(folder.path());
         let whole = written(folder.path());
-        let second_ends = whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
+        let second_ends =
+            whole.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;
         for cut in second_ends..whole.len() {
             std::fs::write(folder.path().join(JOURNAL_FILE), &whole[..cut]).unwrap();
             let mut journal = Journal::resume(folder.path()).unwrap();
@@ -364,7 +428,10 @@ mod tests {
         let mut bytes = written(folder.path());
         bytes[3] = b'#';
         std::fs::write(folder.path().join(JOURNAL_FILE), &bytes).unwrap();
-        assert!(matches!(Journal::resume(folder.path()), Err(JournalError::Malformed { line: 1, .. })));
+        assert!(matches!(
+            Journal::resume(folder.path()),
+            Err(JournalError::Malformed { line: 1, .. })
+        ));
         let later = r#"{"at":"2023-11-14T22:13:20Z","event":"started","version":99,"id":"x","task":"","message":"","mode":"","facts":{"mode":"","trigger":"local","tier":"maintainer","job":null},"budget":{},"base":"","policy_hash":"","models":["",""],"caller":null}"#;
         std::fs::write(folder.path().join(JOURNAL_FILE), format!("{later}\n")).unwrap();
         let error = Journal::resume(folder.path()).unwrap_err().to_string();
@@ -379,7 +446,10 @@ mod tests {
         assert_eq!(Journal::read(folder.path()).unwrap(), vec![]);
         drop(held);
         Journal::resume(folder.path()).unwrap();
-        assert!(matches!(Journal::create(folder.path()), Err(JournalError::Io { .. })), "an old journal is never overwritten");
+        assert!(
+            matches!(Journal::create(folder.path()), Err(JournalError::Io { .. })),
+            "an old journal is never overwritten"
+        );
     }
 
     #[test]
@@ -394,7 +464,8 @@ mod tests {
         assert!(error.contains("No space left"), "{error}");
         // As if the disk had taken half a line before it was full.
         (&real).write_all(b"{\"at\":").unwrap();
-        journal.file = std::fs::OpenOptions::new().read(true).open(folder.path().join(JOURNAL_FILE)).unwrap();
+        journal.file =
+            std::fs::OpenOptions::new().read(true).open(folder.path().join(JOURNAL_FILE)).unwrap();
         assert!(journal.append(&three_lines()[0]).is_err());
         drop((journal, real));
         assert_eq!(Journal::read(folder.path()).unwrap(), three_lines());

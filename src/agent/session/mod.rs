@@ -1,16 +1,19 @@
-//! The loop. Context to the model, its calls through the door, everything into the journal, until there is an outcome.
+//! The loop. Context to the model, its calls through the door, everything into the journal, until
+//! there is an outcome.
 //!
-//! In: [`SessionParts`] and a journal. Out: an [`Outcome`]; the journal holds every event that led to it. The live run computes
-//! its state from its own events (`emit`: into the journal, into the state, to the watcher), so a resumed run is the same fold
-//! over the lines read back, and then goes on. What is next is read off the state (`step`).
+//! In: [`SessionParts`] and a journal. Out: an [`Outcome`]; the journal holds every event that led
+//! to it. The live run computes its state from its own events (`emit`: into the journal, into the
+//! state, to the watcher), so a resumed run is the same fold over the lines read back, and then
+//! goes on. What is next is read off the state (`step`).
 //!
-//! Killed at any line, a session resumes like this. A request without a recorded reply is sent again. A call without an answer
-//! is judged again and performed: reading twice is harmless; a file's content before an edit is kept, put back and the edit done
-//! again, so that it happens once. A command that may have written is never run a second time: its answer says that it was
-//! interrupted and may or may not have run, what it changed is found by comparing the checkout, and the model decides. So the
-//! outcome's word, tree, refusals and checkpoint are those of a run that was not killed; for a model that reacts to
-//! the interruption, the path there may differ. An ended session stays ended, unless it had stopped for a person who has decided since
-//! (`hold`).
+//! Killed at any line, a session resumes like this. A request without a recorded reply is sent
+//! again. A call without an answer is judged again and performed: reading twice is harmless; a
+//! file's content before an edit is kept, put back and the edit done again, so that it happens
+//! once. A command that may have written is never run a second time: its answer says that it was
+//! interrupted and may or may not have run, what it changed is found by comparing the checkout, and
+//! the model decides. So the outcome's word, tree, refusals and checkpoint are those of a run that
+//! was not killed; for a model that reacts to the interruption, the path there may differ. An ended
+//! session stays ended, unless it had stopped for a person who has decided since (`hold`).
 
 mod aside;
 mod asking;
@@ -154,7 +157,8 @@ impl<'a> TaskModel<'a> {
         }
     }
 
-    /// Returns how the tokens of the model of this label are estimated that stood in for it, or its own.
+    /// Returns how the tokens of the model of this label are estimated that stood in for it, or its
+    /// own.
     #[must_use]
     pub fn tokenizer_by(&self, by: Option<&str>) -> Tokenizer {
         by.and_then(|by| self.spare(by)).map_or(self.tokenizer, |spare| spare.tokenizer)
@@ -213,8 +217,8 @@ pub struct SessionParts<'a> {
     pub watch: Watch<'a>,
 }
 
-/// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the session continues where it
-/// stopped, from its own first line and not from `parts.start`.
+/// Runs a session to its end. `journal` is new, or one read back by [`Journal::resume`]: then the
+/// session continues where it stopped, from its own first line and not from `parts.start`.
 pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
     journal.hide(parts.redactor.plain_values());
     let state = State::of(journal.past());
@@ -222,7 +226,8 @@ pub async fn run(mut parts: SessionParts<'_>, mut journal: Journal) -> Outcome {
         return *outcome;
     }
     let cancelled = std::mem::replace(&mut parts.cancelled, Box::pin(std::future::pending()));
-    let minutes = state.start.as_ref().map_or(parts.start.budget.minutes, |start| start.budget.minutes);
+    let minutes =
+        state.start.as_ref().map_or(parts.start.budget.minutes, |start| start.budget.minutes);
     let taken = state.root().map_or(Duration::ZERO, |root| root.wall);
     let rest = Duration::from_secs(u64::from(minutes).saturating_mul(60)).saturating_sub(taken);
     let deadline = parts.clock.sleep(rest);
@@ -283,8 +288,8 @@ impl<'a> Session<'a> {
         self.list_servers()
     }
 
-    /// Takes step after step until there is nothing more to do or something stops it. Tasks that wait for something wait beside each other;
-    /// one that waits for a person holds up no other.
+    /// Takes step after step until there is nothing more to do or something stops it. Tasks that
+    /// wait for something wait beside each other; one that waits for a person holds up no other.
     async fn work(&mut self) -> Stop {
         let mut under_way: FuturesUnordered<Work<'a>> = FuturesUnordered::new();
         let mut busy: BTreeSet<TaskId> = BTreeSet::new();
@@ -292,7 +297,9 @@ impl<'a> Session<'a> {
         loop {
             // Lets signals and timers in, also when neither the model nor a tool ever waits.
             tokio::task::yield_now().await;
-            let next = step::next(&self.state, |id| !busy.contains(&id) && held.iter().all(|(other, _)| *other != id));
+            let next = step::next(&self.state, |id| {
+                !busy.contains(&id) && held.iter().all(|(other, _)| *other != id)
+            });
             let (id, taken) = match next {
                 Some(Step::Finish) => return self.result(),
                 Some(step) => (step.task(), self.take(step)),
@@ -301,7 +308,12 @@ impl<'a> Session<'a> {
                         busy.remove(&id);
                         (id, self.complete(id, done))
                     }
-                    None => return held.into_iter().next().map_or_else(|| self.result(), |(_, stop)| stop),
+                    None => {
+                        return held
+                            .into_iter()
+                            .next()
+                            .map_or_else(|| self.result(), |(_, stop)| stop);
+                    }
                 },
             };
             match taken {
@@ -365,13 +377,22 @@ impl<'a> Session<'a> {
     fn begin_root(&mut self) -> Result<(), Stop> {
         let Some(start) = self.state.start.clone() else { return Ok(()) };
         if self.parts.modes.find(&start.mode).is_none() {
-            return Err(Stop::session(OutcomeWord::Failed, format!("there is no mode `{}`", start.mode)));
+            return Err(Stop::session(
+                OutcomeWord::Failed,
+                format!("there is no mode `{}`", start.mode),
+            ));
         }
         let verdict = self.parts.policy.decide(&Intent::Mode(start.mode.clone()), &start.facts);
         if verdict.decision != Decision::Allow {
-            return Err(Stop::session(OutcomeWord::Refused, format!("{}: {}", verdict.intent, verdict.reason())));
+            return Err(Stop::session(
+                OutcomeWord::Refused,
+                format!("{}: {}", verdict.intent, verdict.reason()),
+            ));
         }
-        let budget = Budget { turns: start.budget.turns.min(self.mode(&start.mode)?.turns.unwrap_or(u32::MAX)), ..start.budget };
+        let budget = Budget {
+            turns: start.budget.turns.min(self.mode(&start.mode)?.turns.unwrap_or(u32::MAX)),
+            ..start.budget
+        };
         self.emit(Event::TaskStarted {
             task: TaskId::default(),
             parent: None,
@@ -385,25 +406,38 @@ impl<'a> Session<'a> {
     }
 
     fn too_many_mistakes(&self, id: TaskId) -> Stop {
-        let last = self.state.task(id).and_then(|task| task.last_mistake.clone()).unwrap_or_default();
+        let last =
+            self.state.task(id).and_then(|task| task.last_mistake.clone()).unwrap_or_default();
         let last = locum_base::text::head(&last, 300);
-        Stop::task(OutcomeWord::Failed, format!("the model made {MISTAKE_LIMIT} mistakes in a row, the last one: {last}"))
+        Stop::task(
+            OutcomeWord::Failed,
+            format!("the model made {MISTAKE_LIMIT} mistakes in a row, the last one: {last}"),
+        )
     }
 
     fn task(&self, id: TaskId) -> Result<&TaskState, Stop> {
-        self.state.task(id).ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("the journal knows no task {id}")))
+        self.state.task(id).ok_or_else(|| {
+            Stop::session(OutcomeWord::Failed, format!("the journal knows no task {id}"))
+        })
     }
 
     /// Returns who asks and how, with the mode a task is in.
     fn facts(&self, mode: &str) -> Facts {
-        let facts = self.state.start.as_ref().map_or_else(|| self.parts.start.facts.clone(), |start| start.facts.clone());
+        let facts = self
+            .state
+            .start
+            .as_ref()
+            .map_or_else(|| self.parts.start.facts.clone(), |start| start.facts.clone());
         // A resumed run may find itself on another machine.
         Facts { mode: mode.to_owned(), sandboxed: self.parts.sandbox.holds(), ..facts }
     }
 
     /// Returns a reason for stopping that names the command that was running, if one was.
     fn at_work(&self, reason: &str) -> String {
-        let waiting = self.state.at_work().filter_map(|task| task.first_unanswered().map(|(_, waiting)| waiting));
+        let waiting = self
+            .state
+            .at_work()
+            .filter_map(|task| task.first_unanswered().map(|(_, waiting)| waiting));
         match waiting.filter_map(|waiting| waiting.headline.as_ref()).next() {
             Some(headline) => format!("{reason} during `{headline}`"),
             None => reason.to_owned(),

@@ -1,8 +1,9 @@
-//! Pictures that another model draws: a permitted call asks for one, what comes is kept beside the journal and paid for by the task, then it is written
-//! like any edit.
+//! Pictures that another model draws: a permitted call asks for one, what comes is kept beside the
+//! journal and paid for by the task, then it is written like any edit.
 //!
-//! In: a permitted `generate_image`. Out: an event with the picture, then the effect. A session that was killed between the two does not ask again; nor
-//! does a call that only puts elsewhere what could not be written under its first name.
+//! In: a permitted `generate_image`. Out: an event with the picture, then the effect. A session
+//! that was killed between the two does not ask again; nor does a call that only puts elsewhere
+//! what could not be written under its first name.
 
 use std::fmt::Write as _;
 
@@ -47,29 +48,58 @@ impl Painter<'_> {
 }
 
 impl<'a> Session<'a> {
-    /// Has the picture drawn that a permitted call asks for, and goes on with the call once it is there.
-    pub(crate) fn draw(&mut self, id: TaskId, permitted: Permitted) -> Result<Option<Work<'a>>, Stop> {
-        let Call::GenerateImage(call) = permitted.permit.act() else { return self.perform_alone(id, permitted) };
+    /// Has the picture drawn that a permitted call asks for, and goes on with the call once it is
+    /// there.
+    pub(crate) fn draw(
+        &mut self,
+        id: TaskId,
+        permitted: Permitted,
+    ) -> Result<Option<Work<'a>>, Stop> {
+        let Call::GenerateImage(call) = permitted.permit.act() else {
+            return self.perform_alone(id, permitted);
+        };
         let tools = self.tools(id)?;
         let visible = tools.readable();
         let source = call.source(&permitted.permit, tools.context(&visible));
         let (from, painter) = match (source, self.parts.painter) {
             (Ok(from), Some(painter)) => (from, painter),
             (Err(error), _) => return self.not_drawn(id, &permitted.waiting, error.0),
-            (Ok(_), None) => return self.not_drawn(id, &permitted.waiting, "Nobody draws pictures in this run.".to_owned()),
+            (Ok(_), None) => {
+                return self.not_drawn(
+                    id,
+                    &permitted.waiting,
+                    "Nobody draws pictures in this run.".to_owned(),
+                );
+            }
         };
         let (prompt, kind) = (self.parts.redactor.redact(call.prompt()), call.kind());
         let wish = hash_of(&prompt, from.as_ref());
         let task = self.task(id)?;
-        let is_there = |painting: &Painting| painting.image.as_ref().is_some_and(|image| image.content.bytes().is_some());
-        if let Some(painting) = task.unplaced.clone().filter(|painting| painting.wish == wish && is_there(painting)) {
-            self.emit(drawn(id, &permitted.waiting, Painting { again: true, ..painting }, Paid::default()))?;
+        let is_there = |painting: &Painting| {
+            painting.image.as_ref().is_some_and(|image| image.content.bytes().is_some())
+        };
+        if let Some(painting) =
+            task.unplaced.clone().filter(|painting| painting.wish == wish && is_there(painting))
+        {
+            self.emit(drawn(
+                id,
+                &permitted.waiting,
+                Painting { again: true, ..painting },
+                Paid::default(),
+            ))?;
             return self.place_picture(id, permitted);
         }
-        let shown_tokens = from.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX));
-        let estimate_tokens = accounting::estimate_ask(painter.model.tokenizer, "", &prompt).saturating_add(shown_tokens);
-        self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, painter.model.price)?;
-        let (turn, asking, permitted) = (task.painted, self.asking(id, painter.model, estimate_tokens), Box::new(permitted));
+        let shown_tokens =
+            from.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX));
+        let estimate_tokens = accounting::estimate_ask(painter.model.tokenizer, "", &prompt)
+            .saturating_add(shown_tokens);
+        self.afford(
+            task,
+            Usage { input: estimate_tokens, ..Usage::default() },
+            painter.model.price,
+        )?;
+        let (turn, asking, permitted) =
+            (task.painted, self.asking(id, painter.model, estimate_tokens), Box::new(permitted));
         let mode = format!("image:{}", painter.name());
         Ok(Some(
             async move {
@@ -108,39 +138,68 @@ impl<'a> Session<'a> {
         let mut reply = match completed.reply {
             Ok(reply) => reply,
             Err(err) => {
-                let text = self.parts.redactor.redact(&format!("The model that draws gave nothing: {err}."));
+                let text = self
+                    .parts
+                    .redactor
+                    .redact(&format!("The model that draws gave nothing: {err}."));
                 return self.not_drawn(id, &permitted.waiting, text);
             }
         };
         let price = painter.model.price_of(&reply);
         // What is drawn on the way to a picture comes before it.
         let image = reply.images.pop();
-        let words = accounting::estimate_reply(painter.model.tokenizer_by(reply.by.as_deref()), &reply);
-        let output = words.saturating_add(image.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX)));
-        let usage = reply.usage.unwrap_or_else(|| Usage { input: estimate_tokens, output, ..Usage::default() });
+        let words =
+            accounting::estimate_reply(painter.model.tokenizer_by(reply.by.as_deref()), &reply);
+        let output = words.saturating_add(
+            image.as_ref().map_or(0, |image| u64::try_from(image.tokens()).unwrap_or(u64::MAX)),
+        );
+        let usage = reply.usage.unwrap_or_else(|| Usage {
+            input: estimate_tokens,
+            output,
+            ..Usage::default()
+        });
         let paid = Paid {
             usage,
             estimated: reply.usage.is_none() || price.is_none(),
             cost_usd: price.map_or(0.0, |price| accounting::cost(usage, price)),
         };
-        let said = Clipped::head_tail(self.parts.redactor.redact(reply.text.trim()).as_str(), WORDS_LIMIT_BYTES).text;
+        let said = Clipped::head_tail(
+            self.parts.redactor.redact(reply.text.trim()).as_str(),
+            WORDS_LIMIT_BYTES,
+        )
+        .text;
         let painting = Painting { by: painter.name().to_owned(), wish, image, said, again: false };
         self.emit(drawn(id, &permitted.waiting, painting, paid))?;
         self.place_picture(id, permitted)
     }
 
     /// Goes on with a call whose picture is in the journal.
-    fn place_picture(&mut self, id: TaskId, permitted: Permitted) -> Result<Option<Work<'a>>, Stop> {
+    fn place_picture(
+        &mut self,
+        id: TaskId,
+        permitted: Permitted,
+    ) -> Result<Option<Work<'a>>, Stop> {
         let waiting = self.task(id)?.waiting_call(&permitted.waiting.call.id).cloned();
-        waiting.map_or(Ok(None), |waiting| self.perform_alone(id, Permitted { waiting, ..permitted }))
+        waiting
+            .map_or(Ok(None), |waiting| self.perform_alone(id, Permitted { waiting, ..permitted }))
     }
 
     /// Answers a call for which there is no picture.
-    pub(crate) fn not_painted(&mut self, id: TaskId, waiting: &WaitingCall, painting: &Painting) -> Result<Option<Work<'a>>, Stop> {
+    pub(crate) fn not_painted(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        painting: &Painting,
+    ) -> Result<Option<Work<'a>>, Stop> {
         self.not_drawn(id, waiting, painter::no_picture(&painting.by, &painting.said))
     }
 
-    fn not_drawn(&mut self, id: TaskId, waiting: &WaitingCall, text: String) -> Result<Option<Work<'a>>, Stop> {
+    fn not_drawn(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        text: String,
+    ) -> Result<Option<Work<'a>>, Stop> {
         self.answered(id, waiting, Observation::failed(text), None, false).map(|()| None)
     }
 }
@@ -161,9 +220,12 @@ fn drawn(id: TaskId, waiting: &WaitingCall, painting: Painting, paid: Paid) -> E
 /// Returns what tells one wish from another: by its words and by what it starts from.
 fn hash_of(prompt: &str, from: Option<&Image>) -> String {
     let from = from.map_or("", |image| image.hash.as_str());
-    Sha256::digest(format!("{from}\n{prompt}")).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    Sha256::digest(format!("{from}\n{prompt}")).iter().fold(
+        String::with_capacity(64),
+        |mut hex, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        },
+    )
 }

@@ -1,7 +1,8 @@
 //! Notices a model that repeats itself: one call over and over, or a short cycle of calls.
 //!
-//! In: every answered call of a task, in order. Out: whether the next one would be one repetition too many. Calls are compared
-//! by name and arguments, whatever the order of the arguments' keys. There is no time window and results do not count.
+//! In: every answered call of a task, in order. Out: whether the next one would be one repetition
+//! too many. Calls are compared by name and arguments, whatever the order of the arguments' keys.
+//! There is no time window and results do not count.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,14 +28,16 @@ impl Recent {
         }
     }
 
-    /// Returns the length of the cycle this call would go on with after [`REPEAT_LIMIT`] rounds of it; `None` when it is fine.
+    /// Returns the length of the cycle this call would go on with after [`REPEAT_LIMIT`] rounds of
+    /// it; `None` when it is fine.
     #[must_use]
     pub fn repeats(&self, call: &ToolCall) -> Option<usize> {
         let next = signature(call);
         (1..=CYCLE_LIMIT).find(|cycle| self.went_round(*cycle, next))
     }
 
-    /// Returns true when the last calls are [`REPEAT_LIMIT`] rounds of one cycle and `next` is the first call of that cycle.
+    /// Returns true when the last calls are [`REPEAT_LIMIT`] rounds of one cycle and `next` is the
+    /// first call of that cycle.
     fn went_round(&self, cycle: usize, next: u64) -> bool {
         let rounds = cycle * REPEAT_LIMIT;
         let newest_first = || self.0.iter().rev().take(rounds);
@@ -109,8 +112,11 @@ mod tests {
     #[test]
     fn compares_arguments_whatever_their_order() {
         let mut recent = Recent::default();
-        for arguments in [r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#, r#"{"b":[1,{"d":3,"c":2}],"a":1}"#, r#"{ "b": [1, {"d":3,"c":2}], "a": 1 }"#]
-        {
+        for arguments in [
+            r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#,
+            r#"{"b":[1,{"d":3,"c":2}],"a":1}"#,
+            r#"{ "b": [1, {"d":3,"c":2}], "a": 1 }"#,
+        ] {
             recent.push(&call("x", arguments));
         }
         assert_eq!(recent.repeats(&call("x", r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#)), Some(1));

@@ -1,4 +1,5 @@
-//! What MCP servers had when the session began, in the journal: what they have later is not adopted, also when the session is taken up again.
+//! What MCP servers had when the session began, in the journal: what they have later is not
+//! adopted, also when the session is taken up again.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +16,18 @@ impl Session<'_> {
                 .servers
                 .offered()
                 .into_iter()
-                .map(|server| (server.name, server.tools.into_iter().map(|tool| (tool.name, tool.hash)).collect()))
+                .map(|server| {
+                    (
+                        server.name,
+                        server.tools.into_iter().map(|tool| (tool.name, tool.hash)).collect(),
+                    )
+                })
                 .collect();
-            return if listed.is_empty() { Ok(()) } else { self.emit(Event::ServersListed { servers: listed }) };
+            return if listed.is_empty() {
+                Ok(())
+            } else {
+                self.emit(Event::ServersListed { servers: listed })
+            };
         }
         self.parts.servers.hold_to(&self.state.servers);
         self.note_servers()

@@ -1,6 +1,8 @@
-//! Spans of the log: the run's holds those of its tasks, a task's those of its sub-tasks and turns, a turn's those of its calls.
+//! Spans of the log: the run's holds those of its tasks, a task's those of its sub-tasks and turns,
+//! a turn's those of its calls.
 //!
-//! In: a task of the session. Out: a span made from what the journal says of it, so that a resumed run writes under the same ones.
+//! In: a task of the session. Out: a span made from what the journal says of it, so that a resumed
+//! run writes under the same ones.
 
 use tracing::{Span, info_span};
 
@@ -18,9 +20,12 @@ impl Session<'_> {
         info_span!(parent: &outer, "task", task = %id, mode = %task.mode)
     }
 
-    /// Returns the span of the turn that a task is in: the one whose reply is awaited, or whose calls are performed.
+    /// Returns the span of the turn that a task is in: the one whose reply is awaited, or whose
+    /// calls are performed.
     pub(crate) fn turn_span(&self, id: TaskId) -> Span {
-        let turns = self.state.task(id).map_or(0, |task| if task.waiting.is_empty() { task.turns } else { task.turns.saturating_sub(1) });
+        let turns = self.state.task(id).map_or(0, |task| {
+            if task.waiting.is_empty() { task.turns } else { task.turns.saturating_sub(1) }
+        });
         info_span!(parent: &self.task_span(id), "turn", turn = turns)
     }
 }

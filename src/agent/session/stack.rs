@@ -1,7 +1,9 @@
-//! Tasks and the calls they wait for: sub-tasks begin and end here, questions are asked, results given (modes are switched in `switch`).
+//! Tasks and the calls they wait for: sub-tasks begin and end here, questions are asked, results
+//! given (modes are switched in `switch`).
 //!
-//! Sub-tasks only lose: a child runs under the same facts as its parent (who asked, how, which job), in a mode the policy allows
-//! and with what its own mode gives; its budget is the rest of its parent's, and what it spends its parent has spent.
+//! Sub-tasks only lose: a child runs under the same facts as its parent (who asked, how, which
+//! job), in a mode the policy allows and with what its own mode gives; its budget is the rest of
+//! its parent's, and what it spends its parent has spent.
 
 use crate::session::Session;
 use crate::session::calls::NotPerformed;
@@ -23,16 +25,31 @@ use locum_workspace::repo::CommitId;
 
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
-    pub(crate) fn steer(&mut self, id: TaskId, waiting: &WaitingCall, observation: Observation) -> Result<(), Stop> {
+    pub(crate) fn steer(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        observation: Observation,
+    ) -> Result<(), Stop> {
         match observation.control.clone() {
             // Started together with its neighbours (`fork`).
             Some(Control::NewTask { .. }) => Ok(()),
-            Some(Control::SwitchMode { slug, reason }) => self.switch_or_refuse(id, waiting, &slug, &reason),
-            Some(Control::RequestSwitch { slug, reason }) => self.request_switch(id, waiting, slug, &reason),
-            Some(Control::Ask { question, suggestions }) => self.question(id, waiting, question, suggestions),
-            Some(Control::Complete { .. } | Control::Todos { .. } | Control::CoordinateMode { .. } | Control::AskExpert { .. }) | None => {
-                self.answered(id, waiting, observation, None, false)
+            Some(Control::SwitchMode { slug, reason }) => {
+                self.switch_or_refuse(id, waiting, &slug, &reason)
             }
+            Some(Control::RequestSwitch { slug, reason }) => {
+                self.request_switch(id, waiting, slug, &reason)
+            }
+            Some(Control::Ask { question, suggestions }) => {
+                self.question(id, waiting, question, suggestions)
+            }
+            Some(
+                Control::Complete { .. }
+                | Control::Todos { .. }
+                | Control::CoordinateMode { .. }
+                | Control::AskExpert { .. },
+            )
+            | None => self.answered(id, waiting, observation, None, false),
         }
     }
 
@@ -41,19 +58,33 @@ impl Session<'_> {
         match control {
             Control::Todos { todos } => self.emit(Event::TodosChanged { task: id, todos }),
             Control::SwitchMode { slug, reason } => self.switch(id, slug, reason),
-            Control::Complete { result } => self.emit(Event::TaskEnded { task: id, result, completed: true }),
-            Control::CoordinateMode { slug, reason } => {
-                let result = slug.map_or_else(|| format!("refused: {reason}"), |slug| format!("{slug}: {reason}"));
+            Control::Complete { result } => {
                 self.emit(Event::TaskEnded { task: id, result, completed: true })
             }
-            // None is ever owed: a sub-task begins before its call is answered, a question is answered or ends the session, a request
-            // is answered with a switch, an expert's answer is the call's.
-            Control::NewTask { .. } | Control::Ask { .. } | Control::AskExpert { .. } | Control::RequestSwitch { .. } => Ok(()),
+            Control::CoordinateMode { slug, reason } => {
+                let result = slug.map_or_else(
+                    || format!("refused: {reason}"),
+                    |slug| format!("{slug}: {reason}"),
+                );
+                self.emit(Event::TaskEnded { task: id, result, completed: true })
+            }
+            // None is ever owed: a sub-task begins before its call is answered, a question is
+            // answered or ends the session, a request is answered with a switch, an expert's answer
+            // is the call's.
+            Control::NewTask { .. }
+            | Control::Ask { .. }
+            | Control::AskExpert { .. }
+            | Control::RequestSwitch { .. } => Ok(()),
         }
     }
 
     /// Gives a sub-task's result to the call that asked for it.
-    pub(crate) fn answer_from_child(&mut self, id: TaskId, waiting: &WaitingCall, child: TaskId) -> Result<(), Stop> {
+    pub(crate) fn answer_from_child(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        child: TaskId,
+    ) -> Result<(), Stop> {
         let ended = self.task(child)?;
         if ended.purpose == Purpose::Decide {
             return self.answer_from_choice(id, waiting, child);
@@ -82,10 +113,15 @@ impl Session<'_> {
         budget: Budget,
     ) -> Result<(), Stop> {
         let parent = self.task(id)?;
-        // The rest is in whole minutes; what is left of the last one is watched over by the session's own clock.
+        // The rest is in whole minutes; what is left of the last one is watched over by the
+        // session's own clock.
         let turns = budget.turns.min(self.mode(call.mode())?.turns.unwrap_or(u32::MAX));
         let budget = Budget { turns, minutes: budget.minutes.max(1), ..budget };
-        let lines: Vec<String> = call.todos().iter().map(|todo| format!("- [{}] {}", mark(todo.state), todo.text)).collect();
+        let lines: Vec<String> = call
+            .todos()
+            .iter()
+            .map(|todo| format!("- [{}] {}", mark(todo.state), todo.text))
+            .collect();
         let message = task::subtask_message(&parent.mode, call.message(), call.context(), &lines);
         self.emit(Event::TaskStarted {
             task: self.next_task(),
@@ -104,64 +140,116 @@ impl Session<'_> {
         TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX))
     }
 
-    /// Returns why no further sub-task may be started, as a sentence for the model; `ahead` are about to be.
-    pub(crate) fn delegation_refused(&self, id: TaskId, call: &NewTask, ahead: usize) -> Result<Option<String>, Stop> {
+    /// Returns why no further sub-task may be started, as a sentence for the model; `ahead` are
+    /// about to be.
+    pub(crate) fn delegation_refused(
+        &self,
+        id: TaskId,
+        call: &NewTask,
+        ahead: usize,
+    ) -> Result<Option<String>, Stop> {
         let task = self.task(id)?;
         let rules = &self.parts.policy.settings().modes;
-        let started = self.state.tasks.iter().filter(|task| task.parent.is_some() && task.purpose == Purpose::Work).count() + ahead;
+        let started = self
+            .state
+            .tasks
+            .iter()
+            .filter(|task| task.parent.is_some() && task.purpose == Purpose::Work)
+            .count()
+            + ahead;
         let mode = call.mode();
         Ok(if let Some(text) = self.mode_refused(mode) {
             Some(text)
-        } else if self.parts.modes.find(mode).is_some_and(|mode| mode.way_in == WayIn::NotDelegated) {
+        } else if self.parts.modes.find(mode).is_some_and(|mode| mode.way_in == WayIn::NotDelegated)
+        {
             Some(format!("No sub-task runs in mode `{mode}`; its file says `mode: primary`."))
         } else if let Some(text) = self.goes_round(task, call) {
             Some(text)
         } else if task.depth >= rules.delegation.depth {
-            Some(format!("Sub-tasks may nest {} deep and this task is at that depth. Do the work here.", rules.delegation.depth))
+            Some(format!(
+                "Sub-tasks may nest {} deep and this task is at that depth. Do the work here.",
+                rules.delegation.depth
+            ))
         } else if started >= usize::try_from(rules.delegation.tasks).unwrap_or(usize::MAX) {
-            Some(format!("All {} sub-tasks of this run are used up. Do the rest without one.", rules.delegation.tasks))
+            Some(format!(
+                "All {} sub-tasks of this run are used up. Do the rest without one.",
+                rules.delegation.tasks
+            ))
         } else {
             None
         })
     }
 
-    /// Returns why a sub-task would only go round in a circle, as a sentence for the model: the same work again, or back to a mode that handed
-    /// this work down.
+    /// Returns why a sub-task would only go round in a circle, as a sentence for the model: the
+    /// same work again, or back to a mode that handed this work down.
     fn goes_round(&self, task: &TaskState, call: &NewTask) -> Option<String> {
         let above = || std::iter::successors(Some(task), |task| self.state.task(task.parent?));
-        let same = |task: &TaskState| task.mode == call.mode() && task::words_of(&task.message) == call.message().trim();
+        let same = |task: &TaskState| {
+            task.mode == call.mode() && task::words_of(&task.message) == call.message().trim()
+        };
         if above().any(same) {
             return Some(format!(
-                "A task in mode `{}` is at work on exactly this already, above this one. Do the work here, or hand on a part of it.",
+                "A task in mode `{}` is at work on exactly this already, above this one. Do the \
+                 work here, or hand on a part of it.",
                 call.mode()
             ));
         }
-        let handed_down = task.mode != call.mode() && above().skip(1).any(|task| task.mode == call.mode());
+        let handed_down =
+            task.mode != call.mode() && above().skip(1).any(|task| task.mode == call.mode());
         handed_down.then(|| {
-            format!("Mode `{}` handed this work down, and it does not go back up as a sub-task. Do it here, or say in your result what is left.", call.mode())
+            format!(
+                "Mode `{}` handed this work down, and it does not go back up as a sub-task. Do it \
+                 here, or say in your result what is left.",
+                call.mode()
+            )
         })
     }
 
-    pub(crate) fn refuse_steering(&mut self, id: TaskId, waiting: &WaitingCall, text: String) -> Result<(), Stop> {
-        self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true }).map(|_answered| ())
+    pub(crate) fn refuse_steering(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        text: String,
+    ) -> Result<(), Stop> {
+        self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true })
+            .map(|_answered| ())
     }
 
-    fn question(&mut self, id: TaskId, waiting: &WaitingCall, question: String, suggestions: Vec<String>) -> Result<(), Stop> {
+    fn question(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        question: String,
+        suggestions: Vec<String>,
+    ) -> Result<(), Stop> {
         if let Some((by, text)) = self.answer_to(id, waiting) {
             let text = self.parts.redactor.redact(&reminders::answered_by_person(by, text));
-            return self.answered(id, waiting, Observation { text, ..Observation::default() }, None, false);
+            return self.answered(
+                id,
+                waiting,
+                Observation { text, ..Observation::default() },
+                None,
+                false,
+            );
         }
         match self.parts.policy.settings().questions {
             OnQuestion::Comment => Err(self.ask_people(id, waiting, question, suggestions)),
-            OnQuestion::Fail => {
-                Err(Stop::session(OutcomeWord::Failed, format!("the model asked a question, which the policy does not allow: {question}")))
-            }
+            OnQuestion::Fail => Err(Stop::session(
+                OutcomeWord::Failed,
+                format!("the model asked a question, which the policy does not allow: {question}"),
+            )),
             OnQuestion::First => {
-                let text = suggestions
-                    .into_iter()
-                    .next()
-                    .unwrap_or_else(|| "Nobody can answer. Decide yourself, and name what you assumed in your result.".to_owned());
-                self.answered(id, waiting, Observation { text, ..Observation::default() }, None, false)
+                let text = suggestions.into_iter().next().unwrap_or_else(|| {
+                    "Nobody can answer. Decide yourself, and name what you assumed in your result."
+                        .to_owned()
+                });
+                self.answered(
+                    id,
+                    waiting,
+                    Observation { text, ..Observation::default() },
+                    None,
+                    false,
+                )
             }
         }
     }
@@ -176,7 +264,10 @@ fn mark(state: TodoState) -> char {
 }
 
 fn child_result(child: &TaskState) -> Observation {
-    let (result, completed) = child.ended.as_ref().map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
+    let (result, completed) = child
+        .ended
+        .as_ref()
+        .map_or(("it was cut off", false), |end| (end.result.as_str(), end.completed));
     let paths = |paths: &mut dyn Iterator<Item = &RepoPath>| {
         let paths: Vec<&str> = paths.map(RepoPath::as_str).collect();
         if paths.is_empty() { "none".to_owned() } else { paths.join(", ") }
@@ -188,7 +279,13 @@ fn child_result(child: &TaskState) -> Observation {
     };
     let (files, taken) = match &child.brought {
         None => (format!("Files written: {}", paths(&mut child.touched.iter())), true),
-        Some(brought) => (fork::told(brought, &paths(&mut child.touched.iter())), brought.kept.is_none()),
+        Some(brought) => {
+            (fork::told(brought, &paths(&mut child.touched.iter())), brought.kept.is_none())
+        }
     };
-    Observation { text: format!("{begins}\n\n{files}"), is_error: !completed || !taken, ..Observation::default() }
+    Observation {
+        text: format!("{begins}\n\n{files}"),
+        is_error: !completed || !taken,
+        ..Observation::default()
+    }
 }

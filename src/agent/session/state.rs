@@ -1,7 +1,8 @@
 //! `State`: everything a session knows, computed from its events and from nothing else.
 //!
-//! In: journal lines in order, the live ones and those read back alike. Out: the tasks, what was spent, refused, run, touched.
-//! A resumed session therefore stands exactly where the killed one stood after its last whole line.
+//! In: journal lines in order, the live ones and those read back alike. Out: the tasks, what was
+//! spent, refused, run, touched. A resumed session therefore stands exactly where the killed one
+//! stood after its last whole line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -51,7 +52,8 @@ pub struct State {
 pub struct Tree {
     /// What it began with; `None` for the run's own, which began with the run's base.
     pub start: Option<CommitId>,
-    /// Every path touched in it, with its lines changed since the start; `None` for those that are as they were there.
+    /// Every path touched in it, with its lines changed since the start; `None` for those that are
+    /// as they were there.
     pub touched: BTreeMap<RepoPath, Option<u32>>,
     /// Paths touched since the last checkpoint.
     pub unsaved: BTreeSet<RepoPath>,
@@ -78,7 +80,9 @@ impl State {
 
     /// Returns the tasks that run and wait for no sub-task, in the order they began.
     pub fn at_work(&self) -> impl Iterator<Item = &TaskState> {
-        let runs = |waiting: &WaitingCall| waiting.child.is_some_and(|child| self.running.contains(&child));
+        let runs = |waiting: &WaitingCall| {
+            waiting.child.is_some_and(|child| self.running.contains(&child))
+        };
         let running = self.running.iter().filter_map(|id| self.task(*id));
         running.filter(move |task| task.to_be_forked().is_some() || !task.waiting.iter().any(runs))
     }
@@ -134,7 +138,9 @@ impl State {
     /// Returns true for a call that a person's yes let pass.
     #[must_use]
     pub fn is_approved(&self, waiting: &WaitingCall) -> bool {
-        waiting.decided.as_ref().is_some_and(|decided| self.approved.iter().any(|call| call.approval.hold == decided.id))
+        waiting.decided.as_ref().is_some_and(|decided| {
+            self.approved.iter().any(|call| call.approval.hold == decided.id)
+        })
     }
 
     /// Takes one more line in.
@@ -147,12 +153,23 @@ impl State {
             Event::Started(start) => self.start = Some(start.clone()),
             Event::Resumed | Event::ServerNoted { .. } | Event::ReplyLost { .. } => {}
             Event::ServersListed { servers } => self.servers.clone_from(servers),
-            Event::TaskStarted { task, parent, parent_call, mode, message, todos, budget, tree } => {
+            Event::TaskStarted {
+                task,
+                parent,
+                parent_call,
+                mode,
+                message,
+                todos,
+                budget,
+                tree,
+            } => {
                 let parent = parent.zip(parent_call.clone());
                 if let Some(start) = tree {
-                    self.apart.insert(*task, Tree { start: Some(start.clone()), ..Tree::default() });
+                    self.apart
+                        .insert(*task, Tree { start: Some(start.clone()), ..Tree::default() });
                 }
-                let mut state = TaskState::new(*task, parent, mode.clone(), message.clone(), *budget);
+                let mut state =
+                    TaskState::new(*task, parent, mode.clone(), message.clone(), *budget);
                 state.apart = tree.is_some();
                 self.start_task(state, todos);
             }
@@ -161,32 +178,50 @@ impl State {
                 self.with_task(*task, |task| task.fork = Some(fork));
             }
             Event::Brought { task, taken, conflicts, kept } => {
-                let brought = Brought { taken: taken.clone(), conflicts: conflicts.clone(), kept: kept.clone() };
+                let brought = Brought {
+                    taken: taken.clone(),
+                    conflicts: conflicts.clone(),
+                    kept: kept.clone(),
+                };
                 self.with_task(*task, |task| task.brought = Some(brought));
                 if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
                     self.touch(parent, taken);
                 }
             }
-            Event::Replied { task, reply, usage, estimated, withheld, .. } => self.with_task(*task, |task| {
-                task.replied(reply.clone(), withheld);
-                let (bytes, messages) = (task.context_bytes, task.messages.len());
-                task.measured = (!estimated).then_some(Measured { tokens: usage.total(), bytes, messages });
-            }),
+            Event::Replied { task, reply, usage, estimated, withheld, .. } => {
+                self.with_task(*task, |task| {
+                    task.replied(reply.clone(), withheld);
+                    let (bytes, messages) = (task.context_bytes, task.messages.len());
+                    task.measured =
+                        (!estimated).then_some(Measured { tokens: usage.total(), bytes, messages });
+                })
+            }
             Event::Consulted { task, call, answer, .. } => self.with_task(*task, |task| {
                 task.consulted = task.consulted.saturating_add(1);
                 if let Some(waiting) = task.waiting_call_mut(call) {
                     waiting.consulted = Some(answer.clone());
                 }
             }),
-            Event::Painted { task, call, painting, .. } => self.with_task(*task, |task| task.painted(call, painting)),
-            Event::Shortened { task, left_out, text, .. } => self.with_task(*task, |task| task.shorten(*left_out, text.clone())),
+            Event::Painted { task, call, painting, .. } => {
+                self.with_task(*task, |task| task.painted(call, painting))
+            }
+            Event::Shortened { task, left_out, text, .. } => {
+                self.with_task(*task, |task| task.shorten(*left_out, text.clone()))
+            }
             Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
                 task.told.extend(about.clone());
                 task.reminded(text.clone(), *mistake);
             }),
             Event::Judged { task, call, headline, command, verdicts: _, approval } => {
-                if let Some(approval) = approval.as_ref().filter(|yes| self.approved.iter().all(|known| known.approval.hold != yes.hold)) {
-                    self.approved.push(ApprovedCall { task: *task, headline: headline.clone(), approval: approval.clone() });
+                if let Some(approval) = approval
+                    .as_ref()
+                    .filter(|yes| self.approved.iter().all(|known| known.approval.hold != yes.hold))
+                {
+                    self.approved.push(ApprovedCall {
+                        task: *task,
+                        headline: headline.clone(),
+                        approval: approval.clone(),
+                    });
                 }
                 self.with_task(*task, |task| {
                     if let Some(waiting) = task.waiting_call_mut(call) {
@@ -205,13 +240,18 @@ impl State {
             }
             Event::Performing { task, call, before, snapshot } => self.with_task(*task, |task| {
                 if let Some(waiting) = task.waiting_call_mut(call) {
-                    waiting.performing = Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
+                    waiting.performing =
+                        Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
                 }
             }),
             Event::Answered { task, call, tool, observation, refusal, mistake } => {
                 self.answer(*task, call, observation, refusal.as_deref());
                 self.with_task(*task, |task| {
-                    if let Some(barred) = refusal.as_deref().filter(|_| *mistake).and_then(|refusal| barred(tool, refusal)) {
+                    if let Some(barred) = refusal
+                        .as_deref()
+                        .filter(|_| *mistake)
+                        .and_then(|refusal| barred(tool, refusal))
+                    {
                         task.barred = Some(barred);
                     }
                     task.answered(call, observation, *mistake);
@@ -221,11 +261,13 @@ impl State {
                 task.todos.clone_from(todos);
                 task.owed.pop_front();
             }),
-            Event::ModeSwitched { task, from: _, to, reason: _, rule: _ } => self.with_task(*task, |task| {
-                task.mode.clone_from(to);
-                task.barred = None;
-                task.owed.pop_front();
-            }),
+            Event::ModeSwitched { task, from: _, to, reason: _, rule: _ } => {
+                self.with_task(*task, |task| {
+                    task.mode.clone_from(to);
+                    task.barred = None;
+                    task.owed.pop_front();
+                })
+            }
             Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
             Event::TaskEnded { task, result, completed } => {
                 let end = TaskEnd { result: result.clone(), completed: *completed };
@@ -253,7 +295,9 @@ impl State {
 
     fn with_running(&mut self, mut change: impl FnMut(&mut TaskState)) {
         for id in &self.running {
-            if let Some(task) = usize::try_from(id.0).ok().and_then(|index| self.tasks.get_mut(index)) {
+            if let Some(task) =
+                usize::try_from(id.0).ok().and_then(|index| self.tasks.get_mut(index))
+            {
                 change(task);
             }
         }
@@ -284,7 +328,11 @@ impl State {
                     asked = ToolName::find(tool::resolve(waiting.call.name.trim()));
                 }
             });
-            task.purpose = if asked == Some(ToolName::RequestModeSwitch) { Purpose::Decide } else { Purpose::Work };
+            task.purpose = if asked == Some(ToolName::RequestModeSwitch) {
+                Purpose::Decide
+            } else {
+                Purpose::Work
+            };
         }
         self.running.push(task.id);
         self.tasks.push(task);
@@ -311,7 +359,13 @@ impl State {
         }
     }
 
-    fn answer(&mut self, id: TaskId, call: &str, observation: &Observation, refusal: Option<&Refusal>) {
+    fn answer(
+        &mut self,
+        id: TaskId,
+        call: &str,
+        observation: &Observation,
+        refusal: Option<&Refusal>,
+    ) {
         let Some(task) = self.task(id) else { return };
         let Some(waiting) = task.waiting_call(call) else { return };
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
@@ -325,15 +379,20 @@ impl State {
             self.refusals.push(RefusedCall { task: id, mode, headline, refusal: refusal.clone() });
         }
         // What an approved call changed was held, or allowed anyway: anything else was undone.
-        if let Some(call) = self.approved.iter_mut().find(|call| hold.as_ref() == Some(&call.approval.hold)) {
-            call.approval.intents.extend(observation.touched.iter().map(|path| Intent::Edit(path.clone()).to_string()));
+        if let Some(call) =
+            self.approved.iter_mut().find(|call| hold.as_ref() == Some(&call.approval.hold))
+        {
+            call.approval.intents.extend(
+                observation.touched.iter().map(|path| Intent::Edit(path.clone()).to_string()),
+            );
         }
         self.touch(id, &observation.touched);
         self.with_line(id, |task| task.spent.tool_calls = task.spent.tool_calls.saturating_add(1));
     }
 
     fn save(&mut self, owner: Option<TaskId>, commit: &CommitId, touched: &[TouchedPath]) {
-        let there: Vec<TaskId> = self.running.iter().copied().filter(|id| self.tree_owner(*id) == owner).collect();
+        let there: Vec<TaskId> =
+            self.running.iter().copied().filter(|id| self.tree_owner(*id) == owner).collect();
         let tree = self.tree_mut(owner);
         tree.checkpoint = Some(commit.clone());
         tree.unsaved.clear();
@@ -341,8 +400,13 @@ impl State {
             let before = self.tree_mut(owner).touched.insert(path.clone(), *diff_lines).flatten();
             for id in &there {
                 self.with_task(*id, |task| {
-                    task.spent.files = step(task.spent.files, before.is_some().into(), diff_lines.is_some().into());
-                    task.spent.diff_lines = step(task.spent.diff_lines, before.unwrap_or(0), diff_lines.unwrap_or(0));
+                    task.spent.files = step(
+                        task.spent.files,
+                        before.is_some().into(),
+                        diff_lines.is_some().into(),
+                    );
+                    task.spent.diff_lines =
+                        step(task.spent.diff_lines, before.unwrap_or(0), diff_lines.unwrap_or(0));
                 });
             }
         }
@@ -352,7 +416,9 @@ impl State {
 /// Returns the edit that a mode's own restriction kept a call from.
 fn barred(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
     let tool = ToolName::find(tool::resolve(tool.trim()))?;
-    let edit = |verdict: &Verdict| RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok();
+    let edit = |verdict: &Verdict| {
+        RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok()
+    };
     Some((tool, refusal.verdicts.iter().find_map(edit)?))
 }
 
@@ -387,32 +453,78 @@ mod tests {
     impl Lines {
         /// One more event, a second after the one before.
         fn then(mut self, event: Event) -> Self {
-            let at = jiff::Timestamp::from_second(1_700_000_000 + i64::try_from(self.0.len()).unwrap()).unwrap();
+            let at =
+                jiff::Timestamp::from_second(1_700_000_000 + i64::try_from(self.0.len()).unwrap())
+                    .unwrap();
             self.0.push(JournalLine { at, event });
             self
         }
 
         fn started(self, task: TaskId, parent: Option<(TaskId, &str)>) -> Self {
-            let (parent, parent_call) = parent.map(|(parent, call)| (parent, call.to_owned())).unzip();
+            let (parent, parent_call) =
+                parent.map(|(parent, call)| (parent, call.to_owned())).unzip();
             let (mode, message) = ("code".to_owned(), format!("task {task}"));
-            self.then(Event::TaskStarted { task, parent, parent_call, mode, message, todos: vec![], budget: Budget::default(), tree: None })
+            self.then(Event::TaskStarted {
+                task,
+                parent,
+                parent_call,
+                mode,
+                message,
+                todos: vec![],
+                budget: Budget::default(),
+                tree: None,
+            })
         }
 
         fn replied(self, task: TaskId, calls: &[&str]) -> Self {
-            let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "read_file".into(), arguments: format!("{{\"path\":\"{id}\"}}") };
+            let call = |id: &&str| ToolCall {
+                id: (*id).to_owned(),
+                name: "read_file".into(),
+                arguments: format!("{{\"path\":\"{id}\"}}"),
+            };
             let calls: Vec<ToolCall> = calls.iter().map(call).collect();
-            let reply = Reply { text: "words".into(), calls, stop: StopReason::ToolUse, ..Reply::default() };
+            let reply = Reply {
+                text: "words".into(),
+                calls,
+                stop: StopReason::ToolUse,
+                ..Reply::default()
+            };
             let usage = Usage { input: 10, output: 1, ..Usage::default() };
-            self.then(Event::Replied { task, reply, usage, estimated: false, cost_usd: 0.5, priced: true, withheld: vec![] })
+            self.then(Event::Replied {
+                task,
+                reply,
+                usage,
+                estimated: false,
+                cost_usd: 0.5,
+                priced: true,
+                withheld: vec![],
+            })
         }
 
         fn answered(self, task: TaskId, call: &str, mistake: bool) -> Self {
-            let observation = Observation { text: format!("answer {call}"), is_error: mistake, ..Observation::default() };
+            let observation = Observation {
+                text: format!("answer {call}"),
+                is_error: mistake,
+                ..Observation::default()
+            };
             self.observed(task, call, observation, mistake)
         }
 
-        fn observed(self, task: TaskId, call: &str, observation: Observation, mistake: bool) -> Self {
-            self.then(Event::Answered { task, call: call.into(), tool: "read_file".into(), observation, refusal: None, mistake })
+        fn observed(
+            self,
+            task: TaskId,
+            call: &str,
+            observation: Observation,
+            mistake: bool,
+        ) -> Self {
+            self.then(Event::Answered {
+                task,
+                call: call.into(),
+                tool: "read_file".into(),
+                observation,
+                refusal: None,
+                mistake,
+            })
         }
 
         fn reminded(self, task: TaskId, mistake: bool) -> Self {
@@ -432,17 +544,34 @@ mod tests {
     fn answers_stand_in_call_order_whatever_order_they_came_in() {
         let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a", "b", "c"]);
         let lines = lines.answered(ROOT, "c", false).answered(ROOT, "a", false);
-        assert_eq!(context(&lines.state(), ROOT).len(), 2, "no tool message before every call is answered");
+        assert_eq!(
+            context(&lines.state(), ROOT).len(),
+            2,
+            "no tool message before every call is answered"
+        );
         assert_eq!(lines.state().task(ROOT).unwrap().first_unanswered().unwrap().1.call.id, "b");
         let state = lines.answered(ROOT, "b", false).state();
-        let Some(Message::Tool { results }) = context(&state, ROOT).last() else { panic!("{state:?}") };
-        assert_eq!(results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        let Some(Message::Tool { results }) = context(&state, ROOT).last() else {
+            panic!("{state:?}")
+        };
+        assert_eq!(
+            results.iter().map(|result| result.call_id.as_str()).collect::<Vec<_>>(),
+            ["a", "b", "c"]
+        );
     }
 
     #[test]
     fn each_context_begins_with_the_one_before() {
-        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).answered(ROOT, "a", false).replied(ROOT, &[]);
-        let lines = lines.reminded(ROOT, false).replied(ROOT, &["b", "c"]).answered(ROOT, "b", true).reminded(ROOT, false);
+        let lines = Lines::default()
+            .started(ROOT, None)
+            .replied(ROOT, &["a"])
+            .answered(ROOT, "a", false)
+            .replied(ROOT, &[]);
+        let lines = lines
+            .reminded(ROOT, false)
+            .replied(ROOT, &["b", "c"])
+            .answered(ROOT, "b", true)
+            .reminded(ROOT, false);
         let lines = lines.answered(ROOT, "c", false);
         let mut before: Vec<Message> = Vec::new();
         for count in 0..=lines.0.len() {
@@ -459,33 +588,63 @@ mod tests {
     #[test]
     fn a_turn_of_mistakes_counts_once_and_a_success_forgets_them() {
         let mistakes = |lines: &Lines| lines.state().task(ROOT).unwrap().mistakes_in_a_row;
-        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a", "b"]).answered(ROOT, "a", true).answered(ROOT, "b", true);
+        let lines = Lines::default()
+            .started(ROOT, None)
+            .replied(ROOT, &["a", "b"])
+            .answered(ROOT, "a", true)
+            .answered(ROOT, "b", true);
         assert_eq!(mistakes(&lines), 1);
         let lines = lines.replied(ROOT, &[]).reminded(ROOT, true);
         assert_eq!(mistakes(&lines), 2);
-        let lines = lines.replied(ROOT, &["c", "d"]).answered(ROOT, "c", true).answered(ROOT, "d", false);
+        let lines =
+            lines.replied(ROOT, &["c", "d"]).answered(ROOT, "c", true).answered(ROOT, "d", false);
         assert_eq!(mistakes(&lines), 0);
     }
 
     #[test]
     fn what_a_sub_task_spends_its_parents_have_spent() {
-        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["new"]).started(CHILD, Some((ROOT, "new")));
+        let lines = Lines::default()
+            .started(ROOT, None)
+            .replied(ROOT, &["new"])
+            .started(CHILD, Some((ROOT, "new")));
         let lines = lines.replied(CHILD, &["x"]).answered(CHILD, "x", false).replied(CHILD, &["y"]);
         let state = lines.state();
         let (root, child) = (&state.tasks[0], &state.tasks[1]);
-        assert_eq!((root.spent.turns, root.spent.tool_calls, root.spent.usage.total(), root.spent.cost_usd), (3, 1, 33, 1.5));
-        assert_eq!((child.spent.turns, child.spent.tool_calls, child.spent.usage.total(), child.spent.cost_usd), (2, 1, 22, 1.0));
+        assert_eq!(
+            (
+                root.spent.turns,
+                root.spent.tool_calls,
+                root.spent.usage.total(),
+                root.spent.cost_usd
+            ),
+            (3, 1, 33, 1.5)
+        );
+        assert_eq!(
+            (
+                child.spent.turns,
+                child.spent.tool_calls,
+                child.spent.usage.total(),
+                child.spent.cost_usd
+            ),
+            (2, 1, 22, 1.0)
+        );
         assert_eq!((root.turns, child.turns, child.depth, child.parent), (1, 2, 1, Some(ROOT)));
         assert_eq!((root.spent.seconds, child.spent.seconds), (5, 3));
         assert_eq!(root.waiting[0].child, Some(CHILD));
-        let ended = lines.then(Event::TaskEnded { task: CHILD, result: "done".into(), completed: true }).replied(ROOT, &[]);
+        let ended = lines
+            .then(Event::TaskEnded { task: CHILD, result: "done".into(), completed: true })
+            .replied(ROOT, &[]);
         assert_eq!(ended.state().running, [ROOT]);
         assert_eq!(ended.state().tasks[1].spent.turns, 2, "an ended task spends no more");
     }
 
     #[test]
     fn the_time_a_session_lay_dead_does_not_count() {
-        let mut lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).then(Event::Resumed).answered(ROOT, "a", false);
+        let mut lines = Lines::default()
+            .started(ROOT, None)
+            .replied(ROOT, &["a"])
+            .then(Event::Resumed)
+            .answered(ROOT, "a", false);
         for line in &mut lines.0[2..] {
             line.at = line.at.saturating_add(jiff::SignedDuration::from_hours(5)).unwrap();
         }
@@ -494,27 +653,52 @@ mod tests {
 
     #[test]
     fn counts_changed_files_and_lines_at_checkpoints() {
-        let touched = |paths: &[&str]| Observation { touched: paths.iter().map(|text| path(text)).collect(), ..Observation::default() };
+        let touched = |paths: &[&str]| Observation {
+            touched: paths.iter().map(|text| path(text)).collect(),
+            ..Observation::default()
+        };
         let saved = |sizes: &[(&str, Option<u32>)]| {
-            let touched = sizes.iter().map(|(text, diff_lines)| TouchedPath { path: path(text), diff_lines: *diff_lines }).collect();
+            let touched = sizes
+                .iter()
+                .map(|(text, diff_lines)| TouchedPath { path: path(text), diff_lines: *diff_lines })
+                .collect();
             Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
         };
-        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(ROOT, "a", touched(&["x", "y"]), false);
+        let lines = Lines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(
+            ROOT,
+            "a",
+            touched(&["x", "y"]),
+            false,
+        );
         assert_eq!(lines.state().tree.unsaved.len(), 2);
         let lines = lines.then(saved(&[("x", Some(5)), ("y", Some(2))]));
-        let counts = |lines: &Lines| (lines.state().tasks[0].spent.files, lines.state().tasks[0].spent.diff_lines);
+        let counts = |lines: &Lines| {
+            (lines.state().tasks[0].spent.files, lines.state().tasks[0].spent.diff_lines)
+        };
         assert_eq!(counts(&lines), (2, 7));
         assert!(lines.state().tree.unsaved.is_empty());
-        let lines = lines.replied(ROOT, &["b"]).observed(ROOT, "b", touched(&["x"]), false).then(saved(&[("x", None)]));
+        let lines = lines
+            .replied(ROOT, &["b"])
+            .observed(ROOT, "b", touched(&["x"]), false)
+            .then(saved(&[("x", None)]));
         assert_eq!(counts(&lines), (1, 2), "a file that is as it was before is no change");
     }
 
     #[test]
     fn a_control_is_owed_until_its_event_unless_the_call_failed() {
-        let complete =
-            |is_error| Observation { is_error, control: Some(Control::Complete { result: "r".into() }), ..Observation::default() };
+        let complete = |is_error| Observation {
+            is_error,
+            control: Some(Control::Complete { result: "r".into() }),
+            ..Observation::default()
+        };
         let lines = || Lines::default().started(ROOT, None).replied(ROOT, &["a"]);
-        assert_eq!(lines().observed(ROOT, "a", complete(false), false).state().tasks[0].owed.len(), 1);
-        assert_eq!(lines().observed(ROOT, "a", complete(true), false).state().tasks[0].owed.len(), 0);
+        assert_eq!(
+            lines().observed(ROOT, "a", complete(false), false).state().tasks[0].owed.len(),
+            1
+        );
+        assert_eq!(
+            lines().observed(ROOT, "a", complete(true), false).state().tasks[0].owed.len(),
+            0
+        );
     }
 }

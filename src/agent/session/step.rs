@@ -1,4 +1,5 @@
-//! `Step`: what a session does next, read off its state alone, so that a resumed session does what the killed one would have.
+//! `Step`: what a session does next, read off its state alone, so that a resumed session does what
+//! the killed one would have.
 
 use crate::session::state::State;
 use crate::session::task::TaskState;
@@ -34,7 +35,8 @@ pub enum Step {
     Finish,
 }
 
-/// Returns what a session that began and has not ended does next; `None` when every task that could go on is not `free`.
+/// Returns what a session that began and has not ended does next; `None` when every task that could
+/// go on is not `free`.
 pub fn next(state: &State, free: impl Fn(TaskId) -> bool) -> Option<Step> {
     if state.tasks.is_empty() {
         return Some(Step::BeginRoot);

@@ -1,4 +1,5 @@
-//! `Stop`: why a task or a whole session cannot go on, in an outcome word and one sentence for people.
+//! `Stop`: why a task or a whole session cannot go on, in an outcome word and one sentence for
+//! people.
 
 use crate::session::hold::Waiting;
 use crate::session::journal::JournalError;
@@ -24,7 +25,8 @@ pub struct Stop {
 /// How far a stop reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Only the task at work: a sub-task's parent is told and goes on; for the root task it is the session.
+    /// Only the task at work: a sub-task's parent is told and goes on; for the root task it is the
+    /// session.
     Task,
     /// The whole session.
     Session,
@@ -46,7 +48,11 @@ impl Stop {
 
 impl From<Exhausted> for Stop {
     fn from(exhausted: Exhausted) -> Self {
-        let word = if exhausted.unit == "minutes" { OutcomeWord::TimedOut } else { OutcomeWord::BudgetExhausted };
+        let word = if exhausted.unit == "minutes" {
+            OutcomeWord::TimedOut
+        } else {
+            OutcomeWord::BudgetExhausted
+        };
         Self::task(word, exhausted.to_string())
     }
 }
@@ -59,7 +65,10 @@ impl From<Reached> for Stop {
 
 impl From<JournalError> for Stop {
     fn from(error: JournalError) -> Self {
-        Self::session(OutcomeWord::Failed, format!("the journal cannot be written, so nothing more was done: {error}"))
+        Self::session(
+            OutcomeWord::Failed,
+            format!("the journal cannot be written, so nothing more was done: {error}"),
+        )
     }
 }
 
@@ -72,8 +81,12 @@ impl From<RepoError> for Stop {
 impl From<ModelError> for Stop {
     fn from(error: ModelError) -> Self {
         let advice = match &error {
-            ModelError::Unauthorized { .. } => "; check the variable that holds the key and what the key may use",
-            ModelError::TooLong { .. } => "; use a model with a larger window, or give it a smaller task",
+            ModelError::Unauthorized { .. } => {
+                "; check the variable that holds the key and what the key may use"
+            }
+            ModelError::TooLong { .. } => {
+                "; use a model with a larger window, or give it a smaller task"
+            }
             ModelError::Rejected { .. }
             | ModelError::Unavailable { .. }
             | ModelError::Unreachable { .. }
@@ -82,7 +95,8 @@ impl From<ModelError> for Stop {
         };
         let reason = format!("{error}{advice}");
         match error {
-            // A run that is played is over at the first request nobody foresaw: a parent that heard of it would only differ too.
+            // A run that is played is over at the first request nobody foresaw: a parent that heard
+            // of it would only differ too.
             ModelError::Script { .. } => Self::session(OutcomeWord::Failed, reason),
             ModelError::Unauthorized { .. }
             | ModelError::TooLong { .. }

@@ -1,8 +1,11 @@
-//! Which mode a task goes on in: `switch_mode`, `request_mode_switch`, and the coordinator's decision.
+//! Which mode a task goes on in: `switch_mode`, `request_mode_switch`, and the coordinator's
+//! decision.
 //!
-//! The policy speaks first: which modes there may be, which may follow which, and whether the mode may do what the task was just kept
-//! from. Where a request names a mode, or only one is left, that is the decision. Where several are left, a task of its own in coordinator
-//! mode decides, with `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error for whoever asked.
+//! The policy speaks first: which modes there may be, which may follow which, and whether the mode
+//! may do what the task was just kept from. Where a request names a mode, or only one is left, that
+//! is the decision. Where several are left, a task of its own in coordinator mode decides, with
+//! `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error
+//! for whoever asked.
 
 use crate::session::Session;
 use crate::session::brief::{self, Known};
@@ -34,18 +37,38 @@ pub(crate) struct Barred<'b> {
 
 impl Session<'_> {
     /// Answers `request_mode_switch`: with a switch, with why not, or once the coordinator decided.
-    pub(crate) fn request_switch(&mut self, id: TaskId, waiting: &WaitingCall, slug: Option<String>, reason: &str) -> Result<(), Stop> {
+    pub(crate) fn request_switch(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        slug: Option<String>,
+        reason: &str,
+    ) -> Result<(), Stop> {
         if let Some(slug) = slug {
             return self.switch_or_refuse(id, waiting, &slug, reason);
         }
         let task = self.task(id)?;
-        let slugs: Vec<String> = self.parts.modes.iter().map(|mode| mode.slug.clone()).filter(|slug| slug != COORDINATOR).collect();
-        let fit: Vec<String> = slugs.into_iter().filter(|slug| self.switch_refused(task, slug).is_none()).collect();
+        let slugs: Vec<String> = self
+            .parts
+            .modes
+            .iter()
+            .map(|mode| mode.slug.clone())
+            .filter(|slug| slug != COORDINATOR)
+            .collect();
+        let fit: Vec<String> =
+            slugs.into_iter().filter(|slug| self.switch_refused(task, slug).is_none()).collect();
         match fit.as_slice() {
-            [] => self.refuse_steering(id, waiting, format!("The policy lets no other mode follow `{}` here.", task.mode)),
+            [] => self.refuse_steering(
+                id,
+                waiting,
+                format!("The policy lets no other mode follow `{}` here.", task.mode),
+            ),
             [slug] => self.switch_or_refuse(id, waiting, slug, reason),
             several if self.mode_refused(COORDINATOR).is_some() => {
-                let text = format!("Several modes may follow: {}. Name one of them in `mode_slug`.", several.join(", "));
+                let text = format!(
+                    "Several modes may follow: {}. Name one of them in `mode_slug`.",
+                    several.join(", ")
+                );
                 self.refuse_steering(id, waiting, text)
             }
             several => self.start_choice(id, waiting, several, reason),
@@ -53,23 +76,44 @@ impl Session<'_> {
     }
 
     /// Answers a call for a named mode.
-    pub(crate) fn switch_or_refuse(&mut self, id: TaskId, waiting: &WaitingCall, slug: &str, reason: &str) -> Result<(), Stop> {
+    pub(crate) fn switch_or_refuse(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        slug: &str,
+        reason: &str,
+    ) -> Result<(), Stop> {
         if let Some(text) = self.switch_refused(self.task(id)?, slug) {
             return self.refuse_steering(id, waiting, text);
         }
         let control = Control::SwitchMode { slug: slug.to_owned(), reason: reason.to_owned() };
-        let said = Observation::said(format!("From the next turn on in {slug} mode, with that mode's tools."));
+        let said = Observation::said(format!(
+            "From the next turn on in {slug} mode, with that mode's tools."
+        ));
         self.answered(id, waiting, Observation { control: Some(control), ..said }, None, false)
     }
 
     /// Answers `request_mode_switch` with what the coordinator decided.
-    pub(crate) fn answer_from_choice(&mut self, id: TaskId, waiting: &WaitingCall, choice: TaskId) -> Result<(), Stop> {
+    pub(crate) fn answer_from_choice(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        choice: TaskId,
+    ) -> Result<(), Stop> {
         let choice = self.task(choice)?;
         let ended = choice.ended.as_ref().map(|end| end.result.clone()).unwrap_or_default();
         match choice.chosen.clone() {
             Some((Some(slug), reason)) => self.switch_or_refuse(id, waiting, &slug, &reason),
-            Some((None, reason)) => self.refuse_steering(id, waiting, format!("The coordinator refused another mode: {reason}")),
-            None => self.refuse_steering(id, waiting, format!("The coordinator decided nothing: {ended}")),
+            Some((None, reason)) => self.refuse_steering(
+                id,
+                waiting,
+                format!("The coordinator refused another mode: {reason}"),
+            ),
+            None => self.refuse_steering(
+                id,
+                waiting,
+                format!("The coordinator decided nothing: {ended}"),
+            ),
         }
     }
 
@@ -78,19 +122,36 @@ impl Session<'_> {
         let from = self.task(id)?.mode.clone();
         let policy = self.parts.policy;
         let rule = if policy.settings().modes.transitions.contains_key(&from) {
-            Some(RuleRef { pattern: "modes.transitions".to_owned(), origin: policy.origin().to_owned(), line: 0 })
+            Some(RuleRef {
+                pattern: "modes.transitions".to_owned(),
+                origin: policy.origin().to_owned(),
+                line: 0,
+            })
         } else {
             policy.decide(&Intent::Mode(slug.clone()), &self.facts(&slug)).rule().cloned()
         };
         self.emit(Event::ModeSwitched { task: id, from, to: slug, reason, rule })
     }
 
-    fn start_choice(&mut self, id: TaskId, waiting: &WaitingCall, several: &[String], reason: &str) -> Result<(), Stop> {
+    fn start_choice(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        several: &[String],
+        reason: &str,
+    ) -> Result<(), Stop> {
         let task = self.task(id)?;
-        let modes: Vec<&Mode> = several.iter().filter_map(|slug| self.parts.modes.find(slug)).collect();
-        let message = choice_message(&Choice { from: &task.mode, task: &task.message, reason, modes: &modes });
+        let modes: Vec<&Mode> =
+            several.iter().filter_map(|slug| self.parts.modes.find(slug)).collect();
+        let message = choice_message(&Choice {
+            from: &task.mode,
+            task: &task.message,
+            reason,
+            modes: &modes,
+        });
         let rest = task.budget.carve(&task.spent, None);
-        let budget = Budget { minutes: rest.minutes.max(1), turns: rest.turns.min(CHOICE_TURNS), ..rest };
+        let budget =
+            Budget { minutes: rest.minutes.max(1), turns: rest.turns.min(CHOICE_TURNS), ..rest };
         self.emit(Event::TaskStarted {
             task: self.next_task(),
             parent: Some(id),
@@ -116,20 +177,37 @@ impl Session<'_> {
         }
         let transitions = self.parts.policy.settings().modes.transitions.get(&task.mode);
         if let Some(follow) = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug)) {
-            return Some(format!("The policy lets mode `{}` be followed only by: {}.", task.mode, follow.join(", ")));
+            return Some(format!(
+                "The policy lets mode `{}` be followed only by: {}.",
+                task.mode,
+                follow.join(", ")
+            ));
         }
         let mode = self.parts.modes.find(slug)?;
         if mode.way_in == WayIn::Delegated {
             return Some(format!("Mode `{slug}` is for sub-tasks only; no task goes on in it."));
         }
         let (tool, path) = task.barred.as_ref()?;
-        access::check_intent(mode, *tool, &Intent::Edit(path.clone())).err().map(|error| error.to_string())
+        access::check_intent(mode, *tool, &Intent::Edit(path.clone()))
+            .err()
+            .map(|error| error.to_string())
     }
 
     /// Returns why no task may be in a mode, as a sentence for the model.
     pub(crate) fn mode_refused(&self, slug: &str) -> Option<String> {
-        let allowed = |slug: &str| self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision == Decision::Allow;
-        let usable = || self.parts.modes.iter().map(|mode| mode.slug.as_str()).filter(|slug| allowed(slug)).collect::<Vec<_>>().join(", ");
+        let allowed = |slug: &str| {
+            self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision
+                == Decision::Allow
+        };
+        let usable = || {
+            self.parts
+                .modes
+                .iter()
+                .map(|mode| mode.slug.as_str())
+                .filter(|slug| allowed(slug))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         if self.parts.modes.find(slug).is_none() {
             Some(format!("Invalid mode: {slug}. There are: {}.", usable()))
         } else if !allowed(slug) {
@@ -139,7 +217,8 @@ impl Session<'_> {
         }
     }
 
-    /// Says which modes could do what a task's mode keeps it from, and how to get there; empty where none can be had.
+    /// Says which modes could do what a task's mode keeps it from, and how to get there; empty
+    /// where none can be had.
     pub(crate) fn other_modes(&self, id: TaskId, barred: Barred<'_>) -> Result<String, Stop> {
         let task = self.task(id)?;
         let how = match self.parts.policy.settings().modes.switching {
@@ -148,8 +227,11 @@ impl Session<'_> {
             Switching::Coordinator if task.mode != COORDINATOR => ToolName::RequestModeSwitch,
             Switching::Coordinator | Switching::Direct => ToolName::SwitchMode,
         };
-        let could = |mode: &&Mode| self.switch_refused(task, &mode.slug).is_none() && self.could_do(mode, barred);
-        let slugs: Vec<String> = self.parts.modes.iter().filter(could).map(|mode| format!("`{}`", mode.slug)).collect();
+        let could = |mode: &&Mode| {
+            self.switch_refused(task, &mode.slug).is_none() && self.could_do(mode, barred)
+        };
+        let slugs: Vec<String> =
+            self.parts.modes.iter().filter(could).map(|mode| format!("`{}`", mode.slug)).collect();
         if slugs.is_empty() {
             return Ok(String::new());
         }
@@ -168,9 +250,11 @@ impl Session<'_> {
             servers,
             resources: servers,
         };
-        let has = mode.tools().contains(&barred.tool) && !brief::shown(&[barred.tool], policy, &facts, known).is_empty();
+        let has = mode.tools().contains(&barred.tool)
+            && !brief::shown(&[barred.tool], policy, &facts, known).is_empty();
         has && barred.intent.is_none_or(|intent| {
-            access::check_intent(mode, barred.tool, intent).is_ok() && policy.decide(intent, &facts).decision != Decision::Deny
+            access::check_intent(mode, barred.tool, intent).is_ok()
+                && policy.decide(intent, &facts).decision != Decision::Deny
         })
     }
 }

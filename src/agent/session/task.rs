@@ -1,7 +1,8 @@
 //! `TaskState`: one conversation of a session, as its events left it.
 //!
-//! In: what happened in the task, in order. Out: the context its model is sent (grown message by message, never rebuilt, so
-//! that what was sent stays the prefix of what is sent next), the calls that still wait for an answer, and its counts.
+//! In: what happened in the task, in order. Out: the context its model is sent (grown message by
+//! message, never rebuilt, so that what was sent stays the prefix of what is sent next), the calls
+//! that still wait for an answer, and its counts.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -57,7 +58,8 @@ pub struct TaskState {
     pub wall: Duration,
     /// Model replies of this task alone.
     pub turns: u32,
-    /// The conversation; every call in it is answered as soon as `waiting` is empty. Shared with the request under way.
+    /// The conversation; every call in it is answered as soon as `waiting` is empty. Shared with
+    /// the request under way.
     pub messages: Arc<Vec<Message>>,
     /// Bytes of text in `messages`.
     pub context_bytes: usize,
@@ -71,7 +73,8 @@ pub struct TaskState {
     pub painted: u32,
     /// The last picture that could not be written where it was to go.
     pub unplaced: Option<Painting>,
-    /// The calls of the last reply in order, answered or not; empty once all of them are and stand in `messages`.
+    /// The calls of the last reply in order, answered or not; empty once all of them are and stand
+    /// in `messages`.
     pub waiting: Vec<WaitingCall>,
     /// True when the last reply called no tool and nothing was said to that yet.
     pub unreminded: bool,
@@ -181,7 +184,13 @@ pub struct Performing {
 impl TaskState {
     /// Begins a task.
     #[must_use]
-    pub fn new(id: TaskId, parent: Option<(TaskId, String)>, mode: String, message: String, budget: Budget) -> Self {
+    pub fn new(
+        id: TaskId,
+        parent: Option<(TaskId, String)>,
+        mode: String,
+        message: String,
+        budget: Budget,
+    ) -> Self {
         let (parent, parent_call) = parent.unzip();
         let mut task = Self {
             id,
@@ -275,10 +284,15 @@ impl TaskState {
         self.turns = self.turns.saturating_add(1);
         self.stop = reply.stop;
         self.unreminded = reply.calls.is_empty();
-        self.toolless_in_a_row = if reply.calls.is_empty() { self.toolless_in_a_row.saturating_add(1) } else { 0 };
+        self.toolless_in_a_row =
+            if reply.calls.is_empty() { self.toolless_in_a_row.saturating_add(1) } else { 0 };
         self.turn_made_mistake = false;
         self.turn_succeeded = false;
-        self.waiting = reply.calls.iter().map(|call| WaitingCall::new(call.clone(), withheld.contains(&call.id))).collect();
+        self.waiting = reply
+            .calls
+            .iter()
+            .map(|call| WaitingCall::new(call.clone(), withheld.contains(&call.id)))
+            .collect();
         self.push(reply.into_message());
     }
 
@@ -308,9 +322,20 @@ impl TaskState {
         let Some(waiting) = self.waiting_call_mut(call) else { return };
         let command_failed = observation.exit.is_some_and(|exit| exit != Exit::Code(0));
         let (text, images) = (observation.text.clone(), observation.images.clone());
-        waiting.answer = Some(ToolResult { call_id: call.to_owned(), text, is_error: observation.is_error, command_failed, images });
-        let (made, unplaced) =
-            (waiting.call.clone(), waiting.painted.clone().filter(|painting| observation.is_error && painting.image.is_some()));
+        waiting.answer = Some(ToolResult {
+            call_id: call.to_owned(),
+            text,
+            is_error: observation.is_error,
+            command_failed,
+            images,
+        });
+        let (made, unplaced) = (
+            waiting.call.clone(),
+            waiting
+                .painted
+                .clone()
+                .filter(|painting| observation.is_error && painting.image.is_some()),
+        );
         self.unplaced = unplaced.or_else(|| self.unplaced.take());
         self.recent.push(&made);
         self.turn_succeeded |= !observation.is_error;
@@ -337,16 +362,23 @@ impl TaskState {
             Message::Tool { results } => results.as_slice(),
             Message::User { .. } | Message::Assistant { .. } => &[],
         });
-        let shown = answered.chain(self.waiting.iter().filter_map(|waiting| waiting.answer.as_ref())).flat_map(|result| &result.images);
-        let (mut count, mut bytes) = shown.fold((0, 0_usize), |(count, bytes), image| (count + 1, bytes.saturating_add(image.size_bytes)));
+        let shown = answered
+            .chain(self.waiting.iter().filter_map(|waiting| waiting.answer.as_ref()))
+            .flat_map(|result| &result.images);
+        let (mut count, mut bytes) = shown.fold((0, 0_usize), |(count, bytes), image| {
+            (count + 1, bytes.saturating_add(image.size_bytes))
+        });
         observation.images.retain(|image| {
-            let fits = count < IMAGES_LIMIT && bytes.saturating_add(image.size_bytes) <= IMAGES_LIMIT_BYTES;
+            let fits = count < IMAGES_LIMIT
+                && bytes.saturating_add(image.size_bytes) <= IMAGES_LIMIT_BYTES;
             if fits {
                 (count, bytes) = (count + 1, bytes + image.size_bytes);
             } else {
                 let limit = IMAGES_LIMIT_BYTES / (1024 * 1024);
-                let left_out =
-                    format!("\n\nThis {image} is left out: a conversation holds {IMAGES_LIMIT} images of {limit} MB together at most.");
+                let left_out = format!(
+                    "\n\nThis {image} is left out: a conversation holds {IMAGES_LIMIT} images of \
+                     {limit} MB together at most."
+                );
                 observation.text.push_str(&left_out);
             }
             fits
@@ -356,7 +388,10 @@ impl TaskState {
 
     fn close_turn(&mut self) {
         self.fork = None;
-        let results = std::mem::take(&mut self.waiting).into_iter().filter_map(|waiting| waiting.answer).collect();
+        let results = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .filter_map(|waiting| waiting.answer)
+            .collect();
         self.push(Message::Tool { results });
         for text in std::mem::take(&mut self.held_back) {
             self.push(Message::User { text });

@@ -1,7 +1,8 @@
 //! What takes its time beside the loop: a model's reply, tools at work, a look at the checkout.
 //!
-//! The loop alone changes a session. Whatever has to be waited for is a [`Work`] that borrows nothing of it, so that those of several tasks
-//! go on side by side; what came of it is a [`Done`], which the loop takes in when it comes. One task has at most one work under way.
+//! The loop alone changes a session. Whatever has to be waited for is a [`Work`] that borrows
+//! nothing of it, so that those of several tasks go on side by side; what came of it is a [`Done`],
+//! which the loop takes in when it comes. One task has at most one work under way.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -164,7 +165,10 @@ impl Tools<'_> {
     }
 
     /// Returns all of it as the tools take it.
-    pub(crate) fn context<'c>(&'c self, visible: &'c (dyn Fn(&RepoPath) -> bool + Sync)) -> ToolContext<'c> {
+    pub(crate) fn context<'c>(
+        &'c self,
+        visible: &'c (dyn Fn(&RepoPath) -> bool + Sync),
+    ) -> ToolContext<'c> {
         ToolContext {
             checkout: &self.place.checkout,
             repo: &self.place.repo,
@@ -200,14 +204,22 @@ impl<'a> Session<'a> {
             redactor: self.parts.redactor,
             gate: self.parts.gate,
             skills: &self.parts.standing.skills,
-            sight: if self.model_of(self.task(id)?).sees_images { Sight::Shown } else { Sight::Blind },
+            sight: if self.model_of(self.task(id)?).sees_images {
+                Sight::Shown
+            } else {
+                Sight::Blind
+            },
             painters: self.parts.painter.map_or(&[], |painter| painter.names),
             servers: self.parts.servers,
         })
     }
 
     /// Looks at the checkout a task works in, beside the loop.
-    pub(crate) fn look(&mut self, id: TaskId, then: impl FnOnce(Result<Snapshot, RepoError>) -> Done + 'a) -> Result<Work<'a>, Stop> {
+    pub(crate) fn look(
+        &mut self,
+        id: TaskId,
+        then: impl FnOnce(Result<Snapshot, RepoError>) -> Done + 'a,
+    ) -> Result<Work<'a>, Stop> {
         let place = self.place(id)?;
         let git = GitBinary::new(&place.repo, self.parts.env);
         Ok(async move { (id, then(place.repo.snapshot(&git).await)) }.boxed_local())
@@ -216,25 +228,38 @@ impl<'a> Session<'a> {
     /// Takes in what a task waited for; returns what it waits for next, if anything.
     pub(crate) fn complete(&mut self, id: TaskId, done: Done) -> Result<Option<Work<'a>>, Stop> {
         match done {
-            Done::Replied { reply, estimate_tokens } => self.replied(id, reply, estimate_tokens).map(|()| None),
-            Done::SummedUp { summary, left_out, estimate_tokens } => self.shorten(id, summary, left_out, estimate_tokens).map(|()| None),
+            Done::Replied { reply, estimate_tokens } => {
+                self.replied(id, reply, estimate_tokens).map(|()| None)
+            }
+            Done::SummedUp { summary, left_out, estimate_tokens } => {
+                self.shorten(id, summary, left_out, estimate_tokens).map(|()| None)
+            }
             Done::Consulted { waiting, expert, answer, estimate_tokens } => {
                 self.consulted(id, &waiting, expert, answer, estimate_tokens).map(|()| None)
             }
-            Done::Painted { permitted, wish, answer, estimate_tokens } => self.painted(id, *permitted, wish, answer, estimate_tokens),
+            Done::Painted { permitted, wish, answer, estimate_tokens } => {
+                self.painted(id, *permitted, wish, answer, estimate_tokens)
+            }
             Done::Read { answers, then } => {
                 for (waiting, observation) in answers {
                     self.answered(id, &waiting, observation, None, false)?;
                 }
                 then.map_or(Ok(None), |permitted| self.perform_alone(id, *permitted))
             }
-            Done::LookedBefore { permitted, before, snapshot } => self.announce(id, *permitted, before, Some(snapshot?)).map(Some),
+            Done::LookedBefore { permitted, before, snapshot } => {
+                self.announce(id, *permitted, before, Some(snapshot?)).map(Some)
+            }
             Done::Performed { waiting, observation, intents, snapshot } => {
                 self.note_servers()?;
-                self.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref()).map(|()| None)
+                self.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref())
+                    .map(|()| None)
             }
-            Done::LookedAfter { waiting, before, after } => self.answer_cut_off(id, &waiting, Some((before, after?))).map(|()| None),
-            Done::LookedBeforeFork { calls, snapshot } => self.fork(id, &calls, &snapshot?).map(|()| None),
+            Done::LookedAfter { waiting, before, after } => {
+                self.answer_cut_off(id, &waiting, Some((before, after?))).map(|()| None)
+            }
+            Done::LookedBeforeFork { calls, snapshot } => {
+                self.fork(id, &calls, &snapshot?).map(|()| None)
+            }
         }
     }
 }

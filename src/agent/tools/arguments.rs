@@ -1,7 +1,9 @@
-//! A call's arguments, taken one by one: each parameter is checked where it is used, and what is left over is a mistake.
+//! A call's arguments, taken one by one: each parameter is checked where it is used, and what is
+//! left over is a mistake.
 //!
-//! In: the text a model wrote. Out: checked values, or one sentence that says what is expected. Tolerated, because models write
-//! them and they can mean only one thing: JSON encoded twice, numbers and booleans as strings, `null` for "not given".
+//! In: the text a model wrote. Out: checked values, or one sentence that says what is expected.
+//! Tolerated, because models write them and they can mean only one thing: JSON encoded twice,
+//! numbers and booleans as strings, `null` for "not given".
 
 use std::path::Path;
 
@@ -36,11 +38,14 @@ impl Arguments {
     /// # Errors
     /// When the text is no JSON object.
     pub fn parse(tool: ToolName, text: &str) -> Result<Self, CallError> {
-        let refused = |what: &str| CallError(format!("The arguments of `{tool}` must be one JSON object, {what}."));
+        let refused = |what: &str| {
+            CallError(format!("The arguments of `{tool}` must be one JSON object, {what}."))
+        };
         let mut value = if text.trim().is_empty() {
             Value::Object(Map::new())
         } else {
-            serde_json::from_str(text).map_err(|error| refused(&format!("but they are not valid JSON: {error}")))?
+            serde_json::from_str(text)
+                .map_err(|error| refused(&format!("but they are not valid JSON: {error}")))?
         };
         if let Value::String(inner) = &value {
             value = serde_json::from_str(inner).map_err(|_| refused("but they are a text"))?;
@@ -63,7 +68,8 @@ impl Arguments {
     /// # Errors
     /// When it is missing or something else.
     pub fn text(&mut self, name: &'static str, meaning: &str) -> Result<String, CallError> {
-        self.optional_text(name, meaning)?.ok_or_else(|| CallError(format!("`{}` needs `{name}`: {meaning}.", self.owner)))
+        self.optional_text(name, meaning)?
+            .ok_or_else(|| CallError(format!("`{}` needs `{name}`: {meaning}.", self.owner)))
     }
 
     /// Takes a text that must be there and not be blank.
@@ -72,14 +78,22 @@ impl Arguments {
     /// When it is missing, blank or something else.
     pub fn words(&mut self, name: &'static str, meaning: &str) -> Result<String, CallError> {
         let text = self.text(name, meaning)?;
-        if text.trim().is_empty() { Err(CallError(format!("`{name}` of `{}` is empty: {meaning}.", self.owner))) } else { Ok(text) }
+        if text.trim().is_empty() {
+            Err(CallError(format!("`{name}` of `{}` is empty: {meaning}.", self.owner)))
+        } else {
+            Ok(text)
+        }
     }
 
     /// Takes a text that may be left out.
     ///
     /// # Errors
     /// When it is something else.
-    pub fn optional_text(&mut self, name: &'static str, meaning: &str) -> Result<Option<String>, CallError> {
+    pub fn optional_text(
+        &mut self,
+        name: &'static str,
+        meaning: &str,
+    ) -> Result<Option<String>, CallError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -92,22 +106,36 @@ impl Arguments {
     ///
     /// # Errors
     /// When it is smaller or something else.
-    pub fn optional_number(&mut self, name: &'static str, least: usize, meaning: &str) -> Result<Option<usize>, CallError> {
+    pub fn optional_number(
+        &mut self,
+        name: &'static str,
+        least: usize,
+        meaning: &str,
+    ) -> Result<Option<usize>, CallError> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
             Value::String(text) => text.trim().parse().ok(),
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         };
-        let number = number.and_then(|number| usize::try_from(number).ok()).filter(|number| *number >= least);
-        number.map(Some).ok_or_else(|| self.wrong(name, &format!("a whole number of at least {least}"), meaning, &value))
+        let number = number
+            .and_then(|number| usize::try_from(number).ok())
+            .filter(|number| *number >= least);
+        number.map(Some).ok_or_else(|| {
+            self.wrong(name, &format!("a whole number of at least {least}"), meaning, &value)
+        })
     }
 
     /// Takes a yes or no; `default` when left out.
     ///
     /// # Errors
     /// When it is something else.
-    pub fn flag(&mut self, name: &'static str, default: bool, meaning: &str) -> Result<bool, CallError> {
+    pub fn flag(
+        &mut self,
+        name: &'static str,
+        default: bool,
+        meaning: &str,
+    ) -> Result<bool, CallError> {
         match self.take(name) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -121,13 +149,19 @@ impl Arguments {
     ///
     /// # Errors
     /// When it is something else.
-    pub fn optional_object(&mut self, name: &'static str, meaning: &str) -> Result<Option<Self>, CallError> {
+    pub fn optional_object(
+        &mut self,
+        name: &'static str,
+        meaning: &str,
+    ) -> Result<Option<Self>, CallError> {
         let Some(value) = self.take(name).map(unwrap_text) else { return Ok(None) };
         match value {
             Value::Object(fields) => Ok(Some(Self::of(name.to_owned(), fields))),
-            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
-                Err(self.wrong(name, "an object", meaning, &other))
-            }
+            other @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)) => Err(self.wrong(name, "an object", meaning, &other)),
         }
     }
 
@@ -147,7 +181,12 @@ impl Arguments {
     ///
     /// # Errors
     /// When it is missing, is no path inside the repository or leads out of it.
-    pub fn place(&mut self, name: &'static str, meaning: &str, context: ToolContext<'_>) -> Result<Place, CallError> {
+    pub fn place(
+        &mut self,
+        name: &'static str,
+        meaning: &str,
+        context: ToolContext<'_>,
+    ) -> Result<Place, CallError> {
         let text = self.text(name, meaning)?;
         Place::find(&text, context)
     }
@@ -156,9 +195,17 @@ impl Arguments {
     ///
     /// # Errors
     /// As [`Arguments::place`].
-    pub fn optional_place(&mut self, name: &'static str, meaning: &str, context: ToolContext<'_>) -> Result<Place, CallError> {
+    pub fn optional_place(
+        &mut self,
+        name: &'static str,
+        meaning: &str,
+        context: ToolContext<'_>,
+    ) -> Result<Place, CallError> {
         let text = self.optional_text(name, meaning)?;
-        text.map_or_else(|| Ok(Place { asked: RepoPath::root(), real: RepoPath::root() }), |text| Place::find(&text, context))
+        text.map_or_else(
+            || Ok(Place { asked: RepoPath::root(), real: RepoPath::root() }),
+            |text| Place::find(&text, context),
+        )
     }
 
     /// Returns everything that was not taken, where somebody else says what there may be.
@@ -172,8 +219,16 @@ impl Arguments {
     /// # Errors
     /// Names the first parameter that does not exist and those that do.
     pub fn finish(self) -> Result<(), CallError> {
-        let Some(unknown) = self.fields.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name) else { return Ok(()) };
-        Err(CallError(format!("`{}` has no parameter `{unknown}`; it takes {}.", self.owner, quoted(&self.known))))
+        let Some(unknown) =
+            self.fields.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name)
+        else {
+            return Ok(());
+        };
+        Err(CallError(format!(
+            "`{}` has no parameter `{unknown}`; it takes {}.",
+            self.owner,
+            quoted(&self.known)
+        )))
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
@@ -182,7 +237,11 @@ impl Arguments {
     }
 
     fn wrong(&self, name: &str, expected: &str, meaning: &str, got: &Value) -> CallError {
-        CallError(format!("`{name}` of `{}` must be {expected} ({meaning}), not {}.", self.owner, kind_of(got)))
+        CallError(format!(
+            "`{name}` of `{}` must be {expected} ({meaning}), not {}.",
+            self.owner,
+            kind_of(got)
+        ))
     }
 }
 
@@ -192,7 +251,8 @@ impl Place {
     /// # Errors
     /// When it is no path inside the repository or leads out of it.
     pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let asked = RepoPath::parse(below_root(text, context.checkout.root())).map_err(|error| sentence(&error))?;
+        let asked = RepoPath::parse(below_root(text, context.checkout.root()))
+            .map_err(|error| sentence(&error))?;
         let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
         Ok(Self { asked, real })
     }
@@ -203,7 +263,8 @@ impl Place {
     /// The mode's own words.
     pub fn check_edit(&self, tool: ToolName, context: ToolContext<'_>) -> Result<(), CallError> {
         for path in [&self.asked, &self.real] {
-            access::check_edit(context.mode, tool, path).map_err(|error| CallError(error.to_string()))?;
+            access::check_edit(context.mode, tool, path)
+                .map_err(|error| CallError(error.to_string()))?;
         }
         Ok(())
     }
@@ -219,7 +280,9 @@ pub fn quoted<T: std::fmt::Display>(names: &[T]) -> String {
 fn below_root<'a>(text: &'a str, root: &Path) -> &'a str {
     match root.to_str().and_then(|root| text.strip_prefix(root)) {
         Some("") => ".",
-        Some(rest) => rest.strip_prefix('/').map_or(text, |rest| if rest.is_empty() { "." } else { rest }),
+        Some(rest) => {
+            rest.strip_prefix('/').map_or(text, |rest| if rest.is_empty() { "." } else { rest })
+        }
         None => text,
     }
 }
@@ -227,21 +290,29 @@ fn below_root<'a>(text: &'a str, root: &Path) -> &'a str {
 fn sentence(error: &dyn std::error::Error) -> CallError {
     let text = error.to_string();
     let mut letters = text.chars();
-    let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
+    let first: String =
+        letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
     CallError(format!("{first}{}.", letters.as_str()))
 }
 
 fn unwrap_text(value: Value) -> Value {
     match &value {
-        Value::String(text) => {
-            serde_json::from_str(text).ok().filter(|inner: &Value| inner.is_array() || inner.is_object()).unwrap_or(value)
+        Value::String(text) => serde_json::from_str(text)
+            .ok()
+            .filter(|inner: &Value| inner.is_array() || inner.is_object())
+            .unwrap_or(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value,
     }
 }
 
 fn whole(number: f64) -> Option<u64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the bounds are checked in the same line")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the bounds are checked in the same line"
+    )]
     (number.fract() == 0.0 && (0.0..1e15).contains(&number)).then_some(number as u64)
 }
 
@@ -270,7 +341,13 @@ mod tests {
 
     #[test]
     fn accepts_what_can_mean_only_one_thing() {
-        for text in [r#"{"n": 3}"#, r#"{"n": "3"}"#, r#"{"n": 3.0}"#, r#""{\"n\": 3}""#, r#"{"n": 3, "other": null}"#] {
+        for text in [
+            r#"{"n": 3}"#,
+            r#"{"n": "3"}"#,
+            r#"{"n": 3.0}"#,
+            r#""{\"n\": 3}""#,
+            r#"{"n": 3, "other": null}"#,
+        ] {
             let mut arguments = arguments(text);
             assert_eq!(arguments.optional_number("n", 1, "count"), Ok(Some(3)), "{text}");
             assert_eq!(arguments.finish(), Ok(()), "{text}");
@@ -282,29 +359,45 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong_in_one_sentence() {
-        let broken = |text: &str| Arguments::parse(ToolName::ReadFile, text).unwrap_err().to_string();
-        assert_eq!(broken("[1]"), "The arguments of `read_file` must be one JSON object, but they are a list.");
+        let broken =
+            |text: &str| Arguments::parse(ToolName::ReadFile, text).unwrap_err().to_string();
+        assert_eq!(
+            broken("[1]"),
+            "The arguments of `read_file` must be one JSON object, but they are a list."
+        );
         assert_eq!(
             broken(r#"{"a": "#),
-            "The arguments of `read_file` must be one JSON object, but they are not valid JSON: EOF while parsing a value at line 1 column 6."
+            "The arguments of `read_file` must be one JSON object, but they are not valid JSON: \
+             EOF while parsing a value at line 1 column 6."
         );
         let error = |result: Result<usize, super::CallError>| result.unwrap_err().to_string();
         assert_eq!(
             error(arguments(r#"{"n": 0}"#).optional_number("n", 1, "first line").map(|_| 0)),
-            "`n` of `read_file` must be a whole number of at least 1 (first line), not this number."
+            "`n` of `read_file` must be a whole number of at least 1 (first line), not this \
+             number."
         );
-        assert_eq!(error(arguments("{}").text("path", "the file to read").map(|_| 0)), "`read_file` needs `path`: the file to read.");
+        assert_eq!(
+            error(arguments("{}").text("path", "the file to read").map(|_| 0)),
+            "`read_file` needs `path`: the file to read."
+        );
         let mut with_unknown = arguments(r#"{"path": "a", "line_range": "1-2"}"#);
         with_unknown.text("path", "the file").unwrap();
         with_unknown.optional_number("limit", 1, "lines").unwrap();
-        assert_eq!(with_unknown.finish().unwrap_err().0, "`read_file` has no parameter `line_range`; it takes `path`, `limit`.");
+        assert_eq!(
+            with_unknown.finish().unwrap_err().0,
+            "`read_file` has no parameter `line_range`; it takes `path`, `limit`."
+        );
     }
 
     #[test]
     fn takes_the_checkouts_own_path_off() {
-        for (text, expected) in
-            [("/w/repo/src/a", "src/a"), ("/w/repo", "."), ("/w/repo/", "."), ("/w/repository/a", "/w/repository/a"), ("a", "a")]
-        {
+        for (text, expected) in [
+            ("/w/repo/src/a", "src/a"),
+            ("/w/repo", "."),
+            ("/w/repo/", "."),
+            ("/w/repository/a", "/w/repository/a"),
+            ("a", "a"),
+        ] {
             assert_eq!(below_root(text, Path::new("/w/repo")), expected, "{text}");
         }
     }

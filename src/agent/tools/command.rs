@@ -1,7 +1,8 @@
 //! `execute_command`: runs a command in the checkout.
 //!
-//! A command that ran is an answer, whatever its exit code: only one that did not start is an error. What a command touched that
-//! may write is found by comparing the checkout before and after.
+//! A command that ran is an answer, whatever its exit code: only one that did not start is an
+//! error. What a command touched that may write is found by comparing the checkout before and
+//! after.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -44,10 +45,11 @@ impl ExecuteCommand {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ExecuteCommand.to_string(),
-            description:
-                "Run a command in the repository and wait for it; returns exit code and output. There is no terminal and no input. \
-                          Simple commands without variables or substitutions are the most likely to be allowed; `cd` only as `cd FOLDER && ...`."
-                    .into(),
+            description: "Run a command in the repository and wait for it; returns exit code and \
+                          output. There is no terminal and no input. Simple commands without \
+                          variables or substitutions are the most likely to be allowed; `cd` only \
+                          as `cd FOLDER && ...`."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -67,7 +69,11 @@ impl ExecuteCommand {
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let command = arguments.words("command", "the command to run")?;
-        let mut folder = arguments.optional_place("cwd", "the folder to run in, relative to the repository root", context)?;
+        let mut folder = arguments.optional_place(
+            "cwd",
+            "the folder to run in, relative to the repository root",
+            context,
+        )?;
         let timeout_s = arguments.optional_number("timeout", 1, "seconds")?;
         arguments.finish()?;
         let mut command = command.as_str();
@@ -81,15 +87,29 @@ impl ExecuteCommand {
         }
         match context.checkout.entry(&folder.real) {
             Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
-            Ok(_) | Err(_) => return Err(CallError(format!("The command cannot run in `{}`: it is not a folder.", folder.asked))),
+            Ok(_) | Err(_) => {
+                return Err(CallError(format!(
+                    "The command cannot run in `{}`: it is not a folder.",
+                    folder.asked
+                )));
+            }
         }
         let longest = context.commands.timeout;
-        let asked = timeout_s.map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
-        // A root that is no text cannot be told to git in words; it then finds the repository by itself.
+        let asked = timeout_s
+            .map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
+        // A root that is no text cannot be told to git in words; it then finds the repository by
+        // itself.
         let root = context.checkout.root().to_str().unwrap_or_default();
-        let script = Script::parse_in(command, &folder.real).below(root).leaving_out(context.commands.unseen.clone());
+        let script = Script::parse_in(command, &folder.real)
+            .below(root)
+            .leaving_out(context.commands.unseen.clone());
         let behind_links = behind_links(&script, context)?;
-        Ok(Self { script, folder, timeout: asked.map_or(longest, |asked| asked.min(longest)), behind_links })
+        Ok(Self {
+            script,
+            folder,
+            timeout: asked.map_or(longest, |asked| asked.min(longest)),
+            behind_links,
+        })
     }
 
     /// Returns what it runs.
@@ -98,16 +118,24 @@ impl ExecuteCommand {
         &self.script
     }
 
-    /// Returns everything it would do: the script, reading the folder it runs in, and what its links lead to.
+    /// Returns everything it would do: the script, reading the folder it runs in, and what its
+    /// links lead to.
     #[must_use]
     pub fn intents(&self) -> Vec<Intent> {
-        let mut intents = vec![Intent::Command(self.script.clone()), Intent::Read(self.folder.real.clone())];
+        let mut intents =
+            vec![Intent::Command(self.script.clone()), Intent::Read(self.folder.real.clone())];
         intents.extend(self.behind_links.iter().cloned());
         intents
     }
 
-    /// Runs the command to its end, or until its time is over, and finds what it touched since `before`, or since now.
-    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>, before: Option<&Snapshot>) -> Observation {
+    /// Runs the command to its end, or until its time is over, and finds what it touched since
+    /// `before`, or since now.
+    pub async fn perform(
+        &self,
+        permit: &Permit<impl Act>,
+        context: ToolContext<'_>,
+        before: Option<&Snapshot>,
+    ) -> Observation {
         if self.script.only_reads() {
             return self.run(permit, context).await;
         }
@@ -118,16 +146,28 @@ impl ExecuteCommand {
         };
         let before = match before {
             Ok(before) => before,
-            Err(error) => return Observation::failed(format!("The command was not run, because its changes could not be found: {error}.")),
+            Err(error) => {
+                return Observation::failed(format!(
+                    "The command was not run, because its changes could not be found: {error}."
+                ));
+            }
         };
         let observation = self.run(permit, context).await;
-        match context.repo.snapshot(&git).await.and_then(|after| context.repo.touched(&before, &after)) {
+        match context
+            .repo
+            .snapshot(&git)
+            .await
+            .and_then(|after| context.repo.touched(&before, &after))
+        {
             Ok(touched) => {
                 let text = format!("{}{}", observation.text, render_touched(&touched));
                 Observation { text, touched: touched.into_iter().collect(), ..observation }
             }
             Err(error) => {
-                let text = format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);
+                let text = format!(
+                    "{}\n\nWhat the command changed could not be found: {error}.",
+                    observation.text
+                );
                 Observation { text, is_error: true, ..observation }
             }
         }
@@ -148,7 +188,9 @@ impl ExecuteCommand {
             reach,
         };
         match exec::run(permit, run).await {
-            Ok(output) => Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) },
+            Ok(output) => {
+                Observation { exit: Some(output.exit), ..Observation::said(self.render(&output)) }
+            }
             Err(error) => Observation::failed(format!("The command did not start: {error}.")),
         }
     }
@@ -156,10 +198,17 @@ impl ExecuteCommand {
     fn render(&self, output: &CommandOutput) -> String {
         let end = match output.exit {
             Exit::Code(0) => "Exit code: 0".to_owned(),
-            Exit::Code(code) => format!("Exit code: {code} (the command was not successful; its output should say why)"),
+            Exit::Code(code) => format!(
+                "Exit code: {code} (the command was not successful; its output should say why)"
+            ),
             Exit::Signal(signal) => format!("Ended by {}", signal_name(signal)),
-            Exit::TooManyProcesses => "Killed, because it started too many processes; do not run it again as it is".to_owned(),
-            Exit::TimedOut => format!("Killed after {} s, the longest it may run; do not run it again as it is", self.timeout.as_secs()),
+            Exit::TooManyProcesses => "Killed, because it started too many processes; do not run \
+                                       it again as it is"
+                .to_owned(),
+            Exit::TimedOut => format!(
+                "Killed after {} s, the longest it may run; do not run it again as it is",
+                self.timeout.as_secs()
+            ),
         };
         let text = &output.output.text;
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
@@ -169,13 +218,21 @@ impl ExecuteCommand {
         } else {
             format!("\nMade and removed again, for it is protected: {}", removed.join(", "))
         };
-        format!("{end}\nWorking directory: {}{removed}{}\nOutput:\n{body}", self.folder.asked, refused_hosts(output))
+        format!(
+            "{end}\nWorking directory: {}{removed}{}\nOutput:\n{body}",
+            self.folder.asked,
+            refused_hosts(output)
+        )
     }
 }
 
 /// Follows the links in the paths a script names.
 fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
-    let loose = if context.commands.expansions == Expansions::Allow { script.loose_examinations().unwrap_or_default() } else { Vec::new() };
+    let loose = if context.commands.expansions == Expansions::Allow {
+        script.loose_examinations().unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     let (mut reads, mut edits) = script.redirected();
     for (_, examined) in script.examinations().into_iter().chain(loose) {
         reads.extend(examined.reads);
@@ -189,7 +246,9 @@ fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>
                 Ok(real) if real == path => {}
                 Ok(real) => intents.push(intent(real)),
                 Err(FileError::Outside(_)) => {
-                    return Err(CallError(format!("The command names `{path}`, a link that leads out of the repository.")));
+                    return Err(CallError(format!(
+                        "The command names `{path}`, a link that leads out of the repository."
+                    )));
                 }
                 // Nothing is there that could be read or written: the command will say so itself.
                 Err(_) => {}
@@ -211,9 +270,14 @@ fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
 /// Tells what the proxy refused.
 fn refused_hosts(output: &CommandOutput) -> String {
     let verdicts = output.traffic.iter().flat_map(|traffic| &traffic.verdicts);
-    let refused = verdicts.filter(|(verdict, _)| verdict.decision != Decision::Allow).take(TOUCHED_SHOWN);
+    let refused =
+        verdicts.filter(|(verdict, _)| verdict.decision != Decision::Allow).take(TOUCHED_SHOWN);
     refused.fold(String::new(), |text, (verdict, count)| {
-        format!("{text}\nRefused by the policy, {count} times: {} ({})", verdict.intent, verdict.reason())
+        format!(
+            "{text}\nRefused by the policy, {count} times: {} ({})",
+            verdict.intent,
+            verdict.reason()
+        )
     })
 }
 
@@ -254,19 +318,26 @@ mod tests {
     #[test]
     fn says_how_a_command_ended() {
         let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
-        let command = ExecuteCommand { script: Script::parse("true"), folder, timeout: Duration::from_secs(9), behind_links: Vec::new() };
+        let command = ExecuteCommand {
+            script: Script::parse("true"),
+            folder,
+            timeout: Duration::from_secs(9),
+            behind_links: Vec::new(),
+        };
         for (exit, text, expected) in [
             (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
             (
                 Exit::Code(2),
                 "",
-                "Exit code: 2 (the command was not successful; its output should say why)\nWorking directory: .\nOutput:\n(no output)",
+                "Exit code: 2 (the command was not successful; its output should say \
+                 why)\nWorking directory: .\nOutput:\n(no output)",
             ),
             (Exit::Signal(9), "x", "Ended by signal 9 (SIGKILL)\nWorking directory: .\nOutput:\nx"),
             (
                 Exit::TimedOut,
                 "x",
-                "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking directory: .\nOutput:\nx",
+                "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking \
+                 directory: .\nOutput:\nx",
             ),
         ] {
             let output = CommandOutput {
@@ -286,7 +357,9 @@ mod tests {
         std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
         let parse = |command: &str, cwd: &str| {
             let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
-            fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand]).map(|call| call.intents())
+            fixture
+                .parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
+                .map(|call| call.intents())
         };
         let same = |command: &str, cwd: &str, plain: &str, folder: &str| {
             assert_eq!(parse(command, cwd).unwrap(), parse(plain, folder).unwrap(), "{command}");
@@ -296,7 +369,13 @@ mod tests {
         same("cd deep && cat b", "src", "cat b", "src/deep");
         same("cd . && echo x > a", "src", "echo x > a", "src");
         same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
-        for refused in ["cd .. && cat secret", "cd /etc && cat passwd", "cd out && cat passwd", "cd src/a && ls", "cd none && ls"] {
+        for refused in [
+            "cd .. && cat secret",
+            "cd /etc && cat passwd",
+            "cd out && cat passwd",
+            "cd src/a && ls",
+            "cd none && ls",
+        ] {
             assert!(parse(refused, ".").is_err(), "{refused}");
         }
         // What is not exactly that stays a change of folder, which the policy refuses.

@@ -1,7 +1,9 @@
-//! The one door: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes an [`Observation`].
+//! The one door: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes an
+//! [`Observation`].
 //!
-//! Nothing happens between: `parse` looks at paths but changes nothing, the policy decides on the call's intents, and only
-//! `perform` has effects, each under the permit. Texts are redacted and bounded here, once for every tool.
+//! Nothing happens between: `parse` looks at paths but changes nothing, the policy decides on the
+//! call's intents, and only `perform` has effects, each under the permit. Texts are redacted and
+//! bounded here, once for every tool.
 
 use tracing::debug;
 
@@ -115,7 +117,8 @@ impl Call {
         }
     }
 
-    /// Returns true when it changes nothing and steers nothing, so that calls like it may run side by side.
+    /// Returns true when it changes nothing and steers nothing, so that calls like it may run side
+    /// by side.
     #[must_use]
     pub fn only_reads(&self) -> bool {
         match self {
@@ -141,8 +144,8 @@ impl Call {
         }
     }
 
-    /// Returns what the one file a call edits would hold after it, given what it holds now; `None` for other calls, for a patch, which shows
-    /// itself, and where it would fail.
+    /// Returns what the one file a call edits would hold after it, given what it holds now; `None`
+    /// for other calls, for a patch, which shows itself, and where it would fail.
     #[must_use]
     pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
         match self {
@@ -175,7 +178,9 @@ impl Call {
         let text = match self {
             Self::ReadFile(call) => format!("read {}", call.place().asked),
             Self::ListFiles(call) => format!("list {}", call.place().asked),
-            Self::SearchFiles(call) => format!("search {} for {}", call.place().asked, call.pattern()),
+            Self::SearchFiles(call) => {
+                format!("search {} for {}", call.place().asked, call.pattern())
+            }
             Self::WriteToFile(call) => format!("write {}", call.place().asked),
             Self::ApplyDiff(call) => format!("edit {}", call.place().asked),
             Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
@@ -191,8 +196,12 @@ impl Call {
             Self::AttemptCompletion(_) => "end the task".to_owned(),
             Self::NewTask(call) => format!("start a sub-task in {} mode", call.mode()),
             Self::SwitchMode(call) => format!("switch to {} mode", call.slug()),
-            Self::RequestModeSwitch(call) => call.slug().map_or("ask for another mode".to_owned(), |slug| format!("ask for {slug} mode")),
-            Self::CoordinateMode(call) => call.slug().map_or("refuse another mode".to_owned(), |slug| format!("choose {slug} mode")),
+            Self::RequestModeSwitch(call) => call
+                .slug()
+                .map_or("ask for another mode".to_owned(), |slug| format!("ask for {slug} mode")),
+            Self::CoordinateMode(call) => call
+                .slug()
+                .map_or("refuse another mode".to_owned(), |slug| format!("choose {slug} mode")),
         };
         let line = text.lines().next().unwrap_or_default();
         let head = locum_base::text::head(line, HEADLINE_LIMIT_BYTES);
@@ -219,7 +228,10 @@ impl Act for Call {
             Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
             // The modes they name are judged when a task is to go on in one.
             Self::RequestModeSwitch(_) | Self::CoordinateMode(_) => vec![Intent::Session],
-            Self::Skill(_) | Self::UpdateTodoList(_) | Self::AskFollowupQuestion(_) | Self::AttemptCompletion(_) => vec![Intent::Session],
+            Self::Skill(_)
+            | Self::UpdateTodoList(_)
+            | Self::AskFollowupQuestion(_)
+            | Self::AttemptCompletion(_) => vec![Intent::Session],
         }
     }
 }
@@ -258,8 +270,13 @@ fn spec(tool: ToolName) -> ToolSpec {
 /// Checks what the model wrote.
 ///
 /// # Errors
-/// A sentence for the model: unknown tool, tool not offered, malformed or missing arguments, path outside.
-pub fn parse(call: &ToolCall, offered: &[ToolName], context: ToolContext<'_>) -> Result<Call, CallError> {
+/// A sentence for the model: unknown tool, tool not offered, malformed or missing arguments, path
+/// outside.
+pub fn parse(
+    call: &ToolCall,
+    offered: &[ToolName],
+    context: ToolContext<'_>,
+) -> Result<Call, CallError> {
     let name = call.name.trim();
     let tool = find(name, offered, context)?;
     let arguments = Arguments::parse(tool, &call.arguments)?;
@@ -271,32 +288,50 @@ pub fn parse(call: &ToolCall, offered: &[ToolName], context: ToolContext<'_>) ->
     Ok(call)
 }
 
-fn parse_arguments(tool: ToolName, name: &str, arguments: Arguments, context: ToolContext<'_>) -> Result<Call, CallError> {
+fn parse_arguments(
+    tool: ToolName,
+    name: &str,
+    arguments: Arguments,
+    context: ToolContext<'_>,
+) -> Result<Call, CallError> {
     Ok(match tool {
         ToolName::ReadFile => Call::ReadFile(ReadFile::parse(arguments, context)?),
         ToolName::ListFiles => Call::ListFiles(ListFiles::parse(arguments, context)?),
-        ToolName::SearchFiles => Call::SearchFiles(Box::new(SearchFiles::parse(arguments, context)?)),
+        ToolName::SearchFiles => {
+            Call::SearchFiles(Box::new(SearchFiles::parse(arguments, context)?))
+        }
         ToolName::WriteToFile => Call::WriteToFile(WriteToFile::parse(arguments, context)?),
         ToolName::ApplyDiff => Call::ApplyDiff(ApplyDiff::parse(arguments, context)?),
         ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
         ToolName::GenerateImage => Call::GenerateImage(GenerateImage::parse(arguments, context)?),
-        ToolName::ExecuteCommand => Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?),
+        ToolName::ExecuteCommand => {
+            Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?)
+        }
         ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
         ToolName::UseMcpTool => Call::UseMcpTool(UseMcpTool::parse(name, arguments, context)?),
-        ToolName::AccessMcpResource => Call::AccessMcpResource(AccessMcpResource::parse(arguments, context)?),
+        ToolName::AccessMcpResource => {
+            Call::AccessMcpResource(AccessMcpResource::parse(arguments, context)?)
+        }
         ToolName::Skill => Call::Skill(UseSkill::parse(arguments, context)?),
         ToolName::AskExpertModel => Call::AskExpertModel(AskExpertModel::parse(arguments)?),
         ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
-        ToolName::AskFollowupQuestion => Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?),
-        ToolName::AttemptCompletion => Call::AttemptCompletion(AttemptCompletion::parse(arguments)?),
+        ToolName::AskFollowupQuestion => {
+            Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?)
+        }
+        ToolName::AttemptCompletion => {
+            Call::AttemptCompletion(AttemptCompletion::parse(arguments)?)
+        }
         ToolName::NewTask => Call::NewTask(NewTask::parse(arguments)?),
         ToolName::SwitchMode => Call::SwitchMode(SwitchMode::parse(arguments)?),
-        ToolName::RequestModeSwitch => Call::RequestModeSwitch(RequestModeSwitch::parse(arguments)?),
+        ToolName::RequestModeSwitch => {
+            Call::RequestModeSwitch(RequestModeSwitch::parse(arguments)?)
+        }
         ToolName::CoordinateMode => Call::CoordinateMode(CoordinateMode::parse(arguments)?),
     })
 }
 
-/// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words; for calls that [`parse`] refused.
+/// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words;
+/// for calls that [`parse`] refused.
 #[must_use]
 pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, String)> {
     let tool = ToolName::find(tool::resolve(call.name.trim()))?;
@@ -313,7 +348,10 @@ fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) ->
         ToolName::WriteToFile | ToolName::ApplyDiff | ToolName::GenerateImage => {
             arguments.place("path", "the file", context).into_iter().collect()
         }
-        ToolName::ApplyPatch => arguments.text("patch", "the patch").map(|patch| ApplyPatch::named(&patch, context)).unwrap_or_default(),
+        ToolName::ApplyPatch => arguments
+            .text("patch", "the patch")
+            .map(|patch| ApplyPatch::named(&patch, context))
+            .unwrap_or_default(),
         ToolName::ReadFile
         | ToolName::ListFiles
         | ToolName::SearchFiles
@@ -339,7 +377,9 @@ fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<To
         Some(tool) => Ok(tool),
         None => {
             let problem = match tool {
-                Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
+                Some(tool) => {
+                    format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug)
+                }
                 None => format!("Unknown tool \"{name}\"."),
             };
             Err(CallError(format!("{problem} Available here: {}.", quoted(offered))))
@@ -362,7 +402,11 @@ pub struct Given<'g> {
 }
 
 /// As [`perform`], with what the caller has at hand.
-pub async fn perform_with(permit: Permit<Call>, context: ToolContext<'_>, given: Given<'_>) -> Observation {
+pub async fn perform_with(
+    permit: Permit<Call>,
+    context: ToolContext<'_>,
+    given: Given<'_>,
+) -> Observation {
     let observation = match permit.act() {
         Call::ReadFile(call) => call.perform(&permit, context),
         Call::ListFiles(call) => call.perform(&permit, context),
@@ -386,7 +430,9 @@ pub async fn perform_with(permit: Permit<Call>, context: ToolContext<'_>, given:
         Call::CoordinateMode(call) => call.perform(),
     };
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
-    let text = Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES).text;
+    let text =
+        Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES)
+            .text;
     Observation { text, ..observation }
 }
 
@@ -409,7 +455,10 @@ mod tests {
             assert_eq!(spec.name, tool.as_str());
             assert_eq!(spec.parameters["additionalProperties"], json!(false), "{tool}");
             for required in spec.parameters["required"].as_array().unwrap() {
-                assert!(spec.parameters["properties"].get(required.as_str().unwrap()).is_some(), "{tool} {required}");
+                assert!(
+                    spec.parameters["properties"].get(required.as_str().unwrap()).is_some(),
+                    "{tool} {required}"
+                );
             }
         }
         let size = serde_json::to_string(&specs(ToolName::ALL)).unwrap().len();
@@ -421,10 +470,14 @@ mod tests {
         let fixture = Fixture::new(&[]);
         let offered = [ToolName::ReadFile, ToolName::AttemptCompletion];
         let refused = |name: &str| fixture.parse(name, "{}", &offered).unwrap_err().0;
-        assert_eq!(refused("read"), "Unknown tool \"read\". Available here: `read_file`, `attempt_completion`.");
+        assert_eq!(
+            refused("read"),
+            "Unknown tool \"read\". Available here: `read_file`, `attempt_completion`."
+        );
         assert_eq!(
             refused("execute_command"),
-            "Tool \"execute_command\" is not allowed in code mode. Available here: `read_file`, `attempt_completion`."
+            "Tool \"execute_command\" is not allowed in code mode. Available here: `read_file`, \
+             `attempt_completion`."
         );
     }
 
@@ -432,19 +485,42 @@ mod tests {
     fn names_what_a_call_would_do_by_real_paths() {
         let fixture = Fixture::new(&[("real/a", "x")]);
         std::os::unix::fs::symlink("real", fixture.at("link")).unwrap();
-        let call = |name: &str, arguments: serde_json::Value| fixture.parse(name, &arguments.to_string(), ToolName::ALL).unwrap();
+        let call = |name: &str, arguments: serde_json::Value| {
+            fixture.parse(name, &arguments.to_string(), ToolName::ALL).unwrap()
+        };
         let path = |text: &str| locum_base::path::RepoPath::parse(text).unwrap();
         let read = call("read_file", json!({ "path": "link/a" }));
-        assert_eq!((read.intents(), read.headline(), read.only_reads()), (vec![Intent::Read(path("real/a"))], "read link/a".into(), true));
+        assert_eq!(
+            (read.intents(), read.headline(), read.only_reads()),
+            (vec![Intent::Read(path("real/a"))], "read link/a".into(), true)
+        );
         let write = call("write_to_file", json!({ "path": "link/b", "content": "" }));
-        assert_eq!((write.intents(), write.only_reads()), (vec![Intent::Edit(path("real/b"))], false));
-        let command = call("execute_command", json!({ "command": "echo a\necho b", "cwd": "link" }));
+        assert_eq!(
+            (write.intents(), write.only_reads()),
+            (vec![Intent::Edit(path("real/b"))], false)
+        );
+        let command =
+            call("execute_command", json!({ "command": "echo a\necho b", "cwd": "link" }));
         assert_eq!(command.headline(), "run echo a...");
-        assert!(matches!(command.intents().as_slice(), [Intent::Command(_), Intent::Read(folder)] if *folder == path("real")));
-        assert_eq!(call("new_task", json!({ "mode": "code", "message": "m" })).intents(), [Intent::Delegate("code".into())]);
-        assert_eq!(call("switch_mode", json!({ "mode_slug": "ask", "reason": "r" })).intents(), [Intent::Mode("ask".into())]);
-        assert_eq!(call("attempt_completion", json!({ "result": "done" })).intents(), [Intent::Session]);
-        assert_eq!(call("write_file", json!({ "path": "b", "content": "" })).tool(), ToolName::WriteToFile);
+        assert!(
+            matches!(command.intents().as_slice(), [Intent::Command(_), Intent::Read(folder)] if *folder == path("real"))
+        );
+        assert_eq!(
+            call("new_task", json!({ "mode": "code", "message": "m" })).intents(),
+            [Intent::Delegate("code".into())]
+        );
+        assert_eq!(
+            call("switch_mode", json!({ "mode_slug": "ask", "reason": "r" })).intents(),
+            [Intent::Mode("ask".into())]
+        );
+        assert_eq!(
+            call("attempt_completion", json!({ "result": "done" })).intents(),
+            [Intent::Session]
+        );
+        assert_eq!(
+            call("write_file", json!({ "path": "b", "content": "" })).tool(),
+            ToolName::WriteToFile
+        );
     }
 
     #[test]
@@ -455,7 +531,8 @@ mod tests {
             let arguments = json!({ "path": path }).to_string();
             assert!(fixture.parse("read_file", &arguments, ToolName::ALL).is_err(), "{path}");
         }
-        let inside = json!({ "path": fixture.root().canonicalize().unwrap().join("a") }).to_string();
+        let inside =
+            json!({ "path": fixture.root().canonicalize().unwrap().join("a") }).to_string();
         assert!(fixture.parse("read_file", &inside, ToolName::ALL).is_ok());
     }
 
@@ -465,46 +542,95 @@ mod tests {
         std::os::unix::fs::symlink("b.rs", fixture.at("link.md")).unwrap();
         fixture.mode.groups[1].file_regex = Some(FileRegex::parse(r"\.md$").unwrap());
         fixture.mode.groups[1].description = Some("Markdown only".into());
-        for (path, allowed) in [("a.md", true), ("new.md", true), ("b.rs", false), ("link.md", false)] {
+        for (path, allowed) in
+            [("a.md", true), ("new.md", true), ("b.rs", false), ("link.md", false)]
+        {
             for (name, content) in [("write_to_file", "content"), ("apply_diff", "diff")] {
-                let parsed = fixture.parse(name, &json!({ "path": path, content: "" }).to_string(), ToolName::ALL);
+                let parsed = fixture.parse(
+                    name,
+                    &json!({ "path": path, content: "" }).to_string(),
+                    ToolName::ALL,
+                );
                 assert_eq!(parsed.is_ok(), allowed, "{name} {path}");
             }
         }
-        let error = fixture.parse("write_to_file", r#"{"path": "b.rs", "content": ""}"#, ToolName::ALL).unwrap_err().0;
-        assert_eq!(error, r"Tool 'write_to_file' in mode 'Code' can only edit files matching pattern: \.md$ (Markdown only). Got: b.rs");
+        let error = fixture
+            .parse("write_to_file", r#"{"path": "b.rs", "content": ""}"#, ToolName::ALL)
+            .unwrap_err()
+            .0;
+        assert_eq!(
+            error,
+            r"Tool 'write_to_file' in mode 'Code' can only edit files matching pattern: \.md$ (Markdown only). Got: b.rs"
+        );
     }
 
     #[test]
     fn reads_writes_and_edits() {
-        let fixture = Fixture::new(&[("run.sh", "one\ntwo\n"), ("empty", ""), ("image.png", "\0x")]);
-        let call = |name: &str, arguments: serde_json::Value| fixture.call(name, &arguments.to_string());
-        assert_eq!(call("read_file", json!({ "path": "run.sh" })).text, "File: run.sh\n1 | one\n2 | two\n3 | ");
+        let fixture =
+            Fixture::new(&[("run.sh", "one\ntwo\n"), ("empty", ""), ("image.png", "\0x")]);
+        let call =
+            |name: &str, arguments: serde_json::Value| fixture.call(name, &arguments.to_string());
+        assert_eq!(
+            call("read_file", json!({ "path": "run.sh" })).text,
+            "File: run.sh\n1 | one\n2 | two\n3 | "
+        );
         let part = call("read_file", json!({ "path": "run.sh", "limit": 1 })).text;
-        assert!(part.contains("Showing lines 1-1 of 3 total lines.") && part.contains("offset=2") && part.ends_with("1 | one"), "{part}");
-        assert_eq!(call("read_file", json!({ "path": "empty" })).text, "File: empty\nThe file is empty.");
-        assert!(call("read_file", json!({ "path": "image.png" })).text.ends_with("Binary file of 2 bytes; its content is not shown."));
+        assert!(
+            part.contains("Showing lines 1-1 of 3 total lines.")
+                && part.contains("offset=2")
+                && part.ends_with("1 | one"),
+            "{part}"
+        );
+        assert_eq!(
+            call("read_file", json!({ "path": "empty" })).text,
+            "File: empty\nThe file is empty."
+        );
+        assert!(
+            call("read_file", json!({ "path": "image.png" }))
+                .text
+                .ends_with("Binary file of 2 bytes; its content is not shown.")
+        );
         assert!(call("read_file", json!({ "path": "." })).text.contains("list_files"));
         let beyond = call("read_file", json!({ "path": "run.sh", "offset": 9 }));
-        assert!(beyond.is_error && beyond.text.contains("beyond file end (3 lines)"), "{}", beyond.text);
+        assert!(
+            beyond.is_error && beyond.text.contains("beyond file end (3 lines)"),
+            "{}",
+            beyond.text
+        );
 
-        let written = call("write_to_file", json!({ "path": "new/deep/file", "content": "a\nb\n" }));
+        let written =
+            call("write_to_file", json!({ "path": "new/deep/file", "content": "a\nb\n" }));
         assert!(written.text.starts_with("Created `new/deep/file` (2 lines)."), "{}", written.text);
         assert_eq!(written.touched, [locum_base::path::RepoPath::parse("new/deep/file").unwrap()]);
         assert_eq!(fixture.content("new/deep/file"), "a\nb\n");
 
         let diff = "<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE";
-        assert!(call("apply_diff", json!({ "path": "run.sh", "diff": diff })).text.contains("lines 2-2 (+1 -1)"));
+        assert!(
+            call("apply_diff", json!({ "path": "run.sh", "diff": diff }))
+                .text
+                .contains("lines 2-2 (+1 -1)")
+        );
         assert_eq!(fixture.content("run.sh"), "one\n2\n");
         let again = call("apply_diff", json!({ "path": "run.sh", "diff": diff }));
-        assert!(again.is_error && again.touched.is_empty() && again.text.contains("no lines of the file match"), "{}", again.text);
-        assert!(call("apply_diff", json!({ "path": "none", "diff": diff })).text.contains("write_to_file"));
+        assert!(
+            again.is_error
+                && again.touched.is_empty()
+                && again.text.contains("no lines of the file match"),
+            "{}",
+            again.text
+        );
+        assert!(
+            call("apply_diff", json!({ "path": "none", "diff": diff }))
+                .text
+                .contains("write_to_file")
+        );
     }
 
     #[test]
     fn commands_answer_with_how_they_ended() {
         let fixture = Fixture::new(&[("sub/a", "content")]);
-        let call = |arguments: serde_json::Value| fixture.call("execute_command", &arguments.to_string());
+        let call =
+            |arguments: serde_json::Value| fixture.call("execute_command", &arguments.to_string());
         let done = call(json!({ "command": "cat a", "cwd": "sub" }));
         assert_eq!((done.exit, done.is_error), (Some(Exit::Code(0)), false));
         assert_eq!(done.text, "Exit code: 0\nWorking directory: sub\nOutput:\ncontent");
@@ -514,15 +640,22 @@ mod tests {
         assert!(wrote.text.ends_with("(no output)\n\nFiles changed: sub/new"), "{}", wrote.text);
         assert_eq!(call(json!({ "command": "cat none" })).exit, Some(Exit::Code(1)));
         assert_eq!(call(json!({ "command": "sleep 60", "timeout": 1 })).exit, Some(Exit::TimedOut));
-        assert!(call(json!({ "command": "echo a", "cwd": "none" })).text.contains("is not a folder"));
+        assert!(
+            call(json!({ "command": "echo a", "cwd": "none" })).text.contains("is not a folder")
+        );
     }
 
     #[test]
     fn steering_tools_ask_the_session() {
         let fixture = Fixture::new(&[]);
-        let control = |name: &str, arguments: serde_json::Value| fixture.call(name, &arguments.to_string()).control;
+        let control = |name: &str, arguments: serde_json::Value| {
+            fixture.call(name, &arguments.to_string()).control
+        };
         let todos = vec![Todo { text: "a".into(), state: TodoState::Done }];
-        assert_eq!(control("update_todo_list", json!({ "todos": "- [x] a" })), Some(Control::Todos { todos: todos.clone() }));
+        assert_eq!(
+            control("update_todo_list", json!({ "todos": "- [x] a" })),
+            Some(Control::Todos { todos: todos.clone() })
+        );
         assert_eq!(
             control("new_task", json!({ "mode": "code", "message": "m", "todos": "- [x] a" })),
             Some(Control::NewTask { mode: "code".into(), message: "m".into(), todos })
@@ -535,16 +668,25 @@ mod tests {
             control("ask_followup_question", json!({ "question": "q", "follow_up": ["a"] })),
             Some(Control::Ask { question: "q".into(), suggestions: vec!["a".into()] })
         );
-        assert_eq!(control("attempt_completion", json!({ "result": "r" })), Some(Control::Complete { result: "r".into() }));
+        assert_eq!(
+            control("attempt_completion", json!({ "result": "r" })),
+            Some(Control::Complete { result: "r".into() })
+        );
     }
 
     #[test]
     fn the_model_never_sees_a_secret() {
         let fixture = Fixture::new(&[("a", "key = unseen-secret-value\n")]);
-        for (name, arguments) in [("read_file", r#"{"path": "a"}"#), ("search_files", r#"{"path": ".", "regex": "key"}"#)] {
+        for (name, arguments) in [
+            ("read_file", r#"{"path": "a"}"#),
+            ("search_files", r#"{"path": ".", "regex": "key"}"#),
+        ] {
             let text = fixture.call(name, arguments).text;
             assert!(text.contains("key = ***"), "{text}");
         }
-        assert!(matches!(fixture.parse("read_file", r#"{"path": "a"}"#, ToolName::ALL), Ok(Call::ReadFile(_))));
+        assert!(matches!(
+            fixture.parse("read_file", r#"{"path": "a"}"#, ToolName::ALL),
+            Ok(Call::ReadFile(_))
+        ));
     }
 }

@@ -1,4 +1,5 @@
-//! A small checkout with a policy that allows everything, for the tests of tools: they are called through the door.
+//! A small checkout with a policy that allows everything, for the tests of tools: they are called
+//! through the door.
 
 #![expect(clippy::disallowed_methods, reason = "tests make and look at the files they are about")]
 
@@ -25,9 +26,13 @@ use locum_workspace::seed;
 /// Allows everything that tests do.
 pub(crate) const POLICY: &str = "
 version: 1
-modes: { delegation: { from: [code] }, switching: direct }
+modes: { delegation: { from: [code] }, switching: direct \
+                                 }
 rules:
-  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)', 'expert(*)' ]
+  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', \
+                                 'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', \
+                                 'command(cat:*)', 'command(touch:*)', 'delegate(*)', 'mode(*)', \
+                                 'expert(*)' ]
 ";
 
 /// A temporary checkout.
@@ -56,7 +61,8 @@ impl Fixture {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         seed::repository(folder.path(), files, "first").unwrap();
-        let (checkout, repo) = (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
+        let (checkout, repo) =
+            (Checkout::open(folder.path()).unwrap(), Repo::open(folder.path()).unwrap());
         Self {
             folder,
             checkout,
@@ -87,7 +93,12 @@ impl Fixture {
     }
 
     /// Checks a call.
-    pub(crate) fn parse(&self, name: &str, arguments: &str, offered: &[ToolName]) -> Result<Call, CallError> {
+    pub(crate) fn parse(
+        &self,
+        name: &str,
+        arguments: &str,
+        offered: &[ToolName],
+    ) -> Result<Call, CallError> {
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() };
         self.with_context(|context| dispatch::parse(&call, offered, context))
     }
@@ -98,8 +109,10 @@ impl Fixture {
             Ok(call) => call,
             Err(error) => return Observation::failed(error.0),
         };
-        let permit =
-            Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts { mode: self.mode.slug.clone(), ..Facts::default() }).unwrap();
+        let permit = Policy::parse(POLICY, "policy.yml")
+            .unwrap()
+            .admit(call, &Facts { mode: self.mode.slug.clone(), ..Facts::default() })
+            .unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         self.with_context(|context| runtime.block_on(dispatch::perform(permit, context)))
     }
@@ -133,7 +146,9 @@ impl Fixture {
 fn mode() -> Mode {
     let groups = [Group::Read, Group::Edit, Group::Command, Group::Modes];
     Mode {
-        groups: groups.map(|group| GroupEntry { group, file_regex: None, description: None }).to_vec(),
+        groups: groups
+            .map(|group| GroupEntry { group, file_regex: None, description: None })
+            .to_vec(),
         ..Mode::new("code", "Code", "You write code", ModeSource::Builtin)
     }
 }

@@ -50,7 +50,8 @@ pub struct ToolContext<'a> {
     pub sandbox: &'a Sandbox,
     /// Takes secrets out of what the model sees.
     pub redactor: &'a Redactor,
-    /// Whether the policy lets this real path be read: asked for everything a list or a search would show. Called from threads.
+    /// Whether the policy lets this real path be read: asked for everything a list or a search
+    /// would show. Called from threads.
     pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
     /// What decides; here it is asked what ignore files hide.
     pub policy: &'a Policy,
@@ -60,11 +61,13 @@ pub struct ToolContext<'a> {
     pub gate: &'a Gate,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
-    /// The MCP servers of the run; `None` where none are started and calls of their tools are only judged.
+    /// The MCP servers of the run; `None` where none are started and calls of their tools are only
+    /// judged.
     pub servers: Option<&'a Servers<'a>>,
     /// What becomes of images.
     pub sight: Sight,
-    /// The models that draw pictures, by profile: the first is asked, the others stand in for it. Empty where nobody draws.
+    /// The models that draw pictures, by profile: the first is asked, the others stand in for it.
+    /// Empty where nobody draws.
     pub painters: &'a [String],
 }
 

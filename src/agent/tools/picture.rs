@@ -1,7 +1,8 @@
 //! Images that tools come upon: shown to a model that sees, described to one that does not.
 //!
-//! In: bytes that begin as an image does. Out: an observation with the image, or a text that says why there is none. Nothing is decoded,
-//! and no secret can be found in what an image shows; one that holds a known secret as text is not shown.
+//! In: bytes that begin as an image does. Out: an observation with the image, or a text that says
+//! why there is none. Nothing is decoded, and no secret can be found in what an image shows; one
+//! that holds a known secret as text is not shown.
 
 use std::borrow::Cow;
 
@@ -12,18 +13,27 @@ use locum_base::image::Image;
 pub(crate) fn show(headline: &str, bytes: &[u8], context: ToolContext<'_>) -> Observation {
     let image = match Image::parse(bytes) {
         Ok(image) => image,
-        Err(error) => return Observation::said(format!("{headline}\nIt {error}; it is not shown.")),
+        Err(error) => {
+            return Observation::said(format!("{headline}\nIt {error}; it is not shown."));
+        }
     };
     if matches!(context.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_)) {
-        return Observation::failed(format!("{headline}\nIt is an {image}; it is not shown because a secret is written in its bytes."));
+        return Observation::failed(format!(
+            "{headline}\nIt is an {image}; it is not shown because a secret is written in its \
+             bytes."
+        ));
     }
     match context.sight {
         Sight::Shown => {
             let text = format!("{headline}\nIt is an {image}; you see it with this answer.");
             Observation { images: vec![image], ..Observation::said(text) }
         }
-        Sight::Blind => Observation::said(format!("{headline}\nIt is an {image}; this model does not see images.")),
-        Sight::OnCall => Observation::said(format!("{headline}\nIt is an {image}; read_file shows it to you.")),
+        Sight::Blind => Observation::said(format!(
+            "{headline}\nIt is an {image}; this model does not see images."
+        )),
+        Sight::OnCall => {
+            Observation::said(format!("{headline}\nIt is an {image}; read_file shows it to you."))
+        }
     }
 }
 
@@ -47,14 +57,25 @@ mod tests {
         let mut fixture = Fixture::new(&[]);
         for name in ["a.png", "a.txt", "a"] {
             let seen = read(&fixture, name, &png(640, 480));
-            assert_eq!(seen.text, format!("File: {name}\nIt is an image 640x480 png, 29 bytes; you see it with this answer."));
+            assert_eq!(
+                seen.text,
+                format!(
+                    "File: {name}\nIt is an image 640x480 png, 29 bytes; you see it with this \
+                     answer."
+                )
+            );
             assert_eq!((seen.images.len(), seen.is_error), (1, false));
         }
         fixture.sight = Sight::Blind;
         let told = read(&fixture, "a.png", &png(640, 480));
-        assert_eq!((told.text.contains("this model does not see images"), told.images.len()), (true, 0));
+        assert_eq!(
+            (told.text.contains("this model does not see images"), told.images.len()),
+            (true, 0)
+        );
         fixture.sight = Sight::OnCall;
-        assert!(read(&fixture, "a.png", &png(640, 480)).text.ends_with("read_file shows it to you."));
+        assert!(
+            read(&fixture, "a.png", &png(640, 480)).text.ends_with("read_file shows it to you.")
+        );
     }
 
     #[test]
@@ -63,13 +84,23 @@ mod tests {
         for (bytes, words) in [
             (png(9000, 10), "It is 9000x10, more than the 8000 pixels a side"),
             (png(10, 10)[..20].to_vec(), "It begins as a png but its header is broken"),
-            ([png(10, 10), vec![0; 4_000_000]].concat(), "more than the 3750000 of an image that is shown"),
+            (
+                [png(10, 10), vec![0; 4_000_000]].concat(),
+                "more than the 3750000 of an image that is shown",
+            ),
             (b"\0<svg/>".to_vec(), "Binary file of 7 bytes"),
         ] {
             let told = read(&fixture, "a.png", &bytes);
             assert!(told.text.contains(words) && told.images.is_empty(), "{}", told.text);
         }
-        let told = read(&fixture, "a.png", &[png(10, 10), fixture.secret.as_bytes().to_vec()].concat());
-        assert!(told.is_error && told.images.is_empty() && told.text.contains("a secret is written in its bytes"), "{}", told.text);
+        let told =
+            read(&fixture, "a.png", &[png(10, 10), fixture.secret.as_bytes().to_vec()].concat());
+        assert!(
+            told.is_error
+                && told.images.is_empty()
+                && told.text.contains("a secret is written in its bytes"),
+            "{}",
+            told.text
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! How far a command reaches in the checkout: no further than what is known of it asks for.
 //!
-//! In: a script and the checkout. Out: what the sandbox leaves open for it. Code of the repository never gets the root itself, since `.git`
-//! lies there; programs that only handle the files they name get it where they name an entry of it.
+//! In: a script and the checkout. Out: what the sandbox leaves open for it. Code of the repository
+//! never gets the root itself, since `.git` lies there; programs that only handle the files they
+//! name get it where they name an entry of it.
 
 use std::path::PathBuf;
 
@@ -29,7 +30,9 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
     } else {
         Writes::Entries
     };
-    let judged = |(simple, examined): &(&Simple, Examination)| examined.only_reads || program(simple) == Some("git");
+    let judged = |(simple, examined): &(&Simple, Examination)| {
+        examined.only_reads || program(simple) == Some("git")
+    };
     Reach {
         root: context.checkout.root(),
         git,
@@ -40,8 +43,13 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
     }
 }
 
-/// Whether everything the script writes is known, nothing of it protected, and some of it lies directly in the root.
-fn names_the_top(script: &Script, examined: &[(&Simple, Examination)], checkout: &Checkout) -> bool {
+/// Whether everything the script writes is known, nothing of it protected, and some of it lies
+/// directly in the root.
+fn names_the_top(
+    script: &Script,
+    examined: &[(&Simple, Examination)],
+    checkout: &Checkout,
+) -> bool {
     let mut used = script.redirected().1;
     for (simple, examined) in examined {
         if program(simple).is_some_and(|program| FILE_PROGRAMS.contains(&program)) {
@@ -56,7 +64,9 @@ fn names_the_top(script: &Script, examined: &[(&Simple, Examination)], checkout:
     let mut top = false;
     for used in &used {
         let (PathUse::Inside(path) | PathUse::Perhaps(path)) = used else { return false };
-        let Ok(real) = checkout.resolve(path).or_else(|_| checkout.resolve_name(path)) else { return false };
+        let Ok(real) = checkout.resolve(path).or_else(|_| checkout.resolve_name(path)) else {
+            return false;
+        };
         if real == RepoPath::root() || is_protected(&real) {
             return false;
         }
@@ -71,9 +81,15 @@ fn program(simple: &Simple) -> Option<&str> {
 
 /// Returns the files a program is given; `None` when an option might name one.
 fn operands(simple: &Simple, folder: &RepoPath) -> Option<Vec<PathUse>> {
-    let (options, operands): (Vec<&String>, Vec<&String>) = simple.words.iter().skip(1).partition(|word| word.starts_with('-'));
-    let plain = |option: &&String| option.len() <= 4 && option.chars().all(|letter| "-rRfpavnsi".contains(letter));
-    options.iter().all(plain).then(|| operands.into_iter().filter_map(|word| path_use(word, folder)).collect())
+    let (options, operands): (Vec<&String>, Vec<&String>) =
+        simple.words.iter().skip(1).partition(|word| word.starts_with('-'));
+    let plain = |option: &&String| {
+        option.len() <= 4 && option.chars().all(|letter| "-rRfpavnsi".contains(letter))
+    };
+    options
+        .iter()
+        .all(plain)
+        .then(|| operands.into_iter().filter_map(|word| path_use(word, folder)).collect())
 }
 
 fn is_protected(path: &RepoPath) -> bool {
@@ -117,7 +133,9 @@ mod tests {
             ("frob $X > log", Writes::Entries),
             ("touch $X new", Writes::Entries),
         ] {
-            let found = fixture.with_context(|context| of(&Script::parse_in(script, &RepoPath::root()), context, &[]).writes);
+            let found = fixture.with_context(|context| {
+                of(&Script::parse_in(script, &RepoPath::root()), context, &[]).writes
+            });
             assert_eq!(found, expected, "{script}");
         }
     }
@@ -125,10 +143,15 @@ mod tests {
     #[test]
     fn settings_of_git_are_open_to_git_and_to_what_only_reads() {
         let fixture = Fixture::new(&[("top", "x")]);
-        for (script, expected) in
-            [("git log", true), ("cat top | wc -l", true), ("cargo test", false), ("git log | frob", false), ("git log $X; frob $Y", false)]
-        {
-            let found = fixture.with_context(|context| of(&Script::parse(script), context, &[]).git_settings);
+        for (script, expected) in [
+            ("git log", true),
+            ("cat top | wc -l", true),
+            ("cargo test", false),
+            ("git log | frob", false),
+            ("git log $X; frob $Y", false),
+        ] {
+            let found = fixture
+                .with_context(|context| of(&Script::parse(script), context, &[]).git_settings);
             assert_eq!(found, expected, "{script}");
         }
     }

@@ -1,4 +1,5 @@
-//! `skill`: gives the instructions of a skill of the trusted ref. Nothing is read from the checkout: a pull request cannot rewrite them.
+//! `skill`: gives the instructions of a skill of the trusted ref. Nothing is read from the
+//! checkout: a pull request cannot rewrite them.
 
 use serde_json::json;
 
@@ -39,10 +40,15 @@ impl UseSkill {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let name = arguments.words("skill", "the name of a skill")?.trim().trim_start_matches('/').to_owned();
+        let name = arguments
+            .words("skill", "the name of a skill")?
+            .trim()
+            .trim_start_matches('/')
+            .to_owned();
         let given = arguments.optional_text("args", "what the skill is to be used on")?;
         arguments.finish()?;
-        let skills = context.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
+        let skills =
+            context.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
         let Some(skill) = skills.iter().find(|skill| skill.name == name) else {
             let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
             let known = match nearest(&name, &names) {
@@ -81,7 +87,8 @@ mod tests {
             text: format!("---\nname: {name}\ndescription: d\n{more}---\nDo {name}."),
         };
         let mut fixture = Fixture::new(&[]);
-        fixture.skills = SkillSet::read(&[file("release", ""), file("asking", "modeSlugs: [ask]\n")]);
+        fixture.skills =
+            SkillSet::read(&[file("release", ""), file("asking", "modeSlugs: [ask]\n")]);
         fixture
     }
 
@@ -91,15 +98,18 @@ mod tests {
         assert!(!seen.is_error, "{}", seen.text);
         assert_eq!(
             seen.text,
-            "Skill `release`; files it names lie below `.claude/skills/release/`.\n\nDo release.\n\nUse it on: the parser"
+            "Skill `release`; files it names lie below `.claude/skills/release/`.\n\nDo \
+             release.\n\nUse it on: the parser"
         );
     }
 
     #[test]
     fn knows_only_skills_of_the_mode() {
-        for (name, told) in
-            [("asking", "There are: `release`."), ("relaese", "Did you mean `release`?"), ("../x", "There is no skill `../x`.")]
-        {
+        for (name, told) in [
+            ("asking", "There are: `release`."),
+            ("relaese", "Did you mean `release`?"),
+            ("../x", "There is no skill `../x`."),
+        ] {
             let seen = fixture().call("skill", &format!(r#"{{"skill": "{name}"}}"#));
             assert!(seen.is_error && seen.text.contains(told), "{name}: {}", seen.text);
         }

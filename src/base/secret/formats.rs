@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use regex::bytes::Regex;
 
-/// Recognises the formats of tokens and keys. No pattern asks for a word boundary before it: colour codes and the `n` of an
-/// escaped newline may touch a token.
+/// Recognises the formats of tokens and keys. No pattern asks for a word boundary before it: colour
+/// codes and the `n` of an escaped newline may touch a token.
 #[derive(Clone, Debug)]
 pub struct Formats {
     whole: Regex,
@@ -49,8 +49,8 @@ const WHOLE: &[&str] = &[
     r"(?i:x-api-key|api-key|private-token)[^\S\n]*:[^\S\n]*[A-Za-z0-9+/=._~-]{16,}",
 ];
 
-/// Formats sure enough to be looked for when everything between their letters is left out; of fixed length where they have one,
-/// so that the words after them stay.
+/// Formats sure enough to be looked for when everything between their letters is left out; of fixed
+/// length where they have one, so that the words after them stay.
 const JOINED: &[&str] = &[
     r"gh[pousr]_[A-Za-z0-9]{36}",
     r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
@@ -77,12 +77,19 @@ impl Formats {
         self.whole.find_iter(bytes).map(|found| found.range()).collect()
     }
 
-    /// Returns where formats stand in a text whose blanks are left out. Only what holds two digits at least counts: words that
-    /// follow a prefix in prose don't.
+    /// Returns where formats stand in a text whose blanks are left out. Only what holds two digits
+    /// at least counts: words that follow a prefix in prose don't.
     #[must_use]
     pub fn find_joined(&self, bytes: &[u8]) -> Vec<Range<usize>> {
-        let looks_random = |bytes: &[u8]| bytes.starts_with(b"-----") || bytes.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2;
-        self.joined.find_iter(bytes).filter(|found| looks_random(found.as_bytes())).map(|found| found.range()).collect()
+        let looks_random = |bytes: &[u8]| {
+            bytes.starts_with(b"-----")
+                || bytes.iter().filter(|byte| byte.is_ascii_digit()).count() >= 2
+        };
+        self.joined
+            .find_iter(bytes)
+            .filter(|found| looks_random(found.as_bytes()))
+            .map(|found| found.range())
+            .collect()
     }
 }
 
@@ -92,8 +99,12 @@ impl Default for Formats {
     }
 }
 
-#[expect(clippy::expect_used, reason = "the patterns are constants; every test of redaction compiles them")]
+#[expect(
+    clippy::expect_used,
+    reason = "the patterns are constants; every test of redaction compiles them"
+)]
 fn compile(patterns: &[&str]) -> Regex {
     // Bytes, not Unicode classes: smaller machines that compile in a fraction of the time.
-    Regex::new(&format!("(?-u){}", patterns.join("|"))).expect("invariant: constant patterns compile")
+    Regex::new(&format!("(?-u){}", patterns.join("|")))
+        .expect("invariant: constant patterns compile")
 }

@@ -1,8 +1,9 @@
-//! Secrets and their removal: a `Secret` never prints itself, a `Redactor` takes known values and known formats out of text.
+//! Secrets and their removal: a `Secret` never prints itself, a `Redactor` takes known values and
+//! known formats out of text.
 //!
-//! In: values registered at the start of a run. Out: text without them, also where they are encoded (base64, hexadecimal,
-//! percent, entities), reversed, shortened or taken apart by blanks, colours and invisible characters. It does not decide
-//! whether a text may leave.
+//! In: values registered at the start of a run. Out: text without them, also where they are encoded
+//! (base64, hexadecimal, percent, entities), reversed, shortened or taken apart by blanks, colours
+//! and invisible characters. It does not decide whether a text may leave.
 
 pub mod formats;
 pub mod plain;
@@ -74,7 +75,8 @@ impl Default for Redactor {
 }
 
 impl Redactor {
-    /// Prepares a redactor for the given values; values shorter than [`SHORTEST_VALUE_BYTES`] are not registered.
+    /// Prepares a redactor for the given values; values shorter than [`SHORTEST_VALUE_BYTES`] are
+    /// not registered.
     #[must_use]
     pub fn new(values: impl IntoIterator<Item = Secret>) -> Self {
         let mut values: Vec<Secret> = values
@@ -82,7 +84,13 @@ impl Redactor {
             .map(|value| Secret::new(value.expose().trim()))
             .filter(|value| value.expose().len() >= SHORTEST_VALUE_BYTES)
             .collect();
-        values.sort_by(|one, other| other.expose().len().cmp(&one.expose().len()).then_with(|| one.expose().cmp(other.expose())));
+        values.sort_by(|one, other| {
+            other
+                .expose()
+                .len()
+                .cmp(&one.expose().len())
+                .then_with(|| one.expose().cmp(other.expose()))
+        });
         values.dedup();
         let runs = Runs::new(values.iter().map(Secret::expose));
         Self { values, runs, formats: Formats::new() }
@@ -94,7 +102,8 @@ impl Redactor {
         PlainValues::new(self.values.iter().cloned())
     }
 
-    /// Returns the text with every secret replaced by [`MASK`]. Redacting twice changes nothing more.
+    /// Returns the text with every secret replaced by [`MASK`]. Redacting twice changes nothing
+    /// more.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         let found = self.find(text);
@@ -143,7 +152,9 @@ impl Redactor {
         let plain = View::plain(text);
         found.extend(self.formats.find(plain.bytes()).into_iter().map(|range| plain.source(range)));
         let joined = plain.joined();
-        found.extend(self.formats.find_joined(joined.bytes()).into_iter().map(|range| joined.source(range)));
+        found.extend(
+            self.formats.find_joined(joined.bytes()).into_iter().map(|range| joined.source(range)),
+        );
         let folded = joined.folded();
         found.extend(self.runs.find(folded.bytes()).into_iter().map(|range| folded.source(range)));
         merge(found)
@@ -214,9 +225,23 @@ mod tests {
         let spaced: String = VALUE.chars().flat_map(|letter| [letter, ' ']).collect();
         let lines: String = VALUE.chars().flat_map(|letter| [letter, '\n']).collect();
         let invisible: String = VALUE.chars().flat_map(|letter| [letter, '\u{200b}']).collect();
-        let coloured: String = VALUE.chars().map(|letter| format!("\u{1b}[31m{letter}\u{1b}[0m")).collect();
-        let wide: String = VALUE.chars().filter_map(|letter| char::from_u32(u32::from(letter) + 0xfee0)).collect();
-        for text in [percent, entities, hex_entities, escapes, hex.to_uppercase(), hex, spaced, lines, invisible, coloured, wide] {
+        let coloured: String =
+            VALUE.chars().map(|letter| format!("\u{1b}[31m{letter}\u{1b}[0m")).collect();
+        let wide: String =
+            VALUE.chars().filter_map(|letter| char::from_u32(u32::from(letter) + 0xfee0)).collect();
+        for text in [
+            percent,
+            entities,
+            hex_entities,
+            escapes,
+            hex.to_uppercase(),
+            hex,
+            spaced,
+            lines,
+            invisible,
+            coloured,
+            wide,
+        ] {
             hides(&text);
         }
         hides(&VALUE.chars().rev().collect::<String>());
@@ -238,7 +263,8 @@ mod tests {
 
     #[test]
     fn short_values_are_not_registered() {
-        let redactor = Redactor::new([Secret::new("main"), Secret::new(" "), Secret::new("hunter22")]);
+        let redactor =
+            Redactor::new([Secret::new("main"), Secret::new(" "), Secret::new("hunter22")]);
         assert_eq!(redactor.redact("main hunter22"), "main ***");
     }
 
@@ -250,13 +276,31 @@ mod tests {
             hides(&token(&["\\n", prefix, tail]));
             keeps(&token(&["a word like ", prefix, " alone"]));
         }
-        hides(&token(&["github", "_pat_", "11ABCDEFG0abcdefghijkl", "_", "mnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghi"]));
+        hides(&token(&[
+            "github",
+            "_pat_",
+            "11ABCDEFG0abcdefghijkl",
+            "_",
+            "mnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghi",
+        ]));
         hides(&token(&["sk", "-ant-", "api03-", "abcdefghijklmnopqrstuvwxyz0123456789ABCD"]));
         hides(&token(&["sk", "-proj-", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"]));
         hides(&token(&["AK", "IA", "ABCDEFGHIJKLMNOP"]));
         hides(&token(&["xo", "xb-", "123456789012-", "123456789012-", "abcdefghijklmnopqrstuvwx"]));
-        hides(&token(&["ey", "JhbGciOiJIUzI1NiJ9", ".", "ey", "JzdWIiOiIxMjM0NTY3ODkwIn0", ".", "c2lnbmF0dXJlc2lnbmF0dXJlc2ln"]));
-        hides(&token(&["-----BEGIN ", "RSA PRIVATE KEY-----\nMIIEfake\n-----END ", "RSA PRIVATE KEY-----"]));
+        hides(&token(&[
+            "ey",
+            "JhbGciOiJIUzI1NiJ9",
+            ".",
+            "ey",
+            "JzdWIiOiIxMjM0NTY3ODkwIn0",
+            ".",
+            "c2lnbmF0dXJlc2lnbmF0dXJlc2ln",
+        ]));
+        hides(&token(&[
+            "-----BEGIN ",
+            "RSA PRIVATE KEY-----\nMIIEfake\n-----END ",
+            "RSA PRIVATE KEY-----",
+        ]));
         hides(&token(&["-----BEGIN ", "PRIVATE KEY-----\nMIIEfakefakefake\nfakefake"]));
         hides(&token(&["np", "m_", "abcdefghijklmnopqrstuvwxyz0123456789"]));
         hides(&token(&["AI", "za", "SyA1234567890abcdefghijklmnopqrstuv"]));
@@ -294,7 +338,17 @@ mod tests {
 
     #[test]
     fn long_texts_take_linear_time() {
-        for piece in ["a ", "&#", "%4", "\\u00", "gh", "-----BEGIN ", "correct-horse-", "Y29ycmVjdC1ob3", "\u{1b}["] {
+        for piece in [
+            "a ",
+            "&#",
+            "%4",
+            "\\u00",
+            "gh",
+            "-----BEGIN ",
+            "correct-horse-",
+            "Y29ycmVjdC1ob3",
+            "\u{1b}[",
+        ] {
             let text = piece.repeat(300_000 / piece.len());
             let _ = redactor().redact(&text);
         }

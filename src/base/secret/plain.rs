@@ -1,5 +1,6 @@
-//! `PlainValues`: registered values as they are written, for the last moment before a text is shown. Everything was redacted before; this
-//! keeps a mistake of ours from costing a secret. It knows no encodings but JSON's, and takes next to no time.
+//! `PlainValues`: registered values as they are written, for the last moment before a text is
+//! shown. Everything was redacted before; this keeps a mistake of ours from costing a secret. It
+//! knows no encodings but JSON's, and takes next to no time.
 
 use std::borrow::Cow;
 
@@ -17,8 +18,16 @@ impl PlainValues {
         for value in values {
             let value = value.expose().trim();
             let quoted = serde_json::to_string(value).unwrap_or_default();
-            let quoted = quoted.strip_prefix('"').and_then(|quoted| quoted.strip_suffix('"')).unwrap_or(value);
-            forms.extend([value, quoted].map(str::to_owned).into_iter().filter(|form| form.len() >= SHORTEST_VALUE_BYTES));
+            let quoted = quoted
+                .strip_prefix('"')
+                .and_then(|quoted| quoted.strip_suffix('"'))
+                .unwrap_or(value);
+            forms.extend(
+                [value, quoted]
+                    .map(str::to_owned)
+                    .into_iter()
+                    .filter(|form| form.len() >= SHORTEST_VALUE_BYTES),
+            );
         }
         forms.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
         forms.dedup();
@@ -37,7 +46,8 @@ impl PlainValues {
         shown
     }
 
-    /// Returns bytes without the values; bytes that are no text are only replaced where they hold one.
+    /// Returns bytes without the values; bytes that are no text are only replaced where they hold
+    /// one.
     #[must_use]
     pub fn hide_bytes<'t>(&self, bytes: &'t [u8]) -> Cow<'t, [u8]> {
         let text = String::from_utf8_lossy(bytes);

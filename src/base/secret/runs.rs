@@ -1,7 +1,9 @@
-//! `Runs`: finds long enough parts of registered values, in every encoding they are likely to be smuggled out in.
+//! `Runs`: finds long enough parts of registered values, in every encoding they are likely to be
+//! smuggled out in.
 //!
-//! Each encoded form of a value is cut into blocks; any part of it that is long enough holds one whole block, so one search for
-//! all blocks finds every candidate, which is then compared to both sides.
+//! Each encoded form of a value is cut into blocks; any part of it that is long enough holds one
+//! whole block, so one search for all blocks finds every candidate, which is then compared to both
+//! sides.
 
 use std::ops::Range;
 
@@ -53,11 +55,14 @@ impl Runs {
         let mut forms: Vec<Form> = values.flat_map(forms_of).collect();
         forms.sort_by(|one, other| one.bytes.cmp(&other.bytes));
         forms.dedup_by(|one, other| one.bytes == other.bytes);
-        let blocks: Vec<Block> = forms.iter().enumerate().flat_map(|(index, form)| blocks_of(index, form)).collect();
+        let blocks: Vec<Block> =
+            forms.iter().enumerate().flat_map(|(index, form)| blocks_of(index, form)).collect();
         let search = (!blocks.is_empty()).then(|| {
             let mut texts: Vec<String> = blocks
                 .iter()
-                .filter_map(|block| forms.get(block.form)?.bytes.get(block.at..block.at + block.length))
+                .filter_map(|block| {
+                    forms.get(block.form)?.bytes.get(block.at..block.at + block.length)
+                })
                 .map(|bytes| bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect())
                 .collect();
             texts.sort();
@@ -74,7 +79,11 @@ impl Runs {
         let mut found = Vec::new();
         let mut from = 0;
         while let Some(hit) = search.find_at(bytes, from) {
-            let widest = self.blocks.iter().filter_map(|block| self.widen(bytes, hit.start(), *block)).max_by_key(ExactSizeIterator::len);
+            let widest = self
+                .blocks
+                .iter()
+                .filter_map(|block| self.widen(bytes, hit.start(), *block))
+                .max_by_key(ExactSizeIterator::len);
             from = match widest {
                 Some(range) => {
                     found.push(range.clone());
@@ -86,11 +95,18 @@ impl Runs {
         found
     }
 
-    /// Returns how far the text around a block goes on like the form the block is from, when that is far enough.
+    /// Returns how far the text around a block goes on like the form the block is from, when that
+    /// is far enough.
     fn widen(&self, bytes: &[u8], hit: usize, block: Block) -> Option<Range<usize>> {
         let form = self.forms.get(block.form)?;
         let rest = bytes.get(hit..)?;
-        let ahead = form.bytes.get(block.at..)?.iter().zip(rest).take_while(|(one, other)| one == other).count();
+        let ahead = form
+            .bytes
+            .get(block.at..)?
+            .iter()
+            .zip(rest)
+            .take_while(|(one, other)| one == other)
+            .count();
         if ahead < block.length {
             return None;
         }
@@ -109,13 +125,18 @@ fn forms_of(value: &str) -> Vec<Form> {
         forms.push(Form::new(folded(value), whole));
         forms.push(Form::new(folded(&value.chars().rev().collect::<String>()), whole));
     }
-    forms.push(Form::new(value.bytes().map(|byte| format!("{byte:02x}")).collect::<String>().into_bytes(), whole * 2));
+    forms.push(Form::new(
+        value.bytes().map(|byte| format!("{byte:02x}")).collect::<String>().into_bytes(),
+        whole * 2,
+    ));
     for shift in 0..3_usize {
         let shifted = [" ".repeat(shift).as_bytes(), value.as_bytes()].concat();
-        // The first and last characters also hold bits of the neighbours: only those between are sure.
+        // The first and last characters also hold bits of the neighbours: only those between are
+        // sure.
         let skipped = [0, 2, 3].get(shift).copied().unwrap_or(0);
         for encoded in [STANDARD_NO_PAD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {
-            let sure = if shifted.len().is_multiple_of(3) { encoded.len() } else { encoded.len() - 1 };
+            let sure =
+                if shifted.len().is_multiple_of(3) { encoded.len() } else { encoded.len() - 1 };
             if let Some(core) = encoded.get(skipped..sure) {
                 forms.push(Form::new(core.to_ascii_lowercase().into_bytes(), core.len()));
             }
@@ -135,11 +156,20 @@ impl Form {
 /// Cuts a form into blocks of half the shortest part: any part long enough holds a whole one.
 fn blocks_of(index: usize, form: &Form) -> Vec<Block> {
     let length = form.shortest.div_ceil(2).max(1);
-    (0..form.bytes.len() / length).map(|block| Block { form: index, at: block * length, length }).collect()
+    (0..form.bytes.len() / length)
+        .map(|block| Block { form: index, at: block * length, length })
+        .collect()
 }
 
-#[expect(clippy::expect_used, reason = "an alternation of escaped bytes under no size limit is always a pattern")]
+#[expect(
+    clippy::expect_used,
+    reason = "an alternation of escaped bytes under no size limit is always a pattern"
+)]
 fn compile(texts: &[String]) -> Regex {
-    // Invariant: only `\xHH` and `|` occur, and the limit is above what any list of registered values needs.
-    RegexBuilder::new(&format!("(?-u){}", texts.join("|"))).size_limit(usize::MAX).build().expect("invariant: escaped bytes are a pattern")
+    // Invariant: only `\xHH` and `|` occur, and the limit is above what any list of registered
+    // values needs.
+    RegexBuilder::new(&format!("(?-u){}", texts.join("|")))
+        .size_limit(usize::MAX)
+        .build()
+        .expect("invariant: escaped bytes are a pattern")
 }

@@ -1,6 +1,7 @@
-//! `View`: a text as a reader or a decoder would see it, each byte knowing where it came from. Colours and invisible characters
-//! are left out, entities, percent and backslash escapes decoded; `joined` leaves out what may stand between the parts of a
-//! secret, `folded` ignores case. It changes nothing in the text itself.
+//! `View`: a text as a reader or a decoder would see it, each byte knowing where it came from.
+//! Colours and invisible characters are left out, entities, percent and backslash escapes decoded;
+//! `joined` leaves out what may stand between the parts of a secret, `folded` ignores case. It
+//! changes nothing in the text itself.
 
 use std::ops::Range;
 
@@ -16,7 +17,8 @@ impl View {
     /// Reads a text: without colours and invisible characters, escapes decoded.
     #[must_use]
     pub fn plain(text: &str) -> Self {
-        let mut view = Self { bytes: Vec::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
+        let mut view =
+            Self { bytes: Vec::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
         let mut at = 0;
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             let (length, seen) = piece(rest);
@@ -32,11 +34,17 @@ impl View {
         view
     }
 
-    /// Returns the view without blanks, quotes and other marks that may stand between the parts of a secret.
+    /// Returns the view without blanks, quotes and other marks that may stand between the parts of
+    /// a secret.
     #[must_use]
     pub fn joined(&self) -> Self {
-        let mut view = Self { bytes: Vec::with_capacity(self.bytes.len()), from: Vec::with_capacity(self.bytes.len()) };
-        for (byte, range) in self.bytes.iter().zip(&self.from).filter(|(byte, _)| !separates(**byte)) {
+        let mut view = Self {
+            bytes: Vec::with_capacity(self.bytes.len()),
+            from: Vec::with_capacity(self.bytes.len()),
+        };
+        for (byte, range) in
+            self.bytes.iter().zip(&self.from).filter(|(byte, _)| !separates(**byte))
+        {
             view.bytes.push(*byte);
             view.from.push(range.clone());
         }
@@ -60,7 +68,8 @@ impl View {
     #[must_use]
     pub fn source(&self, range: Range<usize>) -> Range<usize> {
         let start = self.from.get(range.start).map(|from| from.start);
-        let end = range.end.checked_sub(1).and_then(|last| self.from.get(last)).map(|from| from.end);
+        let end =
+            range.end.checked_sub(1).and_then(|last| self.from.get(last)).map(|from| from.end);
         start.zip(end).map_or(0..0, |(start, end)| start..end)
     }
 }
@@ -86,9 +95,10 @@ pub fn escape_length(text: &str) -> usize {
             .take(64)
             .find(|(_, byte)| !(0x20..=0x3f).contains(byte))
             .map_or(2, |(at, byte)| if (0x40..=0x7e).contains(&byte) { at + 1 } else { at }),
-        Some((_, b']')) => {
-            bytes.take(512).find(|(_, byte)| matches!(byte, 0x07 | b'\n')).map_or(2, |(at, byte)| at + usize::from(byte == 0x07))
-        }
+        Some((_, b']')) => bytes
+            .take(512)
+            .find(|(_, byte)| matches!(byte, 0x07 | b'\n'))
+            .map_or(2, |(at, byte)| at + usize::from(byte == 0x07)),
         Some(_) | None => 1,
     }
 }
@@ -186,10 +196,13 @@ fn backslash(rest: &str) -> Option<(usize, char)> {
 
 /// Reads an ASCII character written as `count` hexadecimal digits.
 fn hex_at(rest: &str, at: usize, count: usize) -> Option<char> {
-    let digits = rest.get(at..at + count).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let digits = rest
+        .get(at..at + count)
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).filter(char::is_ascii)
 }
 
 fn separates(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, 0x0b | b'*' | b'`' | b'~' | b'\\' | b'"' | b'\'' | b',' | b'|')
+    byte.is_ascii_whitespace()
+        || matches!(byte, 0x0b | b'*' | b'`' | b'~' | b'\\' | b'"' | b'\'' | b',' | b'|')
 }

@@ -1,7 +1,8 @@
-//! Commits through GitHub's database of git objects, which signs what an app's or the workflow's own token makes there.
+//! Commits through GitHub's database of git objects, which signs what an app's or the workflow's
+//! own token makes there.
 //!
-//! The tree that comes of it has to be the one that was judged, and the commit has to be signed, before any branch points to it.
-//! <https://docs.github.com/en/rest/git/commits>
+//! The tree that comes of it has to be the one that was judged, and the commit has to be signed,
+//! before any branch points to it. <https://docs.github.com/en/rest/git/commits>
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +17,8 @@ use crate::github::{GitHub, missing, segment};
 const INLINE_LIMIT_BYTES: usize = 1024 * 1024;
 
 impl GitHub {
-    /// Makes a commit and puts it onto its branch; returns its name. A branch that holds this very change already is left as it is.
+    /// Makes a commit and puts it onto its branch; returns its name. A branch that holds this very
+    /// change already is left as it is.
     pub(super) async fn make_commit(&self, commit: &ForgeCommit) -> Result<String, ForgeError> {
         let tip = self.tip(&commit.branch).await?;
         match (&tip, commit.onto) {
@@ -35,7 +37,8 @@ impl GitHub {
         if made.pointer("/verification/verified") != Some(&Value::Bool(true)) {
             let why = text(&made, "/verification/reason").unwrap_or("unsigned");
             return Err(refused(&format!(
-                "it signed no commit of this token ({why}); it signs those of the workflow's own token and of apps, else the policy says `sign: git`"
+                "it signed no commit of this token ({why}); it signs those of the workflow's own \
+                 token and of apps, else the policy says `sign: git`"
             )));
         }
         let sha = text(&made, "/sha").ok_or_else(|| missing(&path, "/sha"))?;
@@ -58,7 +61,9 @@ impl GitHub {
             Ok(_) => Ok(()),
             Err(error @ ForgeError::Failed { .. }) => match self.tip(&commit.branch).await? {
                 Some(tip) if tip == sha => Ok(()),
-                Some(tip) if tip != commit.parent => Err(conflict(commit, "holds something else by now")),
+                Some(tip) if tip != commit.parent => {
+                    Err(conflict(commit, "holds something else by now"))
+                }
                 Some(_) | None => Err(error),
             },
             Err(error) => Err(error),
@@ -77,7 +82,10 @@ impl GitHub {
     /// An earlier attempt may have come this far.
     async fn same_change(&self, tip: &str, commit: &ForgeCommit) -> Result<String, ForgeError> {
         let there = self.wire.ask(Call::get(self.path(&format!("git/commits/{tip}")))).await?;
-        let only_parent = there.pointer("/parents").and_then(Value::as_array).is_some_and(|parents| parents.len() == 1)
+        let only_parent = there
+            .pointer("/parents")
+            .and_then(Value::as_array)
+            .is_some_and(|parents| parents.len() == 1)
             && text(&there, "/parents/0/sha") == Some(commit.parent.as_str());
         if only_parent && text(&there, "/tree/sha") == Some(commit.tree.as_str()) {
             return Ok(tip.to_owned());
@@ -91,16 +99,27 @@ impl GitHub {
             entries.push(self.tree_entry(entry).await?);
         }
         let path = self.path("git/trees");
-        let made = self.wire.ask(Call::post(path.clone(), json!({ "base_tree": commit.parent_tree, "tree": entries }))).await?;
+        let made = self
+            .wire
+            .ask(Call::post(
+                path.clone(),
+                json!({ "base_tree": commit.parent_tree, "tree": entries }),
+            ))
+            .await?;
         text(&made, "/sha").map(str::to_owned).ok_or_else(|| missing(&path, "/sha"))
     }
 
     /// Text goes along with its tree; other content is sent before.
-    async fn tree_entry(&self, CommitEntry { path, now }: &CommitEntry) -> Result<Value, ForgeError> {
+    async fn tree_entry(
+        &self,
+        CommitEntry { path, now }: &CommitEntry,
+    ) -> Result<Value, ForgeError> {
         let Some((mode, blob, content)) = now else {
             return Ok(json!({ "path": path, "mode": "100644", "type": "blob", "sha": null }));
         };
-        if let Some(text) = std::str::from_utf8(content).ok().filter(|text| text.len() <= INLINE_LIMIT_BYTES) {
+        if let Some(text) =
+            std::str::from_utf8(content).ok().filter(|text| text.len() <= INLINE_LIMIT_BYTES)
+        {
             return Ok(json!({ "path": path, "mode": mode, "type": "blob", "content": text }));
         }
         let body = json!({ "content": STANDARD.encode(content), "encoding": "base64" });
@@ -113,7 +132,11 @@ impl GitHub {
 }
 
 fn refused(why: &str) -> ForgeError {
-    ForgeError::Failed { forge: NAME, action: "making a commit".to_owned(), message: why.to_owned() }
+    ForgeError::Failed {
+        forge: NAME,
+        action: "making a commit".to_owned(),
+        message: why.to_owned(),
+    }
 }
 
 fn conflict(commit: &ForgeCommit, why: &str) -> ForgeError {

@@ -1,9 +1,10 @@
-//! GitHub through octocrab: who may, what a pull request is now, and every posting. The base URL is the caller's, so Enterprise
-//! servers and local ones work.
+//! GitHub through octocrab: who may, what a pull request is now, and every posting. The base URL is
+//! the caller's, so Enterprise servers and local ones work.
 //!
-//! A comment is found again by its marker: the first line of its body, which names one run or thread. Anyone can write such a
-//! line, and a token that may write can edit anyone's comment, so a comment counts as ours only when we can have written it: its
-//! author is the token's own login, or, where the forge does not tell an App's token who it is, a bot. An edit that is refused is
+//! A comment is found again by its marker: the first line of its body, which names one run or
+//! thread. Anyone can write such a line, and a token that may write can edit anyone's comment, so a
+//! comment counts as ours only when we can have written it: its author is the token's own login,
+//! or, where the forge does not tell an App's token who it is, a bot. An edit that is refused is
 //! followed by a comment of our own.
 
 mod commits;
@@ -45,16 +46,23 @@ pub struct GitHub {
 }
 
 impl GitHub {
-    /// Prepares the forge; nothing is asked yet. `api_url` is where the API starts: `https://api.github.com`,
-    /// `https://ghes.example/api/v3`.
+    /// Prepares the forge; nothing is asked yet. `api_url` is where the API starts:
+    /// `https://api.github.com`, `https://ghes.example/api/v3`.
     ///
     /// # Errors
     /// When `repository` is not `owner/name`.
-    pub fn new(api_url: &str, repository: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Result<Self, ForgeError> {
+    pub fn new(
+        api_url: &str,
+        repository: &str,
+        token: Option<Secret>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ForgeError> {
         let plain = |part: &str| {
             !part.is_empty()
                 && !part.starts_with('.')
-                && part.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'))
+                && part.chars().all(|letter| {
+                    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
+                })
         };
         if !repository.split_once('/').is_some_and(|(owner, name)| plain(owner) && plain(name)) {
             return Err(ForgeError::Failed {
@@ -63,7 +71,11 @@ impl GitHub {
                 message: format!("`{repository}` is not `owner/name`"),
             });
         }
-        Ok(Self { wire: Wire::new(api_url, token, clock), repository: repository.to_owned(), login: OnceCell::new() })
+        Ok(Self {
+            wire: Wire::new(api_url, token, clock),
+            repository: repository.to_owned(),
+            login: OnceCell::new(),
+        })
     }
 
     /// Returns the path of something in the repository.
@@ -78,10 +90,12 @@ impl GitHub {
             other => other?,
         };
         let word = text(&answer, "/permission").unwrap_or_default();
-        Permission::from_words(word, text(&answer, "/role_name")).ok_or_else(|| ForgeError::Failed {
-            forge: NAME,
-            action: format!("GET {path}"),
-            message: format!("unknown permission `{word}`"),
+        Permission::from_words(word, text(&answer, "/role_name")).ok_or_else(|| {
+            ForgeError::Failed {
+                forge: NAME,
+                action: format!("GET {path}"),
+                message: format!("unknown permission `{word}`"),
+            }
         })
     }
 
@@ -90,7 +104,8 @@ impl GitHub {
         let answer = self.wire.ask(Call::get(path.clone())).await?;
         let text = |pointer: &str| text(&answer, pointer).map(str::to_owned);
         let need = |pointer: &str| text(pointer).ok_or_else(|| missing(&path, pointer));
-        // Names can be given to another repository; ids cannot. A head whose repository is gone counts as foreign.
+        // Names can be given to another repository; ids cannot. A head whose repository is gone
+        // counts as foreign.
         let (head, base) = (answer.pointer("/head/repo/id"), answer.pointer("/base/repo/id"));
         Ok(PullRequest {
             number,
@@ -101,7 +116,9 @@ impl GitHub {
             head_sha: need("/head/sha")?,
             base_branch: need("/base/ref")?,
             base_sha: need("/base/sha")?,
-            is_fork: head.and_then(Value::as_u64).is_none_or(|head| Some(head) != base.and_then(Value::as_u64)),
+            is_fork: head
+                .and_then(Value::as_u64)
+                .is_none_or(|head| Some(head) != base.and_then(Value::as_u64)),
         })
     }
 
@@ -133,21 +150,29 @@ impl GitHub {
     /// Returns true for a comment that we can have written.
     async fn can_be_ours(&self, comment: &Value) -> bool {
         match self.own_login().await {
-            Some(own) => text(comment, "/user/login").is_some_and(|login| login.eq_ignore_ascii_case(own)),
+            Some(own) => {
+                text(comment, "/user/login").is_some_and(|login| login.eq_ignore_ascii_case(own))
+            }
             None => text(comment, "/user/type") == Some("Bot"),
         }
     }
 
-    /// Reads a list of comments page by page and returns ours that begin with the marker, oldest first.
+    /// Reads a list of comments page by page and returns ours that begin with the marker, oldest
+    /// first.
     async fn ours(&self, list: &str, marker: &str) -> Result<Vec<Value>, ForgeError> {
         let mut found = Vec::new();
         let joint = if list.contains('?') { '&' } else { '?' };
         for page in 1..=PAGES {
-            let answer = self.wire.ask(Call::get(format!("{list}{joint}per_page={PAGE}&page={page}"))).await?;
+            let answer = self
+                .wire
+                .ask(Call::get(format!("{list}{joint}per_page={PAGE}&page={page}")))
+                .await?;
             let Value::Array(comments) = answer else { return Err(missing(list, "a list")) };
             let is_last = comments.len() < PAGE;
             for comment in comments {
-                let first = text(&comment, "/body").and_then(|body| body.lines().next()).unwrap_or_default();
+                let first = text(&comment, "/body")
+                    .and_then(|body| body.lines().next())
+                    .unwrap_or_default();
                 if first.trim_end().starts_with(marker) && self.can_be_ours(&comment).await {
                     found.push(comment);
                 }
@@ -207,10 +232,19 @@ impl GitHub {
     }
 
     /// Edits our comment with this marker, or writes one.
-    async fn put_comment(&self, place: &Place, marker: &str, body: &str) -> Result<Receipt, ForgeError> {
+    async fn put_comment(
+        &self,
+        place: &Place,
+        marker: &str,
+        body: &str,
+    ) -> Result<Receipt, ForgeError> {
         let whole_line = |comment: &Value| starts_with_line(comment, marker);
         for comment in self.ours(&place.list, marker).await?.into_iter().filter(whole_line) {
-            let path = format!("{}/{}", place.edit, number(&comment, "/id").ok_or_else(|| missing(&place.list, "/id"))?);
+            let path = format!(
+                "{}/{}",
+                place.edit,
+                number(&comment, "/id").ok_or_else(|| missing(&place.list, "/id"))?
+            );
             match self.wire.ask(Call::patch(path.clone(), json!({ "body": body }))).await {
                 Ok(answer) => return receipt(Publication::Comment, &path, &answer, true),
                 // Somebody else's after all, or gone: ours is the next one, or still to be written.
@@ -221,10 +255,14 @@ impl GitHub {
         match self.wire.ask(Call::post(place.create.clone(), json!({ "body": body }))).await {
             Ok(answer) => receipt(Publication::Comment, &place.create, &answer, false),
             // The comment may have been written before the answer was lost.
-            Err(error @ ForgeError::Failed { .. }) => match self.ours(&place.list, marker).await?.into_iter().find(whole_line) {
-                Some(comment) if text(&comment, "/body") == Some(body) => receipt(Publication::Comment, &place.create, &comment, false),
-                Some(_) | None => Err(error),
-            },
+            Err(error @ ForgeError::Failed { .. }) => {
+                match self.ours(&place.list, marker).await?.into_iter().find(whole_line) {
+                    Some(comment) if text(&comment, "/body") == Some(body) => {
+                        receipt(Publication::Comment, &place.create, &comment, false)
+                    }
+                    Some(_) | None => Err(error),
+                }
+            }
             Err(error) => Err(error),
         }
     }
@@ -233,21 +271,33 @@ impl GitHub {
     async fn put_issue(&self, marker: &str, issue: &Value) -> Result<Receipt, ForgeError> {
         let path = self.path("issues");
         let ours = self.ours(&format!("{path}?state=open"), marker).await?;
-        let same = ours.iter().find(|known| starts_with_line(known, marker) && known.get("pull_request").is_none());
+        let same = ours
+            .iter()
+            .find(|known| starts_with_line(known, marker) && known.get("pull_request").is_none());
         let answer = match same.and_then(|same| number(same, "/number")) {
-            Some(number) => self.wire.ask(Call::patch(format!("{path}/{number}"), issue.clone())).await?,
+            Some(number) => {
+                self.wire.ask(Call::patch(format!("{path}/{number}"), issue.clone())).await?
+            }
             None => self.wire.ask(Call::post(path.clone(), issue.clone())).await?,
         };
         let number = number(&answer, "/number").ok_or_else(|| missing(&path, "/number"))?;
-        Ok(Receipt { publication: Publication::Issue, id: number, url: url_of(&answer), updated: same.is_some() })
+        Ok(Receipt {
+            publication: Publication::Issue,
+            id: number,
+            url: url_of(&answer),
+            updated: same.is_some(),
+        })
     }
 
-    /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is decided when it is opened.
+    /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is
+    /// decided when it is opened.
     async fn put_pull_request(&self, pull_request: &Value) -> Result<Receipt, ForgeError> {
         let (owner, _) = self.repository.split_once('/').unwrap_or_default();
         let head = format!("{owner}:{}", text(pull_request, "/head").unwrap_or_default());
-        let query: String =
-            url::form_urlencoded::Serializer::new(String::new()).append_pair("state", "open").append_pair("head", &head).finish();
+        let query: String = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("state", "open")
+            .append_pair("head", &head)
+            .finish();
         let path = self.path("pulls");
         let open = self.wire.ask(Call::get(format!("{path}?{query}"))).await?;
         // Servers that don't know the filter answer with everything.
@@ -260,14 +310,18 @@ impl GitHub {
         });
         let answer = match same.and_then(|same| number(same, "/number")) {
             Some(number) => {
-                let change =
-                    json!({ "title": pull_request.get("title"), "body": pull_request.get("body"), "base": pull_request.get("base") });
+                let change = json!({ "title": pull_request.get("title"), "body": pull_request.get("body"), "base": pull_request.get("base") });
                 self.wire.ask(Call::patch(format!("{path}/{number}"), change)).await?
             }
             None => self.wire.ask(Call::post(path.clone(), pull_request.clone())).await?,
         };
         let number = number(&answer, "/number").ok_or_else(|| missing(&path, "/number"))?;
-        Ok(Receipt { publication: Publication::PullRequest, id: number, url: url_of(&answer), updated: same.is_some() })
+        Ok(Receipt {
+            publication: Publication::PullRequest,
+            id: number,
+            url: url_of(&answer),
+            updated: same.is_some(),
+        })
     }
 }
 
@@ -284,7 +338,10 @@ impl Forge for GitHub {
         self.read_pull_request(number).boxed()
     }
 
-    fn commentable_lines(&self, number: u64) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
+    fn commentable_lines(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         self.read_lines(number).boxed()
     }
 
@@ -304,8 +361,13 @@ impl Forge for GitHub {
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
         async move {
             let number = thread.number;
-            let places = [Some(format!("issues/{number}/comments")), thread.is_pull_request.then(|| format!("pulls/{number}/comments"))];
-            let query = since.map_or_else(String::new, |since| format!("?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ")));
+            let places = [
+                Some(format!("issues/{number}/comments")),
+                thread.is_pull_request.then(|| format!("pulls/{number}/comments")),
+            ];
+            let query = since.map_or_else(String::new, |since| {
+                format!("?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ"))
+            });
             // `since` is about the last change; what counts is when a comment was written.
             let created = |comment: &Value| {
                 let at = text(comment, "/created_at").and_then(|at| at.parse::<Timestamp>().ok());
@@ -314,7 +376,8 @@ impl Forge for GitHub {
             let mut found = Vec::new();
             for place in places.into_iter().flatten() {
                 let ours = self.ours(&self.path(&format!("{place}{query}")), marker).await?;
-                found.extend(ours.iter().filter(|comment| created(comment)).filter_map(own_comment));
+                found
+                    .extend(ours.iter().filter(|comment| created(comment)).filter_map(own_comment));
             }
             Ok(found)
         }
@@ -336,7 +399,9 @@ fn own_comment(comment: &Value) -> Option<OwnComment> {
 
 /// Returns true for something whose text begins with exactly this line.
 fn starts_with_line(posted: &Value, marker: &str) -> bool {
-    text(posted, "/body").and_then(|body| body.lines().next()).is_some_and(|line| line.trim_end() == marker)
+    text(posted, "/body")
+        .and_then(|body| body.lines().next())
+        .is_some_and(|line| line.trim_end() == marker)
 }
 
 /// Where comments of one kind are listed, created and edited.
@@ -346,7 +411,12 @@ struct Place {
     edit: String,
 }
 
-fn receipt(publication: Publication, path: &str, answer: &Value, updated: bool) -> Result<Receipt, ForgeError> {
+fn receipt(
+    publication: Publication,
+    path: &str,
+    answer: &Value,
+    updated: bool,
+) -> Result<Receipt, ForgeError> {
     let id = number(answer, "/id").ok_or_else(|| missing(path, "/id"))?;
     Ok(Receipt { publication, id, url: url_of(answer), updated })
 }
@@ -356,7 +426,11 @@ fn url_of(answer: &Value) -> String {
 }
 
 fn missing(path: &str, what: &str) -> ForgeError {
-    ForgeError::Failed { forge: NAME, action: path.to_owned(), message: format!("the answer has no `{what}`") }
+    ForgeError::Failed {
+        forge: NAME,
+        action: path.to_owned(),
+        message: format!("the answer has no `{what}`"),
+    }
 }
 
 /// Writes a name as one segment of a path.

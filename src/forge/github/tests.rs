@@ -19,7 +19,12 @@ use locum_policy::Policy;
 use locum_policy::intent::{Facts, Publication};
 
 #[path = "../../../tests/support/github.rs"]
-#[expect(clippy::disallowed_types, dead_code, unreachable_pub, reason = "a server shared by many tests, each using a part of it")]
+#[expect(
+    clippy::disallowed_types,
+    dead_code,
+    unreachable_pub,
+    reason = "a server shared by many tests, each using a part of it"
+)]
 mod server;
 
 use server::{Fault, GitHubServer};
@@ -43,12 +48,17 @@ impl Clock for SleepClock {
     }
 }
 
-fn on_server<T>(prefix: &str, test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<SleepClock>) -> T) -> T {
+fn on_server<T>(
+    prefix: &str,
+    test: impl AsyncFnOnce(GitHubServer, GitHub, Arc<SleepClock>) -> T,
+) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let server = GitHubServer::start(prefix).await;
         let clock = Arc::new(SleepClock::default());
-        let github = GitHub::new(&server.url, "acme/app", Some(Secret::new("a-token")), clock.clone()).unwrap();
+        let github =
+            GitHub::new(&server.url, "acme/app", Some(Secret::new("a-token")), clock.clone())
+                .unwrap();
         test(server, github, clock).await
     })
 }
@@ -70,8 +80,19 @@ fn permission_is_the_forges_answer_and_fails_closed() {
         assert_eq!(github.permission("carol").await, Ok(Permission::Write));
         assert_eq!(github.permission("app[bot]").await, Ok(Permission::Read));
         assert_eq!(github.permission("nobody").await, Ok(Permission::None));
-        assert!(github.permission("dora").await.unwrap_err().to_string().contains("unknown permission `superuser`"));
-        server.fail(Fault::status("GET /repos/acme/app/collaborators/alice", 403, "Must have push access"));
+        assert!(
+            github
+                .permission("dora")
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("unknown permission `superuser`")
+        );
+        server.fail(Fault::status(
+            "GET /repos/acme/app/collaborators/alice",
+            403,
+            "Must have push access",
+        ));
         assert!(matches!(github.permission("alice").await, Err(ForgeError::Forbidden { .. })));
         let request = server.requests().remove(0);
         assert_eq!(request.header("authorization"), Some("Bearer a-token"));
@@ -88,7 +109,10 @@ fn works_below_the_path_of_an_enterprise_server() {
     on_server("/api/v3", async |server, github, _| {
         server.permit("alice", json!({ "permission": "admin" }));
         assert_eq!(github.permission("alice").await, Ok(Permission::Admin));
-        assert_eq!(server.requests().remove(0).path, "/repos/acme/app/collaborators/alice/permission");
+        assert_eq!(
+            server.requests().remove(0).path,
+            "/repos/acme/app/collaborators/alice/permission"
+        );
     });
 }
 
@@ -153,7 +177,11 @@ fn a_marker_in_somebody_elses_comment_is_not_ours() {
 fn an_edit_that_is_refused_is_followed_by_a_comment_of_our_own() {
     on_server("", async |server, github, _| {
         let id = server.add_comment(7, "evil-app[bot]", "Bot", &format!("{MARKER}\nforged"));
-        server.fail(Fault::status(&format!("PATCH /repos/acme/app/issues/comments/{id}"), 403, "Resource not accessible by integration"));
+        server.fail(Fault::status(
+            &format!("PATCH /repos/acme/app/issues/comments/{id}"),
+            403,
+            "Resource not accessible by integration",
+        ));
         let receipt = github.publish(&comment("ours")).await.unwrap();
         assert!(!receipt.updated && receipt.id != id);
     });
@@ -213,8 +241,14 @@ fn limits_are_waited_for_when_short_and_told_when_long() {
             matches!(told, ForgeError::RateLimited { retry_after_s: Some(seconds), .. } if i64::try_from(seconds).unwrap() == wait.max(0)),
             "{told}"
         );
-        server.fail(Fault::status("POST", 403, "You have exceeded a secondary rate limit").with_header("retry-after", "5"));
-        assert!(matches!(github.publish(&comment("x")).await, Err(ForgeError::RateLimited { retry_after_s: Some(5), .. })));
+        server.fail(
+            Fault::status("POST", 403, "You have exceeded a secondary rate limit")
+                .with_header("retry-after", "5"),
+        );
+        assert!(matches!(
+            github.publish(&comment("x")).await,
+            Err(ForgeError::RateLimited { retry_after_s: Some(5), .. })
+        ));
         assert_eq!(server.writes().len(), 1, "a write is not repeated");
     });
 }
@@ -222,7 +256,11 @@ fn limits_are_waited_for_when_short_and_told_when_long() {
 #[test]
 fn errors_say_what_the_forge_said() {
     on_server("", async |server, github, _| {
-        server.fail(Fault::status("POST", 403, "GitHub Actions is not permitted to create or approve pull requests."));
+        server.fail(Fault::status(
+            "POST",
+            403,
+            "GitHub Actions is not permitted to create or approve pull requests.",
+        ));
         let posting = Posting::PullRequest {
             head: "locum/a".to_owned(),
             base: "main".to_owned(),
@@ -233,10 +271,22 @@ fn errors_say_what_the_forge_said() {
         let error = github.publish(&posting).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "github refused POST /repos/acme/app/pulls: 403 GitHub Actions is not permitted to create or approve pull requests."
+            "github refused POST /repos/acme/app/pulls: 403 GitHub Actions is not permitted to \
+             create or approve pull requests."
         );
-        let long = Posting::Comment { number: 7, marker: "<!-- m -->".to_owned(), body: "x".repeat(70_000) };
-        assert!(github.publish(&long).await.unwrap_err().to_string().contains("422 Validation Failed: body is too long"));
+        let long = Posting::Comment {
+            number: 7,
+            marker: "<!-- m -->".to_owned(),
+            body: "x".repeat(70_000),
+        };
+        assert!(
+            github
+                .publish(&long)
+                .await
+                .unwrap_err()
+                .to_string()
+                .contains("422 Validation Failed: body is too long")
+        );
         server.fail(Fault { body: "<html>".to_owned(), ..Fault::status("GET", 200, "") });
         assert!(github.permission("alice").await.unwrap_err().to_string().contains("not JSON"));
         server.fail(Fault::status("GET", 401, "Bad credentials"));
@@ -263,8 +313,12 @@ fn a_pull_request_from_the_same_branch_is_changed_not_repeated() {
         assert_ne!(first.id, 1, "another repository's branch of that name is not ours");
         let pull = server.pulls().remove(1);
         assert_eq!((pull["title"].as_str(), pull["draft"].as_bool()), (Some("two"), Some(true)));
-        let opened = server.requests().into_iter().find(|request| request.method == "POST").unwrap();
-        assert_eq!(opened.body, json!({ "head": "locum/a", "base": "main", "title": "one", "body": "b", "draft": true }));
+        let opened =
+            server.requests().into_iter().find(|request| request.method == "POST").unwrap();
+        assert_eq!(
+            opened.body,
+            json!({ "head": "locum/a", "base": "main", "title": "one", "body": "b", "draft": true })
+        );
     });
 }
 
@@ -272,11 +326,26 @@ fn a_pull_request_from_the_same_branch_is_changed_not_repeated() {
 fn reactions_labels_and_replies_go_where_they_belong() {
     on_server("", async |server, github, _| {
         server.add_issue(json!({ "number": 7, "state": "open" }));
-        for target in [ReactionTarget::IssueComment(3), ReactionTarget::ReviewComment(4), ReactionTarget::Issue(7)] {
-            github.publish(&Posting::Reaction { target, content: "eyes".to_owned() }).await.unwrap();
+        for target in [
+            ReactionTarget::IssueComment(3),
+            ReactionTarget::ReviewComment(4),
+            ReactionTarget::Issue(7),
+        ] {
+            github
+                .publish(&Posting::Reaction { target, content: "eyes".to_owned() })
+                .await
+                .unwrap();
         }
-        let reply = |text: &str| Posting::Reply { number: 7, comment: 4, marker: MARKER.to_owned(), body: format!("{MARKER}\n{text}") };
-        github.publish(&Posting::Labels { number: 7, labels: vec!["locum".to_owned()] }).await.unwrap();
+        let reply = |text: &str| Posting::Reply {
+            number: 7,
+            comment: 4,
+            marker: MARKER.to_owned(),
+            body: format!("{MARKER}\n{text}"),
+        };
+        github
+            .publish(&Posting::Labels { number: 7, labels: vec!["locum".to_owned()] })
+            .await
+            .unwrap();
         let first = github.publish(&reply("one")).await.unwrap();
         assert!(github.publish(&reply("two")).await.unwrap().updated);
         assert_eq!(
@@ -297,17 +366,31 @@ fn reactions_labels_and_replies_go_where_they_belong() {
 #[test]
 fn our_comments_are_read_and_nobody_elses() {
     on_server("", async |server, github, _| {
-        server.add_comment(7, "github-actions[bot]", "Bot", "<!-- locum:v1 kind=progress run=1 -->\nx");
-        server.add_comment(7, "github-actions[bot]", "Bot", "<!-- locum:v1 kind=progress run=2 -->\nx");
+        server.add_comment(
+            7,
+            "github-actions[bot]",
+            "Bot",
+            "<!-- locum:v1 kind=progress run=1 -->\nx",
+        );
+        server.add_comment(
+            7,
+            "github-actions[bot]",
+            "Bot",
+            "<!-- locum:v1 kind=progress run=2 -->\nx",
+        );
         server.add_comment(7, "github-actions[bot]", "Bot", "<!-- other -->");
         server.add_comment(7, "mallory", "User", "<!-- locum:v1 kind=progress run=3 -->\nx");
         let thread = Thread { number: 7, is_pull_request: false };
         let bodies = async |since: Option<&str>| {
             let since = since.map(|since| since.parse().unwrap());
-            let ours = github.own_comments(thread, "<!-- locum:v1 kind=progress", since).await.unwrap();
+            let ours =
+                github.own_comments(thread, "<!-- locum:v1 kind=progress", since).await.unwrap();
             ours.into_iter().map(|comment| comment.body).collect::<Vec<_>>()
         };
-        let both = ["<!-- locum:v1 kind=progress run=1 -->\nx", "<!-- locum:v1 kind=progress run=2 -->\nx"];
+        let both = [
+            "<!-- locum:v1 kind=progress run=1 -->\nx",
+            "<!-- locum:v1 kind=progress run=2 -->\nx",
+        ];
         assert_eq!(bodies(Some("2026-01-02T02:30:00Z")).await, both);
         assert_eq!(bodies(None).await, both);
         assert_eq!(bodies(Some("2026-01-02T03:30:00Z")).await, Vec::<String>::new());
@@ -338,7 +421,8 @@ fn bad_names_tokens_and_addresses_are_said_before_anything_is_sent() {
         for name in ["acme", "acme/app/x", "../app", "acme/a b", "/", "acme/.."] {
             assert!(GitHub::new(&server.url, name, None, clock.clone()).is_err(), "{name}");
         }
-        let odd = GitHub::new(&server.url, "acme/app", Some(Secret::new("a\nb")), clock.clone()).unwrap();
+        let odd =
+            GitHub::new(&server.url, "acme/app", Some(Secret::new("a\nb")), clock.clone()).unwrap();
         assert!(odd.permission("alice").await.unwrap_err().to_string().contains("the token"));
         let nowhere = GitHub::new("http://127.0.0.1:1", "acme/app", None, clock.clone()).unwrap();
         assert!(matches!(nowhere.permission("alice").await, Err(ForgeError::Failed { .. })));

@@ -1,7 +1,8 @@
-//! Requests to GitHub's REST API: the client, bounded retries of reads, answers as JSON or as an error a person can act on.
+//! Requests to GitHub's REST API: the client, bounded retries of reads, answers as JSON or as an
+//! error a person can act on.
 //!
-//! Writes are sent once: a comment posted twice is worse than one reported as failed. octocrab's own retries repeat writes, so
-//! they are not compiled in.
+//! Writes are sent once: a comment posted twice is worse than one reported as failed. octocrab's
+//! own retries repeat writes, so they are not compiled in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,8 @@ pub(super) const NAME: &str = "github";
 /// Attempts at a read, the first included.
 const READ_ATTEMPTS: u32 = 3;
 
-/// A read waits at most so long before it is tried again; what the forge asks beyond that is reported instead.
+/// A read waits at most so long before it is tried again; what the forge asks beyond that is
+/// reported instead.
 const WAIT_LIMIT: Duration = Duration::from_secs(20);
 
 /// An answer longer than this is not read.
@@ -102,9 +104,15 @@ enum Attempt {
 }
 
 impl Wire {
-    /// Prepares a connection; nothing is opened yet. `base_url` is where the API starts, `https://ghes.example/api/v3`.
+    /// Prepares a connection; nothing is opened yet. `base_url` is where the API starts,
+    /// `https://ghes.example/api/v3`.
     pub(super) fn new(base_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
-        Self { base_url: base_url.trim_end_matches('/').to_owned(), token, clock, client: OnceCell::new() }
+        Self {
+            base_url: base_url.trim_end_matches('/').to_owned(),
+            token,
+            clock,
+            client: OnceCell::new(),
+        }
     }
 
     /// Asks and returns the answer.
@@ -130,7 +138,8 @@ impl Wire {
     }
 
     async fn attempt(&self, call: &Call) -> Attempt {
-        let failed = |message: String| ForgeError::Failed { forge: NAME, action: call.name(), message };
+        let failed =
+            |message: String| ForgeError::Failed { forge: NAME, action: call.name(), message };
         let client = match self.client.get_or_try_init(|| self.connect()).await {
             Ok(client) => client,
             Err(message) => return Attempt::Failed(failed(message)),
@@ -145,20 +154,38 @@ impl Wire {
         };
         let response = match sent {
             Ok(response) => response,
-            Err(error) => return Attempt::Later(failed(head(&chain(&error), MESSAGE_LIMIT_BYTES).to_owned()), None),
+            Err(error) => {
+                return Attempt::Later(
+                    failed(head(&chain(&error), MESSAGE_LIMIT_BYTES).to_owned()),
+                    None,
+                );
+            }
         };
         let status = response.status().as_u16();
-        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let wait =
-            Wait { retry_after: header("retry-after"), remaining: header("x-ratelimit-remaining"), reset: header("x-ratelimit-reset") };
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+        };
+        let wait = Wait {
+            retry_after: header("retry-after"),
+            remaining: header("x-ratelimit-remaining"),
+            reset: header("x-ratelimit-reset"),
+        };
         let length = header("content-length").and_then(|length| length.parse::<u64>().ok());
         if length.is_some_and(|length| length > ANSWER_LIMIT_BYTES) {
-            return Attempt::Failed(failed(format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes")));
+            return Attempt::Failed(failed(format!(
+                "the answer has more than {ANSWER_LIMIT_BYTES} bytes"
+            )));
         }
         let body = match client.body_to_string(response).await {
             Ok(body) => body,
             Err(error) => {
-                return Attempt::Later(failed(format!("the answer broke off: {}", head(&chain(&error), MESSAGE_LIMIT_BYTES))), None);
+                return Attempt::Later(
+                    failed(format!(
+                        "the answer broke off: {}",
+                        head(&chain(&error), MESSAGE_LIMIT_BYTES)
+                    )),
+                    None,
+                );
             }
         };
         self.judge(call, status, &wait, &body)
@@ -172,9 +199,11 @@ impl Wire {
             200..=299 if body.is_empty() => Attempt::Answered(Value::Null),
             200..=299 => match serde_json::from_str(body) {
                 Ok(answer) => Attempt::Answered(answer),
-                Err(error) => {
-                    Attempt::Failed(ForgeError::Failed { forge: NAME, action, message: format!("the answer is not JSON: {error}") })
-                }
+                Err(error) => Attempt::Failed(ForgeError::Failed {
+                    forge: NAME,
+                    action,
+                    message: format!("the answer is not JSON: {error}"),
+                }),
             },
             403 | 429 if status == 429 || wait.is_a_limit(&message) => {
                 let pause = wait.seconds(self.clock.now().as_second());
@@ -183,9 +212,15 @@ impl Wire {
                     Some(pause.map_or(WAIT_LIMIT * 2, Duration::from_secs)),
                 )
             }
-            401 | 403 | 451 => Attempt::Failed(ForgeError::Forbidden { forge: NAME, action, message }),
-            404 | 410 => Attempt::Failed(ForgeError::NotFound { forge: NAME, what: call.path.clone() }),
-            408 | 500 | 502..=504 => Attempt::Later(ForgeError::Failed { forge: NAME, action, message }, None),
+            401 | 403 | 451 => {
+                Attempt::Failed(ForgeError::Forbidden { forge: NAME, action, message })
+            }
+            404 | 410 => {
+                Attempt::Failed(ForgeError::NotFound { forge: NAME, what: call.path.clone() })
+            }
+            408 | 500 | 502..=504 => {
+                Attempt::Later(ForgeError::Failed { forge: NAME, action, message }, None)
+            }
             _ => Attempt::Failed(ForgeError::Failed { forge: NAME, action, message }),
         }
     }
@@ -202,17 +237,24 @@ impl Wire {
             // Reading the system's certificates is the dearest part of a client and of no use here.
             client = client.tls_certs_only([]);
         }
-        let client = client.build().map_err(|error| format!("no HTTP client: {}", chain(&error)))?;
-        let mut builder =
-            Octocrab::builder().base_uri(self.base_url.as_str()).map_err(|_| format!("`{}` is no address of an API", self.base_url))?;
+        let client =
+            client.build().map_err(|error| format!("no HTTP client: {}", chain(&error)))?;
+        let mut builder = Octocrab::builder()
+            .base_uri(self.base_url.as_str())
+            .map_err(|_| format!("`{}` is no address of an API", self.base_url))?;
         if let Some(token) = &self.token {
-            let plain = !token.expose().is_empty() && token.expose().bytes().all(|byte| byte.is_ascii_graphic());
+            let plain = !token.expose().is_empty()
+                && token.expose().bytes().all(|byte| byte.is_ascii_graphic());
             if !plain {
-                return Err("the token is empty or holds characters that tokens don't have".to_owned());
+                return Err(
+                    "the token is empty or holds characters that tokens don't have".to_owned()
+                );
             }
             builder = builder.personal_token(token.expose().to_owned());
         }
-        builder.build_with_reqwest(client).map_err(|error| format!("no client for `{}`: {}", self.base_url, chain(&error)))
+        builder
+            .build_with_reqwest(client)
+            .map_err(|error| format!("no client for `{}`: {}", self.base_url, chain(&error)))
     }
 }
 
@@ -224,15 +266,22 @@ struct Wait {
 }
 
 impl Wait {
-    /// Tells a limit from a refusal: both come as 403. <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>
+    /// Tells a limit from a refusal: both come as 403.
+    /// <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>
     fn is_a_limit(&self, message: &str) -> bool {
-        self.retry_after.is_some() || self.remaining.as_deref() == Some("0") || message.to_ascii_lowercase().contains("rate limit")
+        self.retry_after.is_some()
+            || self.remaining.as_deref() == Some("0")
+            || message.to_ascii_lowercase().contains("rate limit")
     }
 
     /// Returns how many seconds to wait, where the forge says.
     fn seconds(&self, now_s: i64) -> Option<u64> {
         let after = self.retry_after.as_deref().and_then(|seconds| seconds.trim().parse().ok());
-        let reset = self.reset.as_deref().and_then(|at| at.trim().parse::<i64>().ok()).map(|at| u64::try_from(at - now_s).unwrap_or(0));
+        let reset = self
+            .reset
+            .as_deref()
+            .and_then(|at| at.trim().parse::<i64>().ok())
+            .map(|at| u64::try_from(at - now_s).unwrap_or(0));
         after.or(reset)
     }
 }

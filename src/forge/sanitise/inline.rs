@@ -1,15 +1,20 @@
-//! One line of Markdown outside fenced code: what pings, closes, hides or leads elsewhere is made harmless, what is in a code
-//! span stays. A backtick that opens nothing on its own line is escaped, so that no span can reach into other lines.
+//! One line of Markdown outside fenced code: what pings, closes, hides or leads elsewhere is made
+//! harmless, what is in a code span stays. A backtick that opens nothing on its own line is
+//! escaped, so that no span can reach into other lines.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::sanitise::TextRules;
 use crate::sanitise::links::{REMOVED, address_length, address_may_stay, target, target_may_stay};
-use crate::sanitise::references::{at_sign, is_issue_address, keep_apart, keep_link_apart, starts_reference};
+use crate::sanitise::references::{
+    at_sign, is_issue_address, keep_apart, keep_link_apart, starts_reference,
+};
 use locum_base::secret::view::{entity, is_invisible};
 
 /// HTML that may stay, always without attributes.
-const TAGS: &[&str] = &["details", "summary", "b", "i", "em", "strong", "code", "kbd", "sub", "sup", "br", "del", "ins"];
+const TAGS: &[&str] = &[
+    "details", "summary", "b", "i", "em", "strong", "code", "kbd", "sub", "sup", "br", "del", "ins",
+];
 
 /// Commands of formulas that hide or colour text or lead elsewhere.
 const FORMULA_COMMANDS: &[&str] = &[
@@ -44,9 +49,18 @@ pub(super) enum Spans {
     Raw,
 }
 
-/// Writes a line to `out`. Returns by how many levels `<details>` was opened (or closed, if negative).
+/// Writes a line to `out`. Returns by how many levels `<details>` was opened (or closed, if
+/// negative).
 pub(super) fn write_line(line: &str, spans: Spans, rules: &TextRules, out: &mut String) -> i32 {
-    let mut writer = Line { line, at: 0, runs: Runs::of(line, spans), comment_ends: true, details: 0, rules, out };
+    let mut writer = Line {
+        line,
+        at: 0,
+        runs: Runs::of(line, spans),
+        comment_ends: true,
+        details: 0,
+        rules,
+        out,
+    };
     let command = command_start(line, &rules.prefix);
     while let Some(rest) = line.get(writer.at..).filter(|rest| !rest.is_empty()) {
         if command == Some(writer.at) {
@@ -57,7 +71,8 @@ pub(super) fn write_line(line: &str, spans: Spans, rules: &TextRules, out: &mut 
     writer.details
 }
 
-/// Returns the tag's canonical form and length when an allowed one starts here: `<details open>` -> `<details>`.
+/// Returns the tag's canonical form and length when an allowed one starts here: `<details open>` ->
+/// `<details>`.
 #[must_use]
 pub(super) fn allowed_tag(text: &str) -> Option<(String, usize)> {
     let inner = text.strip_prefix('<')?;
@@ -65,9 +80,13 @@ pub(super) fn allowed_tag(text: &str) -> Option<(String, usize)> {
     let name_length = name_on.bytes().take(12).take_while(u8::is_ascii_alphabetic).count();
     let name = name_on.get(..name_length)?.to_ascii_lowercase();
     let rest = name_on.get(name_length..)?;
-    let end = rest.bytes().take(TAG_LIMIT_BYTES).position(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'`'))?;
+    let end = rest
+        .bytes()
+        .take(TAG_LIMIT_BYTES)
+        .position(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'`'))?;
     let ends = rest.get(end..)?.starts_with('>') && rest.starts_with([' ', '\t', '/', '>']);
-    (ends && TAGS.contains(&name.as_str())).then(|| (format!("<{slash}{name}>"), 1 + slash.len() + name_length + end + 1))
+    (ends && TAGS.contains(&name.as_str()))
+        .then(|| (format!("<{slash}{name}>"), 1 + slash.len() + name_length + end + 1))
 }
 
 /// Skips what makes a quote or a list item of a line.
@@ -96,9 +115,12 @@ fn command_start(line: &str, prefix: &str) -> Option<usize> {
     let own = !prefix.is_empty()
         && rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
         && prefix.starts_with(|letter: char| letter.is_ascii_punctuation());
-    let word = rest.strip_prefix('/').filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()));
+    let word = rest
+        .strip_prefix('/')
+        .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()));
     let other = word.is_some_and(|word| {
-        let after = word.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '-');
+        let after =
+            word.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '-');
         !after.starts_with(['/', '.', '_'])
     });
     (own && !prefix.starts_with('@') || other).then(|| line.len() - rest.len())
@@ -172,7 +194,8 @@ impl Line<'_> {
             '\\' => self.backslash(rest),
             '<' => self.angle(rest),
             '&' => self.reference(rest),
-            '@' => self.put(1, at_sign(before, rest.get(1..).unwrap_or_default(), &self.rules.mentions)),
+            '@' => self
+                .put(1, at_sign(before, rest.get(1..).unwrap_or_default(), &self.rules.mentions)),
             '!' if rest.starts_with("![") => {
                 self.out.push_str("! ");
                 self.at += 1;
@@ -182,7 +205,11 @@ impl Line<'_> {
                 keep_apart(self.out);
                 self.put(1, '#');
             }
-            _ if letter.is_ascii_alphanumeric() && !before.is_some_and(|before| before.is_ascii_alphanumeric()) => self.word(rest, letter),
+            _ if letter.is_ascii_alphanumeric()
+                && !before.is_some_and(|before| before.is_ascii_alphanumeric()) =>
+            {
+                self.word(rest, letter)
+            }
             _ => self.put(letter.len_utf8(), letter),
         }
     }
@@ -218,7 +245,13 @@ impl Line<'_> {
         match after.chars().next() {
             // The mark itself is made harmless at the next step.
             Some('@') => self.at += 1,
-            Some('#') if after.get(1..).is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit())) => self.at += 1,
+            Some('#')
+                if after.get(1..).is_some_and(|rest| {
+                    rest.starts_with(|letter: char| letter.is_ascii_digit())
+                }) =>
+            {
+                self.at += 1
+            }
             Some('<') => self.put_str(2, "&lt;"),
             Some('&') => self.put_str(2, "&amp;"),
             Some(mark) if mark.is_ascii_punctuation() => {
@@ -243,7 +276,8 @@ impl Line<'_> {
             self.comment_ends = false;
         }
         if let Some(address) = angle_address(rest) {
-            let stays = address_may_stay(address, &self.rules.hosts) && target_may_stay(address, &self.rules.hosts);
+            let stays = address_may_stay(address, &self.rules.hosts)
+                && target_may_stay(address, &self.rules.hosts);
             let written = if stays { format!("<{address}>") } else { REMOVED.to_owned() };
             return self.put_str(address.len() + 2, &written);
         }
@@ -251,37 +285,50 @@ impl Line<'_> {
             self.details += i32::from(tag == "<details>") - i32::from(tag == "</details>");
             return self.put_str(length, &tag);
         }
-        let opens = rest
-            .get(1..)
-            .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '/' | '!' | '?')));
+        let opens = rest.get(1..).is_some_and(|rest| {
+            rest.starts_with(|letter: char| {
+                letter.is_ascii_alphabetic() || matches!(letter, '/' | '!' | '?')
+            })
+        });
         if opens { self.put_str(1, "&lt;") } else { self.put(1, '<') }
     }
 
-    /// A character reference: decoded when it stands for what is looked for here, so that the next reading sees it.
+    /// A character reference: decoded when it stands for what is looked for here, so that the next
+    /// reading sees it.
     fn reference(&mut self, rest: &str) {
         match entity(rest) {
             Some((length, letter)) if is_invisible(letter) => self.at += length,
             Some((length, letter)) if letter.is_whitespace() => self.put(length, ' '),
-            Some((length, letter)) if letter.is_ascii_alphanumeric() || matches!(letter, '@' | '#' | '/' | ':' | '.' | '-' | '_') => {
+            Some((length, letter))
+                if letter.is_ascii_alphanumeric()
+                    || matches!(letter, '@' | '#' | '/' | ':' | '.' | '-' | '_') =>
+            {
                 self.put(length, letter)
             }
             Some(_) | None => self.put(1, '&'),
         }
     }
 
-    /// The end of a link's text: a definition is shown, a target kept without its title or taken away.
+    /// The end of a link's text: a definition is shown, a target kept without its title or taken
+    /// away.
     fn bracket(&mut self, rest: &str) {
         if rest.starts_with("]:") {
             return self.put_str(2, "]\\:");
         }
-        let Some(bracket) = rest.strip_prefix(']').filter(|after| after.starts_with('(')) else { return self.put(1, ']') };
+        let Some(bracket) = rest.strip_prefix(']').filter(|after| after.starts_with('(')) else {
+            return self.put(1, ']');
+        };
         match target(bracket) {
             Some(target) if target_may_stay(target.address, &self.rules.hosts) => {
                 if !self.rules.closing && is_issue_address(target.address) {
                     keep_link_apart(self.out);
                 }
                 let pointed = target.address.contains([' ', '(', ')']);
-                let written = if pointed { format!("](<{}>)", target.address) } else { format!("]({})", target.address) };
+                let written = if pointed {
+                    format!("](<{}>)", target.address)
+                } else {
+                    format!("]({})", target.address)
+                };
                 self.put_str(1 + target.length, &written);
             }
             Some(target) => self.put_str(1 + target.length, &format!("] {REMOVED}")),
@@ -321,13 +368,21 @@ pub(super) fn comment_end(text: &str) -> Option<usize> {
 
 fn angle_address(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('<')?;
-    let end = inner.bytes().take(2048).position(|byte| matches!(byte, b'>' | b'<' | b' ' | b'\t' | b'`'))?;
+    let end = inner
+        .bytes()
+        .take(2048)
+        .position(|byte| matches!(byte, b'>' | b'<' | b' ' | b'\t' | b'`'))?;
     let address = inner.get(..end).filter(|_| inner.as_bytes().get(end) == Some(&b'>'))?;
-    let scheme = address.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')).count();
-    (scheme >= 2 && address.get(scheme..).is_some_and(|rest| rest.starts_with(':'))).then_some(address)
+    let scheme = address
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'))
+        .count();
+    (scheme >= 2 && address.get(scheme..).is_some_and(|rest| rest.starts_with(':')))
+        .then_some(address)
 }
 
 fn starts_formula_command(text: &str) -> bool {
     let name = text.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
-    FORMULA_COMMANDS.contains(&name) && text.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with(['{', '[']))
+    FORMULA_COMMANDS.contains(&name)
+        && text.get(name.len()..).is_some_and(|rest| rest.trim_start().starts_with(['{', '[']))
 }

@@ -14,15 +14,25 @@ const NESTING_LIMIT: usize = 3;
 /// Returns the length of the address at the start of the text, or `None` when none starts here.
 #[must_use]
 pub(super) fn address_length(text: &str) -> Option<usize> {
-    let word = text.bytes().take(26).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-')).count();
+    let word = text
+        .bytes()
+        .take(26)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-'))
+        .count();
     let head = text.get(..word)?;
     let after = text.get(word..)?;
     let is_web = head.eq_ignore_ascii_case("http") || head.eq_ignore_ascii_case("https");
     let starts = after.starts_with("://")
-        || (is_web && after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|letter: char| !letter.is_whitespace())))
+        || (is_web
+            && after
+                .strip_prefix(':')
+                .is_some_and(|rest| rest.starts_with(|letter: char| !letter.is_whitespace())))
         || head.get(..4).is_some_and(|head| head.eq_ignore_ascii_case("www.") && word > 4);
     starts.then(|| {
-        text.find(|letter: char| letter.is_whitespace() || matches!(letter, '<' | '>' | '"' | '`' | ')' | ']' | '|')).unwrap_or(text.len())
+        text.find(|letter: char| {
+            letter.is_whitespace() || matches!(letter, '<' | '>' | '"' | '`' | ')' | ']' | '|')
+        })
+        .unwrap_or(text.len())
     })
 }
 
@@ -32,24 +42,33 @@ pub(super) fn address_may_stay(address: &str, hosts: &[String]) -> bool {
     if hosts.is_empty() {
         return true;
     }
-    let whole = if address.contains(':') { address.to_owned() } else { format!("https://{address}") };
+    let whole =
+        if address.contains(':') { address.to_owned() } else { format!("https://{address}") };
     let trimmed = whole.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
     host_may_stay(trimmed, hosts)
 }
 
-/// Returns true when the target of a link may stay: an address of a listed host, a mail address, or a place in the repository.
+/// Returns true when the target of a link may stay: an address of a listed host, a mail address, or
+/// a place in the repository.
 #[must_use]
 pub(super) fn target_may_stay(target: &str, hosts: &[String]) -> bool {
-    if target.len() > ADDRESS_LIMIT_BYTES || target.contains(['\\', '\t', '\n']) || holds_entity(target) {
+    if target.len() > ADDRESS_LIMIT_BYTES
+        || target.contains(['\\', '\t', '\n'])
+        || holds_entity(target)
+    {
         return false;
     }
     if target.starts_with("//") {
         return hosts.is_empty() || host_may_stay(&format!("https:{target}"), hosts);
     }
-    let scheme_end = target.find([':', '/', '?', '#']).filter(|at| target.get(*at..).is_some_and(|rest| rest.starts_with(':')));
+    let scheme_end = target
+        .find([':', '/', '?', '#'])
+        .filter(|at| target.get(*at..).is_some_and(|rest| rest.starts_with(':')));
     match scheme_end.and_then(|end| target.get(..end)) {
         None => true,
-        Some(scheme) if scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http") => {
+        Some(scheme)
+            if scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http") =>
+        {
             hosts.is_empty() || host_may_stay(target, hosts)
         }
         Some(scheme) => scheme.eq_ignore_ascii_case("mailto"),
@@ -59,7 +78,8 @@ pub(super) fn target_may_stay(target: &str, hosts: &[String]) -> bool {
 /// Returns true when something in the text would be decoded before it is used.
 fn holds_entity(text: &str) -> bool {
     text.split('&').skip(1).any(|rest| {
-        let name = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '#');
+        let name =
+            rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '#');
         name.len() < rest.len() && name.starts_with(';')
     })
 }
@@ -67,9 +87,17 @@ fn holds_entity(text: &str) -> bool {
 /// Reads the host as a browser would; what can be read in two ways does not stay.
 fn host_may_stay(address: &str, hosts: &[String]) -> bool {
     let Ok(url) = Url::parse(address) else { return false };
-    let plain = matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none();
-    let authority = address.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    let Some(authority) = authority.filter(|authority| plain && !authority.contains(['@', '\\', '%'])) else { return false };
+    let plain = matches!(url.scheme(), "http" | "https")
+        && url.username().is_empty()
+        && url.password().is_none();
+    let authority = address
+        .split_once("://")
+        .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let Some(authority) =
+        authority.filter(|authority| plain && !authority.contains(['@', '\\', '%']))
+    else {
+        return false;
+    };
     let host = url.host_str().unwrap_or_default();
     let written = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
     written.eq_ignore_ascii_case(host)
@@ -99,7 +127,10 @@ pub(super) fn target(text: &str) -> Option<Target<'_>> {
     let start = inner.trim_start_matches([' ', '\t']);
     let (address, rest) = match start.strip_prefix('<') {
         Some(pointed) => {
-            let end = pointed.bytes().take(ADDRESS_LIMIT_BYTES).position(|byte| matches!(byte, b'<' | b'>' | b'\n'))?;
+            let end = pointed
+                .bytes()
+                .take(ADDRESS_LIMIT_BYTES)
+                .position(|byte| matches!(byte, b'<' | b'>' | b'\n'))?;
             (pointed.get(..end)?, pointed.get(end..)?.strip_prefix('>')?)
         }
         None => {
@@ -108,7 +139,8 @@ pub(super) fn target(text: &str) -> Option<Target<'_>> {
         }
     };
     let after_address = rest.trim_start_matches([' ', '\t']);
-    let after_title = if after_address.len() < rest.len() { skip_title(after_address)? } else { after_address };
+    let after_title =
+        if after_address.len() < rest.len() { skip_title(after_address)? } else { after_address };
     let end = after_title.trim_start_matches([' ', '\t']).strip_prefix(')')?;
     Some(Target { address, length: text.len() - end.len() })
 }
@@ -165,7 +197,13 @@ mod tests {
 
     #[test]
     fn only_listed_hosts_stay() {
-        for address in ["https://docs.rs/a", "http://docs.rs", "https://docs.rs:443/", "https://a.example.com", "https://docs.rs/a."] {
+        for address in [
+            "https://docs.rs/a",
+            "http://docs.rs",
+            "https://docs.rs:443/",
+            "https://a.example.com",
+            "https://docs.rs/a.",
+        ] {
             assert!(address_may_stay(address, &hosts()), "{address}");
         }
         for address in [
@@ -191,7 +229,16 @@ mod tests {
 
     #[test]
     fn targets_lead_to_listed_hosts_or_into_the_repository() {
-        for place in ["https://docs.rs/a", "#part", "/a/b", "../a.md", "src/lib.rs", "", "mailto:a@b.c", "//docs.rs/x"] {
+        for place in [
+            "https://docs.rs/a",
+            "#part",
+            "/a/b",
+            "../a.md",
+            "src/lib.rs",
+            "",
+            "mailto:a@b.c",
+            "//docs.rs/x",
+        ] {
             assert!(target_may_stay(place, &hosts()), "{place}");
         }
         for place in [

@@ -1,7 +1,9 @@
-//! The blocks of a Markdown text: which lines are code and which are not, written so that every reader of Markdown agrees.
+//! The blocks of a Markdown text: which lines are code and which are not, written so that every
+//! reader of Markdown agrees.
 //!
-//! Only fences that open plainly count as code; their content is kept under their indentation, so that no list can end inside
-//! them; what is left open is closed at the end. Everything else goes through `inline`.
+//! Only fences that open plainly count as code; their content is kept under their indentation, so
+//! that no list can end inside them; what is left open is closed at the end. Everything else goes
+//! through `inline`.
 
 use crate::sanitise::TextRules;
 use crate::sanitise::inline::{Spans, allowed_tag, comment_end, skip_containers, write_line};
@@ -45,7 +47,8 @@ struct Fence {
 struct Blocks {
     out: String,
     fence: Option<Fence>,
-    /// True from a line that starts with a tag to the next blank line: there backticks are only letters.
+    /// True from a line that starts with a tag to the next blank line: there backticks are only
+    /// letters.
     raw: bool,
     /// How many `<details>` are open.
     details: i32,
@@ -56,7 +59,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Leaves out a comment at the start of a line, unless it is a marker of ours. Returns how much of the text is dealt with.
+    /// Leaves out a comment at the start of a line, unless it is a marker of ours. Returns how much
+    /// of the text is dealt with.
     fn hidden(&mut self, rest: &str, line: &str, rules: &TextRules) -> Option<usize> {
         let indent = line.len() - line.trim_start_matches(' ').len();
         let inner = line.get(indent..)?.strip_prefix("<!--").filter(|_| indent <= 3)?;
@@ -130,7 +134,9 @@ impl Blocks {
             .take(line.len() - content.len())
             .fold(0, |column, byte| if byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 });
         let marks = content.trim_end();
-        let closes = column <= fence.column + 3 && marks.len() >= fence.length && marks.chars().all(|letter| letter == fence.letter);
+        let closes = column <= fence.column + 3
+            && marks.len() >= fence.length
+            && marks.chars().all(|letter| letter == fence.letter);
         let missing = fence.column.saturating_sub(column);
         if closes {
             self.fence = None;
@@ -170,7 +176,8 @@ struct Opening<'a> {
     needs_blank_line: bool,
 }
 
-/// Reads an opening fence: three blanks in front of it at most, or list markers with four blanks after each at most.
+/// Reads an opening fence: three blanks in front of it at most, or list markers with four blanks
+/// after each at most.
 fn opening(line: &str) -> Option<Opening<'_>> {
     let bytes = line.as_bytes();
     let mut column = blanks(bytes, 0);
@@ -179,7 +186,8 @@ fn opening(line: &str) -> Option<Opening<'_>> {
     }
     let mut needs_blank_line = false;
     loop {
-        let digits = bytes.iter().skip(column).take(9).take_while(|byte| byte.is_ascii_digit()).count();
+        let digits =
+            bytes.iter().skip(column).take(9).take_while(|byte| byte.is_ascii_digit()).count();
         let after = match bytes.get(column + digits)? {
             b'-' | b'*' | b'+' if digits == 0 => column + 1,
             b'.' | b')' if digits > 0 => column + digits + 1,
@@ -202,12 +210,20 @@ fn opening(line: &str) -> Option<Opening<'_>> {
     }
     let word = told
         .trim()
-        .split(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '+' | '#' | '.' | '-'))
+        .split(|letter: char| {
+            !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '+' | '#' | '.' | '-')
+        })
         .next()
         .unwrap_or_default();
     // A formula can hide what it shows.
-    let language = if word == "math" { "latex" } else { word.get(..word.len().min(32)).unwrap_or_default() };
-    Some(Opening { before: line.get(..column)?, fence: Fence { letter, length, column }, language, needs_blank_line })
+    let language =
+        if word == "math" { "latex" } else { word.get(..word.len().min(32)).unwrap_or_default() };
+    Some(Opening {
+        before: line.get(..column)?,
+        fence: Fence { letter, length, column },
+        language,
+        needs_blank_line,
+    })
 }
 
 fn blanks(bytes: &[u8], at: usize) -> usize {
@@ -233,7 +249,10 @@ impl Tables {
                 if line.trim().is_empty() {
                     break;
                 }
-                self.holds |= content.contains('-') && content.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'));
+                self.holds |= content.contains('-')
+                    && content
+                        .bytes()
+                        .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'));
             }
             self.block_end = end;
         }

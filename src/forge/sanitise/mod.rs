@@ -1,8 +1,9 @@
-//! Text that leaves: normalised, redacted, neutralised (no pings, no closing keywords, no hidden text), cut, in that order.
+//! Text that leaves: normalised, redacted, neutralised (no pings, no closing keywords, no hidden
+//! text), cut, in that order.
 //!
-//! In: a text as a model, a command or a report wrote it, and what may stay in it. Out: the text as it may be published at its
-//! destination, or the refusal to publish it. Filtering a filtered text changes nothing. It does not decide whether anything is
-//! published: the policy does.
+//! In: a text as a model, a command or a report wrote it, and what may stay in it. Out: the text as
+//! it may be published at its destination, or the refusal to publish it. Filtering a filtered text
+//! changes nothing. It does not decide whether anything is published: the policy does.
 
 mod inline;
 mod links;
@@ -37,7 +38,8 @@ pub struct TextRules {
     pub hosts: Vec<String>,
     /// The word commands start with, so that own output never triggers.
     pub prefix: String,
-    /// Hidden lines of our own that stay: exactly these, each on a line of its own. Every other HTML comment goes.
+    /// Hidden lines of our own that stay: exactly these, each on a line of its own. Every other
+    /// HTML comment goes.
     pub markers: Vec<String>,
 }
 
@@ -63,7 +65,9 @@ pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let clean = redactor.redact(&visible::visible(text));
     // What is far beyond the limit need not be read.
     let whole = settle(head_chars(&clean, 2 * BODY_LIMIT_CHARS), rules, redactor);
-    if clean.len() == head_chars(&clean, 2 * BODY_LIMIT_CHARS).len() && width(&whole) <= BODY_LIMIT_CHARS {
+    if clean.len() == head_chars(&clean, 2 * BODY_LIMIT_CHARS).len()
+        && width(&whole) <= BODY_LIMIT_CHARS
+    {
         return whole;
     }
     let total = clean.chars().count();
@@ -82,21 +86,34 @@ pub fn markdown(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 #[must_use]
 pub fn title(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let seen = visible::visible(text);
-    let first = seen.trim().lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let first = seen
+        .trim()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
     let clean = redactor.redact(&first);
     let plain = keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing));
     let kept = head_chars(&plain, TITLE_LIMIT_CHARS);
-    if kept.len() == plain.len() { plain } else { format!("{}\u{2026}", head_chars(&plain, TITLE_LIMIT_CHARS - 1).trim_end()) }
+    if kept.len() == plain.len() {
+        plain
+    } else {
+        format!("{}\u{2026}", head_chars(&plain, TITLE_LIMIT_CHARS - 1).trim_end())
+    }
 }
 
-/// Returns the text as it may stand in a commit: no pings, no closing words, nothing that switches checks off.
+/// Returns the text as it may stand in a commit: no pings, no closing words, nothing that switches
+/// checks off.
 #[must_use]
 pub fn commit_message(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
     let clean = redactor.redact(&visible::visible(text));
     keep_checks_on(&references::plain(&clean, &rules.mentions, rules.closing))
 }
 
-/// Returns the text as it may be kept where only redaction counts: journals, transcripts, uploaded files.
+/// Returns the text as it may be kept where only redaction counts: journals, transcripts, uploaded
+/// files.
 #[must_use]
 pub fn artifact(text: &str, redactor: &Redactor) -> String {
     redactor.redact(text)
@@ -104,7 +121,8 @@ pub fn artifact(text: &str, redactor: &Redactor) -> String {
 
 /// Returns the text as it may be printed to an Actions log: no line is a command to the runner.
 ///
-/// The runner takes `::name::` at the start of a line, after any white space, and `##[name]` anywhere in one:
+/// The runner takes `::name::` at the start of a line, after any white space, and `##[name]`
+/// anywhere in one:
 /// <https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs>.
 #[must_use]
 pub fn log_safe(text: &str, redactor: &Redactor) -> String {
@@ -132,13 +150,24 @@ pub fn patch(text: &str, redactor: &Redactor) -> Result<(), TextRefusal> {
     if redactor.finds_secret(text) { Err(TextRefusal::SecretInPatch) } else { Ok(()) }
 }
 
-/// Checks the name of a branch that is about to be pushed. `prefix` is what all our branches start with, `locum/`.
+/// Checks the name of a branch that is about to be pushed. `prefix` is what all our branches start
+/// with, `locum/`.
 ///
 /// # Errors
-/// When it is no valid name, does not start with the prefix, is the default branch, or holds a secret.
-pub fn branch_name(name: &str, prefix: &str, default_branch: &str, redactor: &Redactor) -> Result<String, TextRefusal> {
+/// When it is no valid name, does not start with the prefix, is the default branch, or holds a
+/// secret.
+pub fn branch_name(
+    name: &str,
+    prefix: &str,
+    default_branch: &str,
+    redactor: &Redactor,
+) -> Result<String, TextRefusal> {
     let refuse = |why| {
-        Err(TextRefusal::Branch { name: head_chars(&redactor.redact(&visible::visible(name)).replace('\n', " "), 80).to_owned(), why })
+        Err(TextRefusal::Branch {
+            name: head_chars(&redactor.redact(&visible::visible(name)).replace('\n', " "), 80)
+                .to_owned(),
+            why,
+        })
     };
     let odd = |letter: char| {
         letter.is_control()
@@ -146,7 +175,25 @@ pub fn branch_name(name: &str, prefix: &str, default_branch: &str, redactor: &Re
             || !letter.is_ascii()
             || matches!(
                 letter,
-                '~' | '^' | ':' | '?' | '*' | '[' | '\\' | '"' | '\'' | '`' | '$' | ';' | '&' | '|' | '<' | '>' | '(' | ')' | '{' | '}'
+                '~' | '^'
+                    | ':'
+                    | '?'
+                    | '*'
+                    | '['
+                    | '\\'
+                    | '"'
+                    | '\''
+                    | '`'
+                    | '$'
+                    | ';'
+                    | '&'
+                    | '|'
+                    | '<'
+                    | '>'
+                    | '('
+                    | ')'
+                    | '{'
+                    | '}'
             )
     };
     if name.is_empty() || name.len() > BRANCH_LIMIT_BYTES {
@@ -161,10 +208,12 @@ pub fn branch_name(name: &str, prefix: &str, default_branch: &str, redactor: &Re
     if name.contains(odd) || name.contains("..") || name.contains("@{") {
         return refuse("it holds characters that branch names may not have");
     }
-    if name
-        .split('/')
-        .any(|part| part.is_empty() || part.starts_with('.') || part.ends_with('.') || part.to_ascii_lowercase().ends_with(".lock"))
-    {
+    if name.split('/').any(|part| {
+        part.is_empty()
+            || part.starts_with('.')
+            || part.ends_with('.')
+            || part.to_ascii_lowercase().ends_with(".lock")
+    }) {
         return refuse("a part of it is empty, starts or ends with a dot, or ends with `.lock`");
     }
     if name.strip_prefix(prefix).is_none_or(str::is_empty) {
@@ -193,10 +242,15 @@ fn settle(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 
 /// Sets words apart that switch checks off: `[skip ci]` and its kin, and the `skip-checks` trailer.
 fn keep_checks_on(text: &str) -> String {
-    let words = Regex::new(r"(?i)\[\s*((?:skip|no)[ _-]+[a-z]+|[a-z]+[ _-]+skip)\s*\]|\*\*\*(no_ci)\*\*\*");
+    let words =
+        Regex::new(r"(?i)\[\s*((?:skip|no)[ _-]+[a-z]+|[a-z]+[ _-]+skip)\s*\]|\*\*\*(no_ci)\*\*\*");
     let trailer = Regex::new(r"(?im)^([ \t]*)(skip-checks|request-checks)([ \t]*:)");
-    let text = words.map_or_else(|_| text.to_owned(), |words| words.replace_all(text, "($1$2)").into_owned());
-    trailer.map_or_else(|_| text.clone(), |trailer| trailer.replace_all(&text, "$1($2)$3").into_owned())
+    let text = words
+        .map_or_else(|_| text.to_owned(), |words| words.replace_all(text, "($1$2)").into_owned());
+    trailer.map_or_else(
+        |_| text.clone(),
+        |trailer| trailer.replace_all(&text, "$1($2)$3").into_owned(),
+    )
 }
 
 /// Characters as the forge counts them: halves of surrogate pairs count too.
@@ -217,7 +271,10 @@ fn head_chars(text: &str, limit: usize) -> &str {
 
 /// Returns the text up to its last whole line, when that line is in its last quarter.
 fn at_line(text: &str) -> &str {
-    text.rfind('\n').filter(|at| *at > text.len() / 4 * 3).and_then(|at| text.get(..at)).unwrap_or(text)
+    text.rfind('\n')
+        .filter(|at| *at > text.len() / 4 * 3)
+        .and_then(|at| text.get(..at))
+        .unwrap_or(text)
 }
 
 #[cfg(test)]

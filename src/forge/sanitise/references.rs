@@ -2,7 +2,8 @@
 
 /// The words that close an issue when a reference follows:
 /// <https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue>.
-const CLOSING: &[&str] = &["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
+const CLOSING: &[&str] =
+    &["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
 /// Stands between a closing word and its reference, so that they are no longer one.
 const APART: &str = "\u{b7} ";
@@ -16,37 +17,55 @@ const REACH_BYTES: usize = 240;
 /// Returns the `@` to write in front of `rest`: itself where it pings nobody or may.
 #[must_use]
 pub(super) fn at_sign(before: Option<char>, rest: &str, may_mention: &[String]) -> char {
-    let pings =
-        rest.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !before.is_some_and(|letter| letter.is_ascii_alphanumeric());
+    let pings = rest.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && !before.is_some_and(|letter| letter.is_ascii_alphanumeric());
     if !pings {
         return '@';
     }
-    let name = rest.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '/').next().unwrap_or_default();
+    let name = rest
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '/')
+        .next()
+        .unwrap_or_default();
     if may_mention.iter().any(|known| known.eq_ignore_ascii_case(name)) { '@' } else { WIDE_AT }
 }
 
-/// Returns true when an issue reference starts here: `#1`, `GH-1`, or the address of an issue or pull request.
+/// Returns true when an issue reference starts here: `#1`, `GH-1`, or the address of an issue or
+/// pull request.
 #[must_use]
 pub(super) fn starts_reference(before: Option<char>, rest: &str) -> bool {
-    let digit = |text: Option<&str>| text.is_some_and(|text| text.starts_with(|letter: char| letter.is_ascii_digit()));
+    let digit = |text: Option<&str>| {
+        text.is_some_and(|text| text.starts_with(|letter: char| letter.is_ascii_digit()))
+    };
     if rest.starts_with('#') {
         return digit(rest.get(1..));
     }
     let fresh = !before.is_some_and(|letter| letter.is_ascii_alphanumeric());
-    fresh && (rest.get(..3).is_some_and(|head| head.eq_ignore_ascii_case("gh-")) && digit(rest.get(3..)) || is_issue_address(rest))
+    fresh
+        && (rest.get(..3).is_some_and(|head| head.eq_ignore_ascii_case("gh-"))
+            && digit(rest.get(3..))
+            || is_issue_address(rest))
 }
 
 /// Returns true for the address of an issue, pull request or discussion.
 #[must_use]
 pub(super) fn is_issue_address(text: &str) -> bool {
-    let scheme =
-        ["https://", "http://"].iter().find(|scheme| text.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme)));
+    let scheme = ["https://", "http://"].iter().find(|scheme| {
+        text.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme))
+    });
     let Some(rest) = scheme.and_then(|scheme| text.get(scheme.len()..)) else { return false };
-    let address =
-        rest.split(|letter: char| letter.is_whitespace() || matches!(letter, '<' | '>' | '"' | ')' | ']')).next().unwrap_or_default();
+    let address = rest
+        .split(|letter: char| {
+            letter.is_whitespace() || matches!(letter, '<' | '>' | '"' | ')' | ']')
+        })
+        .next()
+        .unwrap_or_default();
     let mut parts = address.split('/').skip(3);
-    let kind = parts.next().is_some_and(|kind| matches!(kind, "issues" | "pull" | "pulls" | "discussions"));
-    kind && parts.next().is_some_and(|number| number.starts_with(|letter: char| letter.is_ascii_digit()))
+    let kind = parts
+        .next()
+        .is_some_and(|kind| matches!(kind, "issues" | "pull" | "pulls" | "discussions"));
+    kind && parts
+        .next()
+        .is_some_and(|number| number.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 /// Sets a closing word at the end of `out` apart from the reference that is about to be written.
@@ -59,9 +78,14 @@ pub(super) fn keep_apart(out: &mut String) {
     }
 }
 
-/// Does the same where the reference is the target of a link whose text is already written: `fixes [that](address)`.
+/// Does the same where the reference is the target of a link whose text is already written: `fixes
+/// [that](address)`.
 pub(super) fn keep_link_apart(out: &mut String) {
-    let Some(bracket) = tail(out, out.len()).rfind('[').map(|at| at + out.len() - tail(out, out.len()).len()) else { return };
+    let Some(bracket) =
+        tail(out, out.len()).rfind('[').map(|at| at + out.len() - tail(out, out.len()).len())
+    else {
+        return;
+    };
     if closing_word_ends(tail(out, bracket)) {
         out.insert_str(bracket, APART);
     }
@@ -78,7 +102,10 @@ pub(super) fn plain(text: &str, may_mention: &[String], may_close: bool) -> Stri
             out.push(at_sign(before, rest.get(1..).unwrap_or_default(), may_mention));
             continue;
         }
-        if !may_close && matches!(letter, '#' | 'g' | 'G' | 'h' | 'H') && starts_reference(before, rest) {
+        if !may_close
+            && matches!(letter, '#' | 'g' | 'G' | 'h' | 'H')
+            && starts_reference(before, rest)
+        {
             keep_apart(&mut out);
         }
         out.push(letter);
@@ -87,15 +114,20 @@ pub(super) fn plain(text: &str, may_mention: &[String], may_close: bool) -> Stri
 }
 
 fn tail(text: &str, end: usize) -> &str {
-    let from = (end.saturating_sub(REACH_BYTES)..=end).find(|at| text.is_char_boundary(*at)).unwrap_or(end);
+    let from = (end.saturating_sub(REACH_BYTES)..=end)
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(end);
     text.get(from..end).unwrap_or_default()
 }
 
 /// Returns the length of `owner/name` at the end of the text, or 0.
 fn repository_length(text: &str) -> usize {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let is_part =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let name = text.trim_end_matches(is_part);
-    let Some(owner_end) = name.strip_suffix('/').filter(|_| name.len() < text.len()) else { return 0 };
+    let Some(owner_end) = name.strip_suffix('/').filter(|_| name.len() < text.len()) else {
+        return 0;
+    };
     let before = owner_end.trim_end_matches(is_part);
     if before.len() < owner_end.len() { text.len() - before.len() } else { 0 }
 }
@@ -105,7 +137,8 @@ fn closing_word_ends(text: &str) -> bool {
     let mut text = text;
     loop {
         let trimmed = text.trim_end_matches(|letter: char| {
-            letter.is_whitespace() || matches!(letter, ':' | '*' | '_' | '~' | '(' | '[' | '\\' | '"' | '\'')
+            letter.is_whitespace()
+                || matches!(letter, ':' | '*' | '_' | '~' | '(' | '[' | '\\' | '"' | '\'')
         });
         let trimmed = trimmed.strip_suffix("&nbsp;").unwrap_or(trimmed);
         let trimmed = match trimmed.strip_suffix('>') {
@@ -135,7 +168,9 @@ mod tests {
 
     #[test]
     fn closing_words_are_set_apart_from_their_reference() {
-        for word in ["close", "Closes", "CLOSED", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"] {
+        for word in [
+            "close", "Closes", "CLOSED", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
+        ] {
             check(&format!("{word} #1"), &format!("{word} \u{b7} #1"));
         }
         check("fixed: #1", "fixed: \u{b7} #1");
@@ -144,12 +179,22 @@ mod tests {
         check("fix GH-12", "fix \u{b7} GH-12");
         check("**fixes** #1", "**fixes** \u{b7} #1");
         check("<b>fixes</b> #1", "<b>fixes</b> \u{b7} #1");
-        check("closes https://github.com/acme/app/issues/3", "closes \u{b7} https://github.com/acme/app/issues/3");
+        check(
+            "closes https://github.com/acme/app/issues/3",
+            "closes \u{b7} https://github.com/acme/app/issues/3",
+        );
     }
 
     #[test]
     fn other_words_and_references_stay() {
-        for text in ["see #1", "prefixes #1", "fixes the bug of #1", "fixes 3 tests", "closes https://docs.rs/x", "a fix, see acme/app#3"] {
+        for text in [
+            "see #1",
+            "prefixes #1",
+            "fixes the bug of #1",
+            "fixes 3 tests",
+            "closes https://docs.rs/x",
+            "a fix, see acme/app#3",
+        ] {
             check(text, text);
         }
         assert_eq!(plain("fixes #1", &[], true), "fixes #1");

@@ -1,11 +1,18 @@
 //! What leaves, before and after: each case also filtered twice.
 
-use super::{BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown, patch, title};
+use super::{
+    BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown,
+    patch, title,
+};
 use locum_base::secret::{Redactor, Secret};
 use pretty_assertions::{assert_eq, assert_ne};
 
 fn rules() -> TextRules {
-    TextRules { hosts: vec!["docs.rs".to_owned(), "github.com".to_owned()], prefix: "/locum".to_owned(), ..TextRules::default() }
+    TextRules {
+        hosts: vec!["docs.rs".to_owned(), "github.com".to_owned()],
+        prefix: "/locum".to_owned(),
+        ..TextRules::default()
+    }
 }
 
 fn redactor() -> Redactor {
@@ -30,7 +37,9 @@ fn ordinary_text_survives() {
     keeps("<details><summary>log</summary>\n\nok `@x`\n\n</details>");
     keeps("```js\nimport x from '@scope/pkg'\n```");
     keeps("1. one\n2. two `@x` and ``a ` b``\n   - [x] done\n\n> quoted\n");
-    keeps("see [the docs](https://docs.rs/a?b=1&c=2) and <https://docs.rs/x> and https://docs.rs/@a.");
+    keeps(
+        "see [the docs](https://docs.rs/a?b=1&c=2) and <https://docs.rs/x> and https://docs.rs/@a.",
+    );
     keeps("use `cat x | grep y` at `/etc/hosts`\n\n/etc/hosts is a file");
     keeps("- step\n\n  ```sh\n  echo @x\n  ```\n- next");
     keeps("The commit is 3fce3b5bb0236da2df6d99672afb8a719642eca7, see #12.");
@@ -43,7 +52,10 @@ fn nobody_is_pinged() {
         ("(@octocat)", "(\u{ff20}octocat)"),
         ("> @octocat", "> \u{ff20}octocat"),
         ("`@a` @octocat `@b`", "`@a` \u{ff20}octocat `@b`"),
-        ("&commat;octocat &#64;octocat &#x40;octocat", "\u{ff20}octocat \u{ff20}octocat \u{ff20}octocat"),
+        (
+            "&commat;octocat &#64;octocat &#x40;octocat",
+            "\u{ff20}octocat \u{ff20}octocat \u{ff20}octocat",
+        ),
         ("&#&#54;4;octocat", "\u{ff20}octocat"),
         ("\\@octocat", "\u{ff20}octocat"),
         ("~~~\n@a\n~~~\n@octocat", "~~~\n@a\n~~~\n\u{ff20}octocat"),
@@ -73,13 +85,18 @@ fn code_that_is_not_code_everywhere_does_not_hide_a_ping() {
         let filtered = markdown(text, &rules(), &redactor());
         let outside = [" ", "  ", "   ", "      "]
             .iter()
-            .fold(filtered.replace("```\n@octocat\n", ""), |text, indent| text.replace(&format!("\n{indent}@octocat"), ""));
+            .fold(filtered.replace("```\n@octocat\n", ""), |text, indent| {
+                text.replace(&format!("\n{indent}@octocat"), "")
+            });
         assert!(!outside.contains("@octocat"), "{text:?} -> {filtered:?}");
         assert_eq!(markdown(&filtered, &rules(), &redactor()), filtered, "twice: {text}");
     }
     check("text <!--\n```\n-->\n@x", "text &lt;!--\n```\n-->\n@x\n```");
     check("a ` b\nc ` @x ` d", "a \\` b\nc ` @x ` d");
-    check("- a\n  ```\n@octocat\n  ```\n@octocat", "- a\n  ```\n  @octocat\n  ```\n\u{ff20}octocat");
+    check(
+        "- a\n  ```\n@octocat\n  ```\n@octocat",
+        "- a\n  ```\n  @octocat\n  ```\n\u{ff20}octocat",
+    );
     check("- ```\n@x\n```", "- ```\n  @x\n  ```");
     check("<details>\n```\n@x\n```\n</details>", "<details>\n\n```\n@x\n```\n</details>");
     check("```\n@x", "```\n@x\n```");
@@ -89,8 +106,14 @@ fn code_that_is_not_code_everywhere_does_not_hide_a_ping() {
 fn nothing_is_closed_unless_allowed() {
     check("This CLOSES #12.", "This CLOSES \u{b7} #12.");
     check("fixes &#35;1 and fixes \\#1", "fixes \u{b7} #1 and fixes \u{b7} #1");
-    check("fixes [#1](https://github.com/a/b/issues/1)", "fixes \u{b7} [\u{b7} #1](https://github.com/a/b/issues/1)");
-    check("closes https://github.com/a/b/issues/1", "closes \u{b7} https://github.com/a/b/issues/1");
+    check(
+        "fixes [#1](https://github.com/a/b/issues/1)",
+        "fixes \u{b7} [\u{b7} #1](https://github.com/a/b/issues/1)",
+    );
+    check(
+        "closes https://github.com/a/b/issues/1",
+        "closes \u{b7} https://github.com/a/b/issues/1",
+    );
     check("`fixes #1`", "`fixes #1`");
     let open = TextRules { closing: true, ..rules() };
     assert_eq!(markdown("Closes #1", &open, &redactor()), "Closes #1");
@@ -129,13 +152,19 @@ fn links_lead_to_listed_hosts_only() {
     check("![x]( <https://evil.example/a b> )", "! [x] (link removed)");
     check("![x][r]\n\n[r]: https://evil.example/?d=abc", "! [x][r]\n\n[r]\\: (link removed)");
     check("[x](javascript:alert(1))", "[x] (link removed)");
-    check("[x](//evil.example) <https://evil.example> www.evil.example", "[x] (link removed) (link removed) (link removed)");
+    check(
+        "[x](//evil.example) <https://evil.example> www.evil.example",
+        "[x] (link removed) (link removed) (link removed)",
+    );
     check("[x](https://docs.rs \"title\")", "[x](https://docs.rs)");
     check("[x](\nhttps://evil.example)", "[x]\\(\n(link removed))");
     check("&#104;ttps://evil.example", "(link removed)");
     keeps("`https://evil.example`");
     let any = TextRules { hosts: Vec::new(), ..rules() };
-    assert_eq!(markdown("https://evil.example ![a](b.png)", &any, &redactor()), "https://evil.example ! [a](b.png)");
+    assert_eq!(
+        markdown("https://evil.example ![a](b.png)", &any, &redactor()),
+        "https://evil.example ! [a](b.png)"
+    );
 }
 
 #[test]
@@ -145,28 +174,53 @@ fn own_output_never_triggers() {
     check("> - /merge", "> - \\/merge");
     check("@locum fix", "\u{ff20}locum fix");
     keeps("say `/locum fix` to start");
-    assert_eq!(crate::command::parse(&markdown("/locum fix", &rules(), &redactor()), "/locum"), None);
+    assert_eq!(
+        crate::command::parse(&markdown("/locum fix", &rules(), &redactor()), "/locum"),
+        None
+    );
 }
 
 #[test]
 fn secrets_go_also_from_code_and_from_joined_parts() {
     check("```\ncorrect-horse-battery-staple-42\n```", "```\n***\n```");
     check("correct-horse-<!-- x -->battery-staple-42", "correct-horse- ***");
-    check("[a](https://docs.rs/?d=correct%2Dhorse-battery-staple-42)", "[a](https://docs.rs/?d=***)");
+    check(
+        "[a](https://docs.rs/?d=correct%2Dhorse-battery-staple-42)",
+        "[a](https://docs.rs/?d=***)",
+    );
 }
 
 #[test]
 fn long_text_is_cut_and_left_whole() {
     let (rules, redactor) = (rules(), redactor());
-    for piece in ["\u{1f600}", "line of text @x\n", "<a", "`", "[", "](", "&#64;", "fixes #1 ", "<!--", "> ", "| a `b` | c\n|---|---|\n"] {
+    for piece in [
+        "\u{1f600}",
+        "line of text @x\n",
+        "<a",
+        "`",
+        "[",
+        "](",
+        "&#64;",
+        "fixes #1 ",
+        "<!--",
+        "> ",
+        "| a `b` | c\n|---|---|\n",
+    ] {
         let text = piece.repeat(300_000 / piece.len());
         let filtered = markdown(&text, &rules, &redactor);
-        assert!(filtered.chars().map(char::len_utf16).sum::<usize>() <= BODY_LIMIT_CHARS, "{piece}");
+        assert!(
+            filtered.chars().map(char::len_utf16).sum::<usize>() <= BODY_LIMIT_CHARS,
+            "{piece}"
+        );
         assert_eq!(markdown(&filtered, &rules, &redactor), filtered, "twice: {piece}");
     }
     let code = format!("<details>\n\n```diff\n{}\n```\n\n</details>\n", "+ @x\n".repeat(30_000));
     let filtered = markdown(&code, &rules, &redactor);
-    assert!(filtered.contains("\n```\n\n</details>\n\n*Cut here"), "{}", &filtered[filtered.len() - 200..]);
+    assert!(
+        filtered.contains("\n```\n\n</details>\n\n*Cut here"),
+        "{}",
+        &filtered[filtered.len() - 200..]
+    );
 }
 
 #[test]
@@ -234,14 +288,19 @@ fn filtering_twice_changes_nothing() {
     for round in 0..3000 {
         let mut text = String::new();
         for _ in 0..(round % 30) + 1 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             text.push_str(PIECES[(seed >> 33) as usize % PIECES.len()]);
         }
         let filtered = markdown(&text, &rules, &redactor);
         assert_eq!(markdown(&filtered, &rules, &redactor), filtered, "round {round}: {text:?}");
         for absent in ["<!--", "<script", "<img", "battery-staple-42", "\u{200b}", "]:"] {
             let plain = !filtered.contains('`') && !filtered.contains("~~~");
-            assert!(!plain || !filtered.contains(absent), "round {round}: {text:?} -> {filtered:?}");
+            assert!(
+                !plain || !filtered.contains(absent),
+                "round {round}: {text:?} -> {filtered:?}"
+            );
         }
     }
 }
@@ -249,15 +308,23 @@ fn filtering_twice_changes_nothing() {
 #[test]
 fn commits_and_titles_ping_close_and_skip_nothing() {
     let commit = |text: &str| commit_message(text, &rules(), &redactor());
-    assert_eq!(commit("feat: x\n\nFixes #1\n@octocat"), "feat: x\n\nFixes \u{b7} #1\n\u{ff20}octocat");
-    for word in ["skip ci", "ci skip", "no ci", "skip actions", "actions skip", "Skip CI", "skip-ci"] {
+    assert_eq!(
+        commit("feat: x\n\nFixes #1\n@octocat"),
+        "feat: x\n\nFixes \u{b7} #1\n\u{ff20}octocat"
+    );
+    for word in
+        ["skip ci", "ci skip", "no ci", "skip actions", "actions skip", "Skip CI", "skip-ci"]
+    {
         assert_eq!(commit(&format!("x [{word}]")), format!("x ({word})"));
     }
     assert_eq!(commit("x\n\nskip-checks: true"), "x\n\n(skip-checks): true");
     assert_eq!(commit("see [docs] and a[skip]"), "see [docs] and a[skip]");
     assert_eq!(title("fix: x\n\nInjected-By: y", &rules(), &redactor()), "fix: x");
     assert_eq!(title(&"a".repeat(300), &rules(), &redactor()).chars().count(), 256);
-    assert_eq!(title("Fixes #1 for @octocat [skip ci]", &rules(), &redactor()), "Fixes \u{b7} #1 for \u{ff20}octocat (skip ci)");
+    assert_eq!(
+        title("Fixes #1 for @octocat [skip ci]", &rules(), &redactor()),
+        "Fixes \u{b7} #1 for \u{ff20}octocat (skip ci)"
+    );
 }
 
 #[test]
@@ -292,7 +359,10 @@ fn branches_are_ours_or_refused() {
 
 #[test]
 fn a_patch_with_a_secret_is_refused() {
-    assert_eq!(patch("+token=correct-horse-battery-staple-42", &redactor()), Err(TextRefusal::SecretInPatch));
+    assert_eq!(
+        patch("+token=correct-horse-battery-staple-42", &redactor()),
+        Err(TextRefusal::SecretInPatch)
+    );
     assert_eq!(patch("+token=env.TOKEN", &redactor()), Ok(()));
 }
 
@@ -314,7 +384,9 @@ fn an_attack_by_text_does_not_leave() {
     let (strict, secret) = (rules(), "correct-horse-battery-staple-42");
     let known = TextRules { mentions: vec!["octocat".to_owned()], ..rules() };
     let closing = TextRules { closing: true, ..rules() };
-    for (text, sign, lax) in [("thanks @octocat", "@octocat", &known), ("fixes #7", "fixes #7", &closing)] {
+    for (text, sign, lax) in
+        [("thanks @octocat", "@octocat", &known), ("fixes #7", "fixes #7", &closing)]
+    {
         assert!(!markdown(text, &strict, &redactor()).contains(sign), "{text}");
         assert_eq!(markdown(text, lax, &redactor()), text);
     }

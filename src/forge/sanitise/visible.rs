@@ -1,4 +1,5 @@
-//! Text as it is seen: line ends made one, terminal colours, control and invisible characters left out.
+//! Text as it is seen: line ends made one, terminal colours, control and invisible characters left
+//! out.
 
 use locum_base::secret::view::{escape_length, is_invisible};
 
@@ -34,7 +35,10 @@ mod tests {
 
     #[test]
     fn leaves_out_what_nobody_sees() {
-        assert_eq!(visible("a\u{202e}b\u{ad}c\u{200b}d\u{e0041}e\u{1b}[31mf\u{1b}[0m\u{7}g"), "abcdefg");
+        assert_eq!(
+            visible("a\u{202e}b\u{ad}c\u{200b}d\u{e0041}e\u{1b}[31mf\u{1b}[0m\u{7}g"),
+            "abcdefg"
+        );
         assert_eq!(visible("a\r\nb\rc\u{2028}d\te"), "a\nb\nc\nd\te");
         assert_eq!(visible("größer 日本 ❤\u{fe0f}\u{fe0f}"), "größer 日本 ❤\u{fe0f}");
         assert_eq!(visible("\u{1b}\u{1b}[0m[0m"), "[0m");

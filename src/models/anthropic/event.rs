@@ -1,6 +1,7 @@
 //! The JSON of a Messages answer, as loosely typed as servers write it.
 //!
-//! In: the JSON of one event, or of a whole message. Out: its parts and plain readings of them. How events become a reply is `reply`'s part.
+//! In: the JSON of one event, or of a whole message. Out: its parts and plain readings of them. How
+//! events become a reply is `reply`'s part.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,7 +27,8 @@ pub(crate) struct Event {
     pub(crate) stop_reason: Option<String>,
 }
 
-/// What the counts of a reply add up to: later ones replace earlier ones, kind by kind, as the end counts what the beginning could not.
+/// What the counts of a reply add up to: later ones replace earlier ones, kind by kind, as the end
+/// counts what the beginning could not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     plain_input: u64,
@@ -39,7 +41,9 @@ pub(crate) struct Counts {
 impl Counts {
     /// Takes a count in and returns the sum.
     pub(crate) fn take(&mut self, usage: &Value) -> Usage {
-        let newer = |known: u64, path: &[&str]| Some(count_at(usage, path)).filter(|count| *count > 0).unwrap_or(known);
+        let newer = |known: u64, path: &[&str]| {
+            Some(count_at(usage, path)).filter(|count| *count > 0).unwrap_or(known)
+        };
         self.plain_input = newer(self.plain_input, &["input_tokens"]);
         self.cached_read = newer(self.cached_read, &["cache_read_input_tokens"]);
         self.cached_write = newer(self.cached_write, &["cache_creation_input_tokens"]);
@@ -47,7 +51,10 @@ impl Counts {
         self.reasoning = newer(self.reasoning, &["output_tokens_details", "thinking_tokens"]);
         Usage {
             // What was cached is not in the provider's own count of the input.
-            input: self.plain_input.saturating_add(self.cached_read).saturating_add(self.cached_write),
+            input: self
+                .plain_input
+                .saturating_add(self.cached_read)
+                .saturating_add(self.cached_write),
             output: self.output,
             cached_read: self.cached_read,
             cached_write: self.cached_write,

@@ -1,7 +1,7 @@
 //! Anthropic Messages.
 //!
-//! In: a chosen model. Out: a model that speaks this protocol. Which kind of thinking a model takes, and which fields a server refuses, is
-//! guessed from its name and learned from its words.
+//! In: a chosen model. Out: a model that speaks this protocol. Which kind of thinking a model
+//! takes, and which fields a server refuses, is guessed from its name and learned from its words.
 
 mod event;
 mod reply;
@@ -17,18 +17,25 @@ use locum_base::image::ImageKind;
 
 /// Anthropic's own host, whose extras other servers may not know.
 const OWN_HOST: &str = "api.anthropic.com";
-/// Most tokens of one reply where the profile does not say: the window is shared by what is read and what is written.
+/// Most tokens of one reply where the profile does not say: the window is shared by what is read
+/// and what is written.
 const OUTPUT_LIMIT_TOKENS: u32 = 32_000;
 /// What the server says when fields or blocks are not to its liking.
 const REFUSED: &[(&[&str], Dialect)] = &[
-    (&["block_binding", "thinking.display", "thinking.adaptive.display", "anthropic-beta"], Fields::BARE_THINKING),
+    (
+        &["block_binding", "thinking.display", "thinking.adaptive.display", "anthropic-beta"],
+        Fields::BARE_THINKING,
+    ),
     (&["signature", "expected `thinking`", "thinking block", "cannot be modified"], Fields::PLAIN),
     (&["cache_control"], Fields::UNCACHED),
     (&["eager_input_streaming"], Fields::LATE_INPUT),
     (&["temperature"], Fields::NO_TEMPERATURE),
     // Whatever is wrong with an image: without it the conversation can go on.
     (&["image"], Fields::NO_IMAGES),
-    (&["adaptive", "thinking.type", "budget_tokens", "output_config", "effort", "thinking"], Fields::OTHER_THINKING),
+    (
+        &["adaptive", "thinking.type", "budget_tokens", "output_config", "effort", "thinking"],
+        Fields::OTHER_THINKING,
+    ),
 ];
 
 /// The bits of the dialect.
@@ -78,7 +85,10 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
         model: chosen.profile.model.clone(),
         by: wire::identity(chosen, &url),
         temperature: chosen.profile.temperature,
-        max_output_tokens: chosen.profile.max_output_tokens.unwrap_or(chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS)),
+        max_output_tokens: chosen
+            .profile
+            .max_output_tokens
+            .unwrap_or(chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS)),
         effort: chosen.profile.reasoning_effort,
         sees_images: chosen.limits.images,
     };
@@ -94,12 +104,19 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
 impl Protocol for Messages {
     type Reading = MessagesReply;
 
-    fn body(&self, request: &ModelRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, serde_json::Error> {
+    fn body(
+        &self,
+        request: &ModelRequest<'_>,
+        dialect: Dialect,
+    ) -> Result<Vec<u8>, serde_json::Error> {
         let has = |bit: Dialect| dialect & bit != 0;
         let wishes = Wishes {
             model: &self.model,
             by: &self.by,
-            temperature: request.temperature.or(self.temperature).filter(|_| !has(Fields::NO_TEMPERATURE)),
+            temperature: request
+                .temperature
+                .or(self.temperature)
+                .filter(|_| !has(Fields::NO_TEMPERATURE)),
             max_output_tokens: request.max_output_tokens.unwrap_or(self.max_output_tokens),
             thinks: self.thinks(dialect),
             bound: self.is_bound(dialect),
@@ -113,7 +130,11 @@ impl Protocol for Messages {
     }
 
     fn headers(&self, dialect: Dialect) -> &'static [(&'static str, &'static str)] {
-        if self.is_bound(dialect) { &[("anthropic-beta", "thinking-binding-controls-2026-08-01")] } else { &[] }
+        if self.is_bound(dialect) {
+            &[("anthropic-beta", "thinking-binding-controls-2026-08-01")]
+        } else {
+            &[]
+        }
     }
 
     fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
@@ -121,9 +142,12 @@ impl Protocol for Messages {
             return None;
         }
         let lower = words.to_ascii_lowercase();
-        let (_, bit) = REFUSED.iter().find(|(phrases, _)| phrases.iter().any(|phrase| lower.contains(phrase)))?;
+        let (_, bit) = REFUSED
+            .iter()
+            .find(|(phrases, _)| phrases.iter().any(|phrase| lower.contains(phrase)))?;
         // A model that refuses both kinds of thinking does none.
-        let bit = if *bit == Fields::OTHER_THINKING && dialect & bit != 0 { Fields::PLAIN } else { *bit };
+        let bit =
+            if *bit == Fields::OTHER_THINKING && dialect & bit != 0 { Fields::PLAIN } else { *bit };
         (dialect & bit == 0).then_some(dialect | bit)
     }
 }
@@ -131,14 +155,18 @@ impl Protocol for Messages {
 impl Messages {
     /// Returns what the model is told about thinking.
     fn thinks(&self, dialect: Dialect) -> Thinks {
-        let (by_name, other) = (thinks_adaptively(&self.model), dialect & Fields::OTHER_THINKING != 0);
+        let (by_name, other) =
+            (thinks_adaptively(&self.model), dialect & Fields::OTHER_THINKING != 0);
         match self.effort {
             _ if dialect & Fields::PLAIN != 0 => Thinks::Unsaid,
-            // It thinks whether it is told so or not, and has to be told what becomes of its thoughts.
+            // It thinks whether it is told so or not, and has to be told what becomes of its
+            // thoughts.
             None if always_thinks(&self.model) && !other => Thinks::Adaptive(None),
             None => Thinks::Unsaid,
             // A model that cannot but think is told to think little.
-            Some(Effort::None) if by_name && (other || always_thinks(&self.model)) => Thinks::Adaptive(Some(Effort::None)),
+            Some(Effort::None) if by_name && (other || always_thinks(&self.model)) => {
+                Thinks::Adaptive(Some(Effort::None))
+            }
             Some(Effort::None) => {
                 if by_name {
                     Thinks::Off
@@ -151,19 +179,22 @@ impl Messages {
         }
     }
 
-    /// Returns true where thoughts count only as long as nothing before them has changed, and may be dropped else.
+    /// Returns true where thoughts count only as long as nothing before them has changed, and may
+    /// be dropped else.
     fn is_bound(&self, dialect: Dialect) -> bool {
         always_thinks(&self.model) && dialect & (Fields::BARE_THINKING | Fields::PLAIN) == 0
     }
 }
 
-/// Returns true for models that decide themselves how long to think, told how hard; older ones, and other makers', are told how many tokens.
+/// Returns true for models that decide themselves how long to think, told how hard; older ones, and
+/// other makers', are told how many tokens.
 fn thinks_adaptively(model: &str) -> bool {
     version(model).is_some_and(|version| version >= (4, 6))
 }
 
-/// Returns true for models that cannot be told not to think, and whose thoughts are bound to what stood before them (Claude API, "What's new
-/// in Claude Opus 5.5", 2026-09; the same of Fable 5.1 and Sonnet 5.5).
+/// Returns true for models that cannot be told not to think, and whose thoughts are bound to what
+/// stood before them (Claude API, "What's new in Claude Opus 5.5", 2026-09; the same of Fable 5.1
+/// and Sonnet 5.5).
 fn always_thinks(model: &str) -> bool {
     version(model).is_some_and(|version| version > (5, 0))
 }
@@ -171,7 +202,10 @@ fn always_thinks(model: &str) -> bool {
 /// Returns the version in the name of one of Anthropic's models; the highest where it names none.
 fn version(model: &str) -> Option<(u32, u32)> {
     let (_, name) = model.rsplit_once("claude-")?;
-    let mut numbers = name.split(['-', '.', '@', ':']).skip_while(|part| part.parse::<u32>().is_err()).map(|part| part.parse::<u32>().ok());
+    let mut numbers = name
+        .split(['-', '.', '@', ':'])
+        .skip_while(|part| part.parse::<u32>().is_err())
+        .map(|part| part.parse::<u32>().ok());
     let Some(major) = numbers.next().flatten() else { return Some((u32::MAX, 0)) };
     Some((major, numbers.next().flatten().filter(|minor| *minor < 100).unwrap_or(0)))
 }
@@ -185,7 +219,14 @@ mod tests {
     use crate::wire::Protocol;
 
     fn messages(model: &str, effort: Option<Effort>) -> Messages {
-        Messages { model: model.into(), by: String::new(), temperature: Some(0.5), max_output_tokens: 9, effort, sees_images: true }
+        Messages {
+            model: model.into(),
+            by: String::new(),
+            temperature: Some(0.5),
+            max_output_tokens: 9,
+            effort,
+            sees_images: true,
+        }
     }
 
     #[test]
@@ -203,7 +244,11 @@ mod tests {
             ("claude-next", true, true),
             ("deepseek-chat", false, false),
         ] {
-            assert_eq!((thinks_adaptively(model), always_thinks(model)), (adaptive, always), "{model}");
+            assert_eq!(
+                (thinks_adaptively(model), always_thinks(model)),
+                (adaptive, always),
+                "{model}"
+            );
         }
     }
 
@@ -222,7 +267,11 @@ mod tests {
             ("claude-opus-4-5", Some(Effort::Low), 0, Thinks::Budget(Effort::Low)),
             ("claude-opus-4-5", Some(Effort::Low), refused, Thinks::Adaptive(Some(Effort::Low))),
         ] {
-            assert_eq!(messages(model, effort).thinks(dialect), thinks, "{model} {effort:?} {dialect}");
+            assert_eq!(
+                messages(model, effort).thinks(dialect),
+                thinks,
+                "{model} {effort:?} {dialect}"
+            );
         }
     }
 
@@ -230,29 +279,82 @@ mod tests {
     fn bound_thoughts_may_be_dropped_only_where_models_bind_them() {
         let beta = |model: &str, dialect: Dialect| messages(model, None).headers(dialect).len();
         assert_eq!((beta("claude-opus-5-5", 0), beta("claude-opus-5", 0)), (1, 0));
-        assert_eq!((beta("claude-opus-5-5", Fields::BARE_THINKING), beta("claude-opus-5-5", Fields::PLAIN)), (0, 0));
+        assert_eq!(
+            (
+                beta("claude-opus-5-5", Fields::BARE_THINKING),
+                beta("claude-opus-5-5", Fields::PLAIN)
+            ),
+            (0, 0)
+        );
     }
 
     #[test]
     fn learns_from_refusals_what_to_leave_out() {
         let messages = messages("claude-opus-5", Some(Effort::High));
         for (dialect, status, words, learned) in [
-            (0, 400, "messages.1.content.0: Invalid `signature` in `thinking` block", Some(Fields::PLAIN)),
-            (0, 400, "messages.3.content.0: the thinking block's prefix binding does not match this request", Some(Fields::PLAIN)),
-            (0, 400, "thinking.adaptive.block_binding: Extra inputs are not permitted", Some(Fields::BARE_THINKING)),
             (
                 0,
                 400,
-                "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the `anthropic-beta` header",
+                "messages.1.content.0: Invalid `signature` in `thinking` block",
+                Some(Fields::PLAIN),
+            ),
+            (
+                0,
+                400,
+                "messages.3.content.0: the thinking block's prefix binding does not match this \
+                 request",
+                Some(Fields::PLAIN),
+            ),
+            (
+                0,
+                400,
+                "thinking.adaptive.block_binding: Extra inputs are not permitted",
                 Some(Fields::BARE_THINKING),
             ),
-            (0, 400, "\"thinking.type.disabled\" is not supported for this model.", Some(Fields::OTHER_THINKING)),
-            (0, 400, "system.0.cache_control: Extra inputs are not permitted", Some(Fields::UNCACHED)),
-            (0, 400, "tools.0.custom.eager_input_streaming: Extra inputs are not permitted", Some(Fields::LATE_INPUT)),
+            (
+                0,
+                400,
+                "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the \
+                 `anthropic-beta` header",
+                Some(Fields::BARE_THINKING),
+            ),
+            (
+                0,
+                400,
+                "\"thinking.type.disabled\" is not supported for this model.",
+                Some(Fields::OTHER_THINKING),
+            ),
+            (
+                0,
+                400,
+                "system.0.cache_control: Extra inputs are not permitted",
+                Some(Fields::UNCACHED),
+            ),
+            (
+                0,
+                400,
+                "tools.0.custom.eager_input_streaming: Extra inputs are not permitted",
+                Some(Fields::LATE_INPUT),
+            ),
             (0, 400, "`temperature` is deprecated for this model", Some(Fields::NO_TEMPERATURE)),
-            (0, 400, "adaptive thinking is not supported on this model", Some(Fields::OTHER_THINKING)),
-            (Fields::OTHER_THINKING, 400, "thinking is not supported", Some(Fields::OTHER_THINKING | Fields::PLAIN)),
-            (0, 400, "messages.2.content.0.tool_result: Could not process image", Some(Fields::NO_IMAGES)),
+            (
+                0,
+                400,
+                "adaptive thinking is not supported on this model",
+                Some(Fields::OTHER_THINKING),
+            ),
+            (
+                Fields::OTHER_THINKING,
+                400,
+                "thinking is not supported",
+                Some(Fields::OTHER_THINKING | Fields::PLAIN),
+            ),
+            (
+                0,
+                400,
+                "messages.2.content.0.tool_result: Could not process image",
+                Some(Fields::NO_IMAGES),
+            ),
             (Fields::PLAIN, 400, "Invalid `signature` in `thinking` block", None),
             (0, 400, "prompt is too long: 9 tokens > 8 maximum", None),
             (0, 429, "thinking too much", None),

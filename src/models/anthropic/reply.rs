@@ -1,7 +1,8 @@
 //! What the events of a Messages answer say.
 //!
-//! In: events in the order they came, odd ones too: a block that was never begun, a call whose arguments came whole with its beginning, a
-//! count that only comes at the end. Out: words, reasoning, calls, counts, why the model stopped, and the blocks of thinking to be returned.
+//! In: events in the order they came, odd ones too: a block that was never begun, a call whose
+//! arguments came whole with its beginning, a count that only comes at the end. Out: words,
+//! reasoning, calls, counts, why the model stopped, and the blocks of thinking to be returned.
 
 use std::collections::BTreeMap;
 
@@ -44,9 +45,17 @@ enum Block {
 impl Reading for MessagesReply {
     type Piece = Event;
 
-    fn take(&mut self, event: Event, raw: &[u8], _form: Form, said: &mut Said) -> Result<Taken, Broken> {
+    fn take(
+        &mut self,
+        event: Event,
+        raw: &[u8],
+        _form: Form,
+        said: &mut Said,
+    ) -> Result<Taken, Broken> {
         if event.kind == "error" || event.error.as_ref().is_some_and(|error| !error.is_null()) {
-            return Err(Broken::Reported(event.error.unwrap_or_else(|| serde_json::from_slice(raw).unwrap_or_default())));
+            return Err(Broken::Reported(
+                event.error.unwrap_or_else(|| serde_json::from_slice(raw).unwrap_or_default()),
+            ));
         }
         match event.kind.as_str() {
             "message_start" => {
@@ -67,7 +76,11 @@ impl Reading for MessagesReply {
             }
             "message_delta" => {
                 self.count(event.usage.as_ref(), said);
-                let reason = event.delta.as_ref().and_then(|delta| delta.get("stop_reason")).and_then(Value::as_str);
+                let reason = event
+                    .delta
+                    .as_ref()
+                    .and_then(|delta| delta.get("stop_reason"))
+                    .and_then(Value::as_str);
                 self.finish(reason, said);
             }
             "message_stop" => {
@@ -75,7 +88,14 @@ impl Reading for MessagesReply {
                 said.done();
             }
             "message" => {
-                for (index, block) in event.content.as_ref().and_then(Value::as_array).into_iter().flatten().enumerate() {
+                for (index, block) in event
+                    .content
+                    .as_ref()
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten()
+                    .enumerate()
+                {
                     let index = self.index(u64::try_from(index).ok());
                     self.begin(index, block.as_object().cloned().unwrap_or_default(), said);
                 }
@@ -92,13 +112,16 @@ impl Reading for MessagesReply {
     fn parts(&mut self) -> Vec<KeptPart> {
         let is_cut = self.is_cut;
         let last = self.blocks.keys().next_back().copied();
-        let parts = std::mem::take(&mut self.blocks).into_iter().filter_map(|(index, block)| match block {
-            Block::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
-            Block::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
-            // Half a thought has no signature and would be refused.
-            Block::Thinking(block) => (!is_cut || last != Some(index)).then_some(KeptPart::Own(Value::Object(block))),
-            Block::Own(block) => Some(KeptPart::Own(Value::Object(block))),
-        });
+        let parts =
+            std::mem::take(&mut self.blocks).into_iter().filter_map(|(index, block)| match block {
+                Block::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
+                Block::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
+                // Half a thought has no signature and would be refused.
+                Block::Thinking(block) => {
+                    (!is_cut || last != Some(index)).then_some(KeptPart::Own(Value::Object(block)))
+                }
+                Block::Own(block) => Some(KeptPart::Own(Value::Object(block))),
+            });
         parts.collect()
     }
 }
@@ -128,7 +151,12 @@ impl MessagesReply {
             }
             "tool_use" => {
                 let whole = read_arguments(block.get("input"));
-                self.call(read_text(block.get("id")), read_text(block.get("name")), Some(whole).filter(|whole| whole.len() > 2), said)
+                self.call(
+                    read_text(block.get("id")),
+                    read_text(block.get("name")),
+                    Some(whole).filter(|whole| whole.len() > 2),
+                    said,
+                )
             }
             "thinking" => {
                 said.reasoning(&read_text(block.get("thinking")).unwrap_or_default());
@@ -139,7 +167,13 @@ impl MessagesReply {
         self.blocks.insert(index, begun);
     }
 
-    fn call(&mut self, id: Option<String>, name: Option<String>, whole: Option<String>, said: &mut Said) -> Block {
+    fn call(
+        &mut self,
+        id: Option<String>,
+        name: Option<String>,
+        whole: Option<String>,
+        said: &mut Said,
+    ) -> Block {
         let index = self.calls;
         self.calls += 1;
         said.call(index, id, name, String::new());
@@ -154,9 +188,10 @@ impl MessagesReply {
             let begun = match kind {
                 "text_delta" => Block::Text { bytes: 0 },
                 "input_json_delta" => self.call(None, None, None, said),
-                "thinking_delta" | "signature_delta" => {
-                    Block::Thinking(Map::from_iter([("type".to_owned(), "thinking".into()), ("thinking".to_owned(), "".into())]))
-                }
+                "thinking_delta" | "signature_delta" => Block::Thinking(Map::from_iter([
+                    ("type".to_owned(), "thinking".into()),
+                    ("thinking".to_owned(), "".into()),
+                ])),
                 _ => return,
             };
             self.blocks.insert(index, begun);
@@ -179,7 +214,9 @@ impl MessagesReply {
                 append(block, "thinking", &text);
                 said.reasoning(&text);
             }
-            ("signature_delta", Some(Block::Thinking(block))) => append(block, "signature", &text("signature")),
+            ("signature_delta", Some(Block::Thinking(block))) => {
+                append(block, "signature", &text("signature"))
+            }
             _ => {}
         }
     }
@@ -240,7 +277,9 @@ mod tests {
     const STOP: &str = r#"{"type":"message_stop"}"#;
 
     fn ends(reason: &str) -> String {
-        format!(r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}","stop_sequence":null}},"usage":{{"output_tokens":20}}}}"#)
+        format!(
+            r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}","stop_sequence":null}},"usage":{{"output_tokens":20}}}}"#
+        )
     }
 
     #[test]
@@ -276,7 +315,13 @@ mod tests {
                 words: "so ü".into(),
                 reasoning: "hm".into(),
                 calls: vec![r#"toolu_1 read_file {"path":"a"}"#.into(), "toolu_2 todo ".into()],
-                usage: Some(Usage { input: 960, output: 20, cached_read: 900, cached_write: 50, reasoning: 0 }),
+                usage: Some(Usage {
+                    input: 960,
+                    output: 20,
+                    cached_read: 900,
+                    cached_write: 50,
+                    reasoning: 0
+                }),
                 kept: vec![
                     own(json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })),
                     own(json!({ "type": "redacted_thinking", "data": "b3BhcXVl" })),
@@ -291,22 +336,47 @@ mod tests {
 
     #[test]
     fn reads_events_however_odd() {
-        let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        let text =
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
         for frames in [
             vec![text, STOP],
             vec![START, text, STOP],
-            vec![r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#, &ends("end_turn")],
-            vec![text, r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#, STOP],
-            vec![r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}"#, &ends("stop_sequence")],
-            vec![text, r#"{"type":"from_the_future","index":7}"#, r#"{"type":"message_delta","delta":{}}"#, STOP],
-            vec![r#"{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#],
+            vec![
+                r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}"#,
+                &ends("end_turn"),
+            ],
+            vec![
+                text,
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+                STOP,
+            ],
+            vec![
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"a"}}"#,
+                &ends("stop_sequence"),
+            ],
+            vec![
+                text,
+                r#"{"type":"from_the_future","index":7}"#,
+                r#"{"type":"message_delta","delta":{}}"#,
+                STOP,
+            ],
+            vec![
+                r#"{"type":"message","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#,
+            ],
         ] {
             let reply = told(&frames);
-            assert_eq!((reply.words.as_str(), reply.stop, reply.kept), ("a", StopReason::End, vec![]), "{frames:?}");
+            assert_eq!(
+                (reply.words.as_str(), reply.stop, reply.kept),
+                ("a", StopReason::End, vec![]),
+                "{frames:?}"
+            );
         }
         let plain = r#"{"type":"message","role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}"#;
         let reply = testing::told::<MessagesReply>(plain).unwrap();
-        assert_eq!((reply.calls, reply.usage.map(|usage| usage.input)), (vec![r#"t f {"a":1}"#.to_owned()], Some(3)));
+        assert_eq!(
+            (reply.calls, reply.usage.map(|usage| usage.input)),
+            (vec![r#"t f {"a":1}"#.to_owned()], Some(3))
+        );
     }
 
     #[test]
@@ -317,7 +387,9 @@ mod tests {
             )
         };
         let piece = |piece: &str| {
-            format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":{piece}}}}}"#)
+            format!(
+                r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"input_json_delta","partial_json":{piece}}}}}"#
+            )
         };
         for (frames, call) in [
             (vec![begun(r#"{"a":1}"#)], r#"t f {"a":1}"#),
@@ -328,7 +400,8 @@ mod tests {
             (vec![piece(r#""{}""#)], "  {}"),
         ] {
             let stop = ends("tool_use");
-            let frames: Vec<&str> = frames.iter().map(String::as_str).chain([stop.as_str(), STOP]).collect();
+            let frames: Vec<&str> =
+                frames.iter().map(String::as_str).chain([stop.as_str(), STOP]).collect();
             assert_eq!(told(&frames).calls, [call], "{frames:?}");
         }
     }
@@ -346,7 +419,8 @@ mod tests {
 
     #[test]
     fn says_why_it_stopped() {
-        let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        let text =
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
         for (reason, stop) in [
             ("end_turn", StopReason::End),
             ("pause_turn", StopReason::End),
@@ -360,12 +434,16 @@ mod tests {
 
     #[test]
     fn tells_a_broken_answer_from_a_whole_one() {
-        let text = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
+        let text =
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
         assert!(matches!(broken(&[START, text]), Broken::Cut(_)));
         assert!(matches!(broken(&[r#"{"type":"ping"}"#]), Broken::Garbled(_)));
         assert!(matches!(broken(&[r#"{"type":"message_start","message":["#]), Broken::Garbled(_)));
-        let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-        let Broken::Reported(fault) = broken(&[START, text, overloaded]) else { panic!("an error inside") };
+        let overloaded =
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+        let Broken::Reported(fault) = broken(&[START, text, overloaded]) else {
+            panic!("an error inside")
+        };
         assert_eq!(fault["type"], "overloaded_error");
         assert_eq!(told(&[START, text, &ends("end_turn"), "{ junk"][..3]).words, "a");
     }
@@ -374,7 +452,9 @@ mod tests {
     fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
         let start = |index: u64, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
         let piece = |index: u64, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
-        let arguments = |index: u64, part: &str| piece(index, json!({ "type": "input_json_delta", "partial_json": part }));
+        let arguments = |index: u64, part: &str| {
+            piece(index, json!({ "type": "input_json_delta", "partial_json": part }))
+        };
         let stop = |index: u64| json!({ "type": "content_block_stop", "index": index });
         mangled::check_stream::<MessagesReply>(&[
             json!({ "type": "message_start", "message": { "id": "msg_1", "role": "assistant", "content": [], "usage": { "input_tokens": 10, "output_tokens": 1 } } }),
@@ -388,7 +468,10 @@ mod tests {
             start(2, json!({ "type": "text", "text": "" })),
             piece(2, json!({ "type": "text_delta", "text": "so ü" })),
             stop(2),
-            start(3, json!({ "type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {} })),
+            start(
+                3,
+                json!({ "type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {} }),
+            ),
             arguments(3, "{\"path\""),
             arguments(3, ":\"😀\"}"),
             stop(3),

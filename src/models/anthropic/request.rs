@@ -1,8 +1,9 @@
 //! The body of a Messages request.
 //!
-//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last. The
-//! cache is told three places to remember: the end of the system prompt, which covers the tools, and the ends of the last two things the
-//! model was told, so that what the request before wrote is what this one reads. It sends nothing.
+//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in
+//! one order with the conversation last. The cache is told three places to remember: the end of the
+//! system prompt, which covers the tools, and the ends of the last two things the model was told,
+//! so that what the request before wrote is what this one reads. It sends nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -36,7 +37,8 @@ pub(super) struct Wishes<'a> {
     pub(super) max_output_tokens: u32,
     /// What the model is told about thinking.
     pub(super) thinks: Thinks,
-    /// Lets thoughts be dropped that no longer fit what stands before them: a mode or a summary has taken its place.
+    /// Lets thoughts be dropped that no longer fit what stands before them: a mode or a summary has
+    /// taken its place.
     pub(super) bound: bool,
     /// Asks for thoughts in words; newer models keep them to themselves else.
     pub(super) shows_thinking: bool,
@@ -67,21 +69,31 @@ pub(super) enum Thinks {
 ///
 /// # Errors
 /// When a tool's schema cannot be written as JSON.
-pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) fn render_body(
+    request: &ModelRequest<'_>,
+    wishes: Wishes<'_>,
+) -> Result<Vec<u8>, serde_json::Error> {
     let mark = wishes.cached.then_some(CacheControl { kind: "ephemeral" });
     let messages = wire_messages(request.messages, wishes, mark);
-    let thinking = thinking(wishes)
-        .filter(|thinking| !matches!(thinking, Thinking::Enabled { .. }) || began_with_thinking(request.messages, wishes.by));
-    let effort = if let Thinks::Adaptive(effort) = wishes.thinks { effort.map(effort_word) } else { None };
+    let thinking = thinking(wishes).filter(|thinking| {
+        !matches!(thinking, Thinking::Enabled { .. })
+            || began_with_thinking(request.messages, wishes.by)
+    });
+    let effort =
+        if let Thinks::Adaptive(effort) = wishes.thinks { effort.map(effort_word) } else { None };
     serde_json::to_vec(&Body {
         model: wishes.model,
         max_tokens: wishes.max_output_tokens,
         stream: true,
-        temperature: wishes.temperature.filter(|_| matches!(thinking, None | Some(Thinking::Disabled))),
+        temperature: wishes
+            .temperature
+            .filter(|_| matches!(thinking, None | Some(Thinking::Disabled))),
         thinking,
         output_config: effort.map(|effort| OutputConfig { effort }),
         tools: request.tools.iter().map(|tool| wire_tool(tool, wishes.eager_input)).collect(),
-        system: Some(request.system).filter(|system| !system.trim().is_empty()).map(|text| [Known::Text { text, cache_control: mark }]),
+        system: Some(request.system)
+            .filter(|system| !system.trim().is_empty())
+            .map(|text| [Known::Text { text, cache_control: mark }]),
         messages,
     })
 }
@@ -212,8 +224,13 @@ struct Source<'a> {
     data: Base64<'a>,
 }
 
-/// Returns the conversation as messages whose roles alternate: what is said after the answers to calls stands in one message with them.
-fn wire_messages<'a>(messages: &'a [Message], wishes: Wishes<'_>, mark: Option<CacheControl>) -> Vec<WireMessage<'a>> {
+/// Returns the conversation as messages whose roles alternate: what is said after the answers to
+/// calls stands in one message with them.
+fn wire_messages<'a>(
+    messages: &'a [Message],
+    wishes: Wishes<'_>,
+    mark: Option<CacheControl>,
+) -> Vec<WireMessage<'a>> {
     let mut wire: Vec<WireMessage<'a>> = Vec::with_capacity(messages.len());
     let mut names = Names::default();
     for message in messages {
@@ -223,11 +240,21 @@ fn wire_messages<'a>(messages: &'a [Message], wishes: Wishes<'_>, mark: Option<C
                 let kept = kept.as_ref().filter(|_| wishes.returns_thinking);
                 names.begin();
                 let parts = in_order(text, calls, kept, wishes.by);
-                ("assistant", parts.into_iter().filter_map(|part| part_block(part, &mut names)).collect())
+                (
+                    "assistant",
+                    parts.into_iter().filter_map(|part| part_block(part, &mut names)).collect(),
+                )
             }
             Message::Tool { results } => {
                 let names = names.given.iter().cloned().map(Some).chain(std::iter::repeat(None));
-                ("user", results.iter().zip(names).map(|(result, name)| result_block(result, name, wishes.images)).collect())
+                (
+                    "user",
+                    results
+                        .iter()
+                        .zip(names)
+                        .map(|(result, name)| result_block(result, name, wishes.images))
+                        .collect(),
+                )
             }
         };
         match wire.last_mut() {
@@ -241,7 +268,9 @@ fn wire_messages<'a>(messages: &'a [Message], wishes: Wishes<'_>, mark: Option<C
         }
     }
     for message in wire.iter_mut().rev().filter(|message| message.role == "user").take(2) {
-        if let Some(Block::Known(Known::Text { cache_control, .. } | Known::ToolResult { cache_control, .. })) = message.content.last_mut()
+        if let Some(Block::Known(
+            Known::Text { cache_control, .. } | Known::ToolResult { cache_control, .. },
+        )) = message.content.last_mut()
         {
             *cache_control = mark;
         }
@@ -257,40 +286,64 @@ fn said(text: &str) -> Block<'_> {
 fn part_block<'a>(part: Part<'a>, names: &mut Names<'a>) -> Option<Block<'a>> {
     match part {
         Part::Own(own) => Some(Block::Own(own)),
-        Part::Text(text, _) => (!text.trim().is_empty()).then_some(Block::Known(Known::Text { text, cache_control: None })),
+        Part::Text(text, _) => (!text.trim().is_empty())
+            .then_some(Block::Known(Known::Text { text, cache_control: None })),
         Part::Call(call, _) => {
             let input = Arguments::new(&call.arguments);
-            let name = if call.name.is_empty() { Cow::Borrowed("unnamed") } else { plain(&call.name) };
+            let name =
+                if call.name.is_empty() { Cow::Borrowed("unnamed") } else { plain(&call.name) };
             Some(Block::Known(Known::ToolUse { id: names.give(&call.id), name, input }))
         }
     }
 }
 
-fn result_block<'a>(result: &'a ToolResult, name: Option<Cow<'a, str>>, kinds: &'static [ImageKind]) -> Block<'a> {
+fn result_block<'a>(
+    result: &'a ToolResult,
+    name: Option<Cow<'a, str>>,
+    kinds: &'static [ImageKind],
+) -> Block<'a> {
     let tool_use_id = name.unwrap_or_else(|| plain(&result.call_id));
     let content = if result.images.is_empty() {
         Content::Text(&result.text)
     } else {
-        let text = (!result.text.trim().is_empty()).then_some(ContentBlock::Text { text: &result.text });
-        Content::Blocks(text.into_iter().chain(shown(&result.images, kinds).map(content_block)).collect())
+        let text =
+            (!result.text.trim().is_empty()).then_some(ContentBlock::Text { text: &result.text });
+        Content::Blocks(
+            text.into_iter().chain(shown(&result.images, kinds).map(content_block)).collect(),
+        )
     };
-    Block::Known(Known::ToolResult { tool_use_id, content, is_error: result.is_error, cache_control: None })
+    Block::Known(Known::ToolResult {
+        tool_use_id,
+        content,
+        is_error: result.is_error,
+        cache_control: None,
+    })
 }
 
 fn content_block(shown: Shown<'_>) -> ContentBlock<'_> {
     match shown {
         Shown::Words(text) => ContentBlock::Text { text },
-        Shown::Picture(picture) => {
-            ContentBlock::Image { source: Source { kind: "base64", media_type: picture.media_type(), data: picture.base64() } }
-        }
+        Shown::Picture(picture) => ContentBlock::Image {
+            source: Source {
+                kind: "base64",
+                media_type: picture.media_type(),
+                data: picture.base64(),
+            },
+        },
     }
 }
 
 fn wire_tool(tool: &ToolSpec, eager_input_streaming: bool) -> WireTool<'_> {
-    WireTool { name: &tool.name, description: &tool.description, input_schema: &tool.parameters, eager_input_streaming }
+    WireTool {
+        name: &tool.name,
+        description: &tool.description,
+        input_schema: &tool.parameters,
+        eager_input_streaming,
+    }
 }
 
-/// Names of calls as this protocol wants them: of few letters, and none twice in a conversation. Those of other providers may be neither.
+/// Names of calls as this protocol wants them: of few letters, and none twice in a conversation.
+/// Those of other providers may be neither.
 #[derive(Default)]
 struct Names<'a> {
     taken: BTreeSet<Cow<'a, str>>,
@@ -315,7 +368,11 @@ impl<'a> Names<'a> {
 
 fn plain(name: &str) -> Cow<'_, str> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    if name.chars().all(fits) { Cow::Borrowed(name) } else { Cow::Owned(name.replace(|letter| !fits(letter), "_")) }
+    if name.chars().all(fits) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(name.replace(|letter| !fits(letter), "_"))
+    }
 }
 
 fn thinking(wishes: Wishes<'_>) -> Option<Thinking> {
@@ -325,7 +382,9 @@ fn thinking(wishes: Wishes<'_>) -> Option<Thinking> {
         Thinks::Adaptive(_) => {
             return Some(Thinking::Adaptive {
                 display: wishes.shows_thinking.then_some("summarized"),
-                block_binding: wishes.bound.then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" }),
+                block_binding: wishes
+                    .bound
+                    .then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" }),
             });
         }
         Thinks::Budget(effort) => effort,
@@ -352,17 +411,25 @@ fn effort_word(effort: Effort) -> &'static str {
     }
 }
 
-/// Returns false when the model has called tools since it was last told something and its thoughts before the first call are not there:
-/// then it cannot go on thinking (another model may have begun, or a thought may have held a secret).
+/// Returns false when the model has called tools since it was last told something and its thoughts
+/// before the first call are not there: then it cannot go on thinking (another model may have
+/// begun, or a thought may have held a secret).
 fn began_with_thinking(messages: &[Message], by: &str) -> bool {
     let told = messages.iter().enumerate().rev().find(|(at, message)| {
         matches!(message, Message::User { .. })
-            && !matches!(at.checked_sub(1).and_then(|before| messages.get(before)), Some(Message::Tool { .. }))
+            && !matches!(
+                at.checked_sub(1).and_then(|before| messages.get(before)),
+                Some(Message::Tool { .. })
+            )
     });
-    let first = messages.iter().skip(told.map_or(0, |(at, _)| at + 1)).find(|message| matches!(message, Message::Assistant { .. }));
+    let first = messages
+        .iter()
+        .skip(told.map_or(0, |(at, _)| at + 1))
+        .find(|message| matches!(message, Message::Assistant { .. }));
     match first {
         Some(Message::Assistant { text, calls, kept, .. }) => {
-            calls.is_empty() || matches!(in_order(text, calls, kept.as_ref(), by).first(), Some(Part::Own(_)))
+            calls.is_empty()
+                || matches!(in_order(text, calls, kept.as_ref(), by).first(), Some(Part::Own(_)))
         }
         Some(Message::User { .. } | Message::Tool { .. }) | None => true,
     }
@@ -395,8 +462,13 @@ mod tests {
     };
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
-        let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
-        let request = ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
+        let tools = [ToolSpec {
+            name: "read_file".into(),
+            description: "reads".into(),
+            parameters: json!({ "type": "object" }),
+        }];
+        let request =
+            ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 
@@ -409,23 +481,43 @@ mod tests {
     }
 
     fn called(calls: &[(&str, &str)], kept: Option<Kept>) -> Message {
-        let call = |(id, arguments): &(&str, &str)| ToolCall { id: (*id).into(), name: "read_file".into(), arguments: (*arguments).into() };
-        Message::Assistant { text: String::new(), reasoning: "hm".into(), calls: calls.iter().map(call).collect(), kept }
+        let call = |(id, arguments): &(&str, &str)| ToolCall {
+            id: (*id).into(),
+            name: "read_file".into(),
+            arguments: (*arguments).into(),
+        };
+        Message::Assistant {
+            text: String::new(),
+            reasoning: "hm".into(),
+            calls: calls.iter().map(call).collect(),
+            kept,
+        }
     }
 
     fn answered(ids: &[&str]) -> Message {
-        let result = |id: &&str| ToolResult { call_id: (*id).into(), text: format!("result {id}"), ..ToolResult::default() };
+        let result = |id: &&str| ToolResult {
+            call_id: (*id).into(),
+            text: format!("result {id}"),
+            ..ToolResult::default()
+        };
         Message::Tool { results: ids.iter().map(result).collect() }
     }
 
     fn thought(by: &str) -> Option<Kept> {
         let thinking = json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" });
-        Some(Kept { by: by.into(), parts: vec![KeptPart::Own(thinking), KeptPart::Call { seal: Value::Null }] })
+        Some(Kept {
+            by: by.into(),
+            parts: vec![KeptPart::Own(thinking), KeptPart::Call { seal: Value::Null }],
+        })
     }
 
     #[test]
     fn images_stand_in_the_answer() {
-        let messages = [user("go"), called(&[("a", "{}")], None), Message::Tool { results: vec![answer("a")] }];
+        let messages = [
+            user("go"),
+            called(&[("a", "{}")], None),
+            Message::Tool { results: vec![answer("a")] },
+        ];
         let seen = written(&messages, Wishes { images: &ImageKind::ALL, ..WISHES });
         let expected = concat!(
             r#""content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"File: a"},"#,
@@ -449,14 +541,26 @@ mod tests {
             called(&[("a", r#"{"path":"x","line":1.0}"#), ("b", "{ broken")], None),
             Message::Tool {
                 results: vec![
-                    ToolResult { call_id: "a".into(), text: "result a".into(), ..ToolResult::default() },
-                    ToolResult { call_id: "b".into(), text: String::new(), is_error: true, ..ToolResult::default() },
+                    ToolResult {
+                        call_id: "a".into(),
+                        text: "result a".into(),
+                        ..ToolResult::default()
+                    },
+                    ToolResult {
+                        call_id: "b".into(),
+                        text: String::new(),
+                        is_error: true,
+                        ..ToolResult::default()
+                    },
                 ],
             },
             user("hurry"),
         ];
         assert_eq!(
-            written(&messages, Wishes { cached: true, eager_input: true, temperature: Some(0.5), ..WISHES }),
+            written(
+                &messages,
+                Wishes { cached: true, eager_input: true, temperature: Some(0.5), ..WISHES }
+            ),
             concat!(
                 r#"{"model":"m","max_tokens":9000,"stream":true,"temperature":0.5,"#,
                 r#""tools":[{"name":"read_file","description":"reads","input_schema":{"type":"object"},"eager_input_streaming":true}],"#,
@@ -476,38 +580,69 @@ mod tests {
         let mut messages = vec![user("go")];
         let marked = |messages: &[Message]| -> Vec<usize> {
             let body = body(messages, Wishes { cached: true, ..WISHES });
-            let has = |message: &Value| message["content"].as_array().unwrap().iter().any(|block| block.get("cache_control").is_some());
-            body["messages"].as_array().unwrap().iter().enumerate().filter(|(_, message)| has(message)).map(|(at, _)| at).collect()
+            let has = |message: &Value| {
+                message["content"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|block| block.get("cache_control").is_some())
+            };
+            body["messages"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .enumerate()
+                .filter(|(_, message)| has(message))
+                .map(|(at, _)| at)
+                .collect()
         };
         let mut before = marked(&messages);
         for turn in 0..5 {
             let id = format!("c{turn}");
             messages.extend([called(&[(&id, "{}")], None), answered(&[&id])]);
             let now = marked(&messages);
-            assert!(now.len() <= 3 && before.last().is_some_and(|last| now.contains(last)), "{before:?} {now:?}");
+            assert!(
+                now.len() <= 3 && before.last().is_some_and(|last| now.contains(last)),
+                "{before:?} {now:?}"
+            );
             before = now;
         }
     }
 
-    /// What a server's cache does with requests: an entry is written at every mark, and from every mark it looks for one at most 20 blocks back
-    /// (Claude API, "Prompt caching"). Returns how many blocks of the conversation each request found there.
+    /// What a server's cache does with requests: an entry is written at every mark, and from every
+    /// mark it looks for one at most 20 blocks back (Claude API, "Prompt caching"). Returns how
+    /// many blocks of the conversation each request found there.
     fn found_in_cache(requests: &[Value]) -> Vec<usize> {
         const LOOK_BACK: usize = 20;
         let mut entries: Vec<Vec<Value>> = Vec::new();
         let mut found = Vec::new();
         for request in requests {
-            let blocks: Vec<&Value> =
-                request["messages"].as_array().unwrap().iter().flat_map(|message| message["content"].as_array().unwrap()).collect();
+            let blocks: Vec<&Value> = request["messages"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .flat_map(|message| message["content"].as_array().unwrap())
+                .collect();
             let plain = |block: &Value| {
                 let mut block = block.clone();
                 block.as_object_mut().unwrap().remove("cache_control");
                 block
             };
             let bare: Vec<Value> = blocks.iter().map(|block| plain(block)).collect();
-            let marks: Vec<usize> = (1..=blocks.len()).filter(|end| blocks[end - 1].get("cache_control").is_some()).collect();
-            assert!(marks.len() <= 3, "one more stands on the system prompt, and there are four: {marks:?}");
+            let marks: Vec<usize> = (1..=blocks.len())
+                .filter(|end| blocks[end - 1].get("cache_control").is_some())
+                .collect();
+            assert!(
+                marks.len() <= 3,
+                "one more stands on the system prompt, and there are four: {marks:?}"
+            );
             let looked = marks.iter().flat_map(|end| end.saturating_sub(LOOK_BACK)..=*end).rev();
-            found.push(looked.filter(|end| entries.iter().any(|entry| *entry == bare[..*end])).max().unwrap_or(0));
+            found.push(
+                looked
+                    .filter(|end| entries.iter().any(|entry| *entry == bare[..*end]))
+                    .max()
+                    .unwrap_or(0),
+            );
             entries.extend(marks.iter().map(|end| bare[..*end].to_vec()));
         }
         found
@@ -521,7 +656,12 @@ mod tests {
             let wishes = Wishes { cached: true, ..WISHES };
             requests.push(body(&messages, wishes));
             told.push(
-                requests[turn]["messages"].as_array().unwrap().iter().map(|message| message["content"].as_array().unwrap().len()).sum(),
+                requests[turn]["messages"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|message| message["content"].as_array().unwrap().len())
+                    .sum(),
             );
             let ids: Vec<String> = (0..calls).map(|at| format!("c{turn}-{at}")).collect();
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -531,31 +671,53 @@ mod tests {
                 messages.push(user("and this"));
             }
         }
-        let before: Vec<usize> = std::iter::once(0).chain(told[..told.len() - 1].iter().copied()).collect();
-        assert_eq!(found_in_cache(&requests), before, "each request finds all that the one before it held");
+        let before: Vec<usize> =
+            std::iter::once(0).chain(told[..told.len() - 1].iter().copied()).collect();
+        assert_eq!(
+            found_in_cache(&requests),
+            before,
+            "each request finds all that the one before it held"
+        );
     }
 
     #[test]
     fn thinking_is_returned_unchanged_to_its_own_model_and_to_no_other() {
-        let wishes = Wishes { thinks: Thinks::Budget(Effort::High), temperature: Some(0.5), ..WISHES };
-        let messages = |by: &str| [user("go"), called(&[("a", "{}")], thought(by)), answered(&["a"])];
+        let wishes =
+            Wishes { thinks: Thinks::Budget(Effort::High), temperature: Some(0.5), ..WISHES };
+        let messages =
+            |by: &str| [user("go"), called(&[("a", "{}")], thought(by)), answered(&["a"])];
         let own = body(&messages("me"), wishes);
-        assert_eq!(own["messages"][1]["content"][0], json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" }));
-        assert_eq!((&own["thinking"], own.get("temperature")), (&json!({ "type": "enabled", "budget_tokens": 7976 }), None));
+        assert_eq!(
+            own["messages"][1]["content"][0],
+            json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })
+        );
+        assert_eq!(
+            (&own["thinking"], own.get("temperature")),
+            (&json!({ "type": "enabled", "budget_tokens": 7976 }), None)
+        );
         let other = body(&messages("another"), wishes);
         assert_eq!(other["messages"][1]["content"][0]["type"], "tool_use");
         assert_eq!(other.get("thinking"), None, "a model cannot think on where another began");
         let again = [messages("another").as_slice(), &[user("more")]].concat();
-        assert_eq!(body(&again, wishes).get("thinking"), None, "what is said with the answers begins nothing new");
+        assert_eq!(
+            body(&again, wishes).get("thinking"),
+            None,
+            "what is said with the answers begins nothing new"
+        );
         let anew = [messages("another").as_slice(), &[called(&[], None), user("more")]].concat();
         assert!(body(&anew, wishes).get("thinking").is_some());
-        let plain = body(&messages("me"), Wishes { returns_thinking: false, thinks: Thinks::Unsaid, ..wishes });
+        let plain = body(
+            &messages("me"),
+            Wishes { returns_thinking: false, thinks: Thinks::Unsaid, ..wishes },
+        );
         assert_eq!(plain["messages"][1]["content"][0]["type"], "tool_use");
     }
 
     #[test]
     fn thinks_as_hard_as_it_is_told() {
-        let body = |thinks, max_output_tokens| body(&[user("go")], Wishes { thinks, max_output_tokens, ..WISHES });
+        let body = |thinks, max_output_tokens| {
+            body(&[user("go")], Wishes { thinks, max_output_tokens, ..WISHES })
+        };
         let adaptive = |effort| body(Thinks::Adaptive(effort), 9000);
         assert_eq!(adaptive(Some(Effort::High))["thinking"], json!({ "type": "adaptive" }));
         assert_eq!(adaptive(Some(Effort::Xhigh))["output_config"], json!({ "effort": "xhigh" }));
@@ -564,7 +726,11 @@ mod tests {
             (None, &json!({ "effort": "low" }))
         );
         assert_eq!(body(Thinks::Budget(Effort::Low), 9000)["thinking"]["budget_tokens"], 4096);
-        assert_eq!(body(Thinks::Budget(Effort::High), 2000).get("thinking"), None, "there is no room for thoughts and words");
+        assert_eq!(
+            body(Thinks::Budget(Effort::High), 2000).get("thinking"),
+            None,
+            "there is no room for thoughts and words"
+        );
         assert_eq!(
             (body(Thinks::Unsaid, 9000).get("thinking"), &body(Thinks::Off, 9000)["thinking"]),
             (None, &json!({ "type": "disabled" }))
@@ -575,7 +741,9 @@ mod tests {
     fn thoughts_are_asked_for_in_words_and_may_be_dropped_where_they_are_bound() {
         let wishes = Wishes { thinks: Thinks::Adaptive(None), shows_thinking: true, ..WISHES };
         let thinking = |wishes| written(&[user("go")], wishes);
-        assert!(thinking(wishes).contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#));
+        assert!(
+            thinking(wishes).contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#)
+        );
         let bound = r#""thinking":{"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"#;
         assert!(thinking(Wishes { bound: true, ..wishes }).contains(bound));
     }
@@ -591,15 +759,31 @@ mod tests {
         ];
         let body = body(&messages, WISHES);
         let ids = |at: usize, key: &str| -> Vec<String> {
-            body["messages"][at]["content"].as_array().unwrap().iter().map(|block| block[key].as_str().unwrap().to_owned()).collect()
+            body["messages"][at]["content"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|block| block[key].as_str().unwrap().to_owned())
+                .collect()
         };
-        assert_eq!((ids(1, "id"), ids(2, "tool_use_id")), (vec!["a_1".into(), "b".into()], vec!["a_1".into(), "b".into()]));
-        assert_eq!((ids(3, "id"), ids(4, "tool_use_id")), (vec!["b_2".to_owned()], vec!["b_2".to_owned()]));
+        assert_eq!(
+            (ids(1, "id"), ids(2, "tool_use_id")),
+            (vec!["a_1".into(), "b".into()], vec!["a_1".into(), "b".into()])
+        );
+        assert_eq!(
+            (ids(3, "id"), ids(4, "tool_use_id")),
+            (vec!["b_2".to_owned()], vec!["b_2".to_owned()])
+        );
     }
 
     #[test]
     fn nothing_is_sent_empty() {
-        let silent = Message::Assistant { text: " \n".into(), reasoning: String::new(), calls: vec![], kept: None };
+        let silent = Message::Assistant {
+            text: " \n".into(),
+            reasoning: String::new(),
+            calls: vec![],
+            kept: None,
+        };
         let body = body(&[user(""), silent, user("on")], WISHES);
         assert_eq!(body["messages"][0]["content"][0]["text"], "(nothing was said)");
         assert_eq!(body["messages"][1]["content"][0]["text"], "(nothing was said)");
@@ -607,8 +791,13 @@ mod tests {
 
     #[test]
     fn a_longer_conversation_begins_with_the_shorter_one() {
-        let messages =
-            [user("go"), called(&[("a", "{}")], thought("me")), answered(&["a"]), called(&[("b", "{}")], None), answered(&["b"])];
+        let messages = [
+            user("go"),
+            called(&[("a", "{}")], thought("me")),
+            answered(&["a"]),
+            called(&[("b", "{}")], None),
+            answered(&["b"]),
+        ];
         let shorter = written(&messages[..3], WISHES);
         assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
     }

@@ -1,7 +1,8 @@
 //! Cassettes: the replies of a run, recorded once and played again without a model.
 //!
-//! A cassette is a file of JSON lines: a first one with its version, then one for each reply, with what was asked in hashes. What was asked is
-//! told apart by parts (mode, system prompt, tools, what came before, what was said since), so that the first difference has a name.
+//! A cassette is a file of JSON lines: a first one with its version, then one for each reply, with
+//! what was asked in hashes. What was asked is told apart by parts (mode, system prompt, tools,
+//! what came before, what was said since), so that the first difference has a name.
 
 pub mod record;
 pub mod replay;
@@ -81,7 +82,8 @@ struct Exchange {
     /// The model's label.
     model: String,
     asked: Vec<Part>,
-    /// The pictures of a reply that was to give one, each in base64: they are written to files, so their hashes are not enough.
+    /// The pictures of a reply that was to give one, each in base64: they are written to files, so
+    /// their hashes are not enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pictures: Vec<String>,
     #[serde(flatten)]
@@ -94,7 +96,8 @@ struct Exchange {
 enum Said {
     /// A reply.
     Reply(Reply),
-    /// That the conversation is too long for it, in its words: the run shortened it and asked again.
+    /// That the conversation is too long for it, in its words: the run shortened it and asked
+    /// again.
     TooLong(String),
 }
 
@@ -143,22 +146,39 @@ impl Field {
     }
 }
 
-/// Returns the parts of a request: what came before the last reply as one, each thing said since by itself.
+/// Returns the parts of a request: what came before the last reply as one, each thing said since by
+/// itself.
 fn parts(request: &ModelRequest<'_>) -> Vec<(Field, String)> {
-    let since = request.messages.iter().rposition(|message| matches!(message, Message::Assistant { .. })).map_or(0, |at| at + 1);
+    let since = request
+        .messages
+        .iter()
+        .rposition(|message| matches!(message, Message::Assistant { .. }))
+        .map_or(0, |at| at + 1);
     let (before, new) = request.messages.split_at(since);
     let mut parts = vec![
         (Field::System, request.system.to_owned()),
-        (Field::Tools, request.tools.iter().map(|tool| format!("{}: {} {}\n", tool.name, tool.description, tool.parameters)).collect()),
+        (
+            Field::Tools,
+            request
+                .tools
+                .iter()
+                .map(|tool| format!("{}: {} {}\n", tool.name, tool.description, tool.parameters))
+                .collect(),
+        ),
         (Field::Before, before.iter().map(written).collect()),
     ];
     parts.extend(new.iter().flat_map(|message| match message {
         Message::User { text } => vec![(Field::Told, text.clone())],
         Message::Assistant { .. } => Vec::new(),
-        Message::Tool { results } => results.iter().map(|result| (Field::Answers, answer(result))).collect(),
+        Message::Tool { results } => {
+            results.iter().map(|result| (Field::Answers, answer(result))).collect()
+        }
     }));
     if let Some(wish) = request.picture {
-        let from = wish.from.map(|image| format!(", from {image}, sha256 {}", image.hash)).unwrap_or_default();
+        let from = wish
+            .from
+            .map(|image| format!(", from {image}, sha256 {}", image.hash))
+            .unwrap_or_default();
         parts.push((Field::Told, format!("a picture as {}{from}", wish.kind.as_str())));
     }
     parts
@@ -168,10 +188,15 @@ fn written(message: &Message) -> String {
     match message {
         Message::User { text } => format!("user: {text}\n"),
         Message::Assistant { text, calls, .. } => {
-            let calls: String = calls.iter().map(|call| format!("call {} {}\n", call.name, call.arguments)).collect();
+            let calls: String = calls
+                .iter()
+                .map(|call| format!("call {} {}\n", call.name, call.arguments))
+                .collect();
             format!("assistant: {text}\n{calls}")
         }
-        Message::Tool { results } => results.iter().map(|result| format!("answer: {}\n", answer(result))).collect(),
+        Message::Tool { results } => {
+            results.iter().map(|result| format!("answer: {}\n", answer(result))).collect()
+        }
     }
 }
 
@@ -183,18 +208,28 @@ fn answer(result: &ToolResult) -> String {
 
 impl Part {
     fn of(field: Field, text: &str) -> Self {
-        let lines = text
-            .lines()
-            .take(LINES)
-            .map(|line| Sha256::digest(line.as_bytes()).iter().take(4).fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
-        Self { field, hash: hash(text), shown: head(text.trim_start(), SHOWN_BYTES).to_owned(), lines: lines.collect() }
+        let lines = text.lines().take(LINES).map(|line| {
+            Sha256::digest(line.as_bytes())
+                .iter()
+                .take(4)
+                .fold(0, |sum, byte| sum << 8 | u32::from(*byte))
+        });
+        Self {
+            field,
+            hash: hash(text),
+            shown: head(text.trim_start(), SHOWN_BYTES).to_owned(),
+            lines: lines.collect(),
+        }
     }
 }
 
 fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(16).fold(String::with_capacity(32), |mut hex, byte| {
-        // Writing into a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    Sha256::digest(text.as_bytes()).iter().take(16).fold(
+        String::with_capacity(32),
+        |mut hex, byte| {
+            // Writing into a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        },
+    )
 }

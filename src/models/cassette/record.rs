@@ -1,7 +1,7 @@
 //! `Recording`: a model whose replies are written to a cassette as they are given.
 //!
-//! In: a model, an open [`Tape`]. Out: the same deltas; a line in the cassette for each whole reply, and each word that a
-//! conversation is too long, without secrets. A reply that cannot be
+//! In: a model, an open [`Tape`]. Out: the same deltas; a line in the cassette for each whole
+//! reply, and each word that a conversation is too long, without secrets. A reply that cannot be
 //! written down is an error: a cassette with a hole in it would be found out at the worst time.
 
 use std::fs::OpenOptions;
@@ -28,7 +28,8 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// Opens a cassette to add to; one that is not there begins with its first line, which says what the models can take.
+    /// Opens a cassette to add to; one that is not there begins with its first line, which says
+    /// what the models can take.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -78,7 +79,11 @@ impl Recording {
             Said::Reply(_) | Said::TooLong(_) => &[],
         };
         let exchange = Exchange {
-            pictures: images.iter().filter_map(|image| image.content.bytes()).map(|bytes| STANDARD.encode(bytes)).collect(),
+            pictures: images
+                .iter()
+                .filter_map(|image| image.content.bytes())
+                .map(|bytes| STANDARD.encode(bytes))
+                .collect(),
             task: request.task.0,
             turn: request.turn,
             mode: request.mode.to_owned(),
@@ -86,9 +91,10 @@ impl Recording {
             asked: parts(request).iter().map(|(field, text)| Part::of(*field, text)).collect(),
             said,
         };
-        self.tape
-            .add(exchange)
-            .map_err(|err| ModelError::Script { model: self.tape.name.clone(), message: format!("the reply cannot be recorded: {err}") })
+        self.tape.add(exchange).map_err(|err| ModelError::Script {
+            model: self.tape.name.clone(),
+            message: format!("the reply cannot be recorded: {err}"),
+        })
     }
 }
 
@@ -113,7 +119,9 @@ impl Model for Recording {
             // What is too large is refused by whoever assembles the reply.
             let fits = assembly.add(delta.clone()).is_ok();
             if assembly.is_stopped() && fits {
-                let written = assembly.finish(&request).map_or(Ok(()), |reply| self.write(&request, Said::Reply(reply)));
+                let written = assembly
+                    .finish(&request)
+                    .map_or(Ok(()), |reply| self.write(&request, Said::Reply(reply)));
                 return Some((written.and(item), None));
             }
             Some((item, Some((deltas, assembly))))

@@ -1,7 +1,8 @@
 //! `Replay`: a model that gives the replies of a cassette, and no other.
 //!
-//! In: a cassette's text, the fields it may differ in. Out: for each request the recorded reply; or, where the request is not the one that
-//! was recorded, the first difference. It keeps no state: the same request always gets the same reply.
+//! In: a cassette's text, the fields it may differ in. Out: for each request the recorded reply;
+//! or, where the request is not the one that was recorded, the first difference. It keeps no state:
+//! the same request always gets the same reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 
-use crate::cassette::{CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts};
+use crate::cassette::{
+    CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts,
+};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::Reply;
 use locum_base::text::{counted, head};
@@ -19,7 +22,8 @@ use locum_base::text::{counted, head};
 pub struct Replay {
     name: String,
     capacities: Capacities,
-    /// What was said at each turn, in order: a turn is asked for again after its conversation was shortened.
+    /// What was said at each turn, in order: a turn is asked for again after its conversation was
+    /// shortened.
     exchanges: BTreeMap<(u32, u32, String), Vec<Exchange>>,
     tolerated: BTreeSet<Field>,
 }
@@ -29,23 +33,43 @@ impl Replay {
     ///
     /// # Errors
     /// Names the line that is not one of a cassette.
-    pub fn parse(name: &str, text: &str, tolerated: impl IntoIterator<Item = Field>) -> Result<Self, String> {
+    pub fn parse(
+        name: &str,
+        text: &str,
+        tolerated: impl IntoIterator<Item = Field>,
+    ) -> Result<Self, String> {
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let header = lines.next().and_then(|(_, line)| serde_json::from_str::<serde_json::Value>(line).ok()).unwrap_or_default();
+        let header = lines
+            .next()
+            .and_then(|(_, line)| serde_json::from_str::<serde_json::Value>(line).ok())
+            .unwrap_or_default();
         match header.get("cassette").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(CASSETTE_VERSION) => {}
             Some(version) => {
-                return Err(format!("is a cassette of version {version}; this program reads version {CASSETTE_VERSION}: record it anew"));
+                return Err(format!(
+                    "is a cassette of version {version}; this program reads version \
+                     {CASSETTE_VERSION}: record it anew"
+                ));
             }
             None => return Err("is no cassette: its first line does not say `cassette`".to_owned()),
         }
-        let Header { capacities, .. } = serde_json::from_value(header).map_err(|err| format!("line 1: {err}"))?;
+        let Header { capacities, .. } =
+            serde_json::from_value(header).map_err(|err| format!("line 1: {err}"))?;
         let mut exchanges: BTreeMap<_, Vec<Exchange>> = BTreeMap::new();
         for (at, line) in lines {
-            let exchange: Exchange = serde_json::from_str(line).map_err(|err| format!("line {}: {err}", at + 1))?;
-            exchanges.entry((exchange.task, exchange.turn, exchange.mode.clone())).or_default().push(exchange);
+            let exchange: Exchange =
+                serde_json::from_str(line).map_err(|err| format!("line {}: {err}", at + 1))?;
+            exchanges
+                .entry((exchange.task, exchange.turn, exchange.mode.clone()))
+                .or_default()
+                .push(exchange);
         }
-        Ok(Self { name: name.to_owned(), capacities, exchanges, tolerated: tolerated.into_iter().collect() })
+        Ok(Self {
+            name: name.to_owned(),
+            capacities,
+            exchanges,
+            tolerated: tolerated.into_iter().collect(),
+        })
     }
 
     /// Returns what the recorded models could take.
@@ -56,7 +80,10 @@ impl Replay {
 
     fn reply(&self, request: &ModelRequest<'_>) -> Result<Vec<Delta>, ModelError> {
         let place = format!("task {}, turn {}", request.task, request.turn.saturating_add(1));
-        let fault = |message: String| ModelError::Script { model: self.name.clone(), message: format!("{place}: {message}") };
+        let fault = |message: String| ModelError::Script {
+            model: self.name.clone(),
+            message: format!("{place}: {message}"),
+        };
         let found = self.exchanges.get(&(request.task.0, request.turn, request.mode.to_owned()));
         let nothing = || fault(format!("nothing was recorded there for mode `{}`", request.mode));
         let asked = parts(request);
@@ -66,7 +93,10 @@ impl Replay {
             match (self.difference(&exchange.asked, &asked), &exchange.said) {
                 (None, Said::Reply(reply)) => return Ok(deltas(reply, &exchange.pictures)),
                 (None, Said::TooLong(message)) => {
-                    return Err(ModelError::TooLong { model: self.name.clone(), message: message.clone() });
+                    return Err(ModelError::TooLong {
+                        model: self.name.clone(),
+                        message: message.clone(),
+                    });
                 }
                 (Some(found), _) => difference = difference.or(Some(found)),
             }
@@ -78,42 +108,69 @@ impl Replay {
     fn difference(&self, recorded: &[Part], asked: &[(Field, String)]) -> Option<String> {
         let counts = |field: Field| !self.tolerated.contains(&field);
         let recorded: Vec<&Part> = recorded.iter().filter(|part| counts(part.field)).collect();
-        let asked: Vec<&(Field, String)> = asked.iter().filter(|(field, _)| counts(*field)).collect();
+        let asked: Vec<&(Field, String)> =
+            asked.iter().filter(|(field, _)| counts(*field)).collect();
         for (at, (field, text)) in asked.iter().enumerate() {
             let Some(part) = recorded.get(at).filter(|part| part.field == *field) else {
-                return Some(format!("`{}` holds something that was not recorded: `{}`", field.as_str(), head(text.trim(), SHOWN_BYTES)));
+                return Some(format!(
+                    "`{}` holds something that was not recorded: `{}`",
+                    field.as_str(),
+                    head(text.trim(), SHOWN_BYTES)
+                ));
             };
             let now = Part::of(*field, text);
             if now.hash != part.hash {
                 return Some(told(part, &now, text));
             }
         }
-        recorded.get(asked.len()).map(|part| format!("`{}` lacks what was recorded: `{}`", part.field.as_str(), part.shown))
+        recorded.get(asked.len()).map(|part| {
+            format!("`{}` lacks what was recorded: `{}`", part.field.as_str(), part.shown)
+        })
     }
 }
 
 /// Says where a part differs from the recorded one, and whether lines came, went or changed there.
 fn told(recorded: &Part, now: &Part, text: &str) -> String {
-    let same = recorded.lines.iter().zip(&now.lines).take_while(|(one, other)| one == other).count();
+    let same =
+        recorded.lines.iter().zip(&now.lines).take_while(|(one, other)| one == other).count();
     let rest = |lines: &[u32]| lines.len().saturating_sub(same);
-    let ends = recorded.lines.iter().rev().zip(now.lines.iter().rev()).take_while(|(one, other)| one == other).count();
+    let ends = recorded
+        .lines
+        .iter()
+        .rev()
+        .zip(now.lines.iter().rev())
+        .take_while(|(one, other)| one == other)
+        .count();
     let ends = ends.min(rest(&recorded.lines)).min(rest(&now.lines));
     let (gone, came) = (rest(&recorded.lines) - ends, rest(&now.lines) - ends);
     let line = text.lines().nth(same).map(|line| format!("`{}`", head(line, SHOWN_BYTES)));
     let shown = recorded.shown.lines().nth(same);
     // What is kept of a part ends somewhere in a line.
-    let cut = if recorded.shown.lines().count() == same + 1 && recorded.shown.len() + 4 > SHOWN_BYTES { "..." } else { "" };
+    let cut =
+        if recorded.shown.lines().count() == same + 1 && recorded.shown.len() + 4 > SHOWN_BYTES {
+            "..."
+        } else {
+            ""
+        };
     let was = shown.map(|line| format!(", recorded was `{line}{cut}`")).unwrap_or_default();
     let lost = shown.map(|line| format!(" (`{line}{cut}`)")).unwrap_or_default();
     let what = match (gone, came, line) {
-        (_, 0, Some(line)) => format!("{} went{lost}; {line} follows now", counted(gone, "recorded line")),
+        (_, 0, Some(line)) => {
+            format!("{} went{lost}; {line} follows now", counted(gone, "recorded line"))
+        }
         (_, _, None) => format!("it ends there now; {} went{lost}", counted(gone, "recorded line")),
         (0, _, Some(line)) => format!("{} came: it reads {line}", counted(came, "line")),
         (1, 1, Some(line)) => format!("now it reads {line}{was}"),
-        (_, _, Some(line)) => format!("now it reads {line}{was} ({} in place of {gone})", counted(came, "line")),
+        (_, _, Some(line)) => {
+            format!("now it reads {line}{was} ({} in place of {gone})", counted(came, "line"))
+        }
     };
     let field = now.field.as_str();
-    format!("`{field}` is not what was recorded, from line {} on: {what}; `--replay-tolerate {field}` lets it differ", same + 1)
+    format!(
+        "`{field}` is not what was recorded, from line {} on: {what}; `--replay-tolerate {field}` \
+         lets it differ",
+        same + 1
+    )
 }
 
 fn deltas(reply: &Reply, pictures: &[String]) -> Vec<Delta> {
@@ -172,7 +229,9 @@ mod tests {
     use locum_base::secret::{Redactor, Secret};
     use locum_base::tool::ToolName;
 
-    const SCRIPT: &str = "version: 1\nname: a play\ntasks: [{ turns: [{ say: the key is hunter2hunter2, calls: [{ tool: read_file, args: { path: a } }] }, { say: done }] }]\n";
+    const SCRIPT: &str = "version: 1\nname: a play\ntasks: [{ turns: [{ say: the key is \
+                          hunter2hunter2, calls: [{ tool: read_file, args: { path: a } }] }, { \
+                          say: done }] }]\n";
 
     fn request<'a>(system: &'a str, messages: &'a [Message], turn: u32) -> ModelRequest<'a> {
         ModelRequest { system, turn, ..ModelRequest::with(messages) }
@@ -184,8 +243,13 @@ mod tests {
 
     /// The conversation of a run whose file held these words.
     fn conversation(words: &str) -> Vec<Message> {
-        let calls = vec![locum_base::chat::ToolCall { id: "s".into(), name: "read_file".into(), arguments: r#"{"path":"a"}"#.into() }];
-        let results = vec![ToolResult { call_id: "s".into(), text: words.into(), ..ToolResult::default() }];
+        let calls = vec![locum_base::chat::ToolCall {
+            id: "s".into(),
+            name: "read_file".into(),
+            arguments: r#"{"path":"a"}"#.into(),
+        }];
+        let results =
+            vec![ToolResult { call_id: "s".into(), text: words.into(), ..ToolResult::default() }];
         vec![
             Message::User { text: "go".into() },
             Message::Assistant { text: String::new(), reasoning: String::new(), calls, kept: None },
@@ -222,8 +286,12 @@ mod tests {
     fn recorded() -> (String, [Vec<Delta>; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cassette");
-        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), capacities()).unwrap();
-        let model = Recording::new(Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())), Arc::new(tape));
+        let tape = Tape::open(&path, Redactor::new([Secret::new("hunter2hunter2")]), capacities())
+            .unwrap();
+        let model = Recording::new(
+            Box::new(Scripted::new(Script::parse("s", SCRIPT).unwrap())),
+            Arc::new(tape),
+        );
         let messages = conversation("one\ntwo");
         let first = ask(&model, request("be brief", &messages[..1], 0)).unwrap();
         let second = ask(&model, request("be brief", &messages, 1)).unwrap();
@@ -234,7 +302,11 @@ mod tests {
     fn plays_what_was_recorded_without_its_secrets() {
         let (text, [mut first, second]) = recorded();
         assert!(!text.contains("hunter2") && text.lines().count() == 3, "{text}");
-        assert_eq!(first[0], Delta::Text("the key is hunter2hunter2".into()), "the run itself heard it");
+        assert_eq!(
+            first[0],
+            Delta::Text("the key is hunter2hunter2".into()),
+            "the run itself heard it"
+        );
         first[0] = Delta::Text("the key is ***".into());
         let replay = Replay::parse("run.cassette", &text, []).unwrap();
         assert_eq!(replay.capacities(), &capacities());
@@ -252,11 +324,17 @@ mod tests {
         let changed = conversation("one\nzwei");
         let fault = ask(&strict, request("be brief", &changed, 1)).unwrap_err().to_string();
         assert!(
-            fault.contains("task 0, turn 2: `answers` is not what was recorded, from line 2 on: now it reads `zwei`, recorded was `two`"),
+            fault.contains(
+                "task 0, turn 2: `answers` is not what was recorded, from line 2 on: now it reads \
+                 `zwei`, recorded was `two`"
+            ),
             "{fault}"
         );
         let fault = ask(&strict, request("be long", &changed, 1)).unwrap_err().to_string();
-        assert!(fault.contains("`system`") && fault.contains("--replay-tolerate system"), "{fault}");
+        assert!(
+            fault.contains("`system`") && fault.contains("--replay-tolerate system"),
+            "{fault}"
+        );
         let shorter = ask(&strict, request("be brief", &changed[..1], 1)).unwrap_err().to_string();
         assert!(shorter.contains("`before`"), "{shorter}");
         let tolerant = Replay::parse("run.cassette", &text, [Field::Answers]).unwrap();
@@ -268,14 +346,19 @@ mod tests {
     #[test]
     fn says_whether_lines_came_went_or_changed() {
         let told_of = |recorded: &str, now: &str| {
-            let fault = told(&Part::of(Field::System, recorded), &Part::of(Field::System, now), now);
+            let fault =
+                told(&Part::of(Field::System, recorded), &Part::of(Field::System, now), now);
             fault.split_once("recorded, ").unwrap().1.split_once("; `--").unwrap().0.to_owned()
         };
         for (recorded, now, expected) in [
             ("a\nb\nc", "a\nB\nc", "from line 2 on: now it reads `B`, recorded was `b`"),
             ("a\nb\nc", "a\nc", "from line 2 on: 1 recorded line went (`b`); `c` follows now"),
             ("a\nb\nc", "a\nx\ny\nb\nc", "from line 2 on: 2 lines came: it reads `x`"),
-            ("a\nb\nc", "a\nx\ny\nc", "from line 2 on: now it reads `x`, recorded was `b` (2 lines in place of 1)"),
+            (
+                "a\nb\nc",
+                "a\nx\ny\nc",
+                "from line 2 on: now it reads `x`, recorded was `b` (2 lines in place of 1)",
+            ),
             ("a\nb\nc", "a", "from line 2 on: it ends there now; 2 recorded lines went (`b`)"),
             ("a\na", "a\na\na", "from line 3 on: 1 line came: it reads `a`"),
         ] {
@@ -291,10 +374,18 @@ mod tests {
             "small"
         }
 
-        fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-            let too_long = ModelError::TooLong { model: "small".into(), message: "too many tokens".into() };
+        fn stream<'a>(
+            &'a self,
+            request: ModelRequest<'a>,
+        ) -> BoxStream<'a, Result<Delta, ModelError>> {
+            let too_long =
+                ModelError::TooLong { model: "small".into(), message: "too many tokens".into() };
             let fits = request.messages.len() < 2;
-            let items = if fits { vec![Ok(Delta::Text("short".into())), Ok(Delta::Stop(StopReason::End))] } else { vec![Err(too_long)] };
+            let items = if fits {
+                vec![Ok(Delta::Text("short".into())), Ok(Delta::Stop(StopReason::End))]
+            } else {
+                vec![Err(too_long)]
+            };
             stream::iter(items).boxed()
         }
     }
@@ -303,14 +394,22 @@ mod tests {
     fn a_conversation_that_was_too_long_is_too_long_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.cassette");
-        let model = Recording::new(Box::new(Small), Arc::new(Tape::open(&path, Redactor::new([]), capacities()).unwrap()));
+        let model = Recording::new(
+            Box::new(Small),
+            Arc::new(Tape::open(&path, Redactor::new([]), capacities()).unwrap()),
+        );
         let messages = conversation("one");
-        let ask_both = |model: &dyn Model| (ask(model, request("s", &messages, 1)), ask(model, request("s", &messages[..1], 1)));
+        let ask_both = |model: &dyn Model| {
+            (ask(model, request("s", &messages, 1)), ask(model, request("s", &messages[..1], 1)))
+        };
         let (too_long, shortened) = ask_both(&model);
         assert!(matches!(too_long, Err(ModelError::TooLong { .. })) && shortened.is_ok());
         let replay = Replay::parse("x", &std::fs::read_to_string(path).unwrap(), []).unwrap();
         let played = ask_both(&replay);
-        assert!(matches!(&played.0, Err(ModelError::TooLong { message, .. }) if message == "too many tokens"), "{played:?}");
+        assert!(
+            matches!(&played.0, Err(ModelError::TooLong { message, .. }) if message == "too many tokens"),
+            "{played:?}"
+        );
         assert_eq!(played.1, shortened);
     }
 

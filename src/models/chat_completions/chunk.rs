@@ -1,7 +1,8 @@
 //! The JSON of a Chat Completions answer, as loosely typed as servers write it.
 //!
-//! In: the bytes of one event or body. Out: a `Chunk`, its parts left as JSON values where servers disagree about their type, and plain
-//! readings of those values. How chunks become a reply is `reply`'s part.
+//! In: the bytes of one event or body. Out: a `Chunk`, its parts left as JSON values where servers
+//! disagree about their type, and plain readings of those values. How chunks become a reply is
+//! `reply`'s part.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,7 +68,12 @@ impl Chunk {
     /// Returns what the provider says went wrong, where this is no piece of a reply but an error.
     pub(crate) fn fault(&self) -> Option<&Value> {
         let own = self.error.as_ref().filter(|error| is_said(error));
-        own.or_else(|| self.choices.iter().flatten().find_map(|choice| choice.error.as_ref().filter(|error| is_said(error))))
+        own.or_else(|| {
+            self.choices
+                .iter()
+                .flatten()
+                .find_map(|choice| choice.error.as_ref().filter(|error| is_said(error)))
+        })
     }
 
     /// Returns true for the older form of an error: the object itself.
@@ -89,7 +95,10 @@ impl Piece {
         let mut words = String::new();
         let mut reasoning = String::new();
         // Servers in the middle of a rename send the same reasoning under both names.
-        let named = [&self.reasoning_content, &self.reasoning, &self.reasoning_details].into_iter().flatten().find(|value| is_said(value));
+        let named = [&self.reasoning_content, &self.reasoning, &self.reasoning_details]
+            .into_iter()
+            .flatten()
+            .find(|value| is_said(value));
         let mut thoughts = String::new();
         collect_text(named, &mut reasoning, &mut thoughts);
         reasoning.push_str(&thoughts);
@@ -101,7 +110,8 @@ impl Piece {
     /// Returns the base64 of images, which gateways give as addresses that hold them.
     pub(crate) fn images(&self) -> impl Iterator<Item = &str> {
         self.images.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(|image| {
-            let (head, data) = image.pointer("/image_url/url").and_then(Value::as_str)?.split_once(',')?;
+            let (head, data) =
+                image.pointer("/image_url/url").and_then(Value::as_str)?.split_once(',')?;
             (head.starts_with("data:image/") && head.ends_with(";base64")).then_some(data)
         })
     }
@@ -111,17 +121,25 @@ impl Piece {
         let listed = match &self.tool_calls {
             Some(Value::Array(calls)) => calls.iter().map(read_call).collect(),
             Some(call @ Value::Object(_)) => vec![read_call(call)],
-            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => Vec::new(),
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => {
+                Vec::new()
+            }
         };
-        let legacy = self.function_call.as_ref().filter(|call| call.is_object() && listed.is_empty());
+        let legacy =
+            self.function_call.as_ref().filter(|call| call.is_object() && listed.is_empty());
         let legacy = legacy.map(|call| CallPiece { index: Some(0), ..read_call(call) });
-        listed.into_iter().chain(legacy).filter(|piece| *piece != CallPiece { index: piece.index, ..CallPiece::default() }).collect()
+        listed
+            .into_iter()
+            .chain(legacy)
+            .filter(|piece| *piece != CallPiece { index: piece.index, ..CallPiece::default() })
+            .collect()
     }
 }
 
 fn read_call(call: &Value) -> CallPiece {
     let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
-    let id = read_text(call.get("id")).or_else(|| call.get("id").and_then(Value::as_u64).map(|number| number.to_string()));
+    let id = read_text(call.get("id"))
+        .or_else(|| call.get("id").and_then(Value::as_u64).map(|number| number.to_string()));
     let arguments = read_arguments(function.get("arguments"));
     CallPiece {
         index: call.get("index").and_then(read_number),
@@ -136,11 +154,17 @@ fn read_call(call: &Value) -> CallPiece {
 fn collect_text(value: Option<&Value>, words: &mut String, reasoning: &mut String) {
     match value {
         Some(Value::String(text)) => words.push_str(text),
-        Some(Value::Array(parts)) => parts.iter().for_each(|part| collect_text(Some(part), words, reasoning)),
+        Some(Value::Array(parts)) => {
+            parts.iter().for_each(|part| collect_text(Some(part), words, reasoning))
+        }
         Some(Value::Object(part)) => {
-            let inner = ["text", "content", "thinking", "reasoning", "summary"].iter().find_map(|key| part.get(*key));
-            let thinks =
-                part.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("thinking") || kind.starts_with("reasoning"));
+            let inner = ["text", "content", "thinking", "reasoning", "summary"]
+                .iter()
+                .find_map(|key| part.get(*key));
+            let thinks = part
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(|kind| kind.starts_with("thinking") || kind.starts_with("reasoning"));
             if thinks {
                 collect_text(inner, reasoning, &mut String::new());
             } else {
@@ -152,7 +176,9 @@ fn collect_text(value: Option<&Value>, words: &mut String, reasoning: &mut Strin
 }
 
 fn read_usage(value: &Value) -> Option<Usage> {
-    let first = |paths: &[&[&str]]| paths.iter().map(|path| count_at(value, path)).find(|count| *count > 0).unwrap_or(0);
+    let first = |paths: &[&[&str]]| {
+        paths.iter().map(|path| count_at(value, path)).find(|count| *count > 0).unwrap_or(0)
+    };
     let usage = Usage {
         input: first(&[&["prompt_tokens"], &["input_tokens"]]),
         output: first(&[&["completion_tokens"], &["output_tokens"]]),
@@ -162,8 +188,14 @@ fn read_usage(value: &Value) -> Option<Usage> {
             &["prompt_cache_hit_tokens"],
             &["cached_tokens"],
         ]),
-        cached_write: first(&[&["prompt_tokens_details", "cache_write_tokens"], &["cache_creation_input_tokens"]]),
-        reasoning: first(&[&["completion_tokens_details", "reasoning_tokens"], &["output_tokens_details", "reasoning_tokens"]]),
+        cached_write: first(&[
+            &["prompt_tokens_details", "cache_write_tokens"],
+            &["cache_creation_input_tokens"],
+        ]),
+        reasoning: first(&[
+            &["completion_tokens_details", "reasoning_tokens"],
+            &["output_tokens_details", "reasoning_tokens"],
+        ]),
     };
     (usage.total() > 0).then_some(usage)
 }

@@ -29,13 +29,13 @@ struct ChatCompletions {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url =
-        wire::endpoint(
-            chosen,
-            |path| {
-                if path.ends_with("/chat/completions") { path.to_owned() } else { format!("{path}/chat/completions") }
-            },
-        )?;
+    let url = wire::endpoint(chosen, |path| {
+        if path.ends_with("/chat/completions") {
+            path.to_owned()
+        } else {
+            format!("{path}/chat/completions")
+        }
+    })?;
     let newer = chosen.ways.output_limit == OutputLimit::MaxCompletionTokens;
     let dialect = if newer { Fields::NEWER_LIMIT } else { 0 };
     let protocol = ChatCompletions {
@@ -51,7 +51,11 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
 impl Protocol for ChatCompletions {
     type Reading = ChatReply;
 
-    fn body(&self, request: &ModelRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, serde_json::Error> {
+    fn body(
+        &self,
+        request: &ModelRequest<'_>,
+        dialect: Dialect,
+    ) -> Result<Vec<u8>, serde_json::Error> {
         let wishes = Wishes {
             model: &self.profile.model,
             by: &self.by,

@@ -1,7 +1,9 @@
-//! What the chunks of a Chat Completions answer say, in whatever shape compatible servers give them.
+//! What the chunks of a Chat Completions answer say, in whatever shape compatible servers give
+//! them.
 //!
-//! In: chunks in the order they came. Out: words, reasoning, calls, counts, and why the model stopped. A reply counts as whole when its
-//! finish reason or `[DONE]` was seen, or when it is a whole message.
+//! In: chunks in the order they came. Out: words, reasoning, calls, counts, and why the model
+//! stopped. A reply counts as whole when its finish reason or `[DONE]` was seen, or when it is a
+//! whole message.
 
 use serde_json::{Map, Value};
 
@@ -31,7 +33,13 @@ struct Slot {
 impl Reading for ChatReply {
     type Piece = Chunk;
 
-    fn take(&mut self, chunk: Chunk, raw: &[u8], form: Form, said: &mut Said) -> Result<Taken, Broken> {
+    fn take(
+        &mut self,
+        chunk: Chunk,
+        raw: &[u8],
+        form: Form,
+        said: &mut Said,
+    ) -> Result<Taken, Broken> {
         if let Some(fault) = chunk.fault() {
             return Err(Broken::Reported(fault.clone()));
         }
@@ -59,10 +67,14 @@ impl Reading for ChatReply {
 
     fn parts(&mut self) -> Vec<KeptPart> {
         let details = std::mem::take(&mut self.details);
-        let own = (!details.is_empty()).then(|| KeptPart::Own(serde_json::json!({ "reasoning_details": details })));
-        let text = (self.text_bytes > 0).then_some(KeptPart::Text { bytes: self.text_bytes, seal: Value::Null });
+        let own = (!details.is_empty())
+            .then(|| KeptPart::Own(serde_json::json!({ "reasoning_details": details })));
+        let text = (self.text_bytes > 0)
+            .then_some(KeptPart::Text { bytes: self.text_bytes, seal: Value::Null });
         let calls = std::mem::take(&mut self.calls).into_iter().map(|slot| KeptPart::Call {
-            seal: slot.extra_content.map_or(Value::Null, |extra| serde_json::json!({ "extra_content": extra })),
+            seal: slot
+                .extra_content
+                .map_or(Value::Null, |extra| serde_json::json!({ "extra_content": extra })),
         });
         own.into_iter().chain(text).chain(calls).collect()
     }
@@ -72,7 +84,14 @@ impl ChatReply {
     fn take_piece(&mut self, piece: &Piece, said: &mut Said) {
         let (words, reasoning) = piece.texts();
         self.text_bytes += words.len();
-        for detail in piece.reasoning_details.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object) {
+        for detail in piece
+            .reasoning_details
+            .as_ref()
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object)
+        {
             self.take_detail(detail);
         }
         said.reasoning(&reasoning);
@@ -89,10 +108,16 @@ impl ChatReply {
     fn take_detail(&mut self, piece: &Map<String, Value>) {
         let same = |key: &str, other: &Map<String, Value>| other.get(key) == piece.get(key);
         match self.details.last_mut() {
-            Some(known) if same("type", known) && same("index", known) && piece.get("data").is_none_or(Value::is_null) => {
+            Some(known)
+                if same("type", known)
+                    && same("index", known)
+                    && piece.get("data").is_none_or(Value::is_null) =>
+            {
                 for (key, value) in piece {
                     match (known.get_mut(key), value) {
-                        (Some(Value::String(text)), Value::String(more)) if matches!(key.as_str(), "text" | "summary") => {
+                        (Some(Value::String(text)), Value::String(more))
+                            if matches!(key.as_str(), "text" | "summary") =>
+                        {
                             text.push_str(more)
                         }
                         (_, Value::Null) => {}
@@ -113,7 +138,8 @@ impl ChatReply {
         }
         let Some(slot) = self.calls.get_mut(at) else { return };
         let id = piece.id.filter(|_| slot.id.is_none());
-        // A name comes once, or again and again with every piece, or in parts before the arguments begin.
+        // A name comes once, or again and again with every piece, or in parts before the arguments
+        // begin.
         let name = piece.name.filter(|name| !slot.has_arguments && *name != slot.name);
         slot.id = id.clone().or(slot.id.take());
         slot.name.push_str(name.as_deref().unwrap_or_default());
@@ -125,13 +151,16 @@ impl ChatReply {
     /// Finds the call a piece belongs to; `None` when it begins a new one.
     fn find_call(&self, piece: &CallPiece, position: Option<usize>) -> Option<usize> {
         if let Some(id) = &piece.id {
-            if let Some(at) =
-                self.calls.iter().rposition(|slot| slot.id.as_ref() == Some(id) && (slot.index == piece.index || piece.index.is_none()))
-            {
+            if let Some(at) = self.calls.iter().rposition(|slot| {
+                slot.id.as_ref() == Some(id) && (slot.index == piece.index || piece.index.is_none())
+            }) {
                 return Some(at);
             }
-            // A new id begins a new call, even under a number that is taken: some servers number every call 0.
-            let unnamed = |slot: &&Slot| slot.id.is_none() && slot.index == piece.index && piece.index.is_some();
+            // A new id begins a new call, even under a number that is taken: some servers number
+            // every call 0.
+            let unnamed = |slot: &&Slot| {
+                slot.id.is_none() && slot.index == piece.index && piece.index.is_some()
+            };
             return self.calls.iter().rposition(|slot| unnamed(&slot));
         }
         if let Some(index) = piece.index {
@@ -139,12 +168,15 @@ impl ChatReply {
         }
         let last = self.calls.len().checked_sub(1)?;
         match position {
-            // Several pieces without number or id in one chunk: by their place, unless they name new tools.
+            // Several pieces without number or id in one chunk: by their place, unless they name
+            // new tools.
             Some(place) if piece.name.is_none() => Some(place.min(last)),
             Some(_) => None,
             None => {
                 let goes_on = piece.name.is_none()
-                    || self.calls.get(last).is_some_and(|slot| Some(&slot.name) == piece.name.as_ref() && !slot.has_arguments);
+                    || self.calls.get(last).is_some_and(|slot| {
+                        Some(&slot.name) == piece.name.as_ref() && !slot.has_arguments
+                    });
                 goes_on.then_some(last)
             }
         }
@@ -154,8 +186,12 @@ impl ChatReply {
 fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
     match reason {
         "" | "null" => Ok(None),
-        "length" | "max_tokens" | "model_length" | "max_output_tokens" => Ok(Some(StopReason::Length)),
-        "content_filter" | "content-filter" | "safety" | "SAFETY" | "sensitive" => Ok(Some(StopReason::Filtered)),
+        "length" | "max_tokens" | "model_length" | "max_output_tokens" => {
+            Ok(Some(StopReason::Length))
+        }
+        "content_filter" | "content-filter" | "safety" | "SAFETY" | "sensitive" => {
+            Ok(Some(StopReason::Filtered))
+        }
         "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
         "error" | "insufficient_system_resource" | "network_error" | "abort" => {
             Err(Broken::Cut(format!("the provider stopped writing with `{reason}`")))
@@ -189,7 +225,8 @@ mod tests {
     }
 
     fn calls(pieces: &[&str]) -> Vec<String> {
-        let mut frames: Vec<String> = pieces.iter().map(|piece| delta(&format!(r#"{{"tool_calls":{piece}}}"#))).collect();
+        let mut frames: Vec<String> =
+            pieces.iter().map(|piece| delta(&format!(r#"{{"tool_calls":{piece}}}"#))).collect();
         frames.push(END.to_owned());
         told(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().calls
     }
@@ -202,7 +239,10 @@ mod tests {
             r#"{"content":"see","images":[{"image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},{"image_url":{"url":"https://x.example/a.png"}},7]}"#,
         );
         let reply = told(&events(&[&piece, END])).unwrap();
-        assert_eq!((reply.words.as_str(), reply.images), ("see", vec!["image 2x3 png, 29 bytes".to_owned()]));
+        assert_eq!(
+            (reply.words.as_str(), reply.images),
+            ("see", vec!["image 2x3 png, 29 bytes".to_owned()])
+        );
     }
 
     fn words(body: &str) -> String {
@@ -220,7 +260,15 @@ mod tests {
             "[DONE]",
         ]);
         let usage = Usage { input: 9, output: 5, cached_read: 4, reasoning: 2, ..Usage::default() };
-        assert_eq!(told(&body), Ok(Told { words: "Hello ü".into(), usage: Some(usage), stop: StopReason::Length, ..Told::default() }));
+        assert_eq!(
+            told(&body),
+            Ok(Told {
+                words: "Hello ü".into(),
+                usage: Some(usage),
+                stop: StopReason::Length,
+                ..Told::default()
+            })
+        );
     }
 
     #[test]
@@ -260,11 +308,22 @@ mod tests {
     #[test]
     fn reads_calls_however_they_are_written() {
         for (pieces, call) in [
-            (&[r#"[{"index":0,"id":"a","function":{"name":"f","arguments":{"path":"x","n":1}}}]"#][..], r#"a f {"path":"x","n":1}"#),
+            (
+                &[
+                    r#"[{"index":0,"id":"a","function":{"name":"f","arguments":{"path":"x","n":1}}}]"#,
+                ][..],
+                r#"a f {"path":"x","n":1}"#,
+            ),
             (&[r#"[{"index":"0","id":7,"function":{"name":"f","arguments":null}}]"#], "7 f "),
             (&[r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#], "a f {}"),
             (&[r#"[{"index":0,"id":"a","name":"f","arguments":"{}"}]"#], "a f {}"),
-            (&[r#"[{"index":0,"function":{"name":"f"}}]"#, r#"[{"index":0,"id":"late","function":{"arguments":"{}"}}]"#], "late f {}"),
+            (
+                &[
+                    r#"[{"index":0,"function":{"name":"f"}}]"#,
+                    r#"[{"index":0,"id":"late","function":{"arguments":"{}"}}]"#,
+                ],
+                "late f {}",
+            ),
             (
                 &[
                     r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]"#,
@@ -273,15 +332,21 @@ mod tests {
                 "a f {}",
             ),
             (
-                &[r#"[{"index":0,"id":"a","function":{"name":"read"}}]"#, r#"[{"index":0,"function":{"name":"_file","arguments":"{}"}}]"#],
+                &[
+                    r#"[{"index":0,"id":"a","function":{"name":"read"}}]"#,
+                    r#"[{"index":0,"function":{"name":"_file","arguments":"{}"}}]"#,
+                ],
                 "a read_file {}",
             ),
             (&[r#"[{"index":3,"id":"a","function":{"name":"f","arguments":"{}"}},{}]"#], "a f {}"),
         ] {
             assert_eq!(calls(pieces), [call], "{pieces:?}");
         }
-        let legacy =
-            events(&[&delta(r#"{"function_call":{"name":"f","arguments":"{"}}"#), &delta(r#"{"function_call":{"arguments":"}"}}"#), END]);
+        let legacy = events(&[
+            &delta(r#"{"function_call":{"name":"f","arguments":"{"}}"#),
+            &delta(r#"{"function_call":{"arguments":"}"}}"#),
+            END,
+        ]);
         assert_eq!(told(&legacy).unwrap().calls, [" f {}"]);
     }
 
@@ -289,7 +354,11 @@ mod tests {
     fn reads_content_in_parts_and_reasoning_under_every_name() {
         for (piece, words, reasoning) in [
             (r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#, "ab", ""),
-            (r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"b"}]}"#, "b", "hm"),
+            (
+                r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"b"}]}"#,
+                "b",
+                "hm",
+            ),
             (r#"{"content":null,"reasoning_content":"hm"}"#, "", "hm"),
             (r#"{"content":"","reasoning":"hm"}"#, "", "hm"),
             (r#"{"reasoning_content":"hm","reasoning":"hm","content":"b"}"#, "b", "hm"),
@@ -297,27 +366,51 @@ mod tests {
             (r#"{"refusal":"no"}"#, "no", ""),
         ] {
             let told = told(&events(&[&delta(piece), END])).unwrap();
-            assert_eq!((told.words.as_str(), told.reasoning.as_str()), (words, reasoning), "{piece}");
+            assert_eq!(
+                (told.words.as_str(), told.reasoning.as_str()),
+                (words, reasoning),
+                "{piece}"
+            );
         }
     }
 
     #[test]
     fn finds_the_count_of_tokens_wherever_it_is() {
-        let usage = |frames: &[&str]| told(&events(frames)).unwrap().usage.map(|usage| (usage.input, usage.output, usage.cached_read));
+        let usage = |frames: &[&str]| {
+            told(&events(frames))
+                .unwrap()
+                .usage
+                .map(|usage| (usage.input, usage.output, usage.cached_read))
+        };
         let with_finish = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
         for (frames, found) in [
             (&[END, "[DONE]"][..], None),
             (&[with_finish, "[DONE]"], Some((3, 2, 0))),
             (&[with_finish, r#"{"choices":[],"usage":null}"#], Some((3, 2, 0))),
-            (&[r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#, with_finish], Some((3, 2, 0))),
-            (&[END, r#"{"x_groq":{"usage":{"prompt_tokens":3,"completion_tokens":2}}}"#], Some((3, 2, 0))),
+            (
+                &[
+                    r#"{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#,
+                    with_finish,
+                ],
+                Some((3, 2, 0)),
+            ),
+            (
+                &[END, r#"{"x_groq":{"usage":{"prompt_tokens":3,"completion_tokens":2}}}"#],
+                Some((3, 2, 0)),
+            ),
             (
                 &[
                     r#"{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":3.0,"completion_tokens":2,"cached_tokens":1}}]}"#,
                 ],
                 Some((3, 2, 1)),
             ),
-            (&[END, r#"{"choices":null,"usage":{"prompt_tokens":3,"completion_tokens":2,"prompt_cache_hit_tokens":1}}"#], Some((3, 2, 1))),
+            (
+                &[
+                    END,
+                    r#"{"choices":null,"usage":{"prompt_tokens":3,"completion_tokens":2,"prompt_cache_hit_tokens":1}}"#,
+                ],
+                Some((3, 2, 1)),
+            ),
             (&[END, r#"{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}"#], None),
         ] {
             assert_eq!(usage(frames), found, "{frames:?}");
@@ -333,7 +426,10 @@ mod tests {
             (vec![&text, "[DONE]"], StopReason::End),
             (vec![&text, END, "{ junk"], StopReason::End),
             (vec![&text, r#"{"choices":[{"delta":{},"finish_reason":"eos"}]}"#], StopReason::End),
-            (vec![&text, r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#], StopReason::Filtered),
+            (
+                vec![&text, r#"{"choices":[{"delta":{},"finish_reason":"content_filter"}]}"#],
+                StopReason::Filtered,
+            ),
         ] {
             let body = events(&frames);
             let deltas = read(body.trim_end().as_bytes(), 5, None).unwrap();
@@ -354,7 +450,12 @@ mod tests {
             (": keep-alive\n\n".to_owned(), None),
             (r#"{"choices":[{"message":{"content":"hal"#.to_owned(), None),
             (events(&[r#"{"choices":[{"delta":{},"finish_reason":"error"}]}"#]), None),
-            (events(&[r#"{"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}"#]), None),
+            (
+                events(&[
+                    r#"{"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}"#,
+                ]),
+                None,
+            ),
         ] {
             assert!(matches!(read(body.as_bytes(), 11, broken), Err(Broken::Cut(_))), "{body}");
         }
@@ -382,14 +483,19 @@ mod tests {
         for body in [
             events(&[&text, r#"{"error":{"message":"overloaded","code":529}}"#]),
             events(&[&text, r#"{"error":"out of memory"}"#]),
-            events(&[r#"{"choices":[{"delta":{"content":""},"finish_reason":"error","error":{"code":502}}]}"#]),
+            events(&[
+                r#"{"choices":[{"delta":{"content":""},"finish_reason":"error","error":{"code":502}}]}"#,
+            ]),
             events(&[r#"{"object":"error","message":"too long"}"#]),
             "event: error\ndata: {\"type\":\"error\",\"message\":\"x\"}\n\n".to_owned(),
             r#"{"error":{"message":"no"}}"#.to_owned(),
         ] {
             assert!(matches!(read(body.as_bytes(), 13, None), Err(Broken::Reported(_))), "{body}");
         }
-        assert_eq!(words(&events(&[r#"{"choices":[{"delta":{"content":"a"}}],"error":null}"#, END])), "a");
+        assert_eq!(
+            words(&events(&[r#"{"choices":[{"delta":{"content":"a"}}],"error":null}"#, END])),
+            "a"
+        );
     }
 
     #[test]
@@ -399,9 +505,25 @@ mod tests {
             "finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
         let usage = Usage { input: 3, output: 2, ..Usage::default() };
         let calls = vec!["a f {}".to_owned(), r#"b g {"p":1}"#.to_owned()];
-        assert_eq!(told(body), Ok(Told { words: "hi".into(), calls, usage: Some(usage), stop: StopReason::ToolUse, ..Told::default() }));
+        assert_eq!(
+            told(body),
+            Ok(Told {
+                words: "hi".into(),
+                calls,
+                usage: Some(usage),
+                stop: StopReason::ToolUse,
+                ..Told::default()
+            })
+        );
         assert_eq!(words(r#"{"choices":[{"message":{"content":"hi"}}]}"#), "hi");
-        assert_eq!(words(&format!("{}\n{}\n{END}\n", delta(r#"{"content":"a"}"#), delta(r#"{"content":"b"}"#))), "ab");
+        assert_eq!(
+            words(&format!(
+                "{}\n{}\n{END}\n",
+                delta(r#"{"content":"a"}"#),
+                delta(r#"{"content":"b"}"#)
+            )),
+            "ab"
+        );
         assert_eq!(words(&format!("[{},{END}]", delta(r#"{"content":"a"}"#))), "a");
     }
 
@@ -412,11 +534,16 @@ mod tests {
             format!("data:{text}\n\ndata:{END}\n\n"),
             format!("data: {text}\r\n\r\ndata: {END}\r\n\r\n"),
             format!(
-                "\u{feff}: hi\n\n: PROCESSING\n\ndata: {text}\n\ndata: \n\ndata: ping\n\ndata: {END}\n\ndata: [DONE]\n\ndata: {{ after\n\n"
+                "\u{feff}: hi\n\n: PROCESSING\n\ndata: {text}\n\ndata: \n\ndata: ping\n\ndata: \
+                 {END}\n\ndata: [DONE]\n\ndata: {{ after\n\n"
             ),
             format!("data: {text}\ndata: {END}\ndata: [DONE]\n"),
             format!("event: message\nid: 1\ndata: {text}\n\nevent: message\ndata: {END}\n\n"),
-            format!("data: {text}\n\ndata: {{\"choices\":[{{\"index\":1,\"delta\":{{\"content\":\"other\"}}}}]}}\n\ndata: {END}\n\n"),
+            format!(
+                "data: {text}\n\ndata: \
+                 {{\"choices\":[{{\"index\":1,\"delta\":{{\"content\":\"other\"}}}}]}}\n\ndata: \
+                 {END}\n\n"
+            ),
         ] {
             assert_eq!(words(&body), "a", "{body}");
         }
@@ -424,7 +551,11 @@ mod tests {
 
     #[test]
     fn survives_bytes_that_are_no_text() {
-        let body = [b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}\n\n".as_slice(), events(&[END]).as_bytes()].concat();
+        let body = [
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xffb\"}}]}\n\n".as_slice(),
+            events(&[END]).as_bytes(),
+        ]
+        .concat();
         assert_eq!(read(&body, 3, None).unwrap().first(), Some(&Delta::Text("a\u{fffd}b".into())));
     }
 
@@ -444,8 +575,16 @@ mod tests {
             { "type": "reasoning.text", "index": 0, "text": "hm", "signature": "c2ln" },
             { "type": "reasoning.encrypted", "index": 1, "data": "b3BhcXVl" },
         ] });
-        let seal = serde_json::json!({ "extra_content": { "google": { "thought_signature": "x" } } });
-        assert_eq!(reply.kept, [KeptPart::Own(details), KeptPart::Text { bytes: 2, seal: Value::Null }, KeptPart::Call { seal }]);
+        let seal =
+            serde_json::json!({ "extra_content": { "google": { "thought_signature": "x" } } });
+        assert_eq!(
+            reply.kept,
+            [
+                KeptPart::Own(details),
+                KeptPart::Text { bytes: 2, seal: Value::Null },
+                KeptPart::Call { seal }
+            ]
+        );
     }
 
     #[test]
@@ -456,11 +595,15 @@ mod tests {
                 json!({ "tool_calls": [{ "index": index, "id": id, "type": "function", "function": { "name": name, "arguments": "" } }] }),
             )
         };
-        let arguments = |index: u64, part: &str| chunk(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }));
+        let arguments = |index: u64, part: &str| {
+            chunk(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }))
+        };
         mangled::check_stream::<ChatReply>(&[
             chunk(json!({ "role": "assistant", "content": "" })),
             chunk(json!({ "reasoning_content": "hm" })),
-            chunk(json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "index": 0, "data": "b3BhcXVl" }] })),
+            chunk(
+                json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "index": 0, "data": "b3BhcXVl" }] }),
+            ),
             chunk(json!({ "content": "so ü" })),
             chunk(json!({ "content": [{ "type": "text", "text": "!" }] })),
             call(0, "a", "read_file"),

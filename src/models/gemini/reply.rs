@@ -1,7 +1,7 @@
 //! What the chunks of a `generateContent` answer say.
 //!
-//! In: chunks in the order they came. Out: words, thoughts, calls with ids or without, counts, why the model stopped, and the signatures to be
-//! returned, each on the part it came with.
+//! In: chunks in the order they came. Out: words, thoughts, calls with ids or without, counts, why
+//! the model stopped, and the signatures to be returned, each on the part it came with.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -30,12 +30,22 @@ pub(crate) struct Chunk {
 impl Reading for GeminiReply {
     type Piece = Chunk;
 
-    fn take(&mut self, chunk: Chunk, _raw: &[u8], _form: Form, said: &mut Said) -> Result<Taken, Broken> {
+    fn take(
+        &mut self,
+        chunk: Chunk,
+        _raw: &[u8],
+        _form: Form,
+        said: &mut Said,
+    ) -> Result<Taken, Broken> {
         if let Some(fault) = chunk.error.filter(is_said) {
             return Err(Broken::Reported(fault));
         }
         said.count(chunk.usage_metadata.as_ref().map(read_usage));
-        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(|feedback| read_text(feedback.get("blockReason"))) {
+        if let Some(reason) = chunk
+            .prompt_feedback
+            .as_ref()
+            .and_then(|feedback| read_text(feedback.get("blockReason")))
+        {
             said.reasoning(&format!("(the provider blocked the request: {reason})"));
             said.finish(Some(StopReason::Filtered));
             return Ok(Taken::Piece);
@@ -44,9 +54,14 @@ impl Reading for GeminiReply {
             return Ok(if chunk.usage_metadata.is_some() { Taken::Piece } else { Taken::Odd });
         };
         // Others than the first were not asked for.
-        let first = candidates.iter().find(|candidate| candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
+        let first = candidates
+            .iter()
+            .find(|candidate| candidate.get("index").and_then(Value::as_u64).unwrap_or(0) == 0);
         if let Some(candidate) = first {
-            let parts = candidate.get("content").and_then(|content| content.get("parts")).and_then(Value::as_array);
+            let parts = candidate
+                .get("content")
+                .and_then(|content| content.get("parts"))
+                .and_then(Value::as_array);
             for part in parts.into_iter().flatten().filter_map(Value::as_object) {
                 self.take_part(part, said);
             }
@@ -71,18 +86,32 @@ impl GeminiReply {
             let id = read_text(call.get("id"));
             let mut seal = Map::new();
             seal.extend(id.clone().map(|id| ("id".to_owned(), id.into())));
-            seal.extend(signature.map(|signature| ("thoughtSignature".to_owned(), signature.clone())));
-            self.parts.push(KeptPart::Call { seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) } });
-            said.call(self.calls, id, read_text(call.get("name")), read_arguments(call.get("args")));
+            seal.extend(
+                signature.map(|signature| ("thoughtSignature".to_owned(), signature.clone())),
+            );
+            self.parts.push(KeptPart::Call {
+                seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) },
+            });
+            said.call(
+                self.calls,
+                id,
+                read_text(call.get("name")),
+                read_arguments(call.get("args")),
+            );
             self.calls += 1;
         } else if let Some(data) = inline_image(part) {
             said.image(data);
         } else if part.contains_key("text") {
             said.text(&text);
-            let seal = signature.map_or(Value::Null, |signature| serde_json::json!({ "thoughtSignature": signature }));
+            let seal = signature.map_or(
+                Value::Null,
+                |signature| serde_json::json!({ "thoughtSignature": signature }),
+            );
             match self.parts.last_mut() {
                 // What is signed stands alone.
-                Some(KeptPart::Text { bytes, seal: Value::Null }) if seal.is_null() => *bytes += text.len(),
+                Some(KeptPart::Text { bytes, seal: Value::Null }) if seal.is_null() => {
+                    *bytes += text.len()
+                }
                 _ if text.is_empty() && seal.is_null() => {}
                 Some(_) | None => self.parts.push(KeptPart::Text { bytes: text.len(), seal }),
             }
@@ -96,16 +125,22 @@ impl GeminiReply {
         let stop = match reason {
             "" | "FINISH_REASON_UNSPECIFIED" => return Ok(()),
             "MAX_TOKENS" => StopReason::Length,
-            "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => StopReason::Filtered,
-            "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" if self.calls == 0 => {
+            "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
+            | "IMAGE_SAFETY" => StopReason::Filtered,
+            "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS"
+                if self.calls == 0 =>
+            {
                 // The model is told like one that called nothing, and sees what it wrote.
-                let words = read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
+                let words =
+                    read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
                 let words = format!("(this call could not be read: {words})");
                 said.text(&words);
                 self.parts.push(KeptPart::Text { bytes: words.len(), seal: Value::Null });
                 StopReason::End
             }
-            "OTHER" if self.parts.is_empty() => return Err(Broken::Cut("the provider stopped writing with `OTHER`".to_owned())),
+            "OTHER" if self.parts.is_empty() => {
+                return Err(Broken::Cut("the provider stopped writing with `OTHER`".to_owned()));
+            }
             _ if self.calls > 0 => StopReason::ToolUse,
             // `STOP` and whatever else comes.
             _ => StopReason::End,
@@ -118,7 +153,8 @@ impl GeminiReply {
 /// Returns the base64 of an image.
 fn inline_image(part: &Map<String, Value>) -> Option<&str> {
     let data = part.get("inlineData")?;
-    let is_image = data.get("mimeType").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("image/"));
+    let is_image =
+        data.get("mimeType").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("image/"));
     data.get("data").and_then(Value::as_str).filter(|_| is_image)
 }
 
@@ -167,14 +203,18 @@ mod tests {
 
     #[test]
     fn an_image_is_given_and_not_sent_back() {
-        let image = |kind: &str, data: &str| json!({ "inlineData": { "mimeType": kind, "data": data } });
+        let image =
+            |kind: &str, data: &str| json!({ "inlineData": { "mimeType": kind, "data": data } });
         let reply = told(&[
             chunk(
                 &json!([{ "text": "see" }, image("image/png", "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="), image("image/png", "broken"), image("audio/wav", "AAAA")]),
             ),
             ends("STOP"),
         ]);
-        assert_eq!((reply.words.as_str(), reply.images), ("see", vec!["image 2x3 png, 29 bytes".to_owned()]));
+        assert_eq!(
+            (reply.words.as_str(), reply.images),
+            ("see", vec!["image 2x3 png, 29 bytes".to_owned()])
+        );
         assert!(!format!("{:?}", reply.kept).contains("iVBOR"), "{:?}", reply.kept);
     }
 
@@ -197,7 +237,13 @@ mod tests {
                 words: "sö!".into(),
                 reasoning: "hm".into(),
                 calls: vec![r#"fc_1 read_file {"b":1,"a":2}"#.into(), " todo ".into()],
-                usage: Some(Usage { input: 100, output: 20, cached_read: 64, cached_write: 0, reasoning: 8 }),
+                usage: Some(Usage {
+                    input: 100,
+                    output: 20,
+                    cached_read: 64,
+                    cached_write: 0,
+                    reasoning: 8
+                }),
                 kept: vec![
                     KeptPart::Text { bytes: 3, seal: Value::Null },
                     KeptPart::Text { bytes: 1, seal: json!({ "thoughtSignature": "dGV4dA==" }) },
@@ -220,17 +266,31 @@ mod tests {
             vec![chunk(&json!([{ "text": "a" }, "junk", null])), ends("A_LATER_DAY")],
         ] {
             let reply = told(&frames);
-            assert_eq!((reply.words.as_str(), reply.stop, reply.kept), ("a", StopReason::End, vec![]), "{frames:?}");
+            assert_eq!(
+                (reply.words.as_str(), reply.stop, reply.kept),
+                ("a", StopReason::End, vec![]),
+                "{frames:?}"
+            );
         }
         let list = json!([chunk(&json!([{ "text": "a" }])), ends("STOP")]).to_string();
         assert_eq!(testing::told::<GeminiReply>(&list).unwrap().words, "a");
-        let call = told(&[chunk(&json!([{ "functionCall": { "name": "f", "args": "{\"a\":1}" } }])), ends("STOP")]);
-        assert_eq!((call.calls, call.stop), (vec![r#" f {"a":1}"#.to_owned()], StopReason::ToolUse));
+        let call = told(&[
+            chunk(&json!([{ "functionCall": { "name": "f", "args": "{\"a\":1}" } }])),
+            ends("STOP"),
+        ]);
+        assert_eq!(
+            (call.calls, call.stop),
+            (vec![r#" f {"a":1}"#.to_owned()], StopReason::ToolUse)
+        );
     }
 
     #[test]
     fn a_signature_on_nothing_is_returned_on_nothing() {
-        let reply = told(&[chunk(&json!([{ "text": "a" }])), chunk(&json!([{ "text": "", "thoughtSignature": "c2ln" }])), ends("STOP")]);
+        let reply = told(&[
+            chunk(&json!([{ "text": "a" }])),
+            chunk(&json!([{ "text": "", "thoughtSignature": "c2ln" }])),
+            ends("STOP"),
+        ]);
         let signed = KeptPart::Text { bytes: 0, seal: json!({ "thoughtSignature": "c2ln" }) };
         assert_eq!(reply.kept, [KeptPart::Text { bytes: 1, seal: Value::Null }, signed]);
     }
@@ -244,13 +304,22 @@ mod tests {
             ("RECITATION", StopReason::Filtered),
             ("PROHIBITED_CONTENT", StopReason::Filtered),
         ] {
-            assert_eq!(told(&[chunk(&json!([{ "text": "a" }])), ends(reason)]).stop, stop, "{reason}");
+            assert_eq!(
+                told(&[chunk(&json!([{ "text": "a" }])), ends(reason)]).stop,
+                stop,
+                "{reason}"
+            );
         }
         let blocked = told(&[json!({ "promptFeedback": { "blockReason": "SAFETY" } })]);
         assert_eq!((blocked.stop, blocked.words.as_str()), (StopReason::Filtered, ""));
         assert!(blocked.reasoning.contains("SAFETY"));
-        let malformed = told(&[json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(read)" }] })]);
-        assert_eq!((malformed.stop, malformed.words.as_str()), (StopReason::End, "(this call could not be read: print(read))"));
+        let malformed = told(&[
+            json!({ "candidates": [{ "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "print(read)" }] }),
+        ]);
+        assert_eq!(
+            (malformed.stop, malformed.words.as_str()),
+            (StopReason::End, "(this call could not be read: print(read))")
+        );
     }
 
     #[test]
@@ -259,9 +328,10 @@ mod tests {
         assert!(matches!(broken(std::slice::from_ref(&text)), Broken::Cut(_)));
         assert!(matches!(broken(&[json!({ "hello": "there" })]), Broken::Garbled(_)));
         assert!(matches!(broken(&[ends("OTHER")]), Broken::Cut(_)));
-        let Broken::Reported(fault) =
-            broken(&[text, json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } })])
-        else {
+        let Broken::Reported(fault) = broken(&[
+            text,
+            json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } }),
+        ]) else {
             panic!("an error inside")
         };
         assert_eq!(fault["code"], 503);

@@ -1,7 +1,8 @@
 //! The body of a `generateContent` request.
 //!
-//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last. Parts
-//! that were signed go back with their signature; calls that another model made go with a word that lets them pass. It sends nothing.
+//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in
+//! one order with the conversation last. Parts that were signed go back with their signature; calls
+//! that another model made go with a word that lets them pass. It sends nothing.
 
 use std::slice;
 
@@ -15,7 +16,8 @@ use crate::wire::parts::{Part, in_order};
 use locum_base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
-/// Stands for the signature of a call that this model did not make (Gemini API, "Thought signatures": calls carried over from elsewhere).
+/// Stands for the signature of a call that this model did not make (Gemini API, "Thought
+/// signatures": calls carried over from elsewhere).
 const NOT_SIGNED_HERE: &str = "skip_thought_signature_validator";
 /// Keys of JSON Schema that the older form knows.
 const OLD_KEYS: &[&str] = &[
@@ -83,22 +85,36 @@ pub(super) enum Schema {
 ///
 /// # Errors
 /// When a tool's schema cannot be written as JSON.
-pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
-    let declarations: Vec<Value> = request.tools.iter().map(|tool| declaration(tool, wishes.schema)).collect();
+pub(super) fn render_body(
+    request: &ModelRequest<'_>,
+    wishes: Wishes<'_>,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let declarations: Vec<Value> =
+        request.tools.iter().map(|tool| declaration(tool, wishes.schema)).collect();
     let config = Config {
         temperature: wishes.temperature,
         max_output_tokens: wishes.max_output_tokens,
-        thinking_config: wishes.thinking.map(|how| ThinkingConfig { how, include_thoughts: how != Thinking::Budget(0) }),
+        thinking_config: wishes
+            .thinking
+            .map(|how| ThinkingConfig { how, include_thoughts: how != Thinking::Budget(0) }),
         response_modalities: request.picture.map(|_| ["TEXT", "IMAGE"]),
     };
     let mut contents = contents(request.messages, wishes);
-    if let (Some(last), Some(from)) = (contents.last_mut(), request.picture.and_then(|picture| picture.from)) {
+    if let (Some(last), Some(from)) =
+        (contents.last_mut(), request.picture.and_then(|picture| picture.from))
+    {
         last.parts.extend(shown(slice::from_ref(from), &ImageKind::ALL).map(image_part));
     }
     serde_json::to_vec(&Body {
         generation_config: Some(config).filter(|config| *config != Config::default()),
-        tools: if declarations.is_empty() { Vec::new() } else { vec![Tools { function_declarations: declarations }] },
-        system_instruction: Some(request.system).filter(|system| !system.is_empty()).map(|text| System { parts: [Text { text }] }),
+        tools: if declarations.is_empty() {
+            Vec::new()
+        } else {
+            vec![Tools { function_declarations: declarations }]
+        },
+        system_instruction: Some(request.system)
+            .filter(|system| !system.is_empty())
+            .map(|text| System { parts: [Text { text }] }),
         contents,
     })
 }
@@ -236,12 +252,20 @@ fn contents<'a>(messages: &'a [Message], wishes: Wishes<'a>) -> Vec<Content<'a>>
     let mut asked: Vec<(&ToolCall, Option<&str>)> = Vec::new();
     for message in messages {
         let (role, parts) = match message {
-            Message::User { text } => ("user", vec![WirePart::Text(SignedText { text, thought_signature: None })]),
+            Message::User { text } => {
+                ("user", vec![WirePart::Text(SignedText { text, thought_signature: None })])
+            }
             Message::Assistant { text, calls, kept, .. } => {
                 let parts = in_order(text, calls, kept.as_ref(), wishes.by);
                 asked = parts
                     .iter()
-                    .filter_map(|part| if let Part::Call(call, seal) = part { Some((*call, word(seal, "id"))) } else { None })
+                    .filter_map(|part| {
+                        if let Part::Call(call, seal) = part {
+                            Some((*call, word(seal, "id")))
+                        } else {
+                            None
+                        }
+                    })
                     .collect();
                 ("model", model_parts(parts, kept.as_ref(), wishes))
             }
@@ -255,7 +279,11 @@ fn contents<'a>(messages: &'a [Message], wishes: Wishes<'a>) -> Vec<Content<'a>>
     contents
 }
 
-fn model_parts<'a>(parts: Vec<Part<'a>>, kept: Option<&'a Kept>, wishes: Wishes<'_>) -> Vec<WirePart<'a>> {
+fn model_parts<'a>(
+    parts: Vec<Part<'a>>,
+    kept: Option<&'a Kept>,
+    wishes: Wishes<'_>,
+) -> Vec<WirePart<'a>> {
     let is_own = kept.is_some_and(|kept| kept.by == wishes.by);
     let mut first_call = wishes.wants_signatures && !is_own;
     let mut wire: Vec<WirePart<'a>> = Vec::with_capacity(parts.len());
@@ -271,19 +299,33 @@ fn model_parts<'a>(parts: Vec<Part<'a>>, kept: Option<&'a Kept>, wishes: Wishes<
             Part::Call(call, seal) => {
                 let carried = std::mem::take(&mut first_call).then_some(NOT_SIGNED_HERE);
                 let name = if call.name.is_empty() { "unnamed" } else { call.name.as_str() };
-                let function_call = FunctionCall { id: word(seal, "id"), name, args: Arguments::new(&call.arguments) };
-                wire.push(WirePart::Call(SignedCall { function_call, thought_signature: word(seal, "thoughtSignature").or(carried) }));
+                let function_call = FunctionCall {
+                    id: word(seal, "id"),
+                    name,
+                    args: Arguments::new(&call.arguments),
+                };
+                wire.push(WirePart::Call(SignedCall {
+                    function_call,
+                    thought_signature: word(seal, "thoughtSignature").or(carried),
+                }));
             }
         }
     }
     if wire.is_empty() {
-        wire.push(WirePart::Text(SignedText { text: "(nothing was said)", thought_signature: None }));
+        wire.push(WirePart::Text(SignedText {
+            text: "(nothing was said)",
+            thought_signature: None,
+        }));
     }
     wire
 }
 
 /// Returns the answers to calls; what of their images does not stand in them follows them.
-fn answers<'a>(results: &'a [ToolResult], asked: &[(&'a ToolCall, Option<&'a str>)], wishes: Wishes<'_>) -> Vec<WirePart<'a>> {
+fn answers<'a>(
+    results: &'a [ToolResult],
+    asked: &[(&'a ToolCall, Option<&'a str>)],
+    wishes: Wishes<'_>,
+) -> Vec<WirePart<'a>> {
     let (mut parts, mut beside) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         let mut inside = Vec::new();
@@ -299,11 +341,26 @@ fn answers<'a>(results: &'a [ToolResult], asked: &[(&'a ToolCall, Option<&'a str
     parts
 }
 
-fn answer<'a>(result: &'a ToolResult, asked: &[(&'a ToolCall, Option<&'a str>)], parts: Vec<InlineImage<'a>>) -> WirePart<'a> {
+fn answer<'a>(
+    result: &'a ToolResult,
+    asked: &[(&'a ToolCall, Option<&'a str>)],
+    parts: Vec<InlineImage<'a>>,
+) -> WirePart<'a> {
     let found = asked.iter().find(|(call, _)| call.id == result.call_id);
-    let name = found.map(|(call, _)| call.name.as_str()).filter(|name| !name.is_empty()).unwrap_or("unnamed");
-    let response = if result.is_error { Outcome::Error(&result.text) } else { Outcome::Output(&result.text) };
-    WirePart::Answer(Answer { function_response: FunctionResponse { id: found.and_then(|(_, id)| *id), name, response, parts } })
+    let name = found
+        .map(|(call, _)| call.name.as_str())
+        .filter(|name| !name.is_empty())
+        .unwrap_or("unnamed");
+    let response =
+        if result.is_error { Outcome::Error(&result.text) } else { Outcome::Output(&result.text) };
+    WirePart::Answer(Answer {
+        function_response: FunctionResponse {
+            id: found.and_then(|(_, id)| *id),
+            name,
+            response,
+            parts,
+        },
+    })
 }
 
 fn image_part(shown: Shown<'_>) -> WirePart<'_> {
@@ -326,21 +383,28 @@ fn declaration(tool: &ToolSpec, schema: Schema) -> Value {
         Schema::Json => ("parametersJsonSchema", tool.parameters.clone()),
         Schema::Old => ("parameters", old_form(&tool.parameters)),
     };
-    let has_none = tool.parameters.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
-    let mut declaration = Map::from_iter([("name".to_owned(), json!(tool.name)), ("description".to_owned(), json!(tool.description))]);
+    let has_none =
+        tool.parameters.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
+    let mut declaration = Map::from_iter([
+        ("name".to_owned(), json!(tool.name)),
+        ("description".to_owned(), json!(tool.description)),
+    ]);
     if !has_none {
         declaration.insert(key.to_owned(), parameters);
     }
     Value::Object(declaration)
 }
 
-/// Returns a schema in the older form: what it has no word for is left out, and of several types the first that is not null counts.
+/// Returns a schema in the older form: what it has no word for is left out, and of several types
+/// the first that is not null counts.
 fn old_form(schema: &Value) -> Value {
     let Some(schema) = schema.as_object() else { return schema.clone() };
     let mut old = Map::new();
     for (key, value) in schema.iter().filter(|(key, _)| OLD_KEYS.contains(&key.as_str())) {
         let value = match (key.as_str(), value) {
-            ("properties", Value::Object(properties)) => properties.iter().map(|(name, inner)| (name.clone(), old_form(inner))).collect(),
+            ("properties", Value::Object(properties)) => {
+                properties.iter().map(|(name, inner)| (name.clone(), old_form(inner))).collect()
+            }
             ("items", inner) => old_form(inner),
             ("anyOf", Value::Array(list)) => list.iter().map(old_form).collect(),
             ("type", Value::Array(types)) => {
@@ -379,15 +443,20 @@ mod tests {
     };
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
-        let parameters =
-            json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
-        let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
-        let request = ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
+        let parameters = json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
+        let tools =
+            [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
+        let request =
+            ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 
     fn conversation(by: &str) -> Vec<Message> {
-        let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: arguments.into() };
+        let call = |id: &str, arguments: &str| ToolCall {
+            id: id.into(),
+            name: "read_file".into(),
+            arguments: arguments.into(),
+        };
         let parts = vec![
             KeptPart::Text { bytes: 2, seal: Value::Null },
             KeptPart::Call { seal: json!({ "id": "fc", "thoughtSignature": "c2ln" }) },
@@ -419,18 +488,31 @@ mod tests {
         messages[2] = Message::Tool { results: vec![answer("a")] };
         let image = r#"{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}"#;
         let words = r#"{"text":"(An image stands here that this model cannot be shown.)"},{"text":"(An image stood here that is gone. Look at it again to see it.)"}"#;
-        let answered = r#"{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"File: a"}"#;
+        let answered =
+            r#"{"functionResponse":{"id":"fc","name":"read_file","response":{"output":"File: a"}"#;
         let inside = written(&messages, SEEING);
-        assert!(inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()), "{inside}");
+        assert!(
+            inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()),
+            "{inside}"
+        );
         let beside = written(&messages, Wishes { images_in_answers: false, ..SEEING });
         assert!(beside.contains(&[answered, "}},", image, ",", words].concat()), "{beside}");
         let unseen = written(&messages, WISHES);
-        assert!(unseen.contains("(An image stands here that this model cannot be shown.)") && !unseen.contains("iVBOR"), "{unseen}");
+        assert!(
+            unseen.contains("(An image stands here that this model cannot be shown.)")
+                && !unseen.contains("iVBOR"),
+            "{unseen}"
+        );
     }
 
     #[test]
     fn has_one_shape() {
-        let wishes = Wishes { thinking: Some(Thinking::Level("low")), temperature: Some(0.5), max_output_tokens: Some(9), ..WISHES };
+        let wishes = Wishes {
+            thinking: Some(Thinking::Level("low")),
+            temperature: Some(0.5),
+            max_output_tokens: Some(9),
+            ..WISHES
+        };
         assert_eq!(
             written(&conversation("me"), wishes),
             concat!(
@@ -453,13 +535,20 @@ mod tests {
         let signatures = |body: &str| -> Vec<Value> {
             let body: Value = serde_json::from_str(body).unwrap();
             let parts = body["contents"][1]["parts"].as_array().unwrap().clone();
-            parts.iter().filter(|part| part.get("functionCall").is_some()).map(|part| part["thoughtSignature"].clone()).collect()
+            parts
+                .iter()
+                .filter(|part| part.get("functionCall").is_some())
+                .map(|part| part["thoughtSignature"].clone())
+                .collect()
         };
         let carried = [json!("skip_thought_signature_validator"), Value::Null];
         assert_eq!(signatures(&written(&conversation("another"), WISHES)), carried);
         assert_eq!(signatures(&written(&conversation("me"), Wishes { by: "", ..WISHES })), carried);
         assert_eq!(
-            signatures(&written(&conversation("another"), Wishes { wants_signatures: false, ..WISHES })),
+            signatures(&written(
+                &conversation("another"),
+                Wishes { wants_signatures: false, ..WISHES }
+            )),
             [Value::Null, Value::Null]
         );
     }

@@ -1,7 +1,8 @@
 //! OpenAI Responses.
 //!
-//! In: a chosen model. Out: a model that speaks this protocol. Nothing is stored at the provider: the whole conversation is sent each time,
-//! with the reasoning of earlier replies encrypted, as it came.
+//! In: a chosen model. Out: a model that speaks this protocol. Nothing is stored at the provider:
+//! the whole conversation is sent each time, with the reasoning of earlier replies encrypted, as it
+//! came.
 
 mod reply;
 mod request;
@@ -23,8 +24,18 @@ const REFUSED: &[(&[&str], Dialect)] = &[
     (&["max_output_tokens"], Fields::NO_LIMIT),
 ];
 /// What refuses a field, and not its value.
-const REFUSALS: &[&str] =
-    &["support", "unknown", "unrecognized", "unexpected", "extra ", "not permitted", "not allowed", "invalid", "could not be", "not found"];
+const REFUSALS: &[&str] = &[
+    "support",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+    "extra ",
+    "not permitted",
+    "not allowed",
+    "invalid",
+    "could not be",
+    "not found",
+];
 
 /// The bits of the dialect.
 struct Fields;
@@ -61,7 +72,9 @@ struct Responses {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url = wire::endpoint(chosen, |path| if path.ends_with("/responses") { path.to_owned() } else { format!("{path}/responses") })?;
+    let url = wire::endpoint(chosen, |path| {
+        if path.ends_with("/responses") { path.to_owned() } else { format!("{path}/responses") }
+    })?;
     let protocol = Responses {
         model: chosen.profile.model.clone(),
         by: wire::identity(chosen, &url),
@@ -77,13 +90,23 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
 impl Protocol for Responses {
     type Reading = ResponsesReply;
 
-    fn body(&self, request: &ModelRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, serde_json::Error> {
+    fn body(
+        &self,
+        request: &ModelRequest<'_>,
+        dialect: Dialect,
+    ) -> Result<Vec<u8>, serde_json::Error> {
         let has = |bit: Dialect| dialect & bit != 0;
         let wishes = Wishes {
             model: &self.model,
             by: &self.by,
-            temperature: request.temperature.or(self.temperature).filter(|_| !has(Fields::NO_TEMPERATURE)),
-            max_output_tokens: request.max_output_tokens.or(self.max_output_tokens).filter(|_| !has(Fields::NO_LIMIT)),
+            temperature: request
+                .temperature
+                .or(self.temperature)
+                .filter(|_| !has(Fields::NO_TEMPERATURE)),
+            max_output_tokens: request
+                .max_output_tokens
+                .or(self.max_output_tokens)
+                .filter(|_| !has(Fields::NO_LIMIT)),
             effort: self.effort.filter(|_| !has(Fields::NO_EFFORT)),
             encrypted: !has(Fields::NO_ENCRYPTED),
             says_store: !has(Fields::NO_STORE),
@@ -95,13 +118,18 @@ impl Protocol for Responses {
     fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect> {
         let lower = words.to_ascii_lowercase();
         // Whatever is wrong with an image: without it the conversation can go on.
-        if matches!(status, 400 | 422) && lower.contains("image") && dialect & Fields::NO_IMAGES == 0 {
+        if matches!(status, 400 | 422)
+            && lower.contains("image")
+            && dialect & Fields::NO_IMAGES == 0
+        {
             return Some(dialect | Fields::NO_IMAGES);
         }
         if !matches!(status, 400 | 404 | 422) || !REFUSALS.iter().any(|word| lower.contains(word)) {
             return None;
         }
-        let mut refused = REFUSED.iter().filter(|(phrases, _)| phrases.iter().any(|phrase| lower.contains(phrase)));
+        let mut refused = REFUSED
+            .iter()
+            .filter(|(phrases, _)| phrases.iter().any(|phrase| lower.contains(phrase)));
         refused.find(|(_, bit)| dialect & bit == 0).map(|(_, bit)| dialect | bit)
     }
 }
@@ -122,10 +150,25 @@ mod tests {
             sees_images: false,
         };
         for (dialect, status, words, learned) in [
-            (0, 400, "Encrypted content is not supported with this model.", Some(Fields::NO_ENCRYPTED)),
+            (
+                0,
+                400,
+                "Encrypted content is not supported with this model.",
+                Some(Fields::NO_ENCRYPTED),
+            ),
             (0, 400, "The encrypted content could not be verified.", Some(Fields::NO_ENCRYPTED)),
-            (0, 400, "Unsupported parameter: 'temperature' is not supported with this model.", Some(Fields::NO_TEMPERATURE)),
-            (0, 400, "Unsupported parameter: 'reasoning.effort' is not supported with this model.", Some(Fields::NO_EFFORT)),
+            (
+                0,
+                400,
+                "Unsupported parameter: 'temperature' is not supported with this model.",
+                Some(Fields::NO_TEMPERATURE),
+            ),
+            (
+                0,
+                400,
+                "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
+                Some(Fields::NO_EFFORT),
+            ),
             (Fields::NO_EFFORT, 400, "Unsupported parameter: 'reasoning.effort'", None),
             (0, 422, "store: Extra inputs are not permitted", Some(Fields::NO_STORE)),
             (0, 400, "tools[0].name is wrong", None),

@@ -1,7 +1,8 @@
 //! What the events of a Responses answer say.
 //!
-//! In: events in the order they came, odd ones too: an item that was never begun, one that comes only when it is done, a stream of which only
-//! the last event says anything. Out: words, reasoning, calls, counts, why the model stopped, and the reasoning to be returned.
+//! In: events in the order they came, odd ones too: an item that was never begun, one that comes
+//! only when it is done, a stream of which only the last event says anything. Out: words,
+//! reasoning, calls, counts, why the model stopped, and the reasoning to be returned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,10 +57,20 @@ enum Item {
 impl Reading for ResponsesReply {
     type Piece = Value;
 
-    fn take(&mut self, event: Value, _raw: &[u8], _form: Form, said: &mut Said) -> Result<Taken, Broken> {
+    fn take(
+        &mut self,
+        event: Value,
+        _raw: &[u8],
+        _form: Form,
+        said: &mut Said,
+    ) -> Result<Taken, Broken> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
-        if kind == "error" || (kind.is_empty() && event.get("error").is_some_and(|error| !error.is_null())) {
-            return Err(Broken::Reported(event.get("error").filter(|error| error.is_object()).cloned().unwrap_or(event)));
+        if kind == "error"
+            || (kind.is_empty() && event.get("error").is_some_and(|error| !error.is_null()))
+        {
+            return Err(Broken::Reported(
+                event.get("error").filter(|error| error.is_object()).cloned().unwrap_or(event),
+            ));
         }
         let text = || read_text(event.get("delta")).unwrap_or_default();
         match kind {
@@ -77,14 +88,17 @@ impl Reading for ResponsesReply {
             }
             "response.output_text.delta" | "response.refusal.delta" => {
                 let at = self.place(&event, Kind::Words);
-                if let Item::Words { bytes, .. } = self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None }) {
+                if let Item::Words { bytes, .. } =
+                    self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None })
+                {
                     *bytes += text().len();
                     said.text(&text());
                 }
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 let at = self.place(&event, Kind::Reasoning);
-                if let Item::Reasoning { said: has_said, .. } = self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })
+                if let Item::Reasoning { said: has_said, .. } =
+                    self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })
                 {
                     *has_said = true;
                     said.reasoning(&text());
@@ -94,13 +108,25 @@ impl Reading for ResponsesReply {
                 let at = self.place(&event, Kind::Call);
                 self.arguments(at, read_arguments(event.get("delta")), said);
             }
-            "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
-                self.close(event.get("response").unwrap_or(&Value::Null), kind.trim_start_matches("response."), said)?;
+            "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.cancelled" => {
+                self.close(
+                    event.get("response").unwrap_or(&Value::Null),
+                    kind.trim_start_matches("response."),
+                    said,
+                )?;
             }
             "" if event.get("output").is_some() => {
-                self.close(&event, event.get("status").and_then(Value::as_str).unwrap_or("completed"), said)?;
+                self.close(
+                    &event,
+                    event.get("status").and_then(Value::as_str).unwrap_or("completed"),
+                    said,
+                )?;
             }
-            // The ends of parts, which their pieces have said already, notes on the text, events of a later day.
+            // The ends of parts, which their pieces have said already, notes on the text, events of
+            // a later day.
             kind if kind.starts_with("response.") => {}
             _ => return Ok(Taken::Odd),
         }
@@ -109,9 +135,10 @@ impl Reading for ResponsesReply {
 
     fn parts(&mut self) -> Vec<KeptPart> {
         let parts = std::mem::take(&mut self.items).into_values().filter_map(|item| match item {
-            Item::Words { bytes, phase } => {
-                Some(KeptPart::Text { bytes, seal: phase.map_or(Value::Null, |phase| serde_json::json!({ "phase": phase })) })
-            }
+            Item::Words { bytes, phase } => Some(KeptPart::Text {
+                bytes,
+                seal: phase.map_or(Value::Null, |phase| serde_json::json!({ "phase": phase })),
+            }),
             Item::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
             Item::Reasoning { whole, .. } => whole.map(KeptPart::Own),
             Item::Other => None,
@@ -143,27 +170,44 @@ impl Item {
 }
 
 impl ResponsesReply {
-    /// Finds the place of the item an event is about: by its number, which some servers leave out and some give to every item alike, by its
-    /// names, which some give anew with every event, or else after what came last. What fits nowhere is a new item.
+    /// Finds the place of the item an event is about: by its number, which some servers leave out
+    /// and some give to every item alike, by its names, which some give anew with every event, or
+    /// else after what came last. What fits nowhere is a new item.
     fn place(&mut self, event: &Value, kind: Kind) -> u64 {
         let item = event.get("item");
         let call = item.and_then(|item| read_text(item.get("call_id")));
-        let names: Vec<String> = [event.get("item_id"), item.and_then(|item| item.get("id"))].into_iter().filter_map(read_text).collect();
-        let fits = |at: &u64| self.items.get(at).is_none_or(|known| known.kind() == kind) && self.takes_call(*at, call.as_ref());
+        let names: Vec<String> = [event.get("item_id"), item.and_then(|item| item.get("id"))]
+            .into_iter()
+            .filter_map(read_text)
+            .collect();
+        let fits = |at: &u64| {
+            self.items.get(at).is_none_or(|known| known.kind() == kind)
+                && self.takes_call(*at, call.as_ref())
+        };
         let number = event.get("output_index").and_then(Value::as_u64);
         let named = || call.iter().chain(&names).find_map(|name| self.named.get(name)).copied();
         let goes_on = || {
             let is_new = match (item.is_some(), names.is_empty() && call.is_none()) {
                 (false, _) => false,
                 (true, true) => {
-                    self.ended.contains(&self.last) || event.get("type").is_some_and(|kind| kind == "response.output_item.added")
+                    self.ended.contains(&self.last)
+                        || event
+                            .get("type")
+                            .is_some_and(|kind| kind == "response.output_item.added")
                 }
-                (true, false) => self.named.values().any(|at| *at == self.last) || self.ended.contains(&self.last),
+                (true, false) => {
+                    self.named.values().any(|at| *at == self.last)
+                        || self.ended.contains(&self.last)
+                }
             };
             (!is_new).then_some(self.last)
         };
         let next = self.items.last_key_value().map_or(0, |(at, _)| at.saturating_add(1));
-        let at = number.filter(fits).or_else(|| named().filter(fits)).or_else(|| goes_on().filter(fits)).unwrap_or(next);
+        let at = number
+            .filter(fits)
+            .or_else(|| named().filter(fits))
+            .or_else(|| goes_on().filter(fits))
+            .unwrap_or(next);
         self.named.extend(names.into_iter().chain(call).map(|name| (name, at)));
         self.last = at;
         at
@@ -177,8 +221,12 @@ impl ResponsesReply {
 
     fn begin(&mut self, at: u64, item: &Value, said: &mut Said) {
         match Kind::of(item) {
-            Kind::Words => drop(self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None })),
-            Kind::Reasoning => drop(self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })),
+            Kind::Words => {
+                drop(self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None }))
+            }
+            Kind::Reasoning => {
+                drop(self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None }))
+            }
             Kind::Call => self.name(at, item, said),
             Kind::Other => drop(self.items.entry(at).or_insert(Item::Other)),
         }
@@ -197,7 +245,11 @@ impl ResponsesReply {
 
     fn call(&mut self, at: u64) -> usize {
         let next = self.calls;
-        match self.items.entry(at).or_insert(Item::Call { index: next, is_named: false, has_arguments: false }) {
+        match self.items.entry(at).or_insert(Item::Call {
+            index: next,
+            is_named: false,
+            has_arguments: false,
+        }) {
             Item::Call { index, .. } => {
                 self.calls = self.calls.max(*index + 1);
                 *index
@@ -220,24 +272,40 @@ impl ResponsesReply {
         match self.items.get_mut(&at) {
             Some(Item::Words { bytes, phase }) => {
                 *phase = item.get("phase").filter(|phase| !phase.is_null()).cloned();
-                for part in item.get("content").and_then(Value::as_array).into_iter().flatten().filter(|_| *bytes == 0) {
-                    let text = read_text(part.get("text")).or_else(|| read_text(part.get("refusal"))).unwrap_or_default();
+                for part in item
+                    .get("content")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten()
+                    .filter(|_| *bytes == 0)
+                {
+                    let text = read_text(part.get("text"))
+                        .or_else(|| read_text(part.get("refusal")))
+                        .unwrap_or_default();
                     said.text(&text);
                 }
                 if *bytes == 0 {
                     *bytes = texts(item.get("content")).len();
                 }
             }
-            Some(Item::Call { has_arguments: false, .. }) => self.arguments(at, read_arguments(item.get("arguments")), said),
+            Some(Item::Call { has_arguments: false, .. }) => {
+                self.arguments(at, read_arguments(item.get("arguments")), said)
+            }
             Some(Item::Reasoning { said: has_said, whole }) => {
                 if !std::mem::replace(has_said, true) {
                     said.reasoning(&texts(item.get("summary")));
                     said.reasoning(&texts(item.get("content")));
                 }
-                // Without its encrypted content the provider, which stores nothing, could not find it again.
-                *whole = item.get("encrypted_content").filter(|content| content.is_string()).map(|_| item.clone());
+                // Without its encrypted content the provider, which stores nothing, could not find
+                // it again.
+                *whole = item
+                    .get("encrypted_content")
+                    .filter(|content| content.is_string())
+                    .map(|_| item.clone());
             }
-            Some(Item::Other) if item.get("type").is_some_and(|kind| kind == "image_generation_call") => {
+            Some(Item::Other)
+                if item.get("type").is_some_and(|kind| kind == "image_generation_call") =>
+            {
                 if let Some(data) = item.get("result").and_then(Value::as_str) {
                     said.image(data);
                 }
@@ -262,7 +330,10 @@ impl ResponsesReply {
                 self.end(u64::try_from(at).unwrap_or(u64::MAX), item, said);
             }
         }
-        let reason = response.get("incomplete_details").and_then(|details| details.get("reason")).and_then(Value::as_str);
+        let reason = response
+            .get("incomplete_details")
+            .and_then(|details| details.get("reason"))
+            .and_then(Value::as_str);
         said.finish(Some(match (status, reason) {
             ("incomplete", Some("content_filter")) => StopReason::Filtered,
             ("incomplete", _) => StopReason::Length,
@@ -276,7 +347,9 @@ impl ResponsesReply {
 
 fn texts(parts: Option<&Value>) -> String {
     let parts = parts.and_then(Value::as_array).into_iter().flatten();
-    parts.filter_map(|part| read_text(part.get("text")).or_else(|| read_text(part.get("refusal")))).collect()
+    parts
+        .filter_map(|part| read_text(part.get("text")).or_else(|| read_text(part.get("refusal"))))
+        .collect()
 }
 
 fn read_usage(usage: &Value) -> Usage {
@@ -301,7 +374,10 @@ mod tests {
 
     fn told(frames: &[Value]) -> Told {
         let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
-        testing::told::<ResponsesReply>(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap()
+        testing::told::<ResponsesReply>(&events(
+            &frames.iter().map(String::as_str).collect::<Vec<_>>(),
+        ))
+        .unwrap()
     }
 
     fn broken(frames: &[Value]) -> Broken {
@@ -318,7 +394,11 @@ mod tests {
     fn an_image_is_taken_when_it_is_whole() {
         let item = |kind: &str, result: Value| json!({ "type": kind, "output_index": 0, "item": { "id": "ig_1", "type": "image_generation_call", "result": result } });
         let (begun, done) = ("response.output_item.added", "response.output_item.done");
-        let reply = told(&[item(begun, Value::Null), item(done, "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=".into()), completed()]);
+        let reply = told(&[
+            item(begun, Value::Null),
+            item(done, "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA=".into()),
+            completed(),
+        ]);
         assert_eq!(reply.images, ["image 2x3 png, 29 bytes"]);
     }
 
@@ -356,7 +436,13 @@ mod tests {
                 words: "sö".into(),
                 reasoning: "hm".into(),
                 calls: vec![r#"call_1 read_file {"a":1}"#.into()],
-                usage: Some(Usage { input: 100, output: 20, cached_read: 64, cached_write: 0, reasoning: 5 }),
+                usage: Some(Usage {
+                    input: 100,
+                    output: 20,
+                    cached_read: 64,
+                    cached_write: 0,
+                    reasoning: 5
+                }),
                 kept: vec![
                     KeptPart::Own(reasoning),
                     KeptPart::Text { bytes: 3, seal: json!({ "phase": "commentary" }) },
@@ -369,19 +455,30 @@ mod tests {
 
     #[test]
     fn reads_events_however_odd() {
-        let message = json!({ "type": "message", "content": [{ "type": "output_text", "text": "a" }] });
-        let done = json!({ "type": "response.output_item.done", "output_index": 0, "item": message });
+        let message =
+            json!({ "type": "message", "content": [{ "type": "output_text", "text": "a" }] });
+        let done =
+            json!({ "type": "response.output_item.done", "output_index": 0, "item": message });
         for frames in [
             vec![text("a"), completed()],
             vec![json!({ "type": "response.output_text.delta", "delta": "a" }), completed()],
             vec![done.clone(), completed()],
             vec![done.clone(), done, completed()],
             vec![json!({ "type": "response.completed", "response": { "output": [message] } })],
-            vec![text("a"), json!({ "type": "response.from_the_future" }), json!({ "type": "keepalive" }), completed()],
+            vec![
+                text("a"),
+                json!({ "type": "response.from_the_future" }),
+                json!({ "type": "keepalive" }),
+                completed(),
+            ],
             vec![json!({ "type": "response.refusal.delta", "delta": "a" }), completed()],
         ] {
             let reply = told(&frames);
-            assert_eq!((reply.words.as_str(), reply.stop, reply.kept), ("a", StopReason::End, vec![]), "{frames:?}");
+            assert_eq!(
+                (reply.words.as_str(), reply.stop, reply.kept),
+                ("a", StopReason::End, vec![]),
+                "{frames:?}"
+            );
         }
         let plain = json!({ "object": "response", "status": "completed", "output": [message, { "type": "function_call", "call_id": "c", "name": "f", "arguments": { "a": 1 } }], "error": null });
         let reply = testing::told::<ResponsesReply>(&plain.to_string()).unwrap();
@@ -391,12 +488,20 @@ mod tests {
     #[test]
     fn reads_parallel_calls_whose_pieces_come_in_turns() {
         let added = |at: u64, id: &str| {
-            let item = json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": "" });
+            let item =
+                json!({ "type": "function_call", "call_id": id, "name": "f", "arguments": "" });
             json!({ "type": "response.output_item.added", "output_index": at, "item": item })
         };
         let piece = |at: u64, piece: &str| json!({ "type": "response.function_call_arguments.delta", "output_index": at, "delta": piece });
-        let reply =
-            told(&[added(0, "a"), added(1, "b"), piece(1, "{\"b\""), piece(0, "{\"a\""), piece(1, ":2}"), piece(0, ":1}"), completed()]);
+        let reply = told(&[
+            added(0, "a"),
+            added(1, "b"),
+            piece(1, "{\"b\""),
+            piece(0, "{\"a\""),
+            piece(1, ":2}"),
+            piece(0, ":1}"),
+            completed(),
+        ]);
         assert_eq!(reply.calls, [r#"a f {"a":1}"#, r#"b f {"b":2}"#]);
         let late = json!({ "type": "response.output_item.done", "output_index": 0, "item": { "type": "function_call", "call_id": "late", "name": "f", "arguments": "{}" } });
         assert_eq!(told(&[piece(0, "{}"), late, completed()]).calls, ["late f {}"]);
@@ -419,7 +524,9 @@ mod tests {
             piece("fc_1", ":1}"),
             added(call("fc_2", "")),
             piece("fc_2", "{\"b\":2}"),
-            done(json!({ "type": "reasoning", "id": "rs_1", "summary": [], "content": [{ "type": "reasoning_text", "text": "hm" }] })),
+            done(
+                json!({ "type": "reasoning", "id": "rs_1", "summary": [], "content": [{ "type": "reasoning_text", "text": "hm" }] }),
+            ),
             done(message.clone()),
             done(call("fc_1", "{\"a\":1}")),
             done(call("fc_2", "{\"b\":2}")),
@@ -427,8 +534,12 @@ mod tests {
         ]);
         assert_eq!((reply.words.as_str(), reply.reasoning.as_str()), ("a", "hm"));
         assert_eq!(reply.calls, [r#"fc_1 f {"a":1}"#, r#"fc_2 f {"b":2}"#]);
-        let at_the_end = told(&[done(message), done(call("fc_1", "{}")), done(call("fc_2", "{}")), completed()]);
-        assert_eq!((at_the_end.words.as_str(), at_the_end.calls), ("a", vec!["fc_1 f {}".to_owned(), "fc_2 f {}".to_owned()]));
+        let at_the_end =
+            told(&[done(message), done(call("fc_1", "{}")), done(call("fc_2", "{}")), completed()]);
+        assert_eq!(
+            (at_the_end.words.as_str(), at_the_end.calls),
+            ("a", vec!["fc_1 f {}".to_owned(), "fc_2 f {}".to_owned()])
+        );
     }
 
     #[test]
@@ -437,15 +548,22 @@ mod tests {
         let call = |name: &str| json!({ "type": "function_call", "name": name, "arguments": "{}" });
         let done = |item: &Value| json!({ "type": "response.output_item.done", "item": item });
         let nameless = told(&[done(&words("a")), done(&call("f")), done(&call("g")), completed()]);
-        assert_eq!((nameless.words.as_str(), nameless.calls), ("a", vec![" f {}".to_owned(), " g {}".to_owned()]));
+        assert_eq!(
+            (nameless.words.as_str(), nameless.calls),
+            ("a", vec![" f {}".to_owned(), " g {}".to_owned()])
+        );
         let numbered = |kind: &str, rest: Value| {
             let mut event = json!({ "type": kind, "output_index": 0 });
             event.as_object_mut().unwrap().extend(rest.as_object().cloned().unwrap());
             event
         };
         let with_id = |id: &str, call_id: &str| json!({ "item": { "type": "function_call", "id": id, "call_id": call_id, "name": "f", "arguments": "" } });
-        let arguments =
-            |id: &str, delta: &str| numbered("response.function_call_arguments.delta", json!({ "item_id": id, "delta": delta }));
+        let arguments = |id: &str, delta: &str| {
+            numbered(
+                "response.function_call_arguments.delta",
+                json!({ "item_id": id, "delta": delta }),
+            )
+        };
         let every_item_is_zero = told(&[
             numbered("response.output_text.delta", json!({ "item_id": "m", "delta": "a" })),
             numbered("response.output_item.added", with_id("i", "c1")),
@@ -497,22 +615,37 @@ mod tests {
             event
         };
         let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "b3BhcXVl" });
-        let message =
-            json!({ "type": "message", "id": "msg_1", "phase": "commentary", "content": [{ "type": "output_text", "text": "sö" }] });
+        let message = json!({ "type": "message", "id": "msg_1", "phase": "commentary", "content": [{ "type": "output_text", "text": "sö" }] });
         let call = |arguments: &str| json!({ "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": arguments });
         let output = json!([reasoning, message, call("{\"path\":\"😀\"}")]);
         let usage = json!({ "input_tokens": 100, "input_tokens_details": { "cached_tokens": 64 }, "output_tokens": 20 });
         mangled::check_stream::<ResponsesReply>(&[
             json!({ "type": "response.created", "response": { "id": "resp_1", "status": "in_progress", "output": [] } }),
-            about("output_item.added", 0, json!({ "item": { "type": "reasoning", "id": "rs_1", "summary": [] } })),
+            about(
+                "output_item.added",
+                0,
+                json!({ "item": { "type": "reasoning", "id": "rs_1", "summary": [] } }),
+            ),
             about("reasoning_summary_text.delta", 0, json!({ "item_id": "rs_1", "delta": "hm" })),
             about("output_item.done", 0, json!({ "item": reasoning })),
-            about("output_item.added", 1, json!({ "item": { "type": "message", "id": "msg_1", "content": [] } })),
+            about(
+                "output_item.added",
+                1,
+                json!({ "item": { "type": "message", "id": "msg_1", "content": [] } }),
+            ),
             about("output_text.delta", 1, json!({ "item_id": "msg_1", "delta": "sö" })),
             about("output_item.done", 1, json!({ "item": message })),
             about("output_item.added", 2, json!({ "item": call("") })),
-            about("function_call_arguments.delta", 2, json!({ "item_id": "fc_1", "delta": "{\"path\"" })),
-            about("function_call_arguments.delta", 2, json!({ "item_id": "fc_1", "delta": ":\"😀\"}" })),
+            about(
+                "function_call_arguments.delta",
+                2,
+                json!({ "item_id": "fc_1", "delta": "{\"path\"" }),
+            ),
+            about(
+                "function_call_arguments.delta",
+                2,
+                json!({ "item_id": "fc_1", "delta": ":\"😀\"}" }),
+            ),
             about("output_item.done", 2, json!({ "item": call("{\"path\":\"😀\"}") })),
             json!({ "type": "response.completed", "response": { "status": "completed", "output": output, "usage": usage } }),
         ]);

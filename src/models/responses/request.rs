@@ -1,7 +1,8 @@
 //! The body of a Responses request.
 //!
-//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in one order with the conversation last, as
-//! items: what was said, calls, answers, and reasoning just as it came. It sends nothing.
+//! In: a request and the wishes of profile and server. Out: JSON bytes whose keys always come in
+//! one order with the conversation last, as items: what was said, calls, answers, and reasoning
+//! just as it came. It sends nothing.
 
 use std::borrow::Cow;
 use std::slice;
@@ -42,7 +43,10 @@ pub(super) struct Wishes<'a> {
 ///
 /// # Errors
 /// When a tool's schema cannot be written as JSON.
-pub(super) fn render_body(request: &ModelRequest<'_>, wishes: Wishes<'_>) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) fn render_body(
+    request: &ModelRequest<'_>,
+    wishes: Wishes<'_>,
+) -> Result<Vec<u8>, serde_json::Error> {
     let mut input = Vec::with_capacity(request.messages.len());
     for message in request.messages {
         push_items(&mut input, message, wishes);
@@ -110,7 +114,8 @@ enum WireTool<'a> {
         parameters: &'a Value,
         strict: bool,
     },
-    /// The provider's own, which draws (OpenAI API, "Image generation": the tool of the Responses API).
+    /// The provider's own, which draws (OpenAI API, "Image generation": the tool of the Responses
+    /// API).
     ImageGeneration {
         #[serde(skip_serializing_if = "Option::is_none")]
         output_format: Option<&'static str>,
@@ -180,8 +185,10 @@ fn push_items<'a>(input: &mut Vec<Item<'a>>, message: &'a Message, wishes: Wishe
             input.extend(parts.into_iter().filter_map(item));
         }
         Message::Tool { results } => {
-            let item =
-                |result: &'a ToolResult| Known::FunctionCallOutput { call_id: &result.call_id, output: output(result, wishes.images) };
+            let item = |result: &'a ToolResult| Known::FunctionCallOutput {
+                call_id: &result.call_id,
+                output: output(result, wishes.images),
+            };
             input.extend(results.iter().map(item).map(Item::Known));
         }
     }
@@ -198,21 +205,33 @@ fn output<'a>(result: &'a ToolResult, kinds: &'static [ImageKind]) -> Output<'a>
 fn item(part: Part<'_>) -> Option<Item<'_>> {
     match part {
         Part::Own(own) => Some(Item::Own(own)),
-        Part::Text(text, seal) => (!text.is_empty()).then(|| words("assistant", text, seal.get("phase"))),
+        Part::Text(text, seal) => {
+            (!text.is_empty()).then(|| words("assistant", text, seal.get("phase")))
+        }
         Part::Call(call, _) => {
             let arguments = Arguments::text(&call.arguments);
-            Some(Item::Known(Known::FunctionCall { call_id: &call.id, name: &call.name, arguments }))
+            Some(Item::Known(Known::FunctionCall {
+                call_id: &call.id,
+                name: &call.name,
+                arguments,
+            }))
         }
     }
 }
 
 fn words<'a>(role: &'static str, text: &'a str, phase: Option<&'a Value>) -> Item<'a> {
-    let content = vec![if role == "user" { Said::InputText { text } } else { Said::OutputText { text } }];
+    let content =
+        vec![if role == "user" { Said::InputText { text } } else { Said::OutputText { text } }];
     Item::Known(Known::Message { role, phase, content })
 }
 
 fn wire_tool(tool: &ToolSpec) -> WireTool<'_> {
-    WireTool::Function { name: &tool.name, description: &tool.description, parameters: &tool.parameters, strict: false }
+    WireTool::Function {
+        name: &tool.name,
+        description: &tool.description,
+        parameters: &tool.parameters,
+        strict: false,
+    }
 }
 
 fn painting(wish: PictureWish<'_>) -> WireTool<'static> {
@@ -247,13 +266,22 @@ mod tests {
     };
 
     fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
-        let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters: json!({ "type": "object" }) }];
-        let request = ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
+        let tools = [ToolSpec {
+            name: "read_file".into(),
+            description: "reads".into(),
+            parameters: json!({ "type": "object" }),
+        }];
+        let request =
+            ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
         String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
     }
 
     fn conversation(by: &str) -> Vec<Message> {
-        let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: arguments.into() };
+        let call = |id: &str, arguments: &str| ToolCall {
+            id: id.into(),
+            name: "read_file".into(),
+            arguments: arguments.into(),
+        };
         let reasoning = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "b3BhcXVl" });
         let parts = vec![
             KeptPart::Own(reasoning),
@@ -271,7 +299,11 @@ mod tests {
             },
             Message::Tool {
                 results: ["a", "b"]
-                    .map(|id| ToolResult { call_id: id.into(), text: format!("result {id}"), ..ToolResult::default() })
+                    .map(|id| ToolResult {
+                        call_id: id.into(),
+                        text: format!("result {id}"),
+                        ..ToolResult::default()
+                    })
                     .to_vec(),
             },
         ]
@@ -290,13 +322,20 @@ mod tests {
         );
         assert!(seen.contains(expected), "{seen}");
         let unseen = written(&messages, WISHES);
-        assert!(unseen.contains("(An image stands here that this model cannot be shown.)") && !unseen.contains("iVBOR"), "{unseen}");
+        assert!(
+            unseen.contains("(An image stands here that this model cannot be shown.)")
+                && !unseen.contains("iVBOR"),
+            "{unseen}"
+        );
     }
 
     #[test]
     fn has_one_shape() {
         assert_eq!(
-            written(&conversation("me"), Wishes { effort: Some(Effort::High), max_output_tokens: Some(9), ..WISHES }),
+            written(
+                &conversation("me"),
+                Wishes { effort: Some(Effort::High), max_output_tokens: Some(9), ..WISHES }
+            ),
             concat!(
                 r#"{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":9,"#,
                 r#""reasoning":{"effort":"high"},"#,
@@ -315,8 +354,16 @@ mod tests {
 
     #[test]
     fn reasoning_goes_back_to_its_own_model_alone() {
-        for body in [written(&conversation("another"), WISHES), written(&conversation("me"), Wishes { encrypted: false, ..WISHES })] {
-            assert!(!body.contains("b3BhcXVl") && !body.contains("commentary") && body.contains(r#""text":"so""#), "{body}");
+        for body in [
+            written(&conversation("another"), WISHES),
+            written(&conversation("me"), Wishes { encrypted: false, ..WISHES }),
+        ] {
+            assert!(
+                !body.contains("b3BhcXVl")
+                    && !body.contains("commentary")
+                    && body.contains(r#""text":"so""#),
+                "{body}"
+            );
         }
     }
 

@@ -1,7 +1,8 @@
 //! `Assembly`: a reply put together from its deltas, in time linear in its length.
 //!
-//! In: deltas in the order they came. Out: a whole [`Reply`], or why there is none. What models and servers do to tool calls is set
-//! right here, once for every adapter: missing or repeated ids, arguments encoded twice, empty arguments.
+//! In: deltas in the order they came. Out: a whole [`Reply`], or why there is none. What models and
+//! servers do to tool calls is set right here, once for every adapter: missing or repeated ids,
+//! arguments encoded twice, empty arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +72,9 @@ impl Assembly {
                     draft.id = id;
                 }
                 if self.calls.len() > REPLY_LIMIT_CALLS {
-                    return Err(Incomplete::TooLarge(format!("more than {REPLY_LIMIT_CALLS} tool calls in one reply")));
+                    return Err(Incomplete::TooLarge(format!(
+                        "more than {REPLY_LIMIT_CALLS} tool calls in one reply"
+                    )));
                 }
             }
             Delta::Image(image) => {
@@ -95,11 +98,14 @@ impl Assembly {
         let has_any = self.bytes > 0 || self.usage.is_some();
         has_any.then(|| {
             let mut text = format!("{}{}", self.text, self.reasoning);
-            self.calls.values().for_each(|draft| text.extend([draft.name.as_str(), draft.arguments.as_str()]));
+            self.calls
+                .values()
+                .for_each(|draft| text.extend([draft.name.as_str(), draft.arguments.as_str()]));
             let shown_bytes: usize = self.images.iter().map(|image| image.size_bytes).sum();
             let shown_tokens: usize = self.images.iter().map(Image::tokens).sum();
             // Images count by their tokens, as elsewhere, and not by their bytes.
-            let kept = estimate_tokens(self.bytes.saturating_sub(shown_bytes).saturating_sub(text.len()));
+            let kept =
+                estimate_tokens(self.bytes.saturating_sub(shown_bytes).saturating_sub(text.len()));
             let other_tokens = kept.saturating_add(u64::try_from(shown_tokens).unwrap_or(u64::MAX));
             LostAttempt { by: self.by.clone(), usage: self.usage, text, other_tokens }
         })
@@ -115,19 +121,40 @@ impl Assembly {
         let stop = match (self.stop.ok_or(Incomplete::Cut)?, self.calls.is_empty()) {
             (StopReason::End, false) => StopReason::ToolUse,
             (StopReason::ToolUse, true) => StopReason::End,
-            (stop @ (StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered), _) => stop,
+            (
+                stop @ (StopReason::End
+                | StopReason::ToolUse
+                | StopReason::Length
+                | StopReason::Filtered),
+                _,
+            ) => stop,
         };
-        if self.calls.is_empty() && stop == StopReason::End && self.text.trim().is_empty() && self.images.is_empty() {
+        if self.calls.is_empty()
+            && stop == StopReason::End
+            && self.text.trim().is_empty()
+            && self.images.is_empty()
+        {
             return Err(Incomplete::Empty);
         }
         let Self { text, reasoning, calls, images, kept, by, usage, .. } = std::mem::take(self);
-        Ok(Reply { text, reasoning, calls: finished_calls(calls, request), images, kept, by, usage, stop })
+        Ok(Reply {
+            text,
+            reasoning,
+            calls: finished_calls(calls, request),
+            images,
+            kept,
+            by,
+            usage,
+            stop,
+        })
     }
 
     fn count(&mut self, bytes: usize) -> Result<(), Incomplete> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > REPLY_LIMIT_BYTES {
-            return Err(Incomplete::TooLarge(format!("more than {REPLY_LIMIT_BYTES} bytes in one reply")));
+            return Err(Incomplete::TooLarge(format!(
+                "more than {REPLY_LIMIT_BYTES} bytes in one reply"
+            )));
         }
         Ok(())
     }
@@ -138,11 +165,16 @@ fn finished_calls(drafts: BTreeMap<usize, Draft>, request: &ModelRequest<'_>) ->
     let mut calls = Vec::with_capacity(drafts.len());
     for (at, draft) in drafts.into_values().enumerate() {
         let given = format!("call-{}-{}-{}", request.task, request.turn.saturating_add(1), at + 1);
-        let mut id = if draft.id.trim().is_empty() || taken.contains(&draft.id) { given } else { draft.id };
+        let mut id =
+            if draft.id.trim().is_empty() || taken.contains(&draft.id) { given } else { draft.id };
         while !taken.insert(id.clone()) {
             id.push('x');
         }
-        calls.push(ToolCall { id, name: draft.name.trim().to_owned(), arguments: tidy_arguments(draft.arguments) });
+        calls.push(ToolCall {
+            id,
+            name: draft.name.trim().to_owned(),
+            arguments: tidy_arguments(draft.arguments),
+        });
     }
     calls
 }
@@ -195,7 +227,12 @@ mod tests {
     }
 
     fn piece(index: usize, id: Option<&str>, name: Option<&str>, arguments: &str) -> Delta {
-        Delta::Call { index, id: id.map(str::to_owned), name: name.map(str::to_owned), arguments: arguments.to_owned() }
+        Delta::Call {
+            index,
+            id: id.map(str::to_owned),
+            name: name.map(str::to_owned),
+            arguments: arguments.to_owned(),
+        }
     }
 
     #[test]
@@ -212,12 +249,23 @@ mod tests {
             Delta::Usage(Usage { input: 2, ..Usage::default() }),
             Delta::Stop(StopReason::End),
         ]);
-        let call = |id: &str, name: &str, arguments: &str| ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() };
+        let call = |id: &str, name: &str, arguments: &str| ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        };
         let calls = vec![call("x", "read_file", "{\"path\":1}"), call("y", "list_files", "{}")];
         let usage = Some(Usage { input: 2, ..Usage::default() });
         assert_eq!(
             reply,
-            Ok(Reply { text: "ab".into(), reasoning: "r".into(), calls, usage, stop: StopReason::ToolUse, ..Reply::default() })
+            Ok(Reply {
+                text: "ab".into(),
+                reasoning: "r".into(),
+                calls,
+                usage,
+                stop: StopReason::ToolUse,
+                ..Reply::default()
+            })
         );
     }
 
@@ -256,16 +304,28 @@ mod tests {
     fn is_no_reply_until_it_has_ended_and_said_something() {
         assert_eq!(finish([Delta::Text("half".into())]), Err(Incomplete::Cut));
         assert_eq!(
-            finish([Delta::Reasoning("hm".into()), Delta::Text(" \n".into()), Delta::Stop(StopReason::End)]),
+            finish([
+                Delta::Reasoning("hm".into()),
+                Delta::Text(" \n".into()),
+                Delta::Stop(StopReason::End)
+            ]),
             Err(Incomplete::Empty)
         );
         assert_eq!(finish([Delta::Stop(StopReason::Length)]).unwrap().stop, StopReason::Length);
-        assert_eq!(finish([Delta::Text("a".into()), Delta::Stop(StopReason::ToolUse)]).unwrap().stop, StopReason::End);
+        assert_eq!(
+            finish([Delta::Text("a".into()), Delta::Stop(StopReason::ToolUse)]).unwrap().stop,
+            StopReason::End
+        );
     }
 
     #[test]
     fn starts_anew_after_a_restart() {
-        let reply = finish([Delta::Text("lost".into()), Delta::Restart, Delta::Text("kept".into()), Delta::Stop(StopReason::End)]);
+        let reply = finish([
+            Delta::Text("lost".into()),
+            Delta::Restart,
+            Delta::Text("kept".into()),
+            Delta::Stop(StopReason::End),
+        ]);
         assert_eq!(reply.unwrap().text, "kept");
     }
 
@@ -273,10 +333,17 @@ mod tests {
     fn bounds_a_reply() {
         let half = "x".repeat(REPLY_LIMIT_BYTES / 2);
         assert!(matches!(
-            finish([Delta::Text(half.clone()), piece(0, None, None, &half), Delta::Text("x".into())]),
+            finish([
+                Delta::Text(half.clone()),
+                piece(0, None, None, &half),
+                Delta::Text("x".into())
+            ]),
             Err(Incomplete::TooLarge(_))
         ));
-        assert!(matches!(finish((0..1000).map(|index| piece(index, None, Some("a"), ""))), Err(Incomplete::TooLarge(_))));
+        assert!(matches!(
+            finish((0..1000).map(|index| piece(index, None, Some("a"), ""))),
+            Err(Incomplete::TooLarge(_))
+        ));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `complete`: one whole reply from a model, tried again while the fault is a passing one.
 //!
-//! In: a model, a request, limits, a clock. Out: a whole reply or the last error, and what broken attempts used up. A reply exists only when
-//! it is whole, so nothing of a broken attempt is ever executed. It does not know any provider's protocol and keeps nothing between requests.
+//! In: a model, a request, limits, a clock. Out: a whole reply or the last error, and what broken
+//! attempts used up. A reply exists only when it is whole, so nothing of a broken attempt is ever
+//! executed. It does not know any provider's protocol and keeps nothing between requests.
 
 pub(crate) mod assembly;
 
@@ -16,7 +17,8 @@ use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Reply, Usage};
 use locum_base::clock::Clock;
 
-/// Answers that are no reply are asked for again at most this often; a model that keeps giving them will not stop.
+/// Answers that are no reply are asked for again at most this often; a model that keeps giving them
+/// will not stop.
 const GARBLED_RETRIES: u32 = 2;
 
 /// How often and how long a request is tried again.
@@ -34,7 +36,12 @@ pub struct RetryLimits {
 
 impl Default for RetryLimits {
     fn default() -> Self {
-        Self { attempts: 8, base: Duration::from_secs(1), longest: Duration::from_secs(60), total: Duration::from_secs(20 * 60) }
+        Self {
+            attempts: 8,
+            base: Duration::from_secs(1),
+            longest: Duration::from_secs(60),
+            total: Duration::from_secs(20 * 60),
+        }
     }
 }
 
@@ -42,8 +49,9 @@ impl Default for RetryLimits {
 pub struct Hearing<'h> {
     /// Sees every delta as it comes, `Restart` between attempts.
     pub watch: &'h mut (dyn FnMut(&Delta) + Send),
-    /// Gets the attempts that broke after something of a reply had come, in order: a provider counts them. So it does the one that is under way
-    /// when nobody waits for the reply any more and the request is dropped.
+    /// Gets the attempts that broke after something of a reply had come, in order: a provider
+    /// counts them. So it does the one that is under way when nobody waits for the reply any more
+    /// and the request is dropped.
     pub lost: &'h mut Vec<LostAttempt>,
 }
 
@@ -90,11 +98,24 @@ pub async fn complete(
             Err(err) => err,
         };
         garbled += u32::from(matches!(err, ModelError::Garbled { .. }));
-        let seed = (request.task, request.turn, request.messages.len(), attempt, clock.now().subsec_nanosecond());
+        let seed = (
+            request.task,
+            request.turn,
+            request.messages.len(),
+            attempt,
+            clock.now().subsec_nanosecond(),
+        );
         let pause = pause_after(&err, attempt, limits, hashed(&seed));
-        let Some(pause) = pause.filter(|pause| attempt < limits.attempts && garbled <= GARBLED_RETRIES && spent() + *pause < limits.total)
-        else {
-            return Err(if attempt > 1 { with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs())) } else { err });
+        let Some(pause) = pause.filter(|pause| {
+            attempt < limits.attempts
+                && garbled <= GARBLED_RETRIES
+                && spent() + *pause < limits.total
+        }) else {
+            return Err(if attempt > 1 {
+                with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs()))
+            } else {
+                err
+            });
         };
         warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "model request is tried again");
         (hearing.watch)(&Delta::Restart);
@@ -130,7 +151,11 @@ async fn attempt_once(
         }
         if spent() > total {
             let message = format!("the reply was not whole after {} s", total.as_secs());
-            break Some(ModelError::Unavailable { model: model.label().to_owned(), message, retry_after: None });
+            break Some(ModelError::Unavailable {
+                model: model.label().to_owned(),
+                message,
+                retry_after: None,
+            });
         }
     };
     if let Some(err) = broken {
@@ -156,20 +181,37 @@ impl Drop for Attempt<'_> {
 fn incomplete(model: &dyn Model, fault: Incomplete) -> ModelError {
     let model = model.label().to_owned();
     match fault {
-        Incomplete::Cut => {
-            ModelError::Unavailable { model, message: "the stream ended before the reply did".to_owned(), retry_after: None }
-        }
-        Incomplete::Empty => ModelError::Garbled { model, message: "the reply is empty: no words and no tool call".to_owned() },
+        Incomplete::Cut => ModelError::Unavailable {
+            model,
+            message: "the stream ended before the reply did".to_owned(),
+            retry_after: None,
+        },
+        Incomplete::Empty => ModelError::Garbled {
+            model,
+            message: "the reply is empty: no words and no tool call".to_owned(),
+        },
         Incomplete::TooLarge(message) => ModelError::Garbled { model, message },
     }
 }
 
 /// Returns how long to wait after a passing fault, `None` for one that stays.
-fn pause_after(err: &ModelError, attempt: u32, limits: RetryLimits, chance: u64) -> Option<Duration> {
-    let doubled = limits.base.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1))).min(limits.longest);
+fn pause_after(
+    err: &ModelError,
+    attempt: u32,
+    limits: RetryLimits,
+    chance: u64,
+) -> Option<Duration> {
+    let doubled = limits
+        .base
+        .saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)))
+        .min(limits.longest);
     match err {
-        ModelError::Unavailable { retry_after: Some(asked), .. } => Some((*asked + share(*asked / 10, chance)).min(limits.longest)),
-        ModelError::Unavailable { retry_after: None, .. } | ModelError::Garbled { .. } => Some(doubled / 2 + share(doubled / 2, chance)),
+        ModelError::Unavailable { retry_after: Some(asked), .. } => {
+            Some((*asked + share(*asked / 10, chance)).min(limits.longest))
+        }
+        ModelError::Unavailable { retry_after: None, .. } | ModelError::Garbled { .. } => {
+            Some(doubled / 2 + share(doubled / 2, chance))
+        }
         ModelError::Unauthorized { .. }
         | ModelError::Rejected { .. }
         | ModelError::TooLong { .. }
@@ -178,7 +220,8 @@ fn pause_after(err: &ModelError, attempt: u32, limits: RetryLimits, chance: u64)
     }
 }
 
-/// Returns between nothing and all of `whole`, as `chance` falls: runs that failed together must not come back together.
+/// Returns between nothing and all of `whole`, as `chance` falls: runs that failed together must
+/// not come back together.
 fn share(whole: Duration, chance: u64) -> Duration {
     let permille = u32::try_from(chance % 1001).unwrap_or_default();
     whole.saturating_mul(permille) / 1000
@@ -195,7 +238,9 @@ fn with_note(err: ModelError, note: &str) -> ModelError {
         ModelError::Unavailable { model, message, retry_after } => {
             ModelError::Unavailable { model, message: format!("{message} ({note})"), retry_after }
         }
-        ModelError::Garbled { model, message } => ModelError::Garbled { model, message: format!("{message} ({note})") },
+        ModelError::Garbled { model, message } => {
+            ModelError::Garbled { model, message: format!("{message} ({note})") }
+        }
         err @ (ModelError::Unauthorized { .. }
         | ModelError::Rejected { .. }
         | ModelError::TooLong { .. }
@@ -246,7 +291,10 @@ mod tests {
         fn label(&self) -> &str {
             "test"
         }
-        fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        fn stream<'a>(
+            &'a self,
+            _request: ModelRequest<'a>,
+        ) -> BoxStream<'a, Result<Delta, ModelError>> {
             let at = self.1.fetch_add(1, Ordering::Relaxed).min(self.0.len() - 1);
             stream::iter(self.0[at].clone()).boxed()
         }
@@ -260,8 +308,12 @@ mod tests {
         seen: Vec<Delta>,
     }
 
-    const LIMITS: RetryLimits =
-        RetryLimits { attempts: 5, base: Duration::from_secs(1), longest: Duration::from_secs(30), total: Duration::from_secs(100) };
+    const LIMITS: RetryLimits = RetryLimits {
+        attempts: 5,
+        base: Duration::from_secs(1),
+        longest: Duration::from_secs(30),
+        total: Duration::from_secs(100),
+    };
 
     fn run(attempts: Vec<Attempt>, limits: RetryLimits) -> Outcome {
         let model = Attempts(attempts, AtomicUsize::new(0));
@@ -275,7 +327,11 @@ mod tests {
     }
 
     fn unavailable(retry_after: Option<u64>) -> ModelError {
-        ModelError::Unavailable { model: "test".into(), message: "busy".into(), retry_after: retry_after.map(Duration::from_secs) }
+        ModelError::Unavailable {
+            model: "test".into(),
+            message: "busy".into(),
+            retry_after: retry_after.map(Duration::from_secs),
+        }
     }
 
     fn whole(text: &str) -> Attempt {
@@ -284,23 +340,59 @@ mod tests {
 
     #[test]
     fn tries_again_after_passing_faults() {
-        let outcome = run(vec![vec![Err(unavailable(None))], vec![Ok(Delta::Text("half".into()))], whole("hello")], LIMITS);
+        let outcome = run(
+            vec![
+                vec![Err(unavailable(None))],
+                vec![Ok(Delta::Text("half".into()))],
+                whole("hello"),
+            ],
+            LIMITS,
+        );
         assert_eq!((outcome.reply.unwrap().text.as_str(), outcome.attempts), ("hello", 3));
         assert!((1500..=3000).contains(&outcome.waited.as_millis()), "{:?}", outcome.waited);
         let text = |text: &str| Delta::Text(text.into());
-        assert_eq!(outcome.seen, [Delta::Restart, text("half"), Delta::Restart, text("hello"), Delta::Stop(StopReason::End)]);
+        assert_eq!(
+            outcome.seen,
+            [
+                Delta::Restart,
+                text("half"),
+                Delta::Restart,
+                text("hello"),
+                Delta::Stop(StopReason::End)
+            ]
+        );
     }
 
     #[test]
     fn counts_what_broken_attempts_used_up() {
         let usage = Usage { input: 900, output: 3, ..Usage::default() };
-        let said = vec![Ok(Delta::Usage(usage)), Ok(Delta::Text("half of it".into())), Err(unavailable(None))];
-        let stood_in = vec![Ok(Delta::By("b".into())), Ok(Delta::Text("12345678".into())), Ok(Delta::Restart), Err(unavailable(None))];
-        let outcome = run(vec![vec![Err(unavailable(None))], said, stood_in, whole("hello")], LIMITS);
+        let said = vec![
+            Ok(Delta::Usage(usage)),
+            Ok(Delta::Text("half of it".into())),
+            Err(unavailable(None)),
+        ];
+        let stood_in = vec![
+            Ok(Delta::By("b".into())),
+            Ok(Delta::Text("12345678".into())),
+            Ok(Delta::Restart),
+            Err(unavailable(None)),
+        ];
+        let outcome =
+            run(vec![vec![Err(unavailable(None))], said, stood_in, whole("hello")], LIMITS);
         assert!(outcome.reply.is_ok());
         let expected = [
-            LostAttempt { by: None, usage: Some(usage), text: "half of it".into(), other_tokens: 0 },
-            LostAttempt { by: Some("b".into()), usage: None, text: "12345678".into(), other_tokens: 0 },
+            LostAttempt {
+                by: None,
+                usage: Some(usage),
+                text: "half of it".into(),
+                other_tokens: 0,
+            },
+            LostAttempt {
+                by: Some("b".into()),
+                usage: None,
+                text: "12345678".into(),
+                other_tokens: 0,
+            },
         ];
         assert_eq!(outcome.lost, expected, "an attempt that nothing came of costs nothing");
         assert_eq!(run(vec![whole("hello")], LIMITS).lost, []);
@@ -313,8 +405,13 @@ mod tests {
             fn label(&self) -> &str {
                 "test"
             }
-            fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-                stream::iter([Ok(Delta::Text("half of it".into()))]).chain(stream::pending()).boxed()
+            fn stream<'a>(
+                &'a self,
+                _request: ModelRequest<'a>,
+            ) -> BoxStream<'a, Result<Delta, ModelError>> {
+                stream::iter([Ok(Delta::Text("half of it".into()))])
+                    .chain(stream::pending())
+                    .boxed()
             }
         }
         let (clock, mut lost) = (SleepClock::default(), Vec::new());
@@ -326,9 +423,17 @@ mod tests {
 
     #[test]
     fn keeps_nothing_of_a_broken_attempt() {
-        let call = Delta::Call { index: 0, id: Some("a".into()), name: Some("execute_command".into()), arguments: "{}".into() };
+        let call = Delta::Call {
+            index: 0,
+            id: Some("a".into()),
+            name: Some("execute_command".into()),
+            arguments: "{}".into(),
+        };
         let outcome = run(vec![vec![Ok(call), Err(unavailable(None))], whole("hello")], LIMITS);
-        assert_eq!(outcome.reply.unwrap(), Reply { text: "hello".into(), stop: StopReason::End, ..Reply::default() });
+        assert_eq!(
+            outcome.reply.unwrap(),
+            Reply { text: "hello".into(), stop: StopReason::End, ..Reply::default() }
+        );
     }
 
     #[test]
@@ -360,8 +465,14 @@ mod tests {
         let attempts = run(vec![vec![Err(unavailable(None))]], LIMITS);
         assert_eq!(attempts.attempts, 5);
         assert!(attempts.reply.unwrap_err().to_string().contains("busy (5 attempts in "));
-        let total = run(vec![vec![Err(unavailable(Some(25)))]], RetryLimits { attempts: 1000, ..LIMITS });
-        assert!(total.attempts < 5 && total.waited < LIMITS.total, "{} attempts, {:?}", total.attempts, total.waited);
+        let total =
+            run(vec![vec![Err(unavailable(Some(25)))]], RetryLimits { attempts: 1000, ..LIMITS });
+        assert!(
+            total.attempts < 5 && total.waited < LIMITS.total,
+            "{} attempts, {:?}",
+            total.attempts,
+            total.waited
+        );
     }
 
     #[test]
@@ -371,7 +482,10 @@ mod tests {
             fn label(&self) -> &str {
                 "test"
             }
-            fn stream<'a>(&'a self, _request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+            fn stream<'a>(
+                &'a self,
+                _request: ModelRequest<'a>,
+            ) -> BoxStream<'a, Result<Delta, ModelError>> {
                 let drop_by_drop = stream::repeat(()).map(|()| {
                     self.0.0.fetch_add(1000, Ordering::Relaxed);
                     Ok(Delta::Text("drip ".into()))
@@ -383,7 +497,10 @@ mod tests {
         let request = ModelRequest::with(&[]);
         let hearing = Hearing { watch: &mut |_| {}, lost: &mut Vec::new() };
         let reply = block_on(complete(&Dripping(&clock), request, LIMITS, &clock, hearing));
-        assert!(matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")), "{reply:?}");
+        assert!(
+            matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not whole after 100 s")),
+            "{reply:?}"
+        );
     }
 
     #[test]
@@ -391,13 +508,19 @@ mod tests {
         let empty = vec![Ok(Delta::Reasoning("hm".into())), Ok(Delta::Stop(StopReason::End))];
         let outcome = run(vec![empty.clone()], LIMITS);
         assert_eq!(outcome.attempts, 3);
-        assert!(matches!(&outcome.reply, Err(ModelError::Garbled { message, .. }) if message.contains("empty")), "{:?}", outcome.reply);
+        assert!(
+            matches!(&outcome.reply, Err(ModelError::Garbled { message, .. }) if message.contains("empty")),
+            "{:?}",
+            outcome.reply
+        );
         assert_eq!(run(vec![empty, whole("hello")], LIMITS).reply.unwrap().text, "hello");
     }
 
     #[test]
     fn pauses_grow_and_differ() {
-        let pause = |attempt, chance| pause_after(&unavailable(None), attempt, LIMITS, chance).unwrap().as_millis();
+        let pause = |attempt, chance| {
+            pause_after(&unavailable(None), attempt, LIMITS, chance).unwrap().as_millis()
+        };
         let pauses: Vec<u128> = (1..=7).map(|attempt| pause(attempt, 1000)).collect();
         assert_eq!(pauses, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
         assert_eq!((pause(1, 0), pause(1, 500), pause(u32::MAX, 0)), (500, 750, 15_000));

@@ -1,7 +1,8 @@
 //! What a script expects of a request, checked.
 //!
-//! In: the expectation and the request. Out: nothing, or a sentence a person can act on. Only the messages since the last reply are
-//! looked at: what a script asserts is the effect of the turn before.
+//! In: the expectation and the request. Out: nothing, or a sentence a person can act on. Only the
+//! messages since the last reply are looked at: what a script asserts is the effect of the turn
+//! before.
 
 use crate::ModelRequest;
 use crate::scripted::script::Expectation;
@@ -15,34 +16,57 @@ const SHOWN_LIMIT_BYTES: usize = 2000;
 ///
 /// # Errors
 /// Says what was expected and what was there.
-pub(super) fn check_expectation(expected: &Expectation, request: &ModelRequest<'_>) -> Result<(), String> {
+pub(super) fn check_expectation(
+    expected: &Expectation,
+    request: &ModelRequest<'_>,
+) -> Result<(), String> {
     if !expected.contains.is_empty() || !expected.not_contains.is_empty() {
         let heard = last_messages(request.messages);
-        if let Some(words) = expected.contains.iter().find(|words| !heard.contains(words.as_str())) {
-            return Err(format!("the last messages do not contain `{words}`; they are:\n{}", quoted(&heard)));
+        if let Some(words) = expected.contains.iter().find(|words| !heard.contains(words.as_str()))
+        {
+            return Err(format!(
+                "the last messages do not contain `{words}`; they are:\n{}",
+                quoted(&heard)
+            ));
         }
-        if let Some(words) = expected.not_contains.iter().find(|words| heard.contains(words.as_str())) {
-            return Err(format!("the last messages contain `{words}`, which they must not; they are:\n{}", quoted(&heard)));
+        if let Some(words) =
+            expected.not_contains.iter().find(|words| heard.contains(words.as_str()))
+        {
+            return Err(format!(
+                "the last messages contain `{words}`, which they must not; they are:\n{}",
+                quoted(&heard)
+            ));
         }
     }
     let offered = |name: &&String| request.tools.iter().any(|tool| tool.name == **name);
     if let Some(name) = expected.tools.iter().find(|name| !offered(name)) {
-        return Err(format!("tool `{name}` is not offered; offered are {}", offered_names(request)));
+        return Err(format!(
+            "tool `{name}` is not offered; offered are {}",
+            offered_names(request)
+        ));
     }
     if let Some(name) = expected.not_tools.iter().find(offered) {
-        return Err(format!("tool `{name}` is offered, which it must not be; offered are {}", offered_names(request)));
+        return Err(format!(
+            "tool `{name}` is offered, which it must not be; offered are {}",
+            offered_names(request)
+        ));
     }
     Ok(())
 }
 
 /// Returns the texts that came since the model last spoke, one below the other.
 fn last_messages(messages: &[Message]) -> String {
-    let since = messages.iter().rposition(|message| matches!(message, Message::Assistant { .. })).map_or(0, |at| at + 1);
+    let since = messages
+        .iter()
+        .rposition(|message| matches!(message, Message::Assistant { .. }))
+        .map_or(0, |at| at + 1);
     let mut texts: Vec<&str> = Vec::new();
     for message in messages.iter().skip(since) {
         match message {
             Message::User { text } | Message::Assistant { text, .. } => texts.push(text),
-            Message::Tool { results } => texts.extend(results.iter().map(|result| result.text.as_str())),
+            Message::Tool { results } => {
+                texts.extend(results.iter().map(|result| result.text.as_str()))
+            }
         }
     }
     texts.join("\n")
@@ -72,11 +96,21 @@ mod tests {
     fn check(expected: Expectation) -> Result<(), String> {
         let messages = [
             Message::User { text: "old words".into() },
-            Message::Assistant { text: "spoken".into(), reasoning: String::new(), calls: vec![], kept: None },
+            Message::Assistant {
+                text: "spoken".into(),
+                reasoning: String::new(),
+                calls: vec![],
+                kept: None,
+            },
             Message::User { text: "new words\nsecond line".into() },
         ];
-        let tools = [ToolSpec { name: "read_file".into(), description: String::new(), parameters: serde_json::json!({}) }];
-        let request = ModelRequest { tools: &tools, mode: "ask", turn: 1, ..ModelRequest::with(&messages) };
+        let tools = [ToolSpec {
+            name: "read_file".into(),
+            description: String::new(),
+            parameters: serde_json::json!({}),
+        }];
+        let request =
+            ModelRequest { tools: &tools, mode: "ask", turn: 1, ..ModelRequest::with(&messages) };
         check_expectation(&expected, &request)
     }
 
@@ -86,18 +120,47 @@ mod tests {
 
     #[test]
     fn looks_only_at_what_came_since_the_last_reply() {
-        assert_eq!(check(Expectation { contains: list("new words"), not_contains: list("old words"), ..Expectation::default() }), Ok(()));
-        let fault = check(Expectation { contains: list("old words"), ..Expectation::default() }).unwrap_err();
-        assert_eq!(fault, "the last messages do not contain `old words`; they are:\n  | new words\n  | second line");
-        assert!(check(Expectation { not_contains: list("second"), ..Expectation::default() }).unwrap_err().contains("must not"));
+        assert_eq!(
+            check(Expectation {
+                contains: list("new words"),
+                not_contains: list("old words"),
+                ..Expectation::default()
+            }),
+            Ok(())
+        );
+        let fault = check(Expectation { contains: list("old words"), ..Expectation::default() })
+            .unwrap_err();
+        assert_eq!(
+            fault,
+            "the last messages do not contain `old words`; they are:\n  | new words\n  | second \
+             line"
+        );
+        assert!(
+            check(Expectation { not_contains: list("second"), ..Expectation::default() })
+                .unwrap_err()
+                .contains("must not")
+        );
     }
 
     #[test]
     fn checks_the_tools_offered() {
-        assert_eq!(check(Expectation { tools: list("read_file"), not_tools: list("write_to_file"), ..Expectation::default() }), Ok(()));
-        assert!(
-            check(Expectation { tools: list("write_to_file"), ..Expectation::default() }).unwrap_err().contains("offered are `read_file`")
+        assert_eq!(
+            check(Expectation {
+                tools: list("read_file"),
+                not_tools: list("write_to_file"),
+                ..Expectation::default()
+            }),
+            Ok(())
         );
-        assert!(check(Expectation { not_tools: list("read_file"), ..Expectation::default() }).unwrap_err().contains("must not be"));
+        assert!(
+            check(Expectation { tools: list("write_to_file"), ..Expectation::default() })
+                .unwrap_err()
+                .contains("offered are `read_file`")
+        );
+        assert!(
+            check(Expectation { not_tools: list("read_file"), ..Expectation::default() })
+                .unwrap_err()
+                .contains("must not be")
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! `Script`: the file of fixed replies, read and checked once.
 //!
-//! In: the file's name and text (YAML, `docs/scripts.md` has the format by example). Out: a `Script`, or every mistake at once with its
-//! line and column. What is said of each key here is what `locum schema script` says of it. Reading the file from disk is the caller's part.
+//! In: the file's name and text (YAML, `docs/scripts.md` has the format by example). Out: a
+//! `Script`, or every mistake at once with its line and column. What is said of each key here is
+//! what `locum schema script` says of it. Reading the file from disk is the caller's part.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -121,7 +122,10 @@ pub struct ScriptErrors {
 
 fn told(file: &str, mistake: &Mistake) -> String {
     let hint = mistake.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-    format!("script `{file}`:{}:{}: {}{hint}", mistake.place.line, mistake.place.column, mistake.message)
+    format!(
+        "script `{file}`:{}:{}: {}{hint}",
+        mistake.place.line, mistake.place.column, mistake.message
+    )
 }
 
 impl Script {
@@ -132,11 +136,16 @@ impl Script {
     pub fn parse(file: &str, text: &str) -> Result<Self, ScriptErrors> {
         let document = Document::parse(text);
         let mut mistakes = Mistakes(document.mistakes);
-        let found = document.root.as_ref().and_then(|root| Section::read(root, "script", &mut mistakes, read_script));
+        let found = document
+            .root
+            .as_ref()
+            .and_then(|root| Section::read(root, "script", &mut mistakes, read_script));
         match found {
-            Some((name, tasks)) if mistakes.0.is_empty() => {
-                Ok(Self { file: file.to_owned(), name: name.unwrap_or_else(|| file.to_owned()), tasks })
-            }
+            Some((name, tasks)) if mistakes.0.is_empty() => Ok(Self {
+                file: file.to_owned(),
+                name: name.unwrap_or_else(|| file.to_owned()),
+                tasks,
+            }),
             _ => {
                 if mistakes.0.is_empty() {
                     mistakes.add(Place::default(), "the file is empty");
@@ -155,16 +164,29 @@ pub fn schema() -> serde_json::Value {
 
 fn read_script(section: &mut Section<'_>) -> (Option<String>, Vec<ScriptTask>) {
     section.required("version", "Version of this format.", Only(1));
-    let name = section.key("name", "What the script is for, shown instead of the file's name.", Text);
+    let name =
+        section.key("name", "What the script is for, shown instead of the file's name.", Text);
     let about = "Conversations; the first one that fits a request answers it.";
-    let tasks = section.required("tasks", about, List { item: Group("task", read_task), least: 1, most: TASKS_LIMIT });
+    let tasks = section.required(
+        "tasks",
+        about,
+        List { item: Group("task", read_task), least: 1, most: TASKS_LIMIT },
+    );
     (name, tasks.unwrap_or_default())
 }
 
 fn read_task(section: &mut Section<'_>) -> ScriptTask {
     let mode = section.key("mode", "Only tasks in this mode; any when absent.", Text);
-    let contains = section.key("contains", "Only tasks whose first message contains this text; any when absent.", Text);
-    let turns = section.required("turns", "Replies, in order.", List { item: Group("turn", read_turn), least: 1, most: TURNS_LIMIT });
+    let contains = section.key(
+        "contains",
+        "Only tasks whose first message contains this text; any when absent.",
+        Text,
+    );
+    let turns = section.required(
+        "turns",
+        "Replies, in order.",
+        List { item: Group("turn", read_turn), least: 1, most: TURNS_LIMIT },
+    );
     ScriptTask { mode, contains, turns: turns.unwrap_or_default() }
 }
 
@@ -172,15 +194,27 @@ fn read_task(section: &mut Section<'_>) -> ScriptTask {
 const REPLY_KEYS: [&str; 6] = ["say", "reasoning", "calls", "images", "usage", "stop"];
 
 fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
-    let expect = section.key("expect", "What must be true of the request.", Group("expect", read_expectation));
-    let fail = section.key("fail", "A fault instead of a reply; it stays however often the request is tried.", Group("fail", read_fault));
+    let expect = section.key(
+        "expect",
+        "What must be true of the request.",
+        Group("expect", read_expectation),
+    );
+    let fail = section.key(
+        "fail",
+        "A fault instead of a reply; it stays however often the request is tried.",
+        Group("fail", read_fault),
+    );
     let say = section.key("say", "Visible words.", Text);
     let reasoning = section.key("reasoning", "Reasoning, shown apart.", Text);
     let calls = List { item: Group("call", read_call), least: 0, most: CALLS_LIMIT };
     let calls = section.key("calls", "Tool calls, in order.", calls);
     let images = List { item: IN_BASE64, least: 0, most: IMAGES_LIMIT };
     let images = section.key("images", "Images it gives, each in base64.", images);
-    let usage = section.key("usage", "Tokens to report; estimated when absent.", Group("usage", read_usage));
+    let usage = section.key(
+        "usage",
+        "Tokens to report; estimated when absent.",
+        Group("usage", read_usage),
+    );
     let stop = Word(&[
         ("end", StopReason::End),
         ("tool_use", StopReason::ToolUse),
@@ -189,8 +223,11 @@ fn read_turn(section: &mut Section<'_>) -> ScriptTurn {
     ]);
     let stop = section.key("stop", "Why the reply ends; follows from `calls` when absent.", stop);
     if section.has("fail") && REPLY_KEYS.iter().any(|key| section.has(key)) {
-        section
-            .wrong(section.place_of("fail"), Told::from("a turn with `fail` has no reply".to_owned()).hint("take out what else it says"));
+        section.wrong(
+            section.place_of("fail"),
+            Told::from("a turn with `fail` has no reply".to_owned())
+                .hint("take out what else it says"),
+        );
     }
     section.at_least_one(
         &["say", "reasoning", "calls", "images", "usage", "stop", "fail"],
@@ -219,7 +256,8 @@ fn read_expectation(section: &mut Section<'_>) -> Expectation {
 }
 
 fn read_fault(section: &mut Section<'_>) -> Option<Fault> {
-    let unavailable = section.key("unavailable", "The provider does not answer, in these words.", Text);
+    let unavailable =
+        section.key("unavailable", "The provider does not answer, in these words.", Text);
     let garbled = section.key("garbled", "What comes back is no reply, in these words.", Text);
     section.exactly_one(&["unavailable", "garbled"]);
     unavailable.map(Fault::Unavailable).or(garbled.map(Fault::Garbled))
@@ -228,9 +266,16 @@ fn read_fault(section: &mut Section<'_>) -> Option<Fault> {
 fn read_call(section: &mut Section<'_>) -> ScriptCall {
     let tool = section.required("tool", "The tool's name; there need not be such a tool.", Text);
     let args = section.key("args", "The arguments.", Object);
-    let raw = section.key("raw", "The arguments as a careless model would write them, JSON or not.", Text);
+    let raw = section.key(
+        "raw",
+        "The arguments as a careless model would write them, JSON or not.",
+        Text,
+    );
     if section.has("args") && section.has("raw") {
-        section.wrong(section.place_of("raw"), Told::from("a call has `args` or `raw`, not both".to_owned()));
+        section.wrong(
+            section.place_of("raw"),
+            Told::from("a call has `args` or `raw`, not both".to_owned()),
+        );
     }
     let arguments = args.map(|args| args.to_string()).or(raw).unwrap_or_else(|| "{}".to_owned());
     ScriptCall { tool: tool.unwrap_or_default(), arguments }
@@ -238,10 +283,18 @@ fn read_call(section: &mut Section<'_>) -> ScriptCall {
 
 fn read_usage(section: &mut Section<'_>) -> Usage {
     Usage {
-        input: section.required("input", "Tokens read, those of the provider's cache among them.", TOKENS).unwrap_or_default(),
-        output: section.required("output", "Tokens written, reasoning among them.", TOKENS).unwrap_or_default(),
-        cached_read: section.key("cached_read", "Tokens read from the provider's cache.", TOKENS).unwrap_or_default(),
-        cached_write: section.key("cached_write", "Tokens written to the provider's cache.", TOKENS).unwrap_or_default(),
+        input: section
+            .required("input", "Tokens read, those of the provider's cache among them.", TOKENS)
+            .unwrap_or_default(),
+        output: section
+            .required("output", "Tokens written, reasoning among them.", TOKENS)
+            .unwrap_or_default(),
+        cached_read: section
+            .key("cached_read", "Tokens read from the provider's cache.", TOKENS)
+            .unwrap_or_default(),
+        cached_write: section
+            .key("cached_write", "Tokens written to the provider's cache.", TOKENS)
+            .unwrap_or_default(),
         reasoning: section.key("reasoning", "Tokens of reasoning.", TOKENS).unwrap_or_default(),
     }
 }
@@ -276,33 +329,65 @@ tasks:
         let script = Script::parse("demo.yml", text).unwrap();
         let turn = &script.tasks[0].turns[0];
         assert_eq!(
-            (script.name.as_str(), script.tasks[0].mode.as_deref(), script.tasks[0].contains.as_deref()),
+            (
+                script.name.as_str(),
+                script.tasks[0].mode.as_deref(),
+                script.tasks[0].contains.as_deref()
+            ),
             ("demo", Some("code"), Some("fix"))
         );
         assert_eq!(
             turn.calls,
             vec![
-                ScriptCall { tool: "read_file".into(), arguments: r#"{"path":"a.rs","lines":[1,2]}"#.into() },
+                ScriptCall {
+                    tool: "read_file".into(),
+                    arguments: r#"{"path":"a.rs","lines":[1,2]}"#.into()
+                },
                 ScriptCall { tool: "read_file".into(), arguments: "{ not json".into() },
                 ScriptCall { tool: "update_todo_list".into(), arguments: "{}".into() },
             ]
         );
-        assert_eq!(turn.usage, Some(Usage { input: 10, output: 2, cached_read: 4, ..Usage::default() }));
-        assert_eq!((turn.stop, turn.expect.not_tools.as_slice()), (Some(StopReason::Length), ["execute_command".to_owned()].as_slice()));
-        assert_eq!(script.tasks[0].turns[1].fail, Some(Fault::Unavailable("the lights went out".into())));
+        assert_eq!(
+            turn.usage,
+            Some(Usage { input: 10, output: 2, cached_read: 4, ..Usage::default() })
+        );
+        assert_eq!(
+            (turn.stop, turn.expect.not_tools.as_slice()),
+            (Some(StopReason::Length), ["execute_command".to_owned()].as_slice())
+        );
+        assert_eq!(
+            script.tasks[0].turns[1].fail,
+            Some(Fault::Unavailable("the lights went out".into()))
+        );
     }
 
     #[test]
     fn points_at_every_mistake() {
         for (text, told) in [
-            ("version: 1\ntasks:\n  - turns:\n      - { sya: hello }\n", "s.yml`:4:11: unknown key `sya` (did you mean `say`?)"),
+            (
+                "version: 1\ntasks:\n  - turns:\n      - { sya: hello }\n",
+                "s.yml`:4:11: unknown key `sya` (did you mean `say`?)",
+            ),
             ("version: 2\ntasks: [{ turns: [{ say: a }] }]\n", "s.yml`:1:10: `version` must be 1"),
             ("version: 1\ntasks: []\n", "s.yml`:2:8: `tasks` needs 1 to"),
             ("version: 1\ntasks:\n  - turns: []\n", "s.yml`:3:12: `turns` needs 1 to"),
-            ("version: 1\ntasks:\n  - turns:\n      - {}\n", "s.yml`:4:9: a turn needs at least one of `say`"),
-            ("version: 1\ntasks:\n  - turns:\n      - { say: a, fail: { garbled: b } }\n", "s.yml`:4:25: a turn with `fail`"),
-            ("version: 1\ntasks:\n  - turns:\n      - { fail: {} }\n", "s.yml`:4:17: a fail says exactly one of `unavailable`, `garbled`"),
-            ("version: 1\ntasks:\n  - turns:\n      - calls:\n          - { tool: a, args: {}, raw: b }\n", "s.yml`:5:39: a call has"),
+            (
+                "version: 1\ntasks:\n  - turns:\n      - {}\n",
+                "s.yml`:4:9: a turn needs at least one of `say`",
+            ),
+            (
+                "version: 1\ntasks:\n  - turns:\n      - { say: a, fail: { garbled: b } }\n",
+                "s.yml`:4:25: a turn with `fail`",
+            ),
+            (
+                "version: 1\ntasks:\n  - turns:\n      - { fail: {} }\n",
+                "s.yml`:4:17: a fail says exactly one of `unavailable`, `garbled`",
+            ),
+            (
+                "version: 1\ntasks:\n  - turns:\n      - calls:\n          - { tool: a, args: {}, \
+                 raw: b }\n",
+                "s.yml`:5:39: a call has",
+            ),
             ("version: 1\nversion: 1\ntasks: [{ turns: [{ say: a }] }]\n", "s.yml`:2:1: "),
             ("version: 1\ntasks:\n  - turns:\n      - { say: a, stop: never }\n", "s.yml`:4:25: "),
             ("- a\n", "s.yml`:1:1: "),
@@ -315,21 +400,39 @@ tasks:
 
     #[test]
     fn tells_every_mistake_at_once() {
-        let text =
-            "version: 1\ntaks: []\ntasks:\n  - mod: code\n    turns:\n      - { say: [a], stop: nver }\n      - calls: [{ tol: x }]\n";
-        let lines: Vec<u32> = Script::parse("s.yml", text).unwrap_err().mistakes.iter().map(|mistake| mistake.place.line).collect();
+        let text = "version: 1\ntaks: []\ntasks:\n  - mod: code\n    turns:\n      - { say: [a], \
+                    stop: nver }\n      - calls: [{ tol: x }]\n";
+        let lines: Vec<u32> = Script::parse("s.yml", text)
+            .unwrap_err()
+            .mistakes
+            .iter()
+            .map(|mistake| mistake.place.line)
+            .collect();
         assert_eq!(lines, [2, 4, 6, 6, 7, 7]);
     }
 
     #[test]
     fn reads_every_example_of_the_documentation() {
         let page = include_str!("../../../docs/scripts.md");
-        let examples: Vec<&str> = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+        let examples: Vec<&str> =
+            page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
         assert_eq!(examples.len(), 3);
         for example in examples {
             Script::parse("docs/scripts.md", example).unwrap();
         }
-        for key in ["say", "reasoning", "calls", "usage", "stop", "expect", "fail", "contains", "not_contains", "tools", "not_tools"] {
+        for key in [
+            "say",
+            "reasoning",
+            "calls",
+            "usage",
+            "stop",
+            "expect",
+            "fail",
+            "contains",
+            "not_contains",
+            "tools",
+            "not_tools",
+        ] {
             assert!(page.contains(&format!("| `{key}` |")), "`{key}` is not explained");
         }
     }

@@ -1,6 +1,7 @@
 //! `Class`: the kinds of characters that decide where a text is split into pieces.
 //!
-//! In: a character. Out: its kind, by `config/tokenizers/classes.table` (Unicode 16), which `config/tokenizers/make.py` makes.
+//! In: a character. Out: its kind, by `config/tokenizers/classes.table` (Unicode 16), which
+//! `config/tokenizers/make.py` makes.
 
 /// The kind of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +43,12 @@ impl Class {
 
     fn by_table(character: char) -> Self {
         let (changes, _) = CHANGES.as_chunks::<4>();
-        let after = changes.partition_point(|change| u32::from_le_bytes(*change) >> 3 <= u32::from(character));
-        let change = after.checked_sub(1).and_then(|at| changes.get(at)).map_or(0, |change| u32::from_le_bytes(*change));
+        let after = changes
+            .partition_point(|change| u32::from_le_bytes(*change) >> 3 <= u32::from(character));
+        let change = after
+            .checked_sub(1)
+            .and_then(|at| changes.get(at))
+            .map_or(0, |change| u32::from_le_bytes(*change));
         match change % 8 {
             1 => Self::Upper,
             2 => Self::Lower,
@@ -80,7 +85,10 @@ mod tests {
         let mut unknown = 0;
         for character in '\0'..=char::MAX {
             let text = character.to_string();
-            let expected = kinds.iter().find(|(_, pattern)| pattern.is_match(&text)).map_or(Class::Other, |(class, _)| *class);
+            let expected = kinds
+                .iter()
+                .find(|(_, pattern)| pattern.is_match(&text))
+                .map_or(Class::Other, |(class, _)| *class);
             let found = Class::of(character);
             if found == Class::Other && expected != Class::Other {
                 unknown += 1;

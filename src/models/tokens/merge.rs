@@ -1,7 +1,8 @@
 //! `Merge`: how many tokens one piece of a text makes, by byte-pair merging.
 //!
-//! In: the bytes of a piece. Out: a number. Of all neighbours that make a token together those of the lowest rank are put together first, the leftmost
-//! of them first, until none is left. Each step is a look into a heap, so a piece of n bytes takes n log n; one longer than
+//! In: the bytes of a piece. Out: a number. Of all neighbours that make a token together those of
+//! the lowest rank are put together first, the leftmost of them first, until none is left. Each
+//! step is a look into a heap, so a piece of n bytes takes n log n; one longer than
 //! [`PIECE_LIMIT_BYTES`] is counted in parts, so that time and memory stay bounded.
 
 use std::cmp::Reverse;
@@ -9,7 +10,8 @@ use std::collections::BinaryHeap;
 
 use crate::tokens::table;
 
-/// Most bytes that are put together at once: a multiple of the bytes of any one letter. Longer pieces may count a token more for each such part.
+/// Most bytes that are put together at once: a multiple of the bytes of any one letter. Longer
+/// pieces may count a token more for each such part.
 const PIECE_LIMIT_BYTES: usize = 12 * 1024;
 
 /// Room for merging, used again from piece to piece.
@@ -26,7 +28,8 @@ pub(super) struct Merge {
     looks: usize,
 }
 
-/// Neighbours that make a token together: its rank, where it begins and where it ends, in one number that is in order of what is merged first.
+/// Neighbours that make a token together: its rank, where it begins and where it ends, in one
+/// number that is in order of what is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair(u64);
 
@@ -131,8 +134,13 @@ mod tests {
     /// Each merge looks twice, and there are fewer merges than bytes.
     #[test]
     fn looks_a_few_times_for_each_byte_however_long_a_piece_is() {
-        let random =
-            |length: u32| (0..length).map(|at| char::from(b'a' + u8::try_from((at.wrapping_mul(2_654_435_761) >> 13) % 26).unwrap()));
+        let random = |length: u32| {
+            (0..length).map(|at| {
+                char::from(
+                    b'a' + u8::try_from((at.wrapping_mul(2_654_435_761) >> 13) % 26).unwrap(),
+                )
+            })
+        };
         for length in [10, 1_000, 40_000] {
             for piece in [
                 "a".repeat(length),
@@ -151,6 +159,9 @@ mod tests {
     fn keeps_no_more_room_than_one_part_needs() {
         let mut merge = Merge::default();
         assert_eq!(merge.tokens("a".repeat(120_000).as_bytes()), 15_000);
-        assert!(merge.ends.capacity() <= 2 * PIECE_LIMIT_BYTES && merge.pairs.capacity() <= 4 * PIECE_LIMIT_BYTES);
+        assert!(
+            merge.ends.capacity() <= 2 * PIECE_LIMIT_BYTES
+                && merge.pairs.capacity() <= 4 * PIECE_LIMIT_BYTES
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! `Tokenizer`: how many tokens a text has for a model, before its provider has counted them.
 //!
-//! In: a text, any text. Out: a number of tokens, an estimate: what providers put around messages and tools is not published. Counting is
-//! linear in the text, keeps nothing and needs no start; the tables are read-only data of the program. It decides nothing.
+//! In: a text, any text. Out: a number of tokens, an estimate: what providers put around messages
+//! and tools is not published. Counting is linear in the text, keeps nothing and needs no start;
+//! the tables are read-only data of the program. It decides nothing.
 
 mod class;
 mod merge;
@@ -18,11 +19,12 @@ use locum_base::text::weighed_bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tokenizer {
-    /// A quarter of the bytes, of letters outside ASCII half of theirs: for models whose tokenizer is not built in.
+    /// A quarter of the bytes, of letters outside ASCII half of theirs: for models whose tokenizer
+    /// is not built in.
     #[default]
     Bytes,
-    /// The vocabulary `o200k_base` of OpenAI's models from GPT-4o on; that of gpt-oss differs from it in frames of messages alone. It stands in for
-    /// others that are near it.
+    /// The vocabulary `o200k_base` of OpenAI's models from GPT-4o on; that of gpt-oss differs from
+    /// it in frames of messages alone. It stands in for others that are near it.
     O200k,
 }
 
@@ -39,8 +41,9 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the tokens that stand around a message or a tool: OpenAI tells of three for a message and one for its role, and not how tools are
-    /// written. A quarter of the bytes is taken to hold them.
+    /// Returns the tokens that stand around a message or a tool: OpenAI tells of three for a
+    /// message and one for its role, and not how tools are written. A quarter of the bytes is taken
+    /// to hold them.
     #[must_use]
     pub fn frame_tokens(self) -> u64 {
         match self {
@@ -49,7 +52,8 @@ impl Tokenizer {
         }
     }
 
-    /// Returns how many tokens a text has. What looks like a special token (`<|endoftext|>`) is text like any other.
+    /// Returns how many tokens a text has. What looks like a special token (`<|endoftext|>`) is
+    /// text like any other.
     #[must_use]
     pub fn tokens(self, text: &str) -> u64 {
         match self {
@@ -68,7 +72,8 @@ mod tests {
 
     use super::{Tokenizer, split};
 
-    /// Counts of tiktoken 0.14.0 (PyPI) with `o200k_base`: the length of what its `encode_ordinary` returns.
+    /// Counts of tiktoken 0.14.0 (PyPI) with `o200k_base`: the length of what its `encode_ordinary`
+    /// returns.
     #[test]
     fn counts_as_the_reference_does() {
         for (text, tokens) in [
@@ -127,14 +132,25 @@ mod tests {
         ] {
             assert_eq!(Tokenizer::O200k.tokens(text), tokens, "{text:?}");
         }
-        for (unit, tokens) in [("a", 512), (" ", 32), ("=", 64), ("ab", 2048), ("\n", 256), ("字", 4096), ("0", 1366), ("A", 512)] {
+        for (unit, tokens) in [
+            ("a", 512),
+            (" ", 32),
+            ("=", 64),
+            ("ab", 2048),
+            ("\n", 256),
+            ("字", 4096),
+            ("0", 1366),
+            ("A", 512),
+        ] {
             assert_eq!(Tokenizer::O200k.tokens(&unit.repeat(4096)), tokens, "4,096 times {unit:?}");
         }
     }
 
     #[test]
     fn counts_by_bytes_where_no_tokenizer_is_known() {
-        for (text, tokens) in [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 3), ("e3b0c44298fc1c14", 4)] {
+        for (text, tokens) in
+            [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 3), ("e3b0c44298fc1c14", 4)]
+        {
             assert_eq!(Tokenizer::default().tokens(text), tokens, "{text}");
         }
     }
@@ -142,18 +158,23 @@ mod tests {
     /// Texts of characters that begin and end pieces, drawn by a fixed sequence.
     #[test]
     fn any_text_is_split_without_loss_and_counted() {
-        let characters: Vec<char> =
-            " \t\n\r/'sSreLVaZ09.,(<_字あǅʰé\u{301}\u{0}\u{A0}\u{2028}½🙂\u{200D}\u{FEFF}\u{10FFFF}".chars().collect();
+        let characters: Vec<char> = " \t\n\r/'sSreLVaZ09.,(<_字あǅʰé\u{301}\u{0}\u{A0}\u{2028}½🙂\\
+                                     u{200D}\u{FEFF}\u{10FFFF}"
+            .chars()
+            .collect();
         let mut drawn: u64 = 1;
         for length in (0..4000).map(|turn| turn % 40) {
             let mut draw = || {
-                drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                drawn = drawn
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 characters[usize::try_from(drawn >> 33).unwrap() % characters.len()]
             };
             let text: String = (0..length).map(|_| draw()).collect();
             assert_eq!(split::pieces(&text).collect::<String>(), text);
             assert!(split::pieces(&text).all(|piece| !piece.is_empty()));
-            let (tokens, bytes) = (Tokenizer::O200k.tokens(&text), u64::try_from(text.len()).unwrap());
+            let (tokens, bytes) =
+                (Tokenizer::O200k.tokens(&text), u64::try_from(text.len()).unwrap());
             assert!(tokens <= bytes && (tokens > 0 || text.is_empty()), "{text:?}: {tokens}");
         }
     }

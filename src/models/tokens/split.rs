@@ -1,7 +1,9 @@
-//! Splits a text into the pieces that tokens never reach across: words, numbers, runs of symbols, white space.
+//! Splits a text into the pieces that tokens never reach across: words, numbers, runs of symbols,
+//! white space.
 //!
-//! In: a text. Out: its pieces in order, each at least a character long, together the whole text: what the regular expression of `o200k_base`
-//! finds (<https://github.com/openai/tiktoken>, `openai_public.py`), told by one look at each kind of character instead of by an engine that
+//! In: a text. Out: its pieces in order, each at least a character long, together the whole text:
+//! what the regular expression of `o200k_base` finds (<https://github.com/openai/tiktoken>,
+//! `openai_public.py`), told by one look at each kind of character instead of by an engine that
 //! goes back. Linear: no character is looked at more than a few times.
 
 use crate::tokens::class::Class;
@@ -13,7 +15,8 @@ const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "m", "ll", "d"];
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (piece, after) = rest.split_at_checked(piece_end(rest)).filter(|(piece, _)| !piece.is_empty())?;
+        let (piece, after) =
+            rest.split_at_checked(piece_end(rest)).filter(|(piece, _)| !piece.is_empty())?;
         rest = after;
         Some(piece)
     })
@@ -29,14 +32,17 @@ fn piece_end(text: &str) -> usize {
         }
         // A mark can begin a word in the place of a symbol, or belong to it.
         Class::Mark => {
-            let end = cased_end(text, second_at).or_else(|| cased_end(text, 0)).unwrap_or(second_at);
+            let end =
+                cased_end(text, second_at).or_else(|| cased_end(text, 0)).unwrap_or(second_at);
             ending_end(text, end)
         }
         Class::Number => run_end(text, 0, 3, |class| class == Class::Number),
-        Class::Other | Class::Space => match cased_end(text, second_at).or_else(|| shouted_end(text, second_at)) {
-            Some(end) => ending_end(text, end),
-            None => symbols_end(text).unwrap_or_else(|| space_end(text)),
-        },
+        Class::Other | Class::Space => {
+            match cased_end(text, second_at).or_else(|| shouted_end(text, second_at)) {
+                Some(end) => ending_end(text, end),
+                None => symbols_end(text).unwrap_or_else(|| space_end(text)),
+            }
+        }
         Class::Newline => space_end(text),
     }
 }
@@ -59,7 +65,8 @@ fn run_end(text: &str, at: usize, limit: usize, fits: impl Fn(Class) -> bool) ->
     end
 }
 
-/// Returns where a word ends that has a letter which is not upper case: `word`, `Word`, `ABCword`, and of `wordABC` and `字ABC` what stands before `ABC`.
+/// Returns where a word ends that has a letter which is not upper case: `word`, `Word`, `ABCword`,
+/// and of `wordABC` and `字ABC` what stands before `ABC`.
 fn cased_end(text: &str, at: usize) -> Option<usize> {
     let (mut end, mut uncased_end) = (at, None);
     while let Some((class, next)) = class_at(text, end) {
@@ -70,7 +77,9 @@ fn cased_end(text: &str, at: usize) -> Option<usize> {
                 uncased_end = Some(next);
             }
             Class::Lower => {
-                return Some(run_end(text, next, usize::MAX, |class| matches!(class, Class::Lower | Class::Letter | Class::Mark)));
+                return Some(run_end(text, next, usize::MAX, |class| {
+                    matches!(class, Class::Lower | Class::Letter | Class::Mark)
+                }));
             }
             Class::Other | Class::Number | Class::Space | Class::Newline => break,
         }
@@ -90,7 +99,9 @@ fn ending_end(text: &str, end: usize) -> usize {
     if after.starts_with('ſ') {
         return end + 1 + 'ſ'.len_utf8();
     }
-    let is_ending = |ending: &&&str| after.get(..ending.len()).is_some_and(|start| start.eq_ignore_ascii_case(ending));
+    let is_ending = |ending: &&&str| {
+        after.get(..ending.len()).is_some_and(|start| start.eq_ignore_ascii_case(ending))
+    };
     ENDINGS.iter().find(is_ending).map_or(end, |ending| end + 1 + ending.len())
 }
 
@@ -103,10 +114,13 @@ fn symbols_end(text: &str) -> Option<usize> {
     (end > start).then_some(end + breaks)
 }
 
-/// Returns where white space ends: after its last line break, else before the last space, which belongs to what follows it.
+/// Returns where white space ends: after its last line break, else before the last space, which
+/// belongs to what follows it.
 fn space_end(text: &str) -> usize {
     let (mut end, mut last_at, mut break_end) = (0, 0, None);
-    while let Some((class, next)) = class_at(text, end).filter(|(class, _)| matches!(class, Class::Space | Class::Newline)) {
+    while let Some((class, next)) =
+        class_at(text, end).filter(|(class, _)| matches!(class, Class::Space | Class::Newline))
+    {
         if class == Class::Newline {
             break_end = Some(next);
         }

@@ -1,7 +1,8 @@
 //! The vocabulary `o200k_base`: which bytes are a token, and which tokens are made before others.
 //!
-//! In: bytes. Out: their rank, by `config/tokenizers/o200k.table`, which `config/tokenizers/make.py` makes and describes. The table holds 45 bits of a
-//! hash of each token in place of its bytes: of other bytes, about one in a hundred million is taken for a token.
+//! In: bytes. Out: their rank, by `config/tokenizers/o200k.table`, which
+//! `config/tokenizers/make.py` makes and describes. The table holds 45 bits of a hash of each token
+//! in place of its bytes: of other bytes, about one in a hundred million is taken for a token.
 
 /// Bytes of the longest token.
 pub(super) const TOKEN_LIMIT_BYTES: usize = 128;
@@ -32,16 +33,23 @@ pub(super) fn rank(bytes: &[u8]) -> Option<u32> {
     let (starts, entries) = TABLE.split_at_checked(STARTS_BYTES)?;
     let (starts, _) = starts.as_chunks::<START_BYTES>();
     let (entries, _) = entries.as_chunks::<ENTRY_BYTES>();
-    let start = |group: usize| starts.get(group).map(|[low, middle, high]| u32::from_le_bytes([*low, *middle, *high, 0]));
+    let start = |group: usize| {
+        starts.get(group).map(|[low, middle, high]| u32::from_le_bytes([*low, *middle, *high, 0]))
+    };
     let range = usize::try_from(start(group)?).ok()?..usize::try_from(start(group + 1)?).ok()?;
-    let entry = entries.get(range)?.iter().map(|[a, b, c, d, e, f]| u64::from_le_bytes([*a, *b, *c, *d, *e, *f, 0, 0]));
+    let entry = entries
+        .get(range)?
+        .iter()
+        .map(|[a, b, c, d, e, f]| u64::from_le_bytes([*a, *b, *c, *d, *e, *f, 0, 0]));
     let found = entry.into_iter().find(|entry| entry >> RANK_BITS == print)?;
     u32::try_from(found % (1 << RANK_BITS)).ok()
 }
 
 /// FNV-1a of 64 bits, its high bits mixed.
 fn hash(bytes: &[u8]) -> u64 {
-    let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3));
+    let hash = bytes.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    });
     (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
@@ -54,7 +62,9 @@ mod tests {
     #[test]
     fn knows_every_byte_and_the_tokens_of_the_vocabulary() {
         assert!((0..=u8::MAX).all(|byte| rank(&[byte]).is_some_and(|rank| rank < 256)));
-        for (text, expected) in [("!", 0), (" the", 290), ("Hello", 13_225), (" world", 2_375), ("你好", 177_519)] {
+        for (text, expected) in
+            [("!", 0), (" the", 290), ("Hello", 13_225), (" world", 2_375), ("你好", 177_519)]
+        {
             assert_eq!(rank(text.as_bytes()), Some(expected), "{text}");
         }
         assert_eq!((TABLE.len() - STARTS_BYTES) / ENTRY_BYTES, 199_998);

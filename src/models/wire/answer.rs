@@ -1,7 +1,8 @@
 //! From the bytes of an answer to deltas, streamed or not, for every protocol alike.
 //!
-//! In: body bytes in any cut, then the end of the body or the news that it broke off. Out: deltas, the last of them `Stop`, or why there
-//! is no reply. What one event means is its [`Reading`]'s part; here are frames, limits, errors and the question whether a reply is whole.
+//! In: body bytes in any cut, then the end of the body or the news that it broke off. Out: deltas,
+//! the last of them `Stop`, or why there is no reply. What one event means is its [`Reading`]'s
+//! part; here are frames, limits, errors and the question whether a reply is whole.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -57,9 +58,16 @@ pub(crate) trait Reading: Default + Send {
     type Piece: DeserializeOwned;
 
     /// Takes the next piece; `raw` is how it was written.
-    fn take(&mut self, piece: Self::Piece, raw: &[u8], form: Form, said: &mut Said) -> Result<Taken, Broken>;
+    fn take(
+        &mut self,
+        piece: Self::Piece,
+        raw: &[u8],
+        form: Form,
+        said: &mut Said,
+    ) -> Result<Taken, Broken>;
 
-    /// Returns the reply's parts for the provider that wants them back; none where nothing but words and calls came.
+    /// Returns the reply's parts for the provider that wants them back; none where nothing but
+    /// words and calls came.
     fn parts(&mut self) -> Vec<KeptPart>;
 }
 
@@ -89,7 +97,13 @@ impl Said {
     }
 
     /// A piece of a call.
-    pub(crate) fn call(&mut self, index: usize, id: Option<String>, name: Option<String>, arguments: String) {
+    pub(crate) fn call(
+        &mut self,
+        index: usize,
+        id: Option<String>,
+        name: Option<String>,
+        arguments: String,
+    ) {
         self.has_calls = true;
         if id.is_some() || name.is_some() || !arguments.is_empty() {
             self.deltas.push(Delta::Call { index, id, name, arguments });
@@ -100,7 +114,10 @@ impl Said {
     pub(crate) fn image(&mut self, base64: &str) {
         match STANDARD.decode(base64).ok().and_then(|bytes| Image::measure(&bytes).ok()) {
             Some(image) => self.deltas.push(Delta::Image(image)),
-            None => tracing::warn!(bytes = base64.len(), "the model gave an image that cannot be read; it is left out"),
+            None => tracing::warn!(
+                bytes = base64.len(),
+                "the model gave an image that cannot be read; it is left out"
+            ),
         }
     }
 
@@ -169,7 +186,9 @@ impl<R: Reading> AnswerReader<R> {
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<(), Broken> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > BODY_LIMIT_BYTES {
-            return Err(Broken::Garbled(format!("the answer is longer than {BODY_LIMIT_BYTES} bytes")));
+            return Err(Broken::Garbled(format!(
+                "the answer is longer than {BODY_LIMIT_BYTES} bytes"
+            )));
         }
         let missing = QUOTED_BYTES.saturating_sub(self.opening.len()).min(bytes.len());
         self.opening.extend_from_slice(bytes.get(..missing).unwrap_or_default());
@@ -178,7 +197,12 @@ impl<R: Reading> AnswerReader<R> {
             match bare.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 None => return Ok(()),
                 Some(b'{' | b'[') => self.frames = Frames::Plain(Vec::new()),
-                Some(b'<') => return Err(Broken::Garbled(format!("it is a page, not an answer: {}", quoted(bytes)))),
+                Some(b'<') => {
+                    return Err(Broken::Garbled(format!(
+                        "it is a page, not an answer: {}",
+                        quoted(bytes)
+                    )));
+                }
                 Some(_) => self.frames = Frames::Events(SseReader::default()),
             }
         }
@@ -187,11 +211,15 @@ impl<R: Reading> AnswerReader<R> {
             Frames::Plain(body) => {
                 body.extend_from_slice(bytes);
                 if body.len() > PLAIN_LIMIT_BYTES {
-                    return Err(Broken::Garbled(format!("the answer is longer than {PLAIN_LIMIT_BYTES} bytes")));
+                    return Err(Broken::Garbled(format!(
+                        "the answer is longer than {PLAIN_LIMIT_BYTES} bytes"
+                    )));
                 }
                 Vec::new()
             }
-            Frames::Events(reader) => reader.feed(bytes).map_err(|_| Broken::Garbled("one event of the stream is too long".to_owned()))?,
+            Frames::Events(reader) => reader
+                .feed(bytes)
+                .map_err(|_| Broken::Garbled("one event of the stream is too long".to_owned()))?,
         };
         events.iter().try_for_each(|event| self.take_event(event))
     }
@@ -203,14 +231,22 @@ impl<R: Reading> AnswerReader<R> {
             Frames::Events(mut reader) => {
                 let last = reader.finish();
                 if !reader.is_in_protocol() {
-                    return Err(Broken::Garbled(format!("the answer is no reply: {}", quoted(&self.opening))));
+                    return Err(Broken::Garbled(format!(
+                        "the answer is no reply: {}",
+                        quoted(&self.opening)
+                    )));
                 }
                 if let Some(event) = last
                     && let Err(fault) = self.take_event(&event)
                     && !self.is_whole()
                 {
-                    // Half an event at the end of a broken stream says no more than that it is broken.
-                    return Err(if matches!(fault, Broken::Reported(_)) { fault } else { self.cut(broken) });
+                    // Half an event at the end of a broken stream says no more than that it is
+                    // broken.
+                    return Err(if matches!(fault, Broken::Reported(_)) {
+                        fault
+                    } else {
+                        self.cut(broken)
+                    });
                 }
             }
             Frames::Plain(body) => self.take_plain(&body, broken.clone())?,
@@ -220,7 +256,10 @@ impl<R: Reading> AnswerReader<R> {
             return Ok(());
         }
         if self.pieces == 0 && broken.is_none() && !self.odd.is_empty() {
-            return Err(Broken::Garbled(format!("nothing in it is a piece of a reply: {}", self.odd)));
+            return Err(Broken::Garbled(format!(
+                "nothing in it is a piece of a reply: {}",
+                self.odd
+            )));
         }
         Err(self.cut(broken))
     }
@@ -275,8 +314,13 @@ impl<R: Reading> AnswerReader<R> {
         match self.parse(text) {
             Ok(piece) => self.take_piece(piece, text, Form::Streamed),
             // Some servers leave out the blank line between events.
-            Err(_) if text.contains(&b'\n') => text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line)),
-            Err(err) => Err(Broken::Garbled(format!("one event of the stream cannot be read ({err}): {}", quoted(text)))),
+            Err(_) if text.contains(&b'\n') => {
+                text.split(|byte| *byte == b'\n').try_for_each(|line| self.take_event(line))
+            }
+            Err(err) => Err(Broken::Garbled(format!(
+                "one event of the stream cannot be read ({err}): {}",
+                quoted(text)
+            ))),
         }
     }
 
@@ -296,13 +340,22 @@ impl<R: Reading> AnswerReader<R> {
             let value = match value {
                 Ok(value) => value,
                 Err(err) if err.is_eof() || broken.is_some() => return Err(self.cut(broken)),
-                Err(err) => return Err(Broken::Garbled(format!("the answer cannot be read ({err}): {}", quoted(body)))),
+                Err(err) => {
+                    return Err(Broken::Garbled(format!(
+                        "the answer cannot be read ({err}): {}",
+                        quoted(body)
+                    )));
+                }
             };
             let items = if let Value::Array(items) = value { items } else { vec![value] };
             for item in items {
                 let item = item.to_string();
-                let piece = serde_json::from_str(&item)
-                    .map_err(|err| Broken::Garbled(format!("the answer is no reply ({err}): {}", quoted(item.as_bytes()))))?;
+                let piece = serde_json::from_str(&item).map_err(|err| {
+                    Broken::Garbled(format!(
+                        "the answer is no reply ({err}): {}",
+                        quoted(item.as_bytes())
+                    ))
+                })?;
                 self.take_piece(piece, item.as_bytes(), Form::Plain)?;
             }
         }
@@ -320,7 +373,8 @@ impl<R: Reading> AnswerReader<R> {
 
 fn quoted(bytes: &[u8]) -> String {
     let start = bytes.get(..QUOTED_BYTES * 4).unwrap_or(bytes);
-    let text: String = String::from_utf8_lossy(start).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String =
+        String::from_utf8_lossy(start).split_whitespace().collect::<Vec<_>>().join(" ");
     format!("`{}`", head(&text, QUOTED_BYTES))
 }
 
@@ -333,7 +387,11 @@ pub(crate) mod testing {
     use locum_base::chat::{KeptPart, StopReason, Usage};
 
     /// Reads an answer whose bytes come in parts of `cut`.
-    pub(crate) fn read<R: Reading>(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
+    pub(crate) fn read<R: Reading>(
+        body: &[u8],
+        cut: usize,
+        broken: Option<&str>,
+    ) -> Result<Vec<Delta>, Broken> {
         let mut reader = AnswerReader::<R>::new("test");
         body.chunks(cut.max(1)).try_for_each(|part| reader.feed(part))?;
         reader.finish(broken.map(str::to_owned))?;
@@ -358,7 +416,11 @@ pub(crate) mod testing {
     pub(crate) fn told<R: Reading>(body: &str) -> Result<Told, Broken> {
         let deltas = read::<R>(body.as_bytes(), body.len(), None)?;
         for cut in [1, 7] {
-            assert_eq!(read::<R>(body.as_bytes(), cut, None).as_ref(), Ok(&deltas), "in parts of {cut}");
+            assert_eq!(
+                read::<R>(body.as_bytes(), cut, None).as_ref(),
+                Ok(&deltas),
+                "in parts of {cut}"
+            );
         }
         let (mut told, mut calls) = (Told::default(), Vec::<(String, String, String)>::new());
         for delta in deltas {
@@ -375,7 +437,10 @@ pub(crate) mod testing {
                 Delta::Kept(kept) => told.kept = kept.parts,
                 Delta::Usage(usage) => told.usage = Some(usage),
                 Delta::Stop(stop) => {
-                    let calls = calls.into_iter().map(|(id, name, arguments)| format!("{id} {name} {arguments}")).collect();
+                    let calls = calls
+                        .into_iter()
+                        .map(|(id, name, arguments)| format!("{id} {name} {arguments}"))
+                        .collect();
                     return Ok(Told { calls, stop, ..told });
                 }
                 Delta::Image(image) => told.images.push(image.to_string()),

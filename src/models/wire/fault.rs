@@ -1,7 +1,8 @@
 //! From an error answer to the [`ModelError`] it means.
 //!
-//! In: status, headers and body of an answer, or the error object inside a stream. Out: whether it passes, how long the provider asks to
-//! wait, and its words, clipped and without the key. Times are counted from the answer's own `Date`, so no clock is needed.
+//! In: status, headers and body of an answer, or the error object inside a stream. Out: whether it
+//! passes, how long the provider asks to wait, and its words, clipped and without the key. Times
+//! are counted from the answer's own `Date`, so no clock is needed.
 
 use std::time::Duration;
 
@@ -36,12 +37,24 @@ const TOO_LONG: &[&str] = &[
 ];
 
 /// What providers say when there is nothing left to pay with: waiting does not help.
-const OUT_OF_MONEY: &[&str] =
-    &["insufficient_quota", "insufficient balance", "billing_hard_limit", "exceeded your current quota", "credit balance"];
+const OUT_OF_MONEY: &[&str] = &[
+    "insufficient_quota",
+    "insufficient balance",
+    "billing_hard_limit",
+    "exceeded your current quota",
+    "credit balance",
+];
 
 /// What providers call a fault inside a stream that another try will not mend.
-const LASTING: &[&str] =
-    &["invalid_request", "invalid request", "not_found", "not found", "unsupported", "invalid_prompt", "content_policy"];
+const LASTING: &[&str] = &[
+    "invalid_request",
+    "invalid request",
+    "not_found",
+    "not found",
+    "unsupported",
+    "invalid_prompt",
+    "content_policy",
+];
 
 /// Turns an answer with an error status into the error it means.
 pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
@@ -52,24 +65,33 @@ pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &
     let message = if words.is_empty() { format!("status {status} without words") } else { words };
     match status {
         300..=399 => {
-            let to = headers.get("location").and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
+            let to =
+                headers.get("location").and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
             let message = format!(
-                "the server redirects to `{}`; redirects are not followed with a key, set `base_url` to the right place",
+                "the server redirects to `{}`; redirects are not followed with a key, set \
+                 `base_url` to the right place",
                 head(to, 200)
             );
             ModelError::Rejected { model, status, message }
         }
         401 | 403 => ModelError::Unauthorized { model, message },
-        400 | 413 | 422 | 500 if status == 413 || says(TOO_LONG) => ModelError::TooLong { model, message },
+        400 | 413 | 422 | 500 if status == 413 || says(TOO_LONG) => {
+            ModelError::TooLong { model, message }
+        }
         // Where the provider says how long to wait, there is more to come.
         429 if says(OUT_OF_MONEY) && (told_wait(body).is_none() || lower.contains("perday")) => {
             ModelError::Rejected { model, status, message }
         }
         404 | 405 => {
-            let message = format!("{message} (is `base_url` right? it mostly ends in `/v1`; and does the model exist there?)");
+            let message = format!(
+                "{message} (is `base_url` right? it mostly ends in `/v1`; and does the model \
+                 exist there?)"
+            );
             ModelError::Rejected { model, status, message }
         }
-        408 | 409 | 425 | 429 | 500 | 502..=504 | 506..=599 if header(headers, "x-should-retry") != Some("false") => {
+        408 | 409 | 425 | 429 | 500 | 502..=504 | 506..=599
+            if header(headers, "x-should-retry") != Some("false") =>
+        {
             ModelError::Unavailable {
                 model,
                 message: format!("{message} (status {status})"),
@@ -87,21 +109,33 @@ pub(crate) fn read_reported(model: &str, fault: &Value) -> ModelError {
     let lower = text.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     let message = read_words(&text);
-    let code = ["code", "status", "status_code"].iter().find_map(|key| fault.get(*key)).and_then(Value::as_u64);
+    let code = ["code", "status", "status_code"]
+        .iter()
+        .find_map(|key| fault.get(*key))
+        .and_then(Value::as_u64);
     match code {
         _ if says(TOO_LONG) => ModelError::TooLong { model, message },
         Some(401 | 403) => ModelError::Unauthorized { model, message },
-        _ if says(&["authentication_error", "invalid_api_key", "permission_error"]) => ModelError::Unauthorized { model, message },
-        Some(status @ (400 | 402 | 404 | 422)) => ModelError::Rejected { model, status: u16::try_from(status).unwrap_or(400), message },
-        _ if says(OUT_OF_MONEY) || says(LASTING) => ModelError::Rejected { model, status: 200, message },
+        _ if says(&["authentication_error", "invalid_api_key", "permission_error"]) => {
+            ModelError::Unauthorized { model, message }
+        }
+        Some(status @ (400 | 402 | 404 | 422)) => {
+            ModelError::Rejected { model, status: u16::try_from(status).unwrap_or(400), message }
+        }
+        _ if says(OUT_OF_MONEY) || says(LASTING) => {
+            ModelError::Rejected { model, status: 200, message }
+        }
         Some(_) | None => ModelError::Unavailable { model, message, retry_after: None },
     }
 }
 
-/// Returns the provider's own words in an error body: JSON in any of its usual shapes, a page without its tags, or plain text.
+/// Returns the provider's own words in an error body: JSON in any of its usual shapes, a page
+/// without its tags, or plain text.
 pub(crate) fn read_words(body: &str) -> String {
     let found = serde_json::from_str::<Value>(body).ok().and_then(|value| find_words(&value, 0));
-    let text = found.unwrap_or_else(|| if body.trim_start().starts_with('<') { without_tags(body) } else { body.to_owned() });
+    let text = found.unwrap_or_else(|| {
+        if body.trim_start().starts_with('<') { without_tags(body) } else { body.to_owned() }
+    });
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let clipped = head(&text, WORDS_LIMIT_BYTES);
     if clipped.len() < text.len() { format!("{clipped} ...") } else { text }
@@ -116,11 +150,20 @@ fn told_wait(body: &str) -> Option<Duration> {
 /// Returns how long the provider asks to wait.
 fn read_wait(headers: &HeaderMap) -> Option<Duration> {
     let now = header(headers, "date").and_then(read_date);
-    let millis = header(headers, "retry-after-ms").and_then(|text| text.parse().ok()).map(Duration::from_millis);
+    let millis = header(headers, "retry-after-ms")
+        .and_then(|text| text.parse().ok())
+        .map(Duration::from_millis);
     let after = header(headers, "retry-after").and_then(|text| read_delay(text, now));
-    let reset =
-        || header(headers, "x-ratelimit-reset").or_else(|| header(headers, "ratelimit-reset")).and_then(|text| read_delay(text, now));
-    millis.or(after).or_else(|| read_kinds(headers)).or_else(|| read_limits(headers, now)).or_else(reset)
+    let reset = || {
+        header(headers, "x-ratelimit-reset")
+            .or_else(|| header(headers, "ratelimit-reset"))
+            .and_then(|text| read_delay(text, now))
+    };
+    millis
+        .or(after)
+        .or_else(|| read_kinds(headers))
+        .or_else(|| read_limits(headers, now))
+        .or_else(reset)
 }
 
 /// Reads the resets of the limits that are used up, as moments.
@@ -134,12 +177,14 @@ fn read_limits(headers: &HeaderMap, now: Option<Timestamp>) -> Option<Duration> 
     ["requests", "tokens", "input-tokens", "output-tokens"].iter().filter_map(until).max()
 }
 
-/// Reads the resets of requests and of tokens: the longest of the kinds that are used up, the shortest where none says that it is.
+/// Reads the resets of requests and of tokens: the longest of the kinds that are used up, the
+/// shortest where none says that it is.
 fn read_kinds(headers: &HeaderMap) -> Option<Duration> {
     let kinds: Vec<(bool, Duration)> = ["requests", "tokens"]
         .iter()
         .filter_map(|kind| {
-            let wait = header(headers, &format!("x-ratelimit-reset-{kind}")).and_then(|text| read_delay(text, None))?;
+            let wait = header(headers, &format!("x-ratelimit-reset-{kind}"))
+                .and_then(|text| read_delay(text, None))?;
             Some((header(headers, &format!("x-ratelimit-remaining-{kind}")) == Some("0"), wait))
         })
         .collect();
@@ -147,11 +192,14 @@ fn read_kinds(headers: &HeaderMap) -> Option<Duration> {
     used_up.or_else(|| kinds.iter().map(|(_, wait)| *wait).min())
 }
 
-/// Reads a delay: seconds, `1m30s` and the like, a moment in seconds or milliseconds since 1970, or a date.
+/// Reads a delay: seconds, `1m30s` and the like, a moment in seconds or milliseconds since 1970, or
+/// a date.
 fn read_delay(text: &str, now: Option<Timestamp>) -> Option<Duration> {
     const EPOCH_SECONDS: f64 = 1.0e9;
     const EPOCH_MILLIS: f64 = 1.0e12;
-    let until = |moment: Timestamp| now.map(|now| Duration::try_from(moment.duration_since(now)).unwrap_or_default());
+    let until = |moment: Timestamp| {
+        now.map(|now| Duration::try_from(moment.duration_since(now)).unwrap_or_default())
+    };
     match text.parse::<f64>() {
         Ok(number) if !number.is_finite() || number < 0.0 => None,
         Ok(number) if number >= EPOCH_MILLIS => until(moment(number / 1000.0)?),
@@ -186,7 +234,9 @@ fn read_units(text: &str) -> Option<Duration> {
             "d" => 86_400.0,
             _ => return None,
         };
-        total = total.checked_add(Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?)?;
+        total = total.checked_add(
+            Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?,
+        )?;
         rest = tail;
     }
     Some(total)
@@ -204,16 +254,25 @@ fn find_words(value: &Value, depth: u8) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
         Value::Array(list) if depth < 4 => {
-            let words: Vec<String> = list.iter().filter_map(|item| find_words(item, depth + 1)).collect();
+            let words: Vec<String> =
+                list.iter().filter_map(|item| find_words(item, depth + 1)).collect();
             Some(words.join("; ")).filter(|words| !words.is_empty())
         }
         Value::Object(object) if depth < 4 => {
             let words = ["error", "message", "detail", "msg", "errors", "error_description"].iter();
-            let words = words.filter_map(|key| object.get(*key)).find_map(|inner| find_words(inner, depth + 1))?;
-            let code = ["code", "type"].iter().filter_map(|key| object.get(*key)).find_map(Value::as_str);
-            Some(code.filter(|code| !words.contains(code)).map_or_else(|| words.clone(), |code| format!("{words} [{code}]")))
+            let words = words
+                .filter_map(|key| object.get(*key))
+                .find_map(|inner| find_words(inner, depth + 1))?;
+            let code =
+                ["code", "type"].iter().filter_map(|key| object.get(*key)).find_map(Value::as_str);
+            Some(
+                code.filter(|code| !words.contains(code))
+                    .map_or_else(|| words.clone(), |code| format!("{words} [{code}]")),
+            )
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            None
+        }
     }
 }
 
@@ -223,9 +282,12 @@ fn without_tags(page: &str) -> String {
     while let Some((before, tail)) = rest.split_once('<') {
         text.push_str(before);
         text.push(' ');
-        let hidden =
-            ["style", "script"].into_iter().find(|name| tail.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)));
-        let inside = hidden.map_or(tail, |name| tail.split_once(&format!("</{name}")).map_or("", |(_, after)| after));
+        let hidden = ["style", "script"].into_iter().find(|name| {
+            tail.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+        });
+        let inside = hidden.map_or(tail, |name| {
+            tail.split_once(&format!("</{name}")).map_or("", |(_, after)| after)
+        });
         rest = inside.split_once('>').map_or("", |(_, after)| after);
     }
     text.push_str(rest);
@@ -244,7 +306,12 @@ mod tests {
     use crate::ModelError;
 
     fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| {
+                (name.parse::<HeaderName>().unwrap(), HeaderValue::from_str(value).unwrap())
+            })
+            .collect()
     }
 
     fn kind(err: &ModelError) -> &'static str {
@@ -265,7 +332,11 @@ mod tests {
         for (status, body, expected) in [
             (400, "bad", "rejected"),
             (400, too_long, "too long"),
-            (500, r#"{"error":{"message":"the request exceeds the available context size"}}"#, "too long"),
+            (
+                500,
+                r#"{"error":{"message":"the request exceeds the available context size"}}"#,
+                "too long",
+            ),
             (413, "large", "too long"),
             (401, "", "unauthorized"),
             (403, "<html>no</html>", "unauthorized"),
@@ -276,7 +347,11 @@ mod tests {
             (409, "", "unavailable"),
             (429, "", "unavailable"),
             (429, r#"{"error":{"code":"insufficient_quota"}}"#, "rejected"),
-            (429, r#"{"error":{"message":"You exceeded your current quota","details":[{"retryDelay":"17s"}]}}"#, "unavailable"),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota","details":[{"retryDelay":"17s"}]}}"#,
+                "unavailable",
+            ),
             (
                 429,
                 r#"{"error":{"message":"You exceeded your current quota","details":[{"quotaId":"X-PerDay"},{"retryDelay":"17s"}]}}"#,
@@ -290,22 +365,38 @@ mod tests {
             (302, "", "rejected"),
             (418, "", "rejected"),
         ] {
-            assert_eq!(kind(&read_status("m", status, &HeaderMap::new(), body)), expected, "{status} {body}");
+            assert_eq!(
+                kind(&read_status("m", status, &HeaderMap::new(), body)),
+                expected,
+                "{status} {body}"
+            );
         }
-        assert_eq!(kind(&read_status("m", 503, &headers(&[("x-should-retry", "false")]), "")), "rejected");
+        assert_eq!(
+            kind(&read_status("m", 503, &headers(&[("x-should-retry", "false")]), "")),
+            "rejected"
+        );
     }
 
     #[test]
     fn waits_as_long_as_the_words_say() {
-        let body = r#"{"error":{"code":429,"details":[{"@type":"RetryInfo","retryDelay": "1.5s"}]}}"#;
+        let body =
+            r#"{"error":{"code":429,"details":[{"@type":"RetryInfo","retryDelay": "1.5s"}]}}"#;
         let err = read_status("m", 429, &HeaderMap::new(), body);
-        assert!(matches!(err, ModelError::Unavailable { retry_after: Some(wait), .. } if wait == Duration::from_millis(1500)), "{err}");
+        assert!(
+            matches!(err, ModelError::Unavailable { retry_after: Some(wait), .. } if wait == Duration::from_millis(1500)),
+            "{err}"
+        );
     }
 
     #[test]
     fn says_where_a_redirect_points() {
-        let err = read_status("m", 301, &headers(&[("location", "https://elsewhere.example/v1")]), "");
-        assert!(err.to_string().contains("https://elsewhere.example/v1") && err.to_string().contains("not followed"), "{err}");
+        let err =
+            read_status("m", 301, &headers(&[("location", "https://elsewhere.example/v1")]), "");
+        assert!(
+            err.to_string().contains("https://elsewhere.example/v1")
+                && err.to_string().contains("not followed"),
+            "{err}"
+        );
     }
 
     #[test]
@@ -326,12 +417,22 @@ mod tests {
     #[test]
     fn passes_on_the_providers_own_words() {
         for (body, words) in [
-            (r#"{"error":{"message":"no such\n model","type":"invalid","code":null}}"#, "no such model [invalid]"),
+            (
+                r#"{"error":{"message":"no such\n model","type":"invalid","code":null}}"#,
+                "no such model [invalid]",
+            ),
             (r#"{"error":"plain"}"#, "plain"),
             (r#"{"message":"mistral","code":"1"}"#, "mistral [1]"),
-            (r#"{"detail":[{"loc":["body"],"msg":"field required"},{"msg":"other"}]}"#, "field required; other"),
+            (
+                r#"{"detail":[{"loc":["body"],"msg":"field required"},{"msg":"other"}]}"#,
+                "field required; other",
+            ),
             (r#"[{"error":{"message":"listed"}}]"#, "listed"),
-            ("<html><head><style>p { }</style><title>502</title></head><body><p>Bad <b>gateway</b></p></body></html>", "502 Bad gateway"),
+            (
+                "<html><head><style>p { }</style><title>502</title></head><body><p>Bad \
+                 <b>gateway</b></p></body></html>",
+                "502 Bad gateway",
+            ),
             ("just text", "just text"),
             ("{}", "{}"),
             ("", ""),
@@ -356,19 +457,37 @@ mod tests {
             (&[("retry-after", "Sat, 21 Nov 2026 10:00:30 GMT")], None),
             (&[("retry-after", "soon")], None),
             (&[("retry-after", "-3")], None),
-            (&[("x-ratelimit-reset-requests", "1m30s"), ("x-ratelimit-reset-tokens", "20ms")], Some(seconds(0.02))),
             (
-                &[("x-ratelimit-reset-requests", "1m30s"), ("x-ratelimit-remaining-requests", "0"), ("x-ratelimit-reset-tokens", "20ms")],
+                &[("x-ratelimit-reset-requests", "1m30s"), ("x-ratelimit-reset-tokens", "20ms")],
+                Some(seconds(0.02)),
+            ),
+            (
+                &[
+                    ("x-ratelimit-reset-requests", "1m30s"),
+                    ("x-ratelimit-remaining-requests", "0"),
+                    ("x-ratelimit-reset-tokens", "20ms"),
+                ],
                 Some(seconds(90.0)),
             ),
             (&[DATE, ("x-ratelimit-reset", "1795255260")], Some(seconds(60.0))),
             (&[DATE, ("x-ratelimit-reset", "1795255260000")], Some(seconds(60.0))),
             (&[("x-ratelimit-reset", "12")], Some(seconds(12.0))),
             (
-                &[DATE, ("anthropic-ratelimit-tokens-remaining", "0"), ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:09Z")],
+                &[
+                    DATE,
+                    ("anthropic-ratelimit-tokens-remaining", "0"),
+                    ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:09Z"),
+                ],
                 Some(seconds(9.0)),
             ),
-            (&[DATE, ("anthropic-ratelimit-tokens-remaining", "5"), ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:09Z")], None),
+            (
+                &[
+                    DATE,
+                    ("anthropic-ratelimit-tokens-remaining", "5"),
+                    ("anthropic-ratelimit-tokens-reset", "2026-11-21T10:00:09Z"),
+                ],
+                None,
+            ),
             (&[], None),
         ] {
             assert_eq!(read_wait(&headers(pairs)), wait, "{pairs:?}");

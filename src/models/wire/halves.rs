@@ -1,8 +1,10 @@
 //! `Halves`: characters that a server cut in two between the texts of two events, made whole again.
 //!
-//! In: the JSON of an event that cannot be read as it is. Out: the same without what is no character: the first half of one at the end of a text is
-//! kept for the text that begins with the second half, whatever has no other half is replaced. Servers cut a text into pieces by bytes, or
-//! by the 16-bit units their language counts in, and write half a character as an escape of its own (`\ud83d`).
+//! In: the JSON of an event that cannot be read as it is. Out: the same without what is no
+//! character: the first half of one at the end of a text is kept for the text that begins with the
+//! second half, whatever has no other half is replaced. Servers cut a text into pieces by bytes, or
+//! by the 16-bit units their language counts in, and write half a character as an escape of its own
+//! (`\ud83d`).
 
 /// How an escape of a 16-bit unit begins.
 const ESCAPE: &[u8] = b"\\u";
@@ -32,10 +34,13 @@ impl Halves {
         let mut out = Vec::with_capacity(json.len() + first.len());
         let mut rest = json;
         while let Some(byte) = rest.first() {
-            // Only at the beginning of a text does a quotation mark stand before an escape or a byte beyond ASCII.
+            // Only at the beginning of a text does a quotation mark stand before an escape or a
+            // byte beyond ASCII.
             let begins = out.last() == Some(&b'"');
             let taken = match (byte, unit(rest)) {
-                (b'\\', Some((Unit::FirstHalf, _))) if unit_after(rest) == Some(Unit::SecondHalf) => {
+                (b'\\', Some((Unit::FirstHalf, _)))
+                    if unit_after(rest) == Some(Unit::SecondHalf) =>
+                {
                     out.extend_from_slice(head(rest, 2 * ESCAPE_BYTES));
                     2 * ESCAPE_BYTES
                 }
@@ -130,12 +135,22 @@ mod tests {
 
     #[test]
     fn two_halves_become_one_character_wherever_it_was_cut() {
-        assert_eq!(mended(&[br#"{"a":"x\ud83d"}"#, br#"{"a":"\ude00y"}"#]), [r#"{"a":"x"}"#, r#"{"a":"\ud83d\ude00y"}"#]);
+        assert_eq!(
+            mended(&[br#"{"a":"x\ud83d"}"#, br#"{"a":"\ude00y"}"#]),
+            [r#"{"a":"x"}"#, r#"{"a":"\ud83d\ude00y"}"#]
+        );
         assert_eq!(mended(&[br#"{"a":"\uD83D"}"#, br#"{"b":1}"#]), [r#"{"a":""}"#, r#"{"b":1}"#]);
         for at in 1..4 {
             let (first, second) = "😀".as_bytes().split_at(at);
-            let events = [[b"{\"a\":\"x".as_slice(), first, b"\"}"].concat(), [b"{\"a\":\"".as_slice(), second, b"y\"}"].concat()];
-            assert_eq!(mended(&[&events[0], &events[1]]), [r#"{"a":"x"}"#, r#"{"a":"😀y"}"#], "cut after {at} bytes");
+            let events = [
+                [b"{\"a\":\"x".as_slice(), first, b"\"}"].concat(),
+                [b"{\"a\":\"".as_slice(), second, b"y\"}"].concat(),
+            ];
+            assert_eq!(
+                mended(&[&events[0], &events[1]]),
+                [r#"{"a":"x"}"#, r#"{"a":"😀y"}"#],
+                "cut after {at} bytes"
+            );
         }
     }
 
@@ -162,7 +177,12 @@ mod tests {
 
     #[test]
     fn whole_characters_and_other_escapes_stay_as_they_are() {
-        for event in [r#"{"a":"\ud83d\ude00é\\ud83d \"\u00e9\n"}"#, r#"{"a":"ü"}"#, r#"{"a":"\"#, r#"{"a":"\u12"}"#] {
+        for event in [
+            r#"{"a":"\ud83d\ude00é\\ud83d \"\u00e9\n"}"#,
+            r#"{"a":"ü"}"#,
+            r#"{"a":"\"#,
+            r#"{"a":"\u12"}"#,
+        ] {
             assert_eq!(mended(&[event.as_bytes()]), [event]);
         }
     }

@@ -1,6 +1,7 @@
 //! Images of a conversation as an adapter sends them: in base64, or words in their place.
 //!
-//! In: images and the kinds a model takes. Out: what goes over the wire. Bytes are encoded while the body is written; nothing is decoded.
+//! In: images and the kinds a model takes. Out: what goes over the wire. Bytes are encoded while
+//! the body is written; nothing is decoded.
 
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
@@ -63,9 +64,14 @@ impl Serialize for DataUri<'_> {
 }
 
 /// Returns images as a model that takes these kinds is sent them; one that sees none takes no kind.
-pub(crate) fn shown<'a>(images: &'a [Image], kinds: &'static [ImageKind]) -> impl Iterator<Item = Shown<'a>> {
+pub(crate) fn shown<'a>(
+    images: &'a [Image],
+    kinds: &'static [ImageKind],
+) -> impl Iterator<Item = Shown<'a>> {
     images.iter().map(move |image| match image.content.bytes() {
-        _ if !kinds.contains(&image.kind) => Shown::Words("(An image stands here that this model cannot be shown.)"),
+        _ if !kinds.contains(&image.kind) => {
+            Shown::Words("(An image stands here that this model cannot be shown.)")
+        }
         Some(bytes) => Shown::Picture(Picture { kind: image.kind, bytes }),
         None => Shown::Words("(An image stood here that is gone. Look at it again to see it.)"),
     })

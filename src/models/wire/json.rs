@@ -20,7 +20,9 @@ pub(crate) enum Arguments<'a> {
 impl<'a> Arguments<'a> {
     /// Takes what a model wrote.
     pub(crate) fn new(written: &'a str) -> Self {
-        let object = Some(written).filter(|written| is_braced(written)).and_then(|written| serde_json::from_str(written).ok());
+        let object = Some(written)
+            .filter(|written| is_braced(written))
+            .and_then(|written| serde_json::from_str(written).ok());
         object.map_or_else(|| Self::Wrapped(as_object(written)), Self::Written)
     }
 
@@ -37,9 +39,18 @@ fn is_braced(written: &str) -> bool {
 
 /// Reads a count that may be written as a float or as text.
 pub(crate) fn read_number(value: &Value) -> Option<u64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a whole number in range")]
-    let from_float = |number: f64| (number.fract() == 0.0 && (0.0..9.0e15).contains(&number)).then_some(number as u64);
-    value.as_u64().or_else(|| value.as_f64().and_then(from_float)).or_else(|| value.as_str().and_then(|text| text.parse().ok()))
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be a whole number in range"
+    )]
+    let from_float = |number: f64| {
+        (number.fract() == 0.0 && (0.0..9.0e15).contains(&number)).then_some(number as u64)
+    };
+    value
+        .as_u64()
+        .or_else(|| value.as_f64().and_then(from_float))
+        .or_else(|| value.as_str().and_then(|text| text.parse().ok()))
 }
 
 /// Reads a count at the end of a path of keys; 0 where there is none.
@@ -57,7 +68,9 @@ pub(crate) fn read_arguments(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Null) | None => String::new(),
-        Some(value @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_))) => value.to_string(),
+        Some(value @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_))) => {
+            value.to_string()
+        }
     }
 }
 
@@ -72,8 +85,9 @@ pub(crate) fn is_said(value: &Value) -> bool {
     }
 }
 
-/// Returns what a model wrote as arguments as the object it stands for. Servers that take objects, and those that read the text when they
-/// lay out the conversation, fail the whole request for one broken call of the past; what the model wrote is kept inside an object then.
+/// Returns what a model wrote as arguments as the object it stands for. Servers that take objects,
+/// and those that read the text when they lay out the conversation, fail the whole request for one
+/// broken call of the past; what the model wrote is kept inside an object then.
 fn as_object(written: &str) -> Value {
     match serde_json::from_str(written) {
         Ok(object @ Value::Object(_)) => object,
@@ -90,7 +104,14 @@ mod tests {
 
     #[test]
     fn reads_counts_however_they_are_written() {
-        for (value, count) in [(json!(3), 3), (json!(3.0), 3), (json!("3"), 3), (json!(-3), 0), (json!(1.5), 0), (json!(null), 0)] {
+        for (value, count) in [
+            (json!(3), 3),
+            (json!(3.0), 3),
+            (json!("3"), 3),
+            (json!(-3), 0),
+            (json!(1.5), 0),
+            (json!(null), 0),
+        ] {
             assert_eq!(count_at(&json!({ "a": { "b": value } }), &["a", "b"]), count);
         }
     }
@@ -107,7 +128,10 @@ mod tests {
         }
         let written = " { \"a\": 1.0 }";
         assert_eq!(
-            (serde_json::to_string(&Arguments::new(written)).unwrap().as_str(), &*Arguments::text(written)),
+            (
+                serde_json::to_string(&Arguments::new(written)).unwrap().as_str(),
+                &*Arguments::text(written)
+            ),
             (written.trim(), written)
         );
     }

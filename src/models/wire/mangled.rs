@@ -1,7 +1,8 @@
-//! Good answers made bad in every way there is room for: cut, with lines lost, doubled and out of order, with values of another kind.
+//! Good answers made bad in every way there is room for: cut, with lines lost, doubled and out of
+//! order, with values of another kind.
 //!
-//! In: a recorded answer and how a protocol reads it. Nothing may panic or go on for ever, and what broke off is no reply: nothing of it is
-//! ever executed.
+//! In: a recorded answer and how a protocol reads it. Nothing may panic or go on for ever, and what
+//! broke off is no reply: nothing of it is ever executed.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -28,7 +29,9 @@ pub(crate) fn check_stream<R: Reading>(frames: &[Value]) {
     check_cuts::<R>(&events(&lines));
     check_lines::<R>(&lines);
     for at in 0..frames.len() {
-        let body = |frame: &Value| events(&[&lines[..at], &[frame.to_string().as_str()], &lines[at + 1..]].concat());
+        let body = |frame: &Value| {
+            events(&[&lines[..at], &[frame.to_string().as_str()], &lines[at + 1..]].concat())
+        };
         check_values(frames, at, |frame| drop(reply::<R>(body(frame).as_bytes(), 64, None)));
     }
 }
@@ -36,7 +39,9 @@ pub(crate) fn check_stream<R: Reading>(frames: &[Value]) {
 /// Breaks an answer that is not streamed in every way.
 pub(crate) fn check_plain<R: Reading>(answer: &Value) {
     check_cuts::<R>(&answer.to_string());
-    check_values(std::slice::from_ref(answer), 0, |answer| drop(reply::<R>(answer.to_string().as_bytes(), 64, None)));
+    check_values(std::slice::from_ref(answer), 0, |answer| {
+        drop(reply::<R>(answer.to_string().as_bytes(), 64, None))
+    });
 }
 
 /// An answer that breaks off anywhere is the whole reply or none.
@@ -54,11 +59,16 @@ fn check_cuts<R: Reading>(body: &str) {
     assert!((1..body.len()).contains(&replies), "{replies}");
 }
 
-/// A line that is lost, comes twice, or comes before the one before it: whatever comes of it, it comes of it however the bytes are cut.
+/// A line that is lost, comes twice, or comes before the one before it: whatever comes of it, it
+/// comes of it however the bytes are cut.
 fn check_lines<R: Reading>(lines: &[&str]) {
     let check = |lines: Vec<&str>| {
         let body = events(&lines);
-        assert_eq!(reply::<R>(body.as_bytes(), 1, None), reply::<R>(body.as_bytes(), body.len(), None), "{body}");
+        assert_eq!(
+            reply::<R>(body.as_bytes(), 1, None),
+            reply::<R>(body.as_bytes(), body.len(), None),
+            "{body}"
+        );
     };
     for at in 0..lines.len() {
         check([&lines[..at], &lines[at + 1..]].concat());
@@ -107,8 +117,13 @@ fn check_values(frames: &[Value], at: usize, mut check: impl FnMut(&Value)) {
 /// Finds the place of every value, as JSON pointers.
 fn collect_places(value: &Value, place: String, places: &mut Vec<String>) {
     match value {
-        Value::Array(list) => list.iter().enumerate().for_each(|(at, inner)| collect_places(inner, format!("{place}/{at}"), places)),
-        Value::Object(object) => object.iter().for_each(|(key, inner)| collect_places(inner, format!("{place}/{key}"), places)),
+        Value::Array(list) => list
+            .iter()
+            .enumerate()
+            .for_each(|(at, inner)| collect_places(inner, format!("{place}/{at}"), places)),
+        Value::Object(object) => object
+            .iter()
+            .for_each(|(key, inner)| collect_places(inner, format!("{place}/{key}"), places)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
     places.push(place);

@@ -1,11 +1,15 @@
-//! What every adapter of a provider's protocol shares: the connection, the bytes of an answer, the errors it may mean.
+//! What every adapter of a provider's protocol shares: the connection, the bytes of an answer, the
+//! errors it may mean.
 //!
-//! In: a chosen model, where its requests go, and a [`Protocol`]. Out: a [`Model`]. It tries nothing again (that is `retry`'s part) except a
-//! request whose optional fields a server refuses: that one is said in the server's dialect, which is remembered.
+//! In: a chosen model, where its requests go, and a [`Protocol`]. Out: a [`Model`]. It tries
+//! nothing again (that is `retry`'s part) except a request whose optional fields a server refuses:
+//! that one is said in the server's dialect, which is remembered.
 //!
-//! The adapters are our own because servers are only nearly compatible, and what a general client library makes of the differences is lost
-//! for good: arguments sent as objects, calls without a number, a stream that ends without its last line, characters cut in two. Each of
-//! these is read here and has its test. No redirect is followed, so a key never reaches a host it was not meant for.
+//! The adapters are our own because servers are only nearly compatible, and what a general client
+//! library makes of the differences is lost for good: arguments sent as objects, calls without a
+//! number, a stream that ends without its last line, characters cut in two. Each of these is read
+//! here and has its test. No redirect is followed, so a key never reaches a host it was not meant
+//! for.
 
 pub(crate) mod answer;
 pub(crate) mod fault;
@@ -49,14 +53,19 @@ pub(crate) trait Protocol: Send + Sync {
     type Reading: Reading;
 
     /// Returns the body of a request in a server's dialect.
-    fn body(&self, request: &ModelRequest<'_>, dialect: Dialect) -> Result<Vec<u8>, serde_json::Error>;
+    fn body(
+        &self,
+        request: &ModelRequest<'_>,
+        dialect: Dialect,
+    ) -> Result<Vec<u8>, serde_json::Error>;
 
     /// Returns headers that belong to a dialect.
     fn headers(&self, _dialect: Dialect) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// Returns the dialect to try after a server refused a request with these words; `None` when they are about something else.
+    /// Returns the dialect to try after a server refused a request with these words; `None` when
+    /// they are about something else.
     fn corrected(&self, dialect: Dialect, status: u16, words: &str) -> Option<Dialect>;
 }
 
@@ -108,13 +117,18 @@ struct Patience {
     idle: Duration,
     /// After the finish reason: a count of tokens may still come.
     finish: Duration,
-    /// After `[DONE]`: only the end of the body may still come, and with it the connection can be used again.
+    /// After `[DONE]`: only the end of the body may still come, and with it the connection can be
+    /// used again.
     drain: Duration,
 }
 
 impl Patience {
     fn new(idle: Duration) -> Self {
-        Self { idle, finish: Duration::from_secs(2).min(idle), drain: Duration::from_millis(50).min(idle) }
+        Self {
+            idle,
+            finish: Duration::from_secs(2).min(idle),
+            drain: Duration::from_millis(50).min(idle),
+        }
     }
 }
 
@@ -155,16 +169,28 @@ impl<P: Protocol> Remote<P> {
         let mut tries = 0;
         loop {
             let dialect = self.dialect.load(Ordering::Relaxed);
-            let body = self.protocol.body(request, dialect).map_err(|err| self.garbled(format!("the request cannot be written: {err}")))?;
+            let body = self
+                .protocol
+                .body(request, dialect)
+                .map_err(|err| self.garbled(format!("the request cannot be written: {err}")))?;
             debug!(task = %request.task, turn = request.turn, bytes = body.len(), "request");
             let request = self.client.post(self.url.clone()).headers(self.headers.clone());
             // A profile's own come with them.
-            let request = self.protocol.headers(dialect).iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            let request = self
+                .protocol
+                .headers(dialect)
+                .iter()
+                .fold(request, |request, (name, value)| request.header(*name, *value));
             let sent = request.body(body).send();
             let response = match timeout(self.patience.idle, sent).await {
                 Ok(Ok(response)) => response,
                 Ok(Err(err)) => return Err(self.unsent(&err)),
-                Err(_) => return Err(self.unavailable(format!("no answer within {} s", self.patience.idle.as_secs_f64()))),
+                Err(_) => {
+                    return Err(self.unavailable(format!(
+                        "no answer within {} s",
+                        self.patience.idle.as_secs_f64()
+                    )));
+                }
             };
             let status = response.status().as_u16();
             if response.status().is_success() {
@@ -175,10 +201,16 @@ impl<P: Protocol> Remote<P> {
             tries += 1;
             match self.protocol.corrected(dialect, status, &fault::read_words(&words)) {
                 Some(other) if tries < DIALECTS => {
-                    warn!(status, words = fault::read_words(&words), "the server refuses an optional field: it is left out from now on");
+                    warn!(
+                        status,
+                        words = fault::read_words(&words),
+                        "the server refuses an optional field: it is left out from now on"
+                    );
                     self.dialect.store(other, Ordering::Relaxed);
                 }
-                Some(_) | None => return Err(fault::read_status(&self.label, status, &headers, &words)),
+                Some(_) | None => {
+                    return Err(fault::read_status(&self.label, status, &headers, &words));
+                }
             }
         }
     }
@@ -211,7 +243,10 @@ impl<P: Protocol> Remote<P> {
     fn unsent(&self, err: &reqwest::Error) -> ModelError {
         let message = self.redactor.redact(&described(err));
         match lasting(&message) {
-            Some(hint) => ModelError::Unreachable { model: self.label.clone(), message: format!("{message}; {hint}") },
+            Some(hint) => ModelError::Unreachable {
+                model: self.label.clone(),
+                message: format!("{message}; {hint}"),
+            },
             None => self.unavailable(message),
         }
     }
@@ -231,12 +266,15 @@ impl<P: Protocol> Model for Remote<P> {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        stream::unfold(Some(Exchange { model: self, request, phase: Phase::Asking, ready: VecDeque::new() }), |exchange| async {
-            let mut exchange = exchange?;
-            let item = exchange.next().await?;
-            let rest = item.is_ok().then_some(exchange);
-            Some((item, rest))
-        })
+        stream::unfold(
+            Some(Exchange { model: self, request, phase: Phase::Asking, ready: VecDeque::new() }),
+            |exchange| async {
+                let mut exchange = exchange?;
+                let item = exchange.next().await?;
+                let rest = item.is_ok().then_some(exchange);
+                Some((item, rest))
+            },
+        )
         .boxed()
     }
 }
@@ -267,7 +305,9 @@ impl<P: Protocol> Exchange<'_, P> {
             self.phase = match std::mem::replace(&mut self.phase, Phase::Over) {
                 Phase::Over => return None,
                 Phase::Asking => match self.model.open(&self.request).await {
-                    Ok(response) => Phase::Reading(Box::new((response, AnswerReader::new(&self.model.by)))),
+                    Ok(response) => {
+                        Phase::Reading(Box::new((response, AnswerReader::new(&self.model.by))))
+                    }
                     Err(err) => return Some(Err(err)),
                 },
                 Phase::Reading(mut answer) => match self.read(&mut answer).await {
@@ -280,7 +320,10 @@ impl<P: Protocol> Exchange<'_, P> {
     }
 
     /// Reads the next part of the answer; false when it was the last.
-    async fn read(&mut self, answer: &mut (Response, AnswerReader<P::Reading>)) -> Result<bool, ModelError> {
+    async fn read(
+        &mut self,
+        answer: &mut (Response, AnswerReader<P::Reading>),
+    ) -> Result<bool, ModelError> {
         let (response, reader) = answer;
         let patience = match (reader.is_done(), reader.is_whole()) {
             (true, _) => self.model.patience.drain,
@@ -310,12 +353,21 @@ impl<P: Protocol> Exchange<'_, P> {
 ///
 /// # Errors
 /// When a header cannot be used, or nobody answered in time.
-pub async fn post(url: &Url, headers: &[(String, Secret)], body: String, patience: Duration) -> Result<u16, String> {
-    let mut request =
-        client(url, Way::OfTheSystem)?.post(url.clone()).timeout(patience).header(CONTENT_TYPE, "application/json").body(body);
+pub async fn post(
+    url: &Url,
+    headers: &[(String, Secret)],
+    body: String,
+    patience: Duration,
+) -> Result<u16, String> {
+    let mut request = client(url, Way::OfTheSystem)?
+        .post(url.clone())
+        .timeout(patience)
+        .header(CONTENT_TYPE, "application/json")
+        .body(body);
     for (name, value) in headers {
         let name = HeaderName::try_from(name).map_err(|err| format!("header `{name}`: {err}"))?;
-        let mut value = HeaderValue::try_from(value.expose()).map_err(|err| format!("header `{name}`: {err}"))?;
+        let mut value = HeaderValue::try_from(value.expose())
+            .map_err(|err| format!("header `{name}`: {err}"))?;
         value.set_sensitive(true);
         request = request.header(name, value);
     }
@@ -323,9 +375,15 @@ pub async fn post(url: &Url, headers: &[(String, Secret)], body: String, patienc
 }
 
 /// Returns an address with its path changed; a query stays at the end.
-pub(crate) fn endpoint(chosen: &Chosen, path: impl FnOnce(&str) -> String) -> Result<Url, SetupError> {
+pub(crate) fn endpoint(
+    chosen: &Chosen,
+    path: impl FnOnce(&str) -> String,
+) -> Result<Url, SetupError> {
     let address = chosen.profile.base_url.as_deref().unwrap_or_default();
-    let fault = |_| SetupError { model: label(chosen), message: format!("`base_url` `{address}` is not an address") };
+    let fault = |_| SetupError {
+        model: label(chosen),
+        message: format!("`base_url` `{address}` is not an address"),
+    };
     let mut url = Url::parse(address).map_err(fault)?;
     let changed = path(url.path().trim_end_matches('/'));
     url.set_path(&changed);
@@ -334,9 +392,14 @@ pub(crate) fn endpoint(chosen: &Chosen, path: impl FnOnce(&str) -> String) -> Re
 
 /// Returns the header OpenAI's protocols carry their key in: Azure's hosts want one of their own.
 pub(crate) fn openai_key_header(url: &Url) -> KeyHeader {
-    const AZURE: &[&str] = &[".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
+    const AZURE: &[&str] =
+        &[".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
     let host = url.host_str().unwrap_or_default();
-    if AZURE.iter().any(|end| host.ends_with(end)) { KeyHeader::Named("api-key") } else { KeyHeader::Bearer }
+    if AZURE.iter().any(|end| host.ends_with(end)) {
+        KeyHeader::Named("api-key")
+    } else {
+        KeyHeader::Bearer
+    }
 }
 
 /// Returns what tells a model from every other: its host, the protocol's path there, its name.
@@ -345,7 +408,11 @@ pub(crate) fn identity(chosen: &Chosen, url: &Url) -> String {
 }
 
 fn label(chosen: &Chosen) -> String {
-    if chosen.name == chosen.profile.model { chosen.name.clone() } else { format!("{} ({})", chosen.name, chosen.profile.model) }
+    if chosen.name == chosen.profile.model {
+        chosen.name.clone()
+    } else {
+        format!("{} ({})", chosen.name, chosen.profile.model)
+    }
 }
 
 fn headers(chosen: &Chosen, door: &Door) -> Result<HeaderMap, String> {
@@ -353,7 +420,8 @@ fn headers(chosen: &Chosen, door: &Door) -> Result<HeaderMap, String> {
     let own = chosen.profile.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     for (name, value) in door.headers.iter().copied().chain(own) {
         let name = HeaderName::try_from(name).map_err(|err| format!("header `{name}`: {err}"))?;
-        let value = HeaderValue::try_from(value).map_err(|err| format!("header `{name}`: {err}"))?;
+        let value =
+            HeaderValue::try_from(value).map_err(|err| format!("header `{name}`: {err}"))?;
         headers.insert(name, value);
     }
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -363,7 +431,8 @@ fn headers(chosen: &Chosen, door: &Door) -> Result<HeaderMap, String> {
             KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose())),
             KeyHeader::Named(name) => (HeaderName::from_static(name), key.expose().to_owned()),
         };
-        let mut value = HeaderValue::try_from(value).map_err(|_| "the key cannot be sent in a header".to_owned())?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| "the key cannot be sent in a header".to_owned())?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -395,7 +464,8 @@ fn client(url: &Url, way: Way<'_>) -> Result<Client, String> {
         Way::OfTheSystem if !is_loopback(url) => builder,
         Way::OfTheSystem | Way::Through(None) => builder.no_proxy(),
         Way::Through(Some(proxy)) => {
-            let address = reqwest::Proxy::all(proxy.address.expose()).map_err(|err| described(&err))?;
+            let address =
+                reqwest::Proxy::all(proxy.address.expose()).map_err(|err| described(&err))?;
             builder.no_proxy().proxy(address.no_proxy(reqwest::NoProxy::from_string(&proxy.except)))
         }
     };
@@ -408,9 +478,20 @@ fn client(url: &Url, way: Way<'_>) -> Result<Client, String> {
 /// Returns what to do about a fault on the way that another try will not mend.
 fn lasting(message: &str) -> Option<&'static str> {
     const LASTING: &[(&str, &str)] = &[
-        ("invalid peer certificate", "`SSL_CERT_FILE` or `SSL_CERT_DIR` says whose certificates are trusted in place of the system's"),
-        ("No CA certificates were loaded", "`SSL_CERT_FILE` or `SSL_CERT_DIR` stands in place of the system's certificates: is it there?"),
-        ("proxy authorization required", "the address of the proxy needs a user name and a password before its host"),
+        (
+            "invalid peer certificate",
+            "`SSL_CERT_FILE` or `SSL_CERT_DIR` says whose certificates are trusted in place of \
+             the system's",
+        ),
+        (
+            "No CA certificates were loaded",
+            "`SSL_CERT_FILE` or `SSL_CERT_DIR` stands in place of the system's certificates: is \
+             it there?",
+        ),
+        (
+            "proxy authorization required",
+            "the address of the proxy needs a user name and a password before its host",
+        ),
     ];
     LASTING.iter().find(|(fault, _)| message.contains(fault)).map(|(_, hint)| *hint)
 }

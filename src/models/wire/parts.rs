@@ -1,7 +1,8 @@
 //! The parts of a reply in the order the model wrote them, for an adapter that sends it back.
 //!
-//! In: an assistant message and the model that is asked. Out: its words, its calls and what only its provider reads, each in its place. What
-//! another model kept, or what no longer fits the words and calls, is left out as a whole.
+//! In: an assistant message and the model that is asked. Out: its words, its calls and what only
+//! its provider reads, each in its place. What another model kept, or what no longer fits the words
+//! and calls, is left out as a whole.
 
 use serde_json::Value;
 
@@ -18,12 +19,23 @@ pub(crate) enum Part<'a> {
     Call(&'a ToolCall, &'a Value),
 }
 
-/// Returns the parts of a reply; words and calls alone where nothing was kept for the model that is `asked`.
-pub(crate) fn in_order<'a>(text: &'a str, calls: &'a [ToolCall], kept: Option<&'a Kept>, asked: &str) -> Vec<Part<'a>> {
-    kept.filter(|kept| kept.by == asked).and_then(|kept| fitted(text, calls, kept)).unwrap_or_else(|| {
-        let words = (!text.is_empty()).then_some(Part::Text(text, &Value::Null));
-        words.into_iter().chain(calls.iter().map(|call| Part::Call(call, &Value::Null))).collect()
-    })
+/// Returns the parts of a reply; words and calls alone where nothing was kept for the model that is
+/// `asked`.
+pub(crate) fn in_order<'a>(
+    text: &'a str,
+    calls: &'a [ToolCall],
+    kept: Option<&'a Kept>,
+    asked: &str,
+) -> Vec<Part<'a>> {
+    kept.filter(|kept| kept.by == asked).and_then(|kept| fitted(text, calls, kept)).unwrap_or_else(
+        || {
+            let words = (!text.is_empty()).then_some(Part::Text(text, &Value::Null));
+            words
+                .into_iter()
+                .chain(calls.iter().map(|call| Part::Call(call, &Value::Null)))
+                .collect()
+        },
+    )
 }
 
 fn fitted<'a>(text: &'a str, calls: &'a [ToolCall], kept: &'a Kept) -> Option<Vec<Part<'a>>> {
@@ -68,8 +80,18 @@ mod tests {
             ],
         };
         let calls = [call("a"), call("b")];
-        let plain = |text| vec![Part::Text(text, &Value::Null), Part::Call(&calls[0], &Value::Null), Part::Call(&calls[1], &Value::Null)];
-        assert_eq!(in_order("wörd", &calls, Some(&kept), "one"), plain("wörd"), "words that no longer fit");
+        let plain = |text| {
+            vec![
+                Part::Text(text, &Value::Null),
+                Part::Call(&calls[0], &Value::Null),
+                Part::Call(&calls[1], &Value::Null),
+            ]
+        };
+        assert_eq!(
+            in_order("wörd", &calls, Some(&kept), "one"),
+            plain("wörd"),
+            "words that no longer fit"
+        );
         assert_eq!(
             in_order("word", &calls, Some(&kept), "one"),
             [

@@ -1,7 +1,8 @@
 //! Server-sent events, read tolerantly: bytes in any cut, the data of one event at a time out.
 //!
-//! In: bytes as they come from the wire. Out: the data of each event, still bytes, so that a character cut in two is whole again before
-//! anyone decodes it. Comments and fields other than `data` are passed over. What the data means is not its business.
+//! In: bytes as they come from the wire. Out: the data of each event, still bytes, so that a
+//! character cut in two is whole again before anyone decodes it. Comments and fields other than
+//! `data` are passed over. What the data means is not its business.
 
 /// Most bytes of one event.
 pub(crate) const EVENT_LIMIT_BYTES: usize = 16 * 1024 * 1024;
@@ -60,14 +61,18 @@ impl SseReader {
 
     fn end_line(&mut self) -> Option<Vec<u8>> {
         let mut line = std::mem::take(&mut self.line);
-        if !std::mem::replace(&mut self.past_first_line, true) && line.starts_with(b"\xef\xbb\xbf") {
+        if !std::mem::replace(&mut self.past_first_line, true) && line.starts_with(b"\xef\xbb\xbf")
+        {
             line.drain(..3);
         }
         if line.is_empty() {
             return self.take_data();
         }
-        self.in_protocol |= [b":".as_slice(), b"data", b"event", b"id", b"retry"].iter().any(|start| line.starts_with(start));
-        let value = line.strip_prefix(b"data:").map(|value| value.strip_prefix(b" ").unwrap_or(value));
+        self.in_protocol |= [b":".as_slice(), b"data", b"event", b"id", b"retry"]
+            .iter()
+            .any(|start| line.starts_with(start));
+        let value =
+            line.strip_prefix(b"data:").map(|value| value.strip_prefix(b" ").unwrap_or(value));
         let value = value.or_else(|| (line == b"data").then_some(&[]));
         if let Some(value) = value {
             if self.has_data {
@@ -86,7 +91,11 @@ impl SseReader {
     }
 
     fn check_length(&self) -> Result<(), EventTooLong> {
-        if self.line.len() + self.data.len() > EVENT_LIMIT_BYTES { Err(EventTooLong) } else { Ok(()) }
+        if self.line.len() + self.data.len() > EVENT_LIMIT_BYTES {
+            Err(EventTooLong)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -98,21 +107,29 @@ mod tests {
 
     fn read(parts: &[&[u8]]) -> Vec<String> {
         let mut reader = SseReader::default();
-        let mut events: Vec<Vec<u8>> = parts.iter().flat_map(|part| reader.feed(part).unwrap()).collect();
+        let mut events: Vec<Vec<u8>> =
+            parts.iter().flat_map(|part| reader.feed(part).unwrap()).collect();
         events.extend(reader.finish());
         events.into_iter().map(|event| String::from_utf8(event).unwrap()).collect()
     }
 
     #[test]
     fn reads_events_however_lines_end() {
-        for text in ["data: a\n\ndata: b\n\n", "data: a\r\n\r\ndata: b\r\n\r\n", "data: a\r\rdata: b\r\r", "data:a\n\r\ndata:b\r\n\n"] {
+        for text in [
+            "data: a\n\ndata: b\n\n",
+            "data: a\r\n\r\ndata: b\r\n\r\n",
+            "data: a\r\rdata: b\r\r",
+            "data:a\n\r\ndata:b\r\n\n",
+        ] {
             assert_eq!(read(&[text.as_bytes()]), ["a", "b"], "{text:?}");
         }
     }
 
     #[test]
     fn reads_events_however_they_are_cut() {
-        let text = "\u{feff}: hello\r\n\r\nevent: x\r\ndata: {\"ü€😀\"\r\ndata: }\r\n\r\nid: 3\r\ndata: b\r\n\r\n".as_bytes();
+        let text = "\u{feff}: hello\r\n\r\nevent: x\r\ndata: {\"ü€😀\"\r\ndata: }\r\n\r\nid: \
+                    3\r\ndata: b\r\n\r\n"
+            .as_bytes();
         let whole = read(&[text]);
         assert_eq!(whole, ["{\"ü€😀\"\n}", "b"]);
         for at in 0..=text.len() {
@@ -125,7 +142,12 @@ mod tests {
 
     #[test]
     fn passes_over_what_is_no_data() {
-        assert_eq!(read(&[b": keep-alive\n\n\n\nretry: 5\n\nevent: ping\n\ndatum: x\n\ndata\n\ndata: a\n\n"]), ["", "a"]);
+        assert_eq!(
+            read(&[
+                b": keep-alive\n\n\n\nretry: 5\n\nevent: ping\n\ndatum: x\n\ndata\n\ndata: a\n\n"
+            ]),
+            ["", "a"]
+        );
         assert_eq!(read(&[b"data:  two blanks\n\n"]), [" two blanks"]);
         assert_eq!(read(&[b"\xef\xbb\xbfdata: a\n\n"]), ["a"]);
     }

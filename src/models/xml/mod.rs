@@ -1,8 +1,10 @@
 //! `CallsInWords`: a model that has no tool calls of its own, spoken to in words.
 //!
-//! In: any model and a request with tools. Out: the same deltas as from a model with tool calls. The tools are described in the system prompt, the
-//! calls and results of the conversation become text, and calls written in the reply become calls. Whatever stands above (chains, cassettes, the
-//! session) sees no difference, and whatever protocol lies below sends plain text. Calls that the model makes natively are taken as they are.
+//! In: any model and a request with tools. Out: the same deltas as from a model with tool calls.
+//! The tools are described in the system prompt, the calls and results of the conversation become
+//! text, and calls written in the reply become calls. Whatever stands above (chains, cassettes, the
+//! session) sees no difference, and whatever protocol lies below sends plain text. Calls that the
+//! model makes natively are taken as they are.
 
 mod reply;
 mod tag;
@@ -34,10 +36,19 @@ impl CallsInWords {
     }
 
     /// Sends the request in words and passes on what comes back.
-    async fn relay(&self, request: ModelRequest<'_>, mut deltas: mpsc::Sender<Result<Delta, ModelError>>) {
+    async fn relay(
+        &self,
+        request: ModelRequest<'_>,
+        mut deltas: mpsc::Sender<Result<Delta, ModelError>>,
+    ) {
         let system = system(request.system, request.tools);
         let messages = write::conversation(request.messages);
-        let mut asked = self.model.stream(ModelRequest { system: &system, messages: &messages, tools: &[], ..request });
+        let mut asked = self.model.stream(ModelRequest {
+            system: &system,
+            messages: &messages,
+            tools: &[],
+            ..request
+        });
         let mut listener = Listener::new(request.tools);
         while let Some(item) = asked.next().await {
             let heard = match item {
@@ -46,7 +57,9 @@ impl CallsInWords {
             };
             for item in heard {
                 // Nobody listens any more.
-                if poll_fn(|context| deltas.poll_ready(context)).await.is_err() || deltas.start_send(item).is_err() {
+                if poll_fn(|context| deltas.poll_ready(context)).await.is_err()
+                    || deltas.start_send(item).is_err()
+                {
                     return;
                 }
             }
@@ -68,7 +81,11 @@ impl Model for CallsInWords {
 
 /// Returns the system prompt with the tools described in it.
 fn system(system: &str, tools: &[ToolSpec]) -> String {
-    if tools.is_empty() { system.to_owned() } else { format!("{system}\n\n{}", write::section(tools)) }
+    if tools.is_empty() {
+        system.to_owned()
+    } else {
+        format!("{system}\n\n{}", write::section(tools))
+    }
 }
 
 /// Turns what a model says into what it would say with tool calls of its own.
@@ -76,7 +93,8 @@ struct Listener<'t> {
     tools: &'t [ToolSpec],
     /// Words that may hold calls, kept until the reply is whole.
     kept: String,
-    /// Whether a call may have begun in what is kept: then all that comes is kept, and not looked over again.
+    /// Whether a call may have begun in what is kept: then all that comes is kept, and not looked
+    /// over again.
     may_have_begun: bool,
     /// Whether words were passed on.
     has_words: bool,
@@ -86,7 +104,13 @@ struct Listener<'t> {
 
 impl<'t> Listener<'t> {
     fn new(tools: &'t [ToolSpec]) -> Self {
-        Self { tools, kept: String::new(), may_have_begun: false, has_words: false, native: BTreeMap::new() }
+        Self {
+            tools,
+            kept: String::new(),
+            may_have_begun: false,
+            has_words: false,
+            native: BTreeMap::new(),
+        }
     }
 
     fn hear(&mut self, delta: Delta) -> Vec<Delta> {
@@ -105,7 +129,9 @@ impl<'t> Listener<'t> {
                 vec![Delta::Restart]
             }
             Delta::Stop(stop) => self.finish(stop),
-            other @ (Delta::Reasoning(_) | Delta::Image(_) | Delta::By(_) | Delta::Usage(_)) => vec![other],
+            other @ (Delta::Reasoning(_) | Delta::Image(_) | Delta::By(_) | Delta::Usage(_)) => {
+                vec![other]
+            }
         }
     }
 
@@ -122,7 +148,11 @@ impl<'t> Listener<'t> {
         let begun = self.kept.find('<').into_iter().chain(self.kept.find("```")).min();
         self.may_have_begun = begun.is_some();
         let plain = begun.unwrap_or(self.kept.len());
-        let sure = self.kept.get(..plain)?.trim_end_matches(|letter: char| letter.is_whitespace() || letter == '`').len();
+        let sure = self
+            .kept
+            .get(..plain)?
+            .trim_end_matches(|letter: char| letter.is_whitespace() || letter == '`')
+            .len();
         let rest = self.kept.split_off(sure);
         let words = std::mem::replace(&mut self.kept, rest);
         self.has_words |= !words.is_empty();

@@ -1,8 +1,11 @@
-//! `read`: a reply's words taken apart into what was said, what was thought and the calls that were written in it.
+//! `read`: a reply's words taken apart into what was said, what was thought and the calls that were
+//! written in it.
 //!
-//! In: the whole text and the tools that were offered. Out: pieces in order. Which closing tag is the last one is known only at the end, so
-//! nothing is read before the reply is whole. A value ends at the closing tag that is followed by another parameter or by the end of the
-//! call; that a file's content holds such tags itself, a whole example of the same call even, ends nothing. It checks no arguments.
+//! In: the whole text and the tools that were offered. Out: pieces in order. Which closing tag is
+//! the last one is known only at the end, so nothing is read before the reply is whole. A value
+//! ends at the closing tag that is followed by another parameter or by the end of the call; that a
+//! file's content holds such tags itself, a whole example of the same call even, ends nothing. It
+//! checks no arguments.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +13,8 @@ use crate::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
 use crate::xml::value;
 use locum_base::chat::ToolSpec;
 
-/// How the results of calls begin that a model is shown; one that it writes itself is imagined, like everything after it.
+/// How the results of calls begin that a model is shown; one that it writes itself is imagined,
+/// like everything after it.
 pub(super) const RESULT_TAG: &str = "tool_result";
 /// Tags around what a model thinks.
 const THOUGHTS: [&str; 2] = ["think", "thinking"];
@@ -58,8 +62,15 @@ pub(super) struct Reading {
 
 /// Takes a reply apart.
 pub(super) fn read(text: &str, tools: &[ToolSpec], end: End) -> Reading {
-    let reader =
-        ReplyReader { text, tools, end, work: text.len().saturating_mul(WORK_FACTOR), pieces: Vec::new(), fenced: false, has_calls: false };
+    let reader = ReplyReader {
+        text,
+        tools,
+        end,
+        work: text.len().saturating_mul(WORK_FACTOR),
+        pieces: Vec::new(),
+        fenced: false,
+        has_calls: false,
+    };
     reader.run()
 }
 
@@ -114,7 +125,11 @@ impl ReplyReader<'_> {
                 Some(Found::Calls { name, calls, end, whole }) => {
                     self.say(said, open, Before::Call);
                     self.has_calls = true;
-                    self.pieces.extend(calls.into_iter().map(|arguments| Piece::Call { name: name.clone(), arguments }));
+                    self.pieces.extend(
+                        calls
+                            .into_iter()
+                            .map(|arguments| Piece::Call { name: name.clone(), arguments }),
+                    );
                     if !whole {
                         return Reading { pieces: self.pieces, end: End::Cut };
                     }
@@ -150,7 +165,8 @@ impl ReplyReader<'_> {
     /// Returns the place after the fence that closes the one before a call.
     fn after_fence(&mut self, end: usize) -> usize {
         let next = skip_blanks(self.text, end);
-        let closes = self.fenced && self.text.get(next..).is_some_and(|rest| rest.starts_with(FENCE));
+        let closes =
+            self.fenced && self.text.get(next..).is_some_and(|rest| rest.starts_with(FENCE));
         self.fenced &= !closes;
         if closes { next + FENCE.len() } else { end }
     }
@@ -168,18 +184,25 @@ impl ReplyReader<'_> {
         if is_quoted || self.work == 0 { None } else { self.calls(&tag) }
     }
 
-    /// Finds where a thought ends: at its closing tag; where there is none, at the next call that begins a line.
+    /// Finds where a thought ends: at its closing tag; where there is none, at the next call that
+    /// begins a line.
     fn thought(&mut self, tag: &Tag<'_>) -> Found {
         let close = format!("</{}>", tag.name);
         let rest = self.text.get(tag.end..).unwrap_or_default();
         self.work = self.work.saturating_sub(rest.len());
         if let Some(found) = rest.find(&close) {
-            return Found::Thought { inner_end: tag.end + found, end: tag.end + found + close.len() };
+            return Found::Thought {
+                inner_end: tag.end + found,
+                end: tag.end + found + close.len(),
+            };
         }
         let mut at = tag.end;
         while let Some(open) = next_angle(self.text, at).filter(|_| self.end == End::Whole) {
             at = open + 1;
-            let begins_line = self.text.get(..open).is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'));
+            let begins_line = self
+                .text
+                .get(..open)
+                .is_some_and(|before| before.trim_end_matches([' ', '\t']).ends_with('\n'));
             let next = Tag::at(self.text, open).filter(|next| begins_line && next.begins());
             if next.is_some_and(|next| self.calls(&next).is_some()) {
                 return Found::Thought { inner_end: open, end: open };
@@ -190,7 +213,10 @@ impl ReplyReader<'_> {
 
     fn tool(&self, name: &str) -> Option<&ToolSpec> {
         let plain = locum_base::tool::resolve(name);
-        self.tools.iter().find(|tool| tool.name == name).or_else(|| self.tools.iter().find(|tool| tool.name == plain))
+        self.tools
+            .iter()
+            .find(|tool| tool.name == name)
+            .or_else(|| self.tools.iter().find(|tool| tool.name == plain))
     }
 
     /// Reads the calls that one tag holds; `None` where it is a word like any other.
@@ -199,10 +225,16 @@ impl ReplyReader<'_> {
         if tool.is_none() && !looks_like_tool(open.name) {
             return None;
         }
-        let properties = tool.as_ref().and_then(|tool| tool.parameters.get("properties")).and_then(Value::as_object);
+        let properties = tool
+            .as_ref()
+            .and_then(|tool| tool.parameters.get("properties"))
+            .and_then(Value::as_object);
         let schema = |name: &str| properties.and_then(|properties| properties.get(name));
-        let mut fields: Map<String, Value> =
-            open.attributes.iter().map(|(name, text)| ((*name).to_owned(), value::read(name, text, schema(name)))).collect();
+        let mut fields: Map<String, Value> = open
+            .attributes
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), value::read(name, text, schema(name))))
+            .collect();
         let (mut files, mut at, mut last) = (Vec::new(), open.end, open.end);
         let (mut closed, mut whole) = (open.kind == TagKind::Alone, true);
         while !closed && whole {
@@ -247,7 +279,10 @@ impl ReplyReader<'_> {
         if files.is_empty() {
             files.push(Map::new());
         }
-        let calls = files.into_iter().map(|file| fields.clone().into_iter().chain(file).collect()).collect();
+        let calls = files
+            .into_iter()
+            .map(|file| fields.clone().into_iter().chain(file).collect())
+            .collect();
         whole &= closed || self.end == End::Whole;
         Some(Found::Calls { name: open.name.to_owned(), calls, end: last, whole })
     }
@@ -274,23 +309,37 @@ impl ReplyReader<'_> {
             Some([Value::String(only)]) => Some(only.as_str()),
             Some(_) | None => None,
         };
-        let only = only.or_else(|| properties.filter(|properties| properties.len() == 1)?.keys().next().map(String::as_str));
+        let only = only.or_else(|| {
+            properties.filter(|properties| properties.len() == 1)?.keys().next().map(String::as_str)
+        });
         let schema = |name: &str| properties.and_then(|properties| properties.get(name));
-        let fields = only.map(|only| (only.to_owned(), value::read(only, raw, schema(only)))).into_iter().collect();
+        let fields = only
+            .map(|only| (only.to_owned(), value::read(only, raw, schema(only))))
+            .into_iter()
+            .collect();
         Some((fields, end))
     }
 
     /// Finds where the value of a parameter ends.
-    fn value_end(&mut self, tool: &str, open: &Tag<'_>, properties: Option<&Map<String, Value>>) -> ValueEnd {
+    fn value_end(
+        &mut self,
+        tool: &str,
+        open: &Tag<'_>,
+        properties: Option<&Map<String, Value>>,
+    ) -> ValueEnd {
         let text = self.text;
         if let Some((inner, next)) = value::cdata_end(text, open.end, open.name) {
             return ValueEnd { inner, next, whole: true };
         }
         let is_parameter = |tag: &Tag<'_>| {
-            let known = properties.map_or_else(|| self.tool(tag.name).is_none(), |properties| properties.contains_key(tag.name));
+            let known = properties.map_or_else(
+                || self.tool(tag.name).is_none(),
+                |properties| properties.contains_key(tag.name),
+            );
             tag.begins() && (known || WRAPPERS.contains(&tag.name))
         };
-        let is_list = properties.is_some_and(|properties| value::is(properties.get(open.name), "array"));
+        let is_list =
+            properties.is_some_and(|properties| value::is(properties.get(open.name), "array"));
         let (mut at, mut depth) = (open.end, 0_usize);
         let (mut fitting, mut first, mut end_of_call) = (None, None, None);
         let mut settled = None;
@@ -302,7 +351,10 @@ impl ReplyReader<'_> {
             if tag.closes(open.name) {
                 let end = ValueEnd { inner: angle, next: tag.end, whole: true };
                 let fits = after == text.len()
-                    || next.is_some_and(|next| next.closes(tool) || (next.name != open.name || is_list) && is_parameter(&next));
+                    || next.is_some_and(|next| {
+                        next.closes(tool)
+                            || (next.name != open.name || is_list) && is_parameter(&next)
+                    });
                 if fits && depth == 0 && (after < text.len() || self.end == End::Whole) {
                     settled = Some(end);
                     break;
@@ -315,10 +367,17 @@ impl ReplyReader<'_> {
                 match depth.checked_sub(1) {
                     Some(less) => depth = less,
                     None => {
-                        end_of_call.get_or_insert(ValueEnd { inner: angle, next: angle, whole: true });
+                        end_of_call.get_or_insert(ValueEnd {
+                            inner: angle,
+                            next: angle,
+                            whole: true,
+                        });
                     }
                 }
-            } else if tag.name == tool && tag.begins() && next.is_some_and(|next| is_parameter(&next)) {
+            } else if tag.name == tool
+                && tag.begins()
+                && next.is_some_and(|next| is_parameter(&next))
+            {
                 depth += 1;
             }
         }
@@ -333,7 +392,8 @@ impl ReplyReader<'_> {
         }
         let before_end = |end: &ValueEnd| end_of_call.is_none_or(|call| end.inner < call.inner);
         let closed = fitting.filter(before_end).or(first.filter(before_end)).or(end_of_call);
-        // Without any closing tag one line may be all of it; of several lines nobody knows whether they are.
+        // Without any closing tag one line may be all of it; of several lines nobody knows whether
+        // they are.
         let is_line = text.get(open.end..).is_some_and(|value| !value.trim().contains('\n'));
         closed.unwrap_or(ValueEnd { whole: is_line, ..rest })
     }
@@ -360,7 +420,8 @@ fn above_fence(words: &str) -> Option<&str> {
     (!info.is_empty() || fences % 2 == 1).then_some(above)
 }
 
-/// Takes the arguments out of a tag around all of them: JSON, tags, or several files, each for a call of its own.
+/// Takes the arguments out of a tag around all of them: JSON, tags, or several files, each for a
+/// call of its own.
 fn unwrap<'s>(
     raw: &str,
     schema: &impl Fn(&str) -> Option<&'s Value>,
@@ -378,11 +439,19 @@ fn unwrap<'s>(
             Some(inner) => {
                 let mut file = Map::new();
                 for child in inner {
-                    value::add(&mut file, child.name, value::read(child.name, child.raw, schema(child.name)));
+                    value::add(
+                        &mut file,
+                        child.name,
+                        value::read(child.name, child.raw, schema(child.name)),
+                    );
                 }
                 files.push(file);
             }
-            None => value::add(fields, child.name, value::read(child.name, child.raw, schema(child.name))),
+            None => value::add(
+                fields,
+                child.name,
+                value::read(child.name, child.raw, schema(child.name)),
+            ),
         }
     }
 }
@@ -390,6 +459,9 @@ fn unwrap<'s>(
 /// Returns true for a name that only a tool could have: words joined by `_`.
 fn looks_like_tool(name: &str) -> bool {
     let words: Vec<&str> = name.split('_').collect();
-    let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let is_word = |word: &&str| {
+        !word.is_empty()
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
     words.len() > 1 && words.iter().all(is_word) && !name.starts_with(RESULT_TAG)
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 /// Longest value of an attribute, in bytes: what is longer is no tag.
 const ATTRIBUTE_LIMIT_BYTES: usize = 4096;
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
-const ENTITIES: [(&str, &str); 5] = [("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&")];
+const ENTITIES: [(&str, &str); 5] =
+    [("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&")];
 
 /// What a tag does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,9 @@ pub(super) fn next_angle(text: &str, at: usize) -> Option<usize> {
     text.get(at..)?.find('<').map(|found| at + found)
 }
 
-/// Takes the five entities of XML and numbered ones out of a text in which every `<` and `&` is written as one: once, so that what was
-/// escaped twice stays escaped. Any other text means what it says.
+/// Takes the five entities of XML and numbered ones out of a text in which every `<` and `&` is
+/// written as one: once, so that what was escaped twice stays escaped. Any other text means what it
+/// says.
 pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('&') || text.contains('<') {
         return Cow::Borrowed(text);
@@ -88,7 +90,9 @@ pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let Some((letter, after)) = part.split_once(';').and_then(|(name, after)| Some((letter(name)?, after))) else {
+        let Some((letter, after)) =
+            part.split_once(';').and_then(|(name, after)| Some((letter(name)?, after)))
+        else {
             return Cow::Borrowed(text);
         };
         plain.push_str(&letter);
@@ -110,10 +114,12 @@ fn letter(name: &str) -> Option<String> {
 }
 
 fn split_name(text: &str) -> Option<(&str, &str)> {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':');
+    let is_part =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':');
     let length = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
     let (name, rest) = text.split_at_checked(length)?;
-    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_').then_some((name, rest))
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        .then_some((name, rest))
 }
 
 fn split_attribute(text: &str) -> Option<(&str, String, &str)> {
@@ -138,13 +144,37 @@ mod tests {
             ("<path>", TagKind::Open, "path", vec![]),
             ("</path >", TagKind::Close, "path", vec![]),
             ("<mcp--time--now />", TagKind::Alone, "mcp--time--now", vec![]),
-            ("<suggest mode=\"code\" a = 'b &lt; c'>", TagKind::Open, "suggest", vec![("mode", "code"), ("a", "b < c")]),
+            (
+                "<suggest mode=\"code\" a = 'b &lt; c'>",
+                TagKind::Open,
+                "suggest",
+                vec![("mode", "code"), ("a", "b < c")],
+            ),
         ] {
             let tag = Tag::at(text, 0).unwrap();
-            let attributes: Vec<(&str, String)> = attributes.into_iter().map(|(key, value)| (key, value.to_owned())).collect();
-            assert_eq!((tag.kind, tag.name, tag.attributes, tag.end), (kind, name, attributes, text.len()), "{text}");
+            let attributes: Vec<(&str, String)> =
+                attributes.into_iter().map(|(key, value)| (key, value.to_owned())).collect();
+            assert_eq!(
+                (tag.kind, tag.name, tag.attributes, tag.end),
+                (kind, name, attributes, text.len()),
+                "{text}"
+            );
         }
-        for text in ["path>", "< path>", "<path", "<1>", "<a b>", "<a b=c>", "</a b=\"c\">", "<a\"b\">", "<ä>", "", "<", "</", "<<a>"] {
+        for text in [
+            "path>",
+            "< path>",
+            "<path",
+            "<1>",
+            "<a b>",
+            "<a b=c>",
+            "</a b=\"c\">",
+            "<a\"b\">",
+            "<ä>",
+            "",
+            "<",
+            "</",
+            "<<a>",
+        ] {
             assert_eq!(Tag::at(text, 0), None, "{text}");
         }
     }

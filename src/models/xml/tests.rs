@@ -1,4 +1,5 @@
-//! Replies with calls in words: what is a call and what is not, the same however the reply comes in.
+//! Replies with calls in words: what is a call and what is not, the same however the reply comes
+//! in.
 
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, StreamExt};
@@ -20,7 +21,11 @@ fn tools() -> Vec<ToolSpec> {
     vec![
         tool("read_file", json!({ "path": text, "offset": { "type": "integer" } }), &["path"]),
         tool("write_to_file", json!({ "path": text, "content": text }), &["path", "content"]),
-        tool("execute_command", json!({ "command": text, "cwd": { "type": ["string", "null"] } }), &["command"]),
+        tool(
+            "execute_command",
+            json!({ "command": text, "cwd": { "type": ["string", "null"] } }),
+            &["command"],
+        ),
         tool(
             "ask_followup_question",
             json!({ "question": text, "follow_up": { "type": "array", "items": text } }),
@@ -31,14 +36,17 @@ fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-/// What a reply says: its words, its thoughts in brackets, its calls, and `cut` when the last one is not whole.
+/// What a reply says: its words, its thoughts in brackets, its calls, and `cut` when the last one
+/// is not whole.
 fn told(deltas: Vec<Delta>) -> Vec<String> {
     let (mut told, mut words) = (Vec::new(), String::new());
     for delta in deltas {
         match delta {
             Delta::Text(text) => words.push_str(&text),
             Delta::Reasoning(text) => told.push(format!("[{text}]")),
-            Delta::Call { name, arguments, .. } => told.push(format!("{} {arguments}", name.unwrap())),
+            Delta::Call { name, arguments, .. } => {
+                told.push(format!("{} {arguments}", name.unwrap()))
+            }
             Delta::Stop(StopReason::Length) => told.push("cut".into()),
             Delta::Stop(_) => {}
             other => panic!("{other:?}"),
@@ -53,7 +61,8 @@ fn told(deltas: Vec<Delta>) -> Vec<String> {
 fn heard(parts: &[&str], stop: StopReason) -> Vec<String> {
     let tools = tools();
     let mut listener = Listener::new(&tools);
-    let mut deltas: Vec<Delta> = parts.iter().flat_map(|part| listener.hear(Delta::Text((*part).to_owned()))).collect();
+    let mut deltas: Vec<Delta> =
+        parts.iter().flat_map(|part| listener.hear(Delta::Text((*part).to_owned()))).collect();
     deltas.extend(listener.hear(Delta::Stop(stop)));
     told(deltas)
 }
@@ -73,7 +82,11 @@ fn check(text: &str, expected: &[&str]) {
         parts
     };
     for seed in 0..40_usize {
-        let parts = if seed == 0 { letters.clone() } else { parts(&|at| (seed * 7919 + at * 104_729) % 13 % (seed % 11 + 2)) };
+        let parts = if seed == 0 {
+            letters.clone()
+        } else {
+            parts(&|at| (seed * 7919 + at * 104_729) % 13 % (seed % 11 + 2))
+        };
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         assert_eq!(heard(&parts, StopReason::End), whole, "in parts {parts:?}");
     }
@@ -81,10 +94,17 @@ fn check(text: &str, expected: &[&str]) {
 
 #[test]
 fn calls_are_found_among_words() {
-    check("I look.\n\n<read_file>\n<path>src/a.rs</path>\n</read_file>", &["I look.", r#"read_file {"path":"src/a.rs"}"#]);
-    check("<read_file><path>a</path><offset>7</offset></read_file>\n", &[r#"read_file {"path":"a","offset":7}"#]);
     check(
-        "First: <read_file><path>a</path></read_file>\nthen\n<read_file><path>b</path></read_file> done",
+        "I look.\n\n<read_file>\n<path>src/a.rs</path>\n</read_file>",
+        &["I look.", r#"read_file {"path":"src/a.rs"}"#],
+    );
+    check(
+        "<read_file><path>a</path><offset>7</offset></read_file>\n",
+        &[r#"read_file {"path":"a","offset":7}"#],
+    );
+    check(
+        "First: <read_file><path>a</path></read_file>\nthen\n<read_file><path>b</path></\
+         read_file> done",
         &["First:\n\nthen\n\ndone", r#"read_file {"path":"a"}"#, r#"read_file {"path":"b"}"#],
     );
     check("No call, only <b>words</b> & a < b.\n", &["No call, only <b>words</b> & a < b.\n"]);
@@ -108,30 +128,54 @@ fn a_tool_that_is_only_mentioned_is_not_called() {
 
 #[test]
 fn code_fences_around_calls_are_taken_off() {
-    check("So:\n```xml\n<read_file>\n<path>a</path>\n</read_file>\n```\n", &["So:", r#"read_file {"path":"a"}"#]);
     check(
-        "```\n<read_file><path>a</path></read_file>\n<read_file><path>b</path></read_file>\n```\nend",
+        "So:\n```xml\n<read_file>\n<path>a</path>\n</read_file>\n```\n",
+        &["So:", r#"read_file {"path":"a"}"#],
+    );
+    check(
+        "```\n<read_file><path>a</path></read_file>\n<read_file><path>b</path></read_file>\n```\\
+         nend",
         &["end", r#"read_file {"path":"a"}"#, r#"read_file {"path":"b"}"#],
     );
     // The fence before the call closes a block of the words.
-    check("```\nx\n```\n<read_file><path>a</path></read_file>", &["```\nx\n```", r#"read_file {"path":"a"}"#]);
+    check(
+        "```\nx\n```\n<read_file><path>a</path></read_file>",
+        &["```\nx\n```", r#"read_file {"path":"a"}"#],
+    );
 }
 
 #[test]
 fn thoughts_call_nothing() {
     check(
-        "<think>I could <read_file><path>x</path></read_file></think>\n<read_file><path>a</path></read_file>",
+        "<think>I could \
+         <read_file><path>x</path></read_file></think>\n<read_file><path>a</path></read_file>",
         &["[I could <read_file><path>x</path></read_file>]", r#"read_file {"path":"a"}"#],
     );
-    check("<thinking>hm\n<read_file><path>a</path></read_file>", &["[hm]", r#"read_file {"path":"a"}"#]);
-    check("<think>hm, <read_file><path>a</path></read_file>", &["[hm, <read_file><path>a</path></read_file>]"]);
-    assert_eq!(heard(&["<think>hm\n<read_file><path>a</path></read_file>"], StopReason::Length)[1..], ["cut"]);
+    check(
+        "<thinking>hm\n<read_file><path>a</path></read_file>",
+        &["[hm]", r#"read_file {"path":"a"}"#],
+    );
+    check(
+        "<think>hm, <read_file><path>a</path></read_file>",
+        &["[hm, <read_file><path>a</path></read_file>]"],
+    );
+    assert_eq!(
+        heard(&["<think>hm\n<read_file><path>a</path></read_file>"], StopReason::Length)[1..],
+        ["cut"]
+    );
 }
 
 #[test]
 fn a_value_ends_at_its_last_closing_tag() {
-    let write = |content: &str| format!("<write_to_file>\n<path>a.md</path>\n<content>\n{content}\n</content>\n</write_to_file>");
-    let expected = |content: &str| format!("write_to_file {}", json!({ "path": "a.md", "content": format!("{content}\n") }));
+    let write = |content: &str| {
+        format!(
+            "<write_to_file>\n<path>a.md</path>\n<content>\n{content}\n</content>\n</\
+             write_to_file>"
+        )
+    };
+    let expected = |content: &str| {
+        format!("write_to_file {}", json!({ "path": "a.md", "content": format!("{content}\n") }))
+    };
     for content in [
         "<feed>\n<content>x</content>\n</feed>",
         "</content>\nstill",
@@ -146,18 +190,26 @@ fn a_value_ends_at_its_last_closing_tag() {
         let (call, expected) = (write(content), expected(content));
         check(&call, &[&expected]);
         check(&format!("{call}\n{call}"), &[&expected, &expected]);
-        check(&format!("{call}\n<read_file><path>b</path></read_file>"), &[&expected, r#"read_file {"path":"b"}"#]);
+        check(
+            &format!("{call}\n<read_file><path>b</path></read_file>"),
+            &[&expected, r#"read_file {"path":"b"}"#],
+        );
     }
     let open = "<write_to_file>\n<path>a</path>\n<content>\n";
-    let unbalanced = format!("{open}{open}x\n</content>\n</write_to_file>\n<read_file><path>b</path></read_file>");
-    let content = format!("write_to_file {}", json!({ "path": "a", "content": format!("{open}x\n") }));
+    let unbalanced = format!(
+        "{open}{open}x\n</content>\n</write_to_file>\n<read_file><path>b</path></read_file>"
+    );
+    let content =
+        format!("write_to_file {}", json!({ "path": "a", "content": format!("{open}x\n") }));
     check(&unbalanced, &[&content, r#"read_file {"path":"b"}"#]);
 }
 
 #[test]
 fn cdata_holds_anything() {
     let inner = "</content>\n</write_to_file>\n<read_file><path>x</path></read_file> &amp;";
-    let call = format!("<write_to_file><path>a</path><content><![CDATA[{inner}]]></content></write_to_file>");
+    let call = format!(
+        "<write_to_file><path>a</path><content><![CDATA[{inner}]]></content></write_to_file>"
+    );
     check(&call, &[&format!("write_to_file {}", json!({ "path": "a", "content": inner }))]);
 }
 
@@ -174,38 +226,62 @@ fn missing_closing_tags_are_forgiven_where_nothing_is_lost() {
         "<read_file><path>a</path>\n<execute_command><command>ls</command></execute_command>",
         &[r#"read_file {"path":"a"}"#, r#"execute_command {"command":"ls"}"#],
     );
-    check("<read_file><path>a</path>\nThat is all.", &["That is all.", r#"read_file {"path":"a"}"#]);
+    check(
+        "<read_file><path>a</path>\nThat is all.",
+        &["That is all.", r#"read_file {"path":"a"}"#],
+    );
     // Half a file may not pass for a whole one.
-    check("<write_to_file><path>a</path><content>\none\ntwo", &[r#"write_to_file {"path":"a","content":"one\ntwo"}"#, "cut"]);
+    check(
+        "<write_to_file><path>a</path><content>\none\ntwo",
+        &[r#"write_to_file {"path":"a","content":"one\ntwo"}"#, "cut"],
+    );
 }
 
 #[test]
 fn a_reply_that_was_cut_off_ends_with_the_call_that_was() {
     for text in [
-        "<write_to_file><path>a</path><content>\none\n</content>\n<read_file><path>b</path></read_file>\n",
+        "<write_to_file><path>a</path><content>\none\n</content>\n<read_file><path>b</path></\
+         read_file>\n",
         "<write_to_file><path>a</path><content>\none\n</content>\n",
         "<write_to_file><path>a</path><content>\none",
         "<write_to_file><path>a</path>",
         "<write_to_file><path>a",
     ] {
         let told = heard(&[text], StopReason::Length);
-        assert!(told.len() == 2 && told[0].starts_with("write_to_file") && told[1] == "cut", "{text}: {told:?}");
+        assert!(
+            told.len() == 2 && told[0].starts_with("write_to_file") && told[1] == "cut",
+            "{text}: {told:?}"
+        );
     }
-    let whole = "<read_file><path>a</path></read_file>\n<write_to_file><path>a</path><content>\none";
+    let whole =
+        "<read_file><path>a</path></read_file>\n<write_to_file><path>a</path><content>\none";
     assert_eq!(heard(&[whole], StopReason::Length)[0], r#"read_file {"path":"a"}"#);
-    assert_eq!(heard(&["<read_file><path>a</path></read_file>"], StopReason::Length), [r#"read_file {"path":"a"}"#, "cut"]);
+    assert_eq!(
+        heard(&["<read_file><path>a</path></read_file>"], StopReason::Length),
+        [r#"read_file {"path":"a"}"#, "cut"]
+    );
 }
 
 #[test]
 fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
-    let text = "I see.\n<read_file>\n<path>src/main.rs</path>\n<offset>12</offset>\n</read_file>\n<write_to_file>\n<path>a.txt</path>\n<content>\none\n<two>\nthree\n</content>\n</write_to_file>\n<execute_command><command>cargo test --workspace</command></execute_command>";
+    let text = "I see.\n<read_file>\n<path>src/main.rs</path>\n<offset>12</offset>\n</read_file>\\
+                n<write_to_file>\n<path>a.txt</path>\n<content>\none\n<two>\nthree\n</content>\n</\
+                write_to_file>\n<execute_command><command>cargo test \
+                --workspace</command></execute_command>";
     let calls = |text: &str, stop: StopReason| -> (Vec<(String, Value)>, StopReason) {
         let tools = tools();
         let mut listener = Listener::new(&tools);
-        let deltas = [listener.hear(Delta::Text(text.to_owned())), listener.hear(Delta::Stop(stop))].concat();
-        let stopped = deltas.iter().find_map(|delta| if let Delta::Stop(stop) = delta { Some(*stop) } else { None }).unwrap();
+        let deltas =
+            [listener.hear(Delta::Text(text.to_owned())), listener.hear(Delta::Stop(stop))]
+                .concat();
+        let stopped = deltas
+            .iter()
+            .find_map(|delta| if let Delta::Stop(stop) = delta { Some(*stop) } else { None })
+            .unwrap();
         let call = |delta: &Delta| match delta {
-            Delta::Call { name, arguments, .. } => Some((name.clone().unwrap(), serde_json::from_str(arguments).unwrap())),
+            Delta::Call { name, arguments, .. } => {
+                Some((name.clone().unwrap(), serde_json::from_str(arguments).unwrap()))
+            }
             _ => None,
         };
         (deltas.iter().filter_map(call).collect(), stopped)
@@ -220,8 +296,16 @@ fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
             made.pop();
             for (at, (name, values)) in made.iter().enumerate() {
                 let (known, all) = &whole[at];
-                let is_half = values.as_object().unwrap().iter().any(|(key, value)| all.get(key) != Some(value));
-                assert!(name == known && !is_half, "{stop:?} after {:?}: {name} {values}", &text[..end]);
+                let is_half = values
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .any(|(key, value)| all.get(key) != Some(value));
+                assert!(
+                    name == known && !is_half,
+                    "{stop:?} after {:?}: {name} {values}",
+                    &text[..end]
+                );
             }
         }
     }
@@ -231,21 +315,33 @@ fn no_call_is_made_with_half_of_its_values_wherever_a_reply_ends() {
 fn older_and_other_forms_mean_the_same() {
     check("<read_file><args><path>a</path></args></read_file>", &[r#"read_file {"path":"a"}"#]);
     check(
-        "<read_file>\n<args>\n<file>\n<path>a</path>\n</file>\n<file><path>b</path><offset>2</offset></file>\n</args>\n</read_file>",
+        "<read_file>\n<args>\n<file>\n<path>a</path>\n</file>\n<file><path>b</path><offset>2</\
+         offset></file>\n</args>\n</read_file>",
         &[r#"read_file {"path":"a"}"#, r#"read_file {"path":"b","offset":2}"#],
     );
     check("<read_file>{\"path\": \"a\"}</read_file>", &[r#"read_file {"path":"a"}"#]);
-    check("<read_file><arguments>{\"path\": \"a\"}</arguments></read_file>", &[r#"read_file {"path":"a"}"#]);
-    check("<read_file path=\"a\" offset='3'/>", &[r#"read_file {"path":"a","offset":3}"#]);
-    check("<attempt_completion>All done & well.</attempt_completion>", &[r#"attempt_completion {"result":"All done & well."}"#]);
-    check("<skill><skill>review</skill></skill>", &[r#"skill {"skill":"review"}"#]);
-    check("<write_file><path>a</path><content>b</content></write_file>", &[r#"write_file {"path":"a","content":"b"}"#]);
     check(
-        "<ask_followup_question><question>Which?</question><follow_up>A</follow_up><follow_up>B</follow_up></ask_followup_question>",
+        "<read_file><arguments>{\"path\": \"a\"}</arguments></read_file>",
+        &[r#"read_file {"path":"a"}"#],
+    );
+    check("<read_file path=\"a\" offset='3'/>", &[r#"read_file {"path":"a","offset":3}"#]);
+    check(
+        "<attempt_completion>All done & well.</attempt_completion>",
+        &[r#"attempt_completion {"result":"All done & well."}"#],
+    );
+    check("<skill><skill>review</skill></skill>", &[r#"skill {"skill":"review"}"#]);
+    check(
+        "<write_file><path>a</path><content>b</content></write_file>",
+        &[r#"write_file {"path":"a","content":"b"}"#],
+    );
+    check(
+        "<ask_followup_question><question>Which?</question><follow_up>A</follow_up><follow_up>B</\
+         follow_up></ask_followup_question>",
         &[r#"ask_followup_question {"question":"Which?","follow_up":["A","B"]}"#],
     );
     check(
-        "<ask_followup_question>\n<question>Which?</question>\n<follow_up>\n<suggest>This</suggest>\n<suggest mode=\"code\">That</suggest>\n</follow_up>\n</ask_followup_question>",
+        "<ask_followup_question>\n<question>Which?</question>\n<follow_up>\n<suggest>This</\
+         suggest>\n<suggest mode=\"code\">That</suggest>\n</follow_up>\n</ask_followup_question>",
         &[r#"ask_followup_question {"question":"Which?","follow_up":["This","That"]}"#],
     );
 }
@@ -261,7 +357,9 @@ fn mistakes_reach_the_tools_as_they_were_made() {
 #[test]
 fn results_that_a_model_imagines_are_left_out() {
     check(
-        "<read_file><path>a</path></read_file>\n<tool_result tool=\"read_file\">\nx\n</tool_result>\n<execute_command><command>rm x</command></execute_command>",
+        "<read_file><path>a</path></read_file>\n<tool_result \
+         tool=\"read_file\">\nx\n</tool_result>\n<execute_command><command>rm \
+         x</command></execute_command>",
         &[r#"read_file {"path":"a"}"#],
     );
 }
@@ -312,7 +410,10 @@ fn calls_and_results_are_written_as_they_are_read() {
                 name: "write_to_file".into(),
                 arguments: json!({ "path": path, "content": content }).to_string(),
             };
-            let text = write::conversation(&[user("go"), assistant("so", vec![call.clone(), call.clone()])]);
+            let text = write::conversation(&[
+                user("go"),
+                assistant("so", vec![call.clone(), call.clone()]),
+            ]);
             let Message::Assistant { text, .. } = &text[1] else { panic!("{text:?}") };
             let mut listener = Listener::new(&tools);
             let mut deltas = listener.hear(Delta::Text(text.clone()));
@@ -337,11 +438,17 @@ fn answer(id: &str, text: &str, is_error: bool) -> ToolResult {
 
 #[test]
 fn the_conversation_is_told_in_words() {
-    let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read_file".into(), arguments: arguments.into() };
+    let call = |id: &str, arguments: &str| ToolCall {
+        id: id.into(),
+        name: "read_file".into(),
+        arguments: arguments.into(),
+    };
     let messages = [
         user("go"),
         assistant("I look.", vec![call("a", r#"{"path":"x","offset":3}"#), call("b", "{ broken")]),
-        Message::Tool { results: vec![answer("a", "one\ntwo", false), answer("b", "no: </tool_result>", true)] },
+        Message::Tool {
+            results: vec![answer("a", "one\ntwo", false), answer("b", "no: </tool_result>", true)],
+        },
         user("mind the budget"),
         assistant("", vec![call("c", r#"{"path":"y"}"#)]),
         Message::Tool { results: vec![answer("c", "three", false)] },
@@ -352,12 +459,14 @@ fn the_conversation_is_told_in_words() {
         [
             user("go"),
             assistant(
-                "I look.\n\n<read_file>\n<path>x</path>\n<offset>3</offset>\n</read_file>\n\n<read_file>\n{ broken\n</read_file>",
+                "I look.\n\n<read_file>\n<path>x</path>\n<offset>3</offset>\n</read_file>\n\\
+                 n<read_file>\n{ broken\n</read_file>",
                 Vec::new()
             ),
             user(concat!(
                 "<tool_result tool=\"read_file\" call=\"1\">\none\ntwo\n</tool_result>\n\n",
-                "<tool_result_ tool=\"read_file\" call=\"2\" failed=\"true\">\nno: </tool_result>\n</tool_result_>\n\nmind the budget"
+                "<tool_result_ tool=\"read_file\" call=\"2\" failed=\"true\">\nno: \
+                 </tool_result>\n</tool_result_>\n\nmind the budget"
             )),
             assistant("<read_file>\n<path>y</path>\n</read_file>", Vec::new()),
             user("<tool_result tool=\"read_file\">\nthree\n</tool_result>"),
@@ -373,11 +482,14 @@ fn the_tools_are_described_in_words() {
     assert_eq!(
         described,
         concat!(
-            "\n\nDoes execute_command.\n\nParameters:\n\n- `command`\n\nOptional parameters:\n\n- `cwd`\n\n",
+            "\n\nDoes execute_command.\n\nParameters:\n\n- `command`\n\nOptional parameters:\n\n- \
+             `cwd`\n\n",
             "<execute_command>\n<command>...</command>\n</execute_command>\n\n",
-            "## ask_followup_question\n\nDoes ask_followup_question.\n\nParameters:\n\n- `question`\n",
+            "## ask_followup_question\n\nDoes ask_followup_question.\n\nParameters:\n\n- \
+             `question`\n",
             "- `follow_up` (JSON: `{\"type\":\"array\",\"items\":{\"type\":\"string\"}}`)\n\n",
-            "<ask_followup_question>\n<question>...</question>\n<follow_up>...</follow_up>\n</ask_followup_question>\n"
+            "<ask_followup_question>\n<question>...</question>\n<follow_up>...</follow_up>\n</\
+             ask_followup_question>\n"
         )
     );
 }
@@ -391,7 +503,11 @@ impl Model for Says {
     }
 
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
-        assert!(request.tools.is_empty() && request.system.contains("## read_file"), "{}", request.system);
+        assert!(
+            request.tools.is_empty() && request.system.contains("## read_file"),
+            "{}",
+            request.system
+        );
         let fault = ModelError::Garbled { model: "says".into(), message: "over".into() };
         stream::iter(self.0.clone().into_iter().map(Ok).chain([Err(fault)])).boxed()
     }
@@ -399,7 +515,12 @@ impl Model for Says {
 
 #[test]
 fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
-    let native = |index| Delta::Call { index, id: Some("n".into()), name: Some("read_file".into()), arguments: "{}".into() };
+    let native = |index| Delta::Call {
+        index,
+        id: Some("n".into()),
+        name: Some("read_file".into()),
+        arguments: "{}".into(),
+    };
     let written = "<read_file><path>a</path></read_file>";
     let model = CallsInWords::new(Box::new(Says(vec![
         Delta::Text(written.into()),
@@ -422,7 +543,15 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         picture: None,
     };
     let deltas: Vec<_> = block_on(model.stream(request).collect());
-    let call = Delta::Call { index: 1, id: None, name: Some("read_file".into()), arguments: r#"{"path":"a"}"#.into() };
+    let call = Delta::Call {
+        index: 1,
+        id: None,
+        name: Some("read_file".into()),
+        arguments: r#"{"path":"a"}"#.into(),
+    };
     let fault = Err(ModelError::Garbled { model: "says".into(), message: "over".into() });
-    assert_eq!(deltas, [Ok(Delta::Restart), Ok(native(0)), Ok(call), Ok(Delta::Stop(StopReason::End)), fault]);
+    assert_eq!(
+        deltas,
+        [Ok(Delta::Restart), Ok(native(0)), Ok(call), Ok(Delta::Stop(StopReason::End)), fault]
+    );
 }

@@ -1,7 +1,8 @@
 //! Values of parameters: from what stands between two tags to JSON, and back.
 //!
-//! In: the text between the tags, letter for letter, and the parameter's schema. Out: a value. A text stays as it was written; lists and
-//! objects are JSON, or tags in tags. What fits nothing stays a text, so that the tool itself says what it wants.
+//! In: the text between the tags, letter for letter, and the parameter's schema. Out: a value. A
+//! text stays as it was written; lists and objects are JSON, or tags in tags. What fits nothing
+//! stays a text, so that the tool itself says what it wants.
 
 use serde_json::{Map, Value};
 
@@ -22,8 +23,14 @@ pub(super) fn read(name: &str, raw: &str, schema: Option<&Value>) -> Value {
 /// Writes a value so that [`read`] gives it back.
 pub(super) fn write(tool: &str, name: &str, value: &Value) -> String {
     let Value::String(text) = value else { return value.to_string() };
-    let plain = if name == FILE_PARAMETER || text.contains('\n') { format!("\n{text}{}", end_of(name)) } else { text.clone() };
-    let torn = [format!("</{name}"), format!("<{tool}"), format!("</{tool}")].iter().any(|tag| text.contains(tag));
+    let plain = if name == FILE_PARAMETER || text.contains('\n') {
+        format!("\n{text}{}", end_of(name))
+    } else {
+        text.clone()
+    };
+    let torn = [format!("</{name}"), format!("<{tool}"), format!("</{tool}")]
+        .iter()
+        .any(|tag| text.contains(tag));
     if torn || read_text(name, &plain) != *text {
         return format!("{CDATA}{}{CDATA_END}", text.replace(CDATA_END, "]]]]><![CDATA[>"));
     }
@@ -54,7 +61,9 @@ fn typed(name: &str, raw: &str, schema: Option<&Value>, depth: usize) -> Value {
     if is(schema, "string") {
         return text();
     }
-    if schema.is_some_and(|schema| schema.get("type").is_none() && schema.get("anyOf").is_none()) || schema.is_none() {
+    if schema.is_some_and(|schema| schema.get("type").is_none() && schema.get("anyOf").is_none())
+        || schema.is_none()
+    {
         // Nothing says what it is: only what cannot be a text is something else.
         return json().filter(|value| value.is_object() || value.is_array()).unwrap_or_else(text);
     }
@@ -87,7 +96,9 @@ fn item(child: &Child<'_>, schema: Option<&Value>, depth: usize) -> Value {
 fn object(children: &[Child<'_>], schema: Option<&Value>, depth: usize) -> Map<String, Value> {
     let mut fields = Map::new();
     for child in children {
-        let schema = schema.and_then(|schema| schema.get("properties")).and_then(|properties| properties.get(child.name));
+        let schema = schema
+            .and_then(|schema| schema.get("properties"))
+            .and_then(|properties| properties.get(child.name));
         add(&mut fields, child.name, typed(child.name, child.raw, schema, depth + 1));
     }
     fields
@@ -117,14 +128,16 @@ pub(super) fn children(raw: &str) -> Option<Vec<Child<'_>>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(open) = next_angle(raw, at) {
         let tag = Tag::at(raw, open).filter(Tag::begins)?;
-        let (inner_end, end) = if tag.kind == TagKind::Alone { (tag.end, tag.end) } else { close_of(raw, &tag)? };
+        let (inner_end, end) =
+            if tag.kind == TagKind::Alone { (tag.end, tag.end) } else { close_of(raw, &tag)? };
         found.push(Child { name: tag.name, raw: raw.get(tag.end..inner_end)? });
         at = end;
     }
     (!found.is_empty()).then_some(found)
 }
 
-/// Returns where what a tag holds ends, and where its closing tag does; tags of the same name inside it are closed first.
+/// Returns where what a tag holds ends, and where its closing tag does; tags of the same name
+/// inside it are closed first.
 fn close_of(raw: &str, open: &Tag<'_>) -> Option<(usize, usize)> {
     if let Some(found) = cdata_end(raw, open.end, open.name) {
         return Some(found);
@@ -143,10 +156,12 @@ fn close_of(raw: &str, open: &Tag<'_>) -> Option<(usize, usize)> {
     None
 }
 
-/// Returns a text as it was meant: without the line breaks that only set the tags apart, its entities taken out where all of it is escaped.
+/// Returns a text as it was meant: without the line breaks that only set the tags apart, its
+/// entities taken out where all of it is escaped.
 fn read_text(name: &str, raw: &str) -> String {
     let trimmed = raw.trim();
-    if let Some(inner) = trimmed.strip_prefix(CDATA).and_then(|inner| inner.strip_suffix(CDATA_END)) {
+    if let Some(inner) = trimmed.strip_prefix(CDATA).and_then(|inner| inner.strip_suffix(CDATA_END))
+    {
         return inner.replace("]]><![CDATA[", "");
     }
     let is_file = name == FILE_PARAMETER;
@@ -173,7 +188,11 @@ pub(super) fn is(schema: Option<&Value>, kind: &str) -> bool {
         Some(Value::Array(names)) => names.iter().any(|name| name == kind),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => false,
     };
-    of_type || schema.get("anyOf").and_then(Value::as_array).is_some_and(|ways| ways.iter().any(|way| is(Some(way), kind)))
+    of_type
+        || schema
+            .get("anyOf")
+            .and_then(Value::as_array)
+            .is_some_and(|ways| ways.iter().any(|way| is(Some(way), kind)))
 }
 
 #[cfg(test)]
@@ -285,7 +304,11 @@ mod tests {
                 "]]]]><![CDATA[>",
             ] {
                 let written = write("read_file", name, &Value::from(text));
-                assert_eq!(read(name, &written, Some(&schema)), Value::from(text), "{name} {text:?}: {written:?}");
+                assert_eq!(
+                    read(name, &written, Some(&schema)),
+                    Value::from(text),
+                    "{name} {text:?}: {written:?}"
+                );
             }
         }
         assert_eq!(write("t", "p", &json!(["a", 1])), r#"["a",1]"#);

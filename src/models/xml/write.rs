@@ -1,6 +1,8 @@
-//! What a model is told that has tools in words only: how to call them, the calls it made, their results.
+//! What a model is told that has tools in words only: how to call them, the calls it made, their
+//! results.
 //!
-//! In: tools, messages. Out: text. The same message is always the same text, so that a later request begins with an earlier one.
+//! In: tools, messages. Out: text. The same message is always the same text, so that a later
+//! request begins with an earlier one.
 
 use std::fmt::Write;
 
@@ -19,14 +21,24 @@ pub fn section(tools: &[ToolSpec]) -> String {
 
 fn described(tool: &ToolSpec) -> String {
     let mut text = format!("## {}\n\n{}\n", tool.name, tool.description.trim());
-    let required: Vec<&str> =
-        tool.parameters.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = tool
+        .parameters
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let none = Map::new();
     let properties = tool.parameters.get("properties").and_then(Value::as_object).unwrap_or(&none);
-    let (needed, optional): (Vec<_>, Vec<_>) = properties.iter().partition(|(name, _)| required.contains(&name.as_str()));
+    let (needed, optional): (Vec<_>, Vec<_>) =
+        properties.iter().partition(|(name, _)| required.contains(&name.as_str()));
     for (lead, group) in [("Parameters:", &needed), ("Optional parameters:", &optional)] {
         if !group.is_empty() {
-            let lines: String = group.iter().map(|(name, schema)| format!("- `{name}`{}\n", meaning(schema))).collect();
+            let lines: String = group
+                .iter()
+                .map(|(name, schema)| format!("- `{name}`{}\n", meaning(schema)))
+                .collect();
             // Writing into a String cannot fail.
             let _ = write!(text, "\n{lead}\n\n{lines}");
         }
@@ -49,21 +61,29 @@ fn meaning(schema: &Value) -> String {
             .collect();
         Some(format!("JSON: `{}`", Value::Object(shape)))
     } else if let Some(words) = schema.get("enum").and_then(Value::as_array) {
-        let words: Vec<String> = words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+        let words: Vec<String> =
+            words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
         Some(words.join(" or "))
     } else {
-        ["integer", "number", "boolean"].into_iter().find(|kind| value::is(Some(schema), kind)).map(|kind| match kind {
-            "boolean" => "`true` or `false`".to_owned(),
-            "integer" => "whole number".to_owned(),
-            kind => kind.to_owned(),
-        })
+        ["integer", "number", "boolean"].into_iter().find(|kind| value::is(Some(schema), kind)).map(
+            |kind| match kind {
+                "boolean" => "`true` or `false`".to_owned(),
+                "integer" => "whole number".to_owned(),
+                kind => kind.to_owned(),
+            },
+        )
     };
     let kind = kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
-    let words = schema.get("description").and_then(Value::as_str).map(|words| format!(": {words}")).unwrap_or_default();
+    let words = schema
+        .get("description")
+        .and_then(Value::as_str)
+        .map(|words| format!(": {words}"))
+        .unwrap_or_default();
     format!("{kind}{words}")
 }
 
-/// Returns the conversation in words. Messages of one speaker that follow each other become one, for servers that want them in turn.
+/// Returns the conversation in words. Messages of one speaker that follow each other become one,
+/// for servers that want them in turn.
 #[must_use]
 pub fn conversation(messages: &[Message]) -> Vec<Message> {
     let mut written: Vec<Message> = Vec::with_capacity(messages.len());
@@ -73,11 +93,21 @@ pub fn conversation(messages: &[Message]) -> Vec<Message> {
             Message::User { text } => say(&mut written, text.clone()),
             Message::Assistant { text, reasoning, calls: made, kept: _ } => {
                 calls = made;
-                let parts: Vec<String> = (!text.is_empty()).then(|| text.clone()).into_iter().chain(made.iter().map(call)).collect();
-                written.push(Message::Assistant { text: parts.join("\n\n"), reasoning: reasoning.clone(), calls: Vec::new(), kept: None });
+                let parts: Vec<String> = (!text.is_empty())
+                    .then(|| text.clone())
+                    .into_iter()
+                    .chain(made.iter().map(call))
+                    .collect();
+                written.push(Message::Assistant {
+                    text: parts.join("\n\n"),
+                    reasoning: reasoning.clone(),
+                    calls: Vec::new(),
+                    kept: None,
+                });
             }
             Message::Tool { results } => {
-                let results: Vec<String> = results.iter().map(|answer| result(answer, calls)).collect();
+                let results: Vec<String> =
+                    results.iter().map(|answer| result(answer, calls)).collect();
                 say(&mut written, results.join("\n\n"));
             }
         }
@@ -91,7 +121,9 @@ fn say(written: &mut Vec<Message>, more: String) {
             text.push_str("\n\n");
             text.push_str(&more);
         }
-        Some(Message::Assistant { .. } | Message::Tool { .. }) | None => written.push(Message::User { text: more }),
+        Some(Message::Assistant { .. } | Message::Tool { .. }) | None => {
+            written.push(Message::User { text: more })
+        }
     }
 }
 
@@ -99,23 +131,31 @@ fn say(written: &mut Vec<Message>, more: String) {
 pub(super) fn call(call: &ToolCall) -> String {
     let name = &call.name;
     let inner = match serde_json::from_str::<Value>(&call.arguments) {
-        Ok(Value::Object(fields)) => {
-            fields.iter().map(|(key, field)| format!("<{key}>{}</{key}>\n", value::write(name, key, field))).collect()
-        }
+        Ok(Value::Object(fields)) => fields
+            .iter()
+            .map(|(key, field)| format!("<{key}>{}</{key}>\n", value::write(name, key, field)))
+            .collect(),
         Ok(_) | Err(_) => format!("{}\n", call.arguments),
     };
     format!("<{name}>\n{inner}</{name}>")
 }
 
-/// Writes a result. Its tag is one that does not occur in it: no text can end it early and go on as another.
+/// Writes a result. Its tag is one that does not occur in it: no text can end it early and go on as
+/// another.
 fn result(result: &ToolResult, calls: &[ToolCall]) -> String {
     let mut tag = RESULT_TAG.to_owned();
     while result.text.contains(&tag) {
         tag.push('_');
     }
     let place = calls.iter().position(|call| call.id == result.call_id);
-    let tool = place.and_then(|at| calls.get(at)).map(|call| format!(" tool=\"{}\"", call.name)).unwrap_or_default();
-    let number = place.filter(|_| calls.len() > 1).map(|at| format!(" call=\"{}\"", at + 1)).unwrap_or_default();
+    let tool = place
+        .and_then(|at| calls.get(at))
+        .map(|call| format!(" tool=\"{}\"", call.name))
+        .unwrap_or_default();
+    let number = place
+        .filter(|_| calls.len() > 1)
+        .map(|at| format!(" call=\"{}\"", at + 1))
+        .unwrap_or_default();
     let failed = if result.is_error { " failed=\"true\"" } else { "" };
     let images = if result.images.is_empty() { "" } else { "\n(Images cannot be shown in words.)" };
     format!("<{tag}{tool}{number}{failed}>\n{}{images}\n</{tag}>", result.text)

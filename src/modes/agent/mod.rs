@@ -1,8 +1,10 @@
-//! Reads agent files: Markdown whose head says what an agent may do and whose body is its prompt. In: a file's text and where it stands;
-//! out: the modes it comes to, or every mistake. What another program would do with an agent and this one cannot is said in a warning.
+//! Reads agent files: Markdown whose head says what an agent may do and whose body is its prompt.
+//! In: a file's text and where it stands; out: the modes it comes to, or every mistake. What
+//! another program would do with an agent and this one cannot is said in a warning.
 //!
-//! One reader for the files of Claude Code and Kode (`tools: Read, Bash(git diff:*)`), of Kilo Code and OpenCode (`permission:` maps,
-//! `tools: { bash: false }`) and for plain ones with the sections Instructions, Tools and Context.
+//! One reader for the files of Claude Code and Kode (`tools: Read, Bash(git diff:*)`), of Kilo Code
+//! and OpenCode (`permission:` maps, `tools: { bash: false }`) and for plain ones with the sections
+//! Instructions, Tools and Context.
 
 pub mod rights;
 mod sections;
@@ -18,7 +20,8 @@ use locum_files::yaml::{Mistake, Node, Place, Value};
 /// What an agent file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentFile {
-    /// Its modes: one; none when it is switched off, or when `AGENTS.md` describes no agent; several only in `AGENTS.md`.
+    /// Its modes: one; none when it is switched off, or when `AGENTS.md` describes no agent;
+    /// several only in `AGENTS.md`.
     pub modes: Vec<Mode>,
     /// Slugs it switches off, wherever they are defined.
     pub disabled: Vec<String>,
@@ -66,8 +69,9 @@ const KEYS: &[&str] = &[
     "temperature",
 ];
 
-/// Returns the slug of an agent with this name, or whose file has this path below its folder, without its ending. A name that is a slug
-/// stays as it is; any other is brought to small letters, digits and `-`.
+/// Returns the slug of an agent with this name, or whose file has this path below its folder,
+/// without its ending. A name that is a slug stays as it is; any other is brought to small letters,
+/// digits and `-`.
 #[must_use]
 pub fn slug_of(name: &str) -> String {
     let name = name.strip_suffix(".agent").unwrap_or(name);
@@ -75,7 +79,10 @@ pub fn slug_of(name: &str) -> String {
     if !name.is_empty() && name.chars().all(fits) {
         return name.to_owned();
     }
-    let plain: String = name.chars().map(|letter| if fits(letter) { letter.to_ascii_lowercase() } else { '-' }).collect();
+    let plain: String = name
+        .chars()
+        .map(|letter| if fits(letter) { letter.to_ascii_lowercase() } else { '-' })
+        .collect();
     let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
     parts.join("-")
 }
@@ -90,15 +97,28 @@ pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, 
         Ok(Some(found)) => {
             if let Some(mistake) = &found.mistake {
                 let hint = Some("put texts with `: ` into quotes".to_owned());
-                reader.warn(mistake.place, "", format!("the head is no YAML and is read line by line: {}", mistake.message), hint);
+                reader.warn(
+                    mistake.place,
+                    "",
+                    format!("the head is no YAML and is read line by line: {}", mistake.message),
+                    hint,
+                );
             }
             reader.agent(&found.head, found.body, below);
         }
         Ok(None) => match sections::agents(text).into_iter().next() {
             Some(described) => reader.described(&described, below),
             None => {
-                let hint = Some("begin it with `---`, keys such as `name` and `description`, and `---`".to_owned());
-                reader.wrong(Place::default(), "", "no head and no section `Instructions`, so this describes no agent".to_owned(), hint);
+                let hint = Some(
+                    "begin it with `---`, keys such as `name` and `description`, and `---`"
+                        .to_owned(),
+                );
+                reader.wrong(
+                    Place::default(),
+                    "",
+                    "no head and no section `Instructions`, so this describes no agent".to_owned(),
+                    hint,
+                );
             }
         },
         Err(mistake) => reader.mistake(mistake),
@@ -106,7 +126,8 @@ pub fn parse(text: &str, below: &str, source: &ModeSource) -> Result<AgentFile, 
     reader.done(text)
 }
 
-/// Reads the agents that sections of `AGENTS.md` describe: a title, and below it `Instructions` and `Tools`.
+/// Reads the agents that sections of `AGENTS.md` describe: a title, and below it `Instructions` and
+/// `Tools`.
 ///
 /// # Errors
 /// Every mistake at once.
@@ -134,7 +155,11 @@ pub struct ToolsLeft {
 pub fn parse_allowed_tools(node: &Node, source: &ModeSource) -> Result<ToolsLeft, Vec<ModeError>> {
     let mut reader = AgentReader { source, errors: Vec::new(), file: AgentFile::default() };
     let rights = reader.left_by_command(node);
-    if reader.errors.is_empty() { Ok(ToolsLeft { rights, warnings: reader.file.warnings }) } else { Err(reader.errors) }
+    if reader.errors.is_empty() {
+        Ok(ToolsLeft { rights, warnings: reader.file.warnings })
+    } else {
+        Err(reader.errors)
+    }
 }
 
 struct AgentReader<'a> {
@@ -154,7 +179,12 @@ impl AgentReader<'_> {
     fn agent(&mut self, head: &Node, body: &str, below: &str) {
         for entry in head.entries().unwrap_or_default() {
             if !KEYS.contains(&entry.key.as_str()) && !PASSED_OVER.contains(&entry.key.as_str()) {
-                self.warn(entry.key_place, &entry.key, format!("key `{}` has no effect", entry.key), None);
+                self.warn(
+                    entry.key_place,
+                    &entry.key,
+                    format!("key `{}` has no effect", entry.key),
+                    None,
+                );
             }
         }
         let name = self.text(head, "name");
@@ -162,16 +192,30 @@ impl AgentReader<'_> {
         if slug.is_empty() {
             let place = head.get("name").map_or(head.place, |node| node.place);
             let hint = Some("use the letters a to z, digits and `-`".to_owned());
-            self.wrong(place, "name", "the name has no letter or digit that a slug may have".to_owned(), hint);
+            self.wrong(
+                place,
+                "name",
+                "the name has no letter or digit that a slug may have".to_owned(),
+                hint,
+            );
             return;
         }
         if head.get("disable").is_some_and(|node| node.value == Value::Bool(true)) {
             self.file.disabled.push(slug);
             return;
         }
-        let prompt = if body.trim().is_empty() { self.text(head, "prompt").unwrap_or_default() } else { body.trim().to_owned() };
+        let prompt = if body.trim().is_empty() {
+            self.text(head, "prompt").unwrap_or_default()
+        } else {
+            body.trim().to_owned()
+        };
         if prompt.is_empty() {
-            self.wrong(head.place, "", "no text stands below the head: an agent needs a prompt".to_owned(), None);
+            self.wrong(
+                head.place,
+                "",
+                "no text stands below the head: an agent needs a prompt".to_owned(),
+                None,
+            );
         }
         let rights = self.rights(head);
         let description = self.text(head, "whenToUse").or_else(|| self.text(head, "description"));
@@ -191,14 +235,29 @@ impl AgentReader<'_> {
         let slug = slug_of(name);
         if slug.is_empty() {
             let message = format!("`{name}` has no letter or digit that a slug may have");
-            self.wrong(described.place, "", message, Some("give it a title with such letters".to_owned()));
+            self.wrong(
+                described.place,
+                "",
+                message,
+                Some("give it a title with such letters".to_owned()),
+            );
             return;
         }
         let words: Vec<(String, Place)> = described.tools.clone().unwrap_or_default();
-        let rights = if described.tools.is_some() { self.rights_of_words(&words) } else { rights::Rights::all() };
-        let context = described.context.map(|text| format!("\n\n## Context\n\n{text}")).unwrap_or_default();
+        let rights = if described.tools.is_some() {
+            self.rights_of_words(&words)
+        } else {
+            rights::Rights::all()
+        };
+        let context =
+            described.context.map(|text| format!("\n\n## Context\n\n{text}")).unwrap_or_default();
         let title = if described.title.is_empty() { slug.clone() } else { described.title.clone() };
-        let mode = Mode::new(slug, title, format!("{}{context}", described.instructions), self.source.clone());
+        let mode = Mode::new(
+            slug,
+            title,
+            format!("{}{context}", described.instructions),
+            self.source.clone(),
+        );
         self.file.modes.push(rights.give(mode));
     }
 
@@ -226,7 +285,9 @@ impl AgentReader<'_> {
 
     fn turns(&mut self, head: &Node) -> Option<u32> {
         let key = if head.get("steps").is_some() { "steps" } else { "maxSteps" };
-        self.number(head, key, "a whole number above 0", |text| text.parse().ok().filter(|turns| *turns > 0))
+        self.number(head, key, "a whole number above 0", |text| {
+            text.parse().ok().filter(|turns| *turns > 0)
+        })
     }
 
     fn temperature(&mut self, head: &Node) -> Option<Temperature> {
@@ -235,7 +296,13 @@ impl AgentReader<'_> {
         })
     }
 
-    fn number<T>(&mut self, head: &Node, key: &str, what: &str, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
+    fn number<T>(
+        &mut self,
+        head: &Node,
+        key: &str,
+        what: &str,
+        read: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
         let text = self.text(head, key)?;
         let number = read(&text);
         if number.is_none() {
@@ -248,7 +315,9 @@ impl AgentReader<'_> {
     fn text(&mut self, head: &Node, key: &str) -> Option<String> {
         let node = head.get(key)?;
         match &node.value {
-            Value::Text(text) | Value::Number(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned),
+            Value::Text(text) | Value::Number(text) => {
+                Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
+            }
             Value::Null => None,
             Value::Bool(_) | Value::List(_) | Value::Map(_) => {
                 self.wrong(node.place, key, format!("expected text, found {}", node.kind()), None);
@@ -273,7 +342,15 @@ impl AgentReader<'_> {
 
     fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
         let origin = self.source.file().unwrap_or(AGENTS_FILE).to_owned();
-        ModeError { origin, line: place.line, column: place.column, path: path.to_owned(), message, hint, excerpt: None }
+        ModeError {
+            origin,
+            line: place.line,
+            column: place.column,
+            path: path.to_owned(),
+            message,
+            hint,
+            excerpt: None,
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! What an agent may do, from its `tools`, `disallowedTools` and `permission`. In: the head of its file; out: [`Rights`], put into the
-//! mode's groups, its limits on tools and its permission map.
+//! What an agent may do, from its `tools`, `disallowedTools` and `permission`. In: the head of its
+//! file; out: [`Rights`], put into the mode's groups, its limits on tools and its permission map.
 
 use crate::agent::AgentReader;
 use crate::agent::tools::{self, Granted};
@@ -24,7 +24,12 @@ const PERMISSIONS: &[(&str, Permission)] = &[
 ];
 
 /// Permissions that are about one tool as a whole.
-const TOOLS: &[(&str, &str)] = &[("list", "list_files"), ("glob", "list_files"), ("grep", "search_files"), ("webfetch", "web_fetch")];
+const TOOLS: &[(&str, &str)] = &[
+    ("list", "list_files"),
+    ("glob", "list_files"),
+    ("grep", "search_files"),
+    ("webfetch", "web_fetch"),
+];
 
 /// Permissions for what this program does not do, or does by itself.
 const NOT_HERE: &[&str] = &[
@@ -67,22 +72,36 @@ impl Rights {
             };
             !permissions.deny_all(about)
         };
-        let groups = self.groups.into_iter().filter(is_left).map(|group| GroupEntry { group, file_regex: None, description: None });
+        let groups = self.groups.into_iter().filter(is_left).map(|group| GroupEntry {
+            group,
+            file_regex: None,
+            description: None,
+        });
         Mode { groups: groups.collect(), tool_limits: self.limits, permissions, ..mode }
     }
 
-    /// Returns a mode without what these rights do not leave it. Nothing is added: groups, tools and permissions only become fewer.
+    /// Returns a mode without what these rights do not leave it. Nothing is added: groups, tools
+    /// and permissions only become fewer.
     #[must_use]
     pub fn narrow(&self, mode: &Mode) -> Mode {
         let leaving = self.clone().give(Mode::new("", "", "", ModeSource::Builtin));
-        let is_left = |entry: &&GroupEntry| leaving.groups.iter().any(|left| left.group == entry.group);
+        let is_left =
+            |entry: &&GroupEntry| leaving.groups.iter().any(|left| left.group == entry.group);
         let only = match (&mode.tool_limits.only, leaving.tool_limits.only) {
-            (Some(had), Some(left)) => Some(had.iter().copied().filter(|tool| left.contains(tool)).collect()),
+            (Some(had), Some(left)) => {
+                Some(had.iter().copied().filter(|tool| left.contains(tool)).collect())
+            }
             (had, left) => left.or_else(|| had.clone()),
         };
-        let never = mode.tool_limits.never.iter().copied().chain(leaving.tool_limits.never).collect();
+        let never =
+            mode.tool_limits.never.iter().copied().chain(leaving.tool_limits.never).collect();
         let groups = mode.groups.iter().filter(is_left).cloned().collect();
-        Mode { groups, tool_limits: ToolLimits { only, never }, narrowed: leaving.permissions, ..mode.clone() }
+        Mode {
+            groups,
+            tool_limits: ToolLimits { only, never },
+            narrowed: leaving.permissions,
+            ..mode.clone()
+        }
     }
 }
 
@@ -100,7 +119,11 @@ impl AgentReader<'_> {
             Some((_, Value::Map(_))) => self.rights_of_switches(head),
             Some((node, _)) => {
                 let words = self.words(node, "tools");
-                if words.iter().any(|(word, _)| word == "*") { Rights::all() } else { self.rights_of_words(&words) }
+                if words.iter().any(|(word, _)| word == "*") {
+                    Rights::all()
+                } else {
+                    self.rights_of_words(&words)
+                }
             }
         };
         if let Some(node) = head.get("disallowedTools").filter(|node| node.value != Value::Null) {
@@ -112,7 +135,12 @@ impl AgentReader<'_> {
             self.permissions(node, &mut rights);
         }
         if rights.permissions.len() > RULES_LIMIT {
-            self.wrong(head.place, "permission", format!("more than {RULES_LIMIT} permissions"), None);
+            self.wrong(
+                head.place,
+                "permission",
+                format!("more than {RULES_LIMIT} permissions"),
+                None,
+            );
         }
         rights
     }
@@ -126,7 +154,8 @@ impl AgentReader<'_> {
 
     /// Reads a list of tools: only these.
     pub(super) fn rights_of_words(&mut self, words: &[(String, Place)]) -> Rights {
-        let mut rights = Rights { groups: Vec::new(), limits: ToolLimits::default(), permissions: Vec::new() };
+        let mut rights =
+            Rights { groups: Vec::new(), limits: ToolLimits::default(), permissions: Vec::new() };
         let mut only: Vec<ToolName> = Vec::new();
         let mut limited: Vec<Permission> = Vec::new();
         let mut whole: Vec<Permission> = Vec::new();
@@ -144,7 +173,12 @@ impl AgentReader<'_> {
                 }
                 Granted::Always => continue,
                 Granted::Unknown => {
-                    self.warn(*place, "tools", format!("there is no tool like `{word}`; it is left out"), None);
+                    self.warn(
+                        *place,
+                        "tools",
+                        format!("there is no tool like `{word}`; it is left out"),
+                        None,
+                    );
                     continue;
                 }
             };
@@ -161,24 +195,32 @@ impl AgentReader<'_> {
         }
         rights.groups.sort_unstable();
         rights.limits.only = Some(only);
-        let deny = |permission| PermissionRule { permission, pattern: "*".to_owned(), action: Action::Deny };
+        let deny = |permission| PermissionRule {
+            permission,
+            pattern: "*".to_owned(),
+            action: Action::Deny,
+        };
         for permission in limited.into_iter().filter(|permission| !whole.contains(permission)) {
             if !rights.permissions.iter().any(|rule| rule.permission == permission) {
                 rights.permissions.push(deny(permission));
             }
         }
-        rights.permissions.extend(allowed.into_iter().filter(|rule| !whole.contains(&rule.permission)));
+        rights
+            .permissions
+            .extend(allowed.into_iter().filter(|rule| !whole.contains(&rule.permission)));
         rights
     }
 
-    /// Reads `tools: { bash: false }`: all tools but those switched off; `"*": false` switches off all that are not switched on.
+    /// Reads `tools: { bash: false }`: all tools but those switched off; `"*": false` switches off
+    /// all that are not switched on.
     fn rights_of_switches(&mut self, head: &Node) -> Rights {
         let mut rights = Rights::all();
         let entries = head.get("tools").and_then(Node::entries).unwrap_or_default();
         let is = |value: &Value, wanted: bool| *value == Value::Bool(wanted);
         if entries.iter().any(|entry| entry.key == "*" && is(&entry.node.value, false)) {
             let on = entries.iter().filter(|entry| entry.key != "*" && is(&entry.node.value, true));
-            let words: Vec<(String, Place)> = on.map(|entry| (entry.key.clone(), entry.key_place)).collect();
+            let words: Vec<(String, Place)> =
+                on.map(|entry| (entry.key.clone(), entry.key_place)).collect();
             return self.rights_of_words(&words);
         }
         for entry in entries {
@@ -206,7 +248,9 @@ impl AgentReader<'_> {
                 rights.groups.retain(|other| *other != group || left);
             }
             Granted::Always => {}
-            Granted::Unknown => self.warn(place, "", format!("there is no tool like `{word}`"), None),
+            Granted::Unknown => {
+                self.warn(place, "", format!("there is no tool like `{word}`"), None)
+            }
         }
     }
 
@@ -216,17 +260,30 @@ impl AgentReader<'_> {
             return;
         }
         let Some(entries) = node.entries() else {
-            self.wrong(node.place, "permission", format!("expected a mapping, found {}", node.kind()), None);
+            self.wrong(
+                node.place,
+                "permission",
+                format!("expected a mapping, found {}", node.kind()),
+                None,
+            );
             return;
         };
         for entry in entries {
             let path = format!("permission.{}", entry.key);
             match (&entry.node.value, entry.node.entries()) {
-                (Value::Text(action), _) => self.permission(&entry.key, entry.node.place, "*", action, rights),
+                (Value::Text(action), _) => {
+                    self.permission(&entry.key, entry.node.place, "*", action, rights)
+                }
                 (_, Some(patterns)) => {
                     for pattern in patterns {
                         match pattern.node.text() {
-                            Some(action) => self.permission(&entry.key, pattern.node.place, &pattern.key, action, rights),
+                            Some(action) => self.permission(
+                                &entry.key,
+                                pattern.node.place,
+                                &pattern.key,
+                                action,
+                                rights,
+                            ),
                             None => self.no_action(pattern.node.place, &path, pattern.node.kind()),
                         }
                     }
@@ -236,12 +293,21 @@ impl AgentReader<'_> {
         }
     }
 
-    fn permission(&mut self, name: &str, place: Place, pattern: &str, word: &str, rights: &mut Rights) {
+    fn permission(
+        &mut self,
+        name: &str,
+        place: Place,
+        pattern: &str,
+        word: &str,
+        rights: &mut Rights,
+    ) {
         let action = match word {
             "allow" => Action::Allow,
             "ask" => Action::Ask,
             "deny" => Action::Deny,
-            other => return self.no_action(place, &format!("permission.{name}"), &format!("`{other}`")),
+            other => {
+                return self.no_action(place, &format!("permission.{name}"), &format!("`{other}`"));
+            }
         };
         let about: Vec<Permission> = match PERMISSIONS.iter().find(|(known, _)| *known == name) {
             Some((_, permission)) => vec![*permission],
@@ -252,7 +318,12 @@ impl AgentReader<'_> {
                     Some(Some(tool)) if action == Action::Deny => rights.limits.never.push(tool),
                     Some(_) => {}
                     None if NOT_HERE.contains(&name) => {}
-                    None => self.warn(place, &format!("permission.{name}"), format!("permission `{name}` has no effect"), None),
+                    None => self.warn(
+                        place,
+                        &format!("permission.{name}"),
+                        format!("permission `{name}` has no effect"),
+                        None,
+                    ),
                 }
                 return;
             }
@@ -270,7 +341,11 @@ impl AgentReader<'_> {
     fn words(&mut self, node: &Node, path: &str) -> Vec<(String, Place)> {
         match &node.value {
             Value::Text(text) => {
-                let inside = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+                let inside = text
+                    .trim()
+                    .strip_prefix('[')
+                    .and_then(|text| text.strip_suffix(']'))
+                    .unwrap_or(text);
                 separate(inside).into_iter().map(|word| (word, node.place)).collect()
             }
             Value::List(nodes) => {
@@ -278,13 +353,23 @@ impl AgentReader<'_> {
                 for node in nodes {
                     match node.text() {
                         Some(word) => words.push((word.trim().to_owned(), node.place)),
-                        None => self.wrong(node.place, path, format!("expected the name of a tool, found {}", node.kind()), None),
+                        None => self.wrong(
+                            node.place,
+                            path,
+                            format!("expected the name of a tool, found {}", node.kind()),
+                            None,
+                        ),
                     }
                 }
                 words
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Map(_) => {
-                self.wrong(node.place, path, format!("expected names of tools, found {}", node.kind()), None);
+                self.wrong(
+                    node.place,
+                    path,
+                    format!("expected names of tools, found {}", node.kind()),
+                    None,
+                );
                 Vec::new()
             }
         }
@@ -307,7 +392,8 @@ fn separate(text: &str) -> Vec<String> {
             word.push(letter);
         }
     }
-    let plain = |word: String| word.trim_matches(|letter| matches!(letter, '"' | '\'' | '`')).to_owned();
+    let plain =
+        |word: String| word.trim_matches(|letter| matches!(letter, '"' | '\'' | '`')).to_owned();
     words.into_iter().map(plain).filter(|word| !word.is_empty()).collect()
 }
 
@@ -318,9 +404,12 @@ fn split(word: &str) -> ToolWord<'_> {
     }
 }
 
-/// Returns what parentheses narrow a tool to: `Bash(git diff:*)`, `Edit(docs/**)`, and the server and tool in `mcp__server__tool`.
+/// Returns what parentheses narrow a tool to: `Bash(git diff:*)`, `Edit(docs/**)`, and the server
+/// and tool in `mcp__server__tool`.
 fn narrowed(word: &ToolWord<'_>) -> Option<PermissionRule> {
-    let rule = |permission, pattern: String| Some(PermissionRule { permission, pattern, action: Action::Allow });
+    let rule = |permission, pattern: String| {
+        Some(PermissionRule { permission, pattern, action: Action::Allow })
+    };
     if let Some(name) = word.name.strip_prefix("mcp__") {
         let (server, tool) = name.split_once("__").unwrap_or((name, "*"));
         return rule(Permission::Mcp, format!("{server}/{tool}"));
@@ -331,9 +420,12 @@ fn narrowed(word: &ToolWord<'_>) -> Option<PermissionRule> {
         Granted::Always | Granted::Unknown => return None,
     };
     match permission_of(group)? {
-        Permission::Command => {
-            rule(Permission::Command, content.strip_suffix(":*").map_or_else(|| content.to_owned(), |start| format!("{start} *")))
-        }
+        Permission::Command => rule(
+            Permission::Command,
+            content
+                .strip_suffix(":*")
+                .map_or_else(|| content.to_owned(), |start| format!("{start} *")),
+        ),
         Permission::Edit => rule(Permission::Edit, content.trim_start_matches("./").to_owned()),
         Permission::Read => rule(Permission::Read, content.trim_start_matches("./").to_owned()),
         Permission::Mcp | Permission::Delegate => None,

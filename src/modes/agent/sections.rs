@@ -1,5 +1,6 @@
-//! Agents described by sections of a Markdown file: a title, and below it `Instructions`, `Tools` and `Context`. In: the file's text; out:
-//! what stands in those sections, and where. Headings inside code blocks are none.
+//! Agents described by sections of a Markdown file: a title, and below it `Instructions`, `Tools`
+//! and `Context`. In: the file's text; out: what stands in those sections, and where. Headings
+//! inside code blocks are none.
 
 use locum_files::yaml::Place;
 
@@ -35,8 +36,13 @@ pub(super) fn agents(text: &str) -> Vec<Described<'_>> {
         }
         let above = sections.iter().take(index).rposition(|other| other.level < section.level);
         let first = above.map_or(0, |above| above + 1);
-        let beside: Vec<&Section<'_>> = sections.iter().skip(first).take_while(|other| other.level >= section.level).collect();
-        let find = |title: &str| beside.iter().find(|other| other.level == section.level && other.title.eq_ignore_ascii_case(title));
+        let beside: Vec<&Section<'_>> =
+            sections.iter().skip(first).take_while(|other| other.level >= section.level).collect();
+        let find = |title: &str| {
+            beside.iter().find(|other| {
+                other.level == section.level && other.title.eq_ignore_ascii_case(title)
+            })
+        };
         let head = above.and_then(|above| sections.get(above));
         agents.push(Described {
             title: head.map(|head| head.title.to_owned()).unwrap_or_default(),
@@ -58,12 +64,19 @@ fn sections(text: &str) -> Vec<Section<'_>> {
         let end = at + line.len();
         is_code ^= line.trim_start().starts_with("```");
         let level = line.bytes().take_while(|byte| *byte == b'#').count();
-        let title = line.get(level..).filter(|rest| !is_code && (1..=6).contains(&level) && rest.starts_with(' '));
+        let title = line
+            .get(level..)
+            .filter(|rest| !is_code && (1..=6).contains(&level) && rest.starts_with(' '));
         if let Some(title) = title {
             if let (Some(last), Some(start)) = (sections.last_mut(), starts.last()) {
                 last.text = text.get(*start..at).unwrap_or_default();
             }
-            sections.push(Section { level, title: title.trim().trim_end_matches('#').trim_end(), line: number, text: "" });
+            sections.push(Section {
+                level,
+                title: title.trim().trim_end_matches('#').trim_end(),
+                line: number,
+                text: "",
+            });
             starts.push(end);
         }
         at = end;

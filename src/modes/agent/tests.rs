@@ -30,15 +30,22 @@ fn may_edit(mode: &Mode, path: &str) -> bool {
 
 #[test]
 fn a_head_and_a_body_become_a_mode() {
-    let text =
-        "---\nname: code-reviewer\ndescription: Use it\\nfor changes\nmodel: opus\ntools: Read, Grep\ncolor: red\n---\n\nYou review.\n";
+    let text = "---\nname: code-reviewer\ndescription: Use it\\nfor changes\nmodel: opus\ntools: \
+                Read, Grep\ncolor: red\n---\n\nYou review.\n";
     let file = parse(text, "x", &source()).unwrap();
     let mode = &file.modes[0];
-    assert_eq!((mode.slug.as_str(), mode.role_definition.as_str()), ("code-reviewer", "You review."));
+    assert_eq!(
+        (mode.slug.as_str(), mode.role_definition.as_str()),
+        ("code-reviewer", "You review.")
+    );
     assert_eq!(mode.when_to_use.as_deref(), Some("Use it\nfor changes"));
     assert_eq!(mode.model.as_ref().map(|model| model.name.as_str()), Some("opus"));
     assert!(has(mode, ToolName::ReadFile) && has(mode, ToolName::SearchFiles));
-    assert!(!has(mode, ToolName::ListFiles) && !has(mode, ToolName::ApplyDiff) && has(mode, ToolName::AttemptCompletion));
+    assert!(
+        !has(mode, ToolName::ListFiles)
+            && !has(mode, ToolName::ApplyDiff)
+            && has(mode, ToolName::AttemptCompletion)
+    );
     assert_eq!(file.warnings, []);
 }
 
@@ -57,10 +64,13 @@ fn parentheses_narrow_a_tool() {
     let mode = agent("tools: Read, Bash(git diff:*), Bash(ls), Edit(docs/**), mcp__time__now");
     assert_eq!(groups(&mode), [Group::Read, Group::Edit, Group::Command, Group::Mcp]);
     assert!(may_edit(&mode, "docs/a/b.md") && !may_edit(&mode, "src/a.rs"));
-    let denied = |text: &str| mode.permissions.denying_script(&locum_policy::command::Script::parse(text)).is_some();
+    let denied = |text: &str| {
+        mode.permissions.denying_script(&locum_policy::command::Script::parse(text)).is_some()
+    };
     assert!(!denied("git diff --stat") && !denied("ls") && denied("rm x"));
     assert!(
-        mode.permissions.denying(Permission::Mcp, "time/now").is_none() && mode.permissions.denying(Permission::Mcp, "time/set").is_some()
+        mode.permissions.denying(Permission::Mcp, "time/now").is_none()
+            && mode.permissions.denying(Permission::Mcp, "time/set").is_some()
     );
     let wide = agent("tools: Bash, Bash(git diff:*)");
     assert!(wide.permissions.0.is_empty());
@@ -79,7 +89,10 @@ fn tools_can_be_taken_away() {
 
 #[test]
 fn in_a_permission_map_the_last_match_wins() {
-    let mode = agent("permission:\n  edit:\n    '*': deny\n    '*.md': allow\n  bash: deny\n  task: ask\n  grep: deny\n");
+    let mode = agent(
+        "permission:\n  edit:\n    '*': deny\n    '*.md': allow\n  bash: deny\n  task: ask\n  \
+         grep: deny\n",
+    );
     assert_eq!(groups(&mode), [Group::Read, Group::Edit, Group::Mcp]);
     assert!(may_edit(&mode, "docs/a.md") && !may_edit(&mode, "src/a.rs"));
     assert!(!has(&mode, ToolName::SearchFiles) && has(&mode, ToolName::ListFiles));
@@ -94,10 +107,17 @@ fn mistakes_have_their_place() {
     let check = |head: &str, expected: &[&str]| {
         let text = format!("---\n{head}\n---\nYou are A.\n");
         let errors = parse(&text, "a", &source()).unwrap_err();
-        let found: Vec<String> = errors.0.iter().map(|error| format!("{}:{} {}", error.line, error.column, error.path)).collect();
+        let found: Vec<String> = errors
+            .0
+            .iter()
+            .map(|error| format!("{}:{} {}", error.line, error.column, error.path))
+            .collect();
         assert_eq!(found, expected, "{head}");
     };
-    check("permission:\n  edit: no\n  bash:\n    '*': [deny]", &["3:9 permission.edit", "5:10 permission.bash"]);
+    check(
+        "permission:\n  edit: no\n  bash:\n    '*': [deny]",
+        &["3:9 permission.edit", "5:10 permission.bash"],
+    );
     check("name: [a]\ntools: 7", &["2:7 name", "3:8 tools"]);
     check("tools:\n  bash: maybe", &["3:9 tools.bash"]);
     check("name: '…'", &["2:7 name"]);
@@ -113,14 +133,26 @@ fn a_disabled_agent_takes_its_name_away() {
 
 #[test]
 fn sections_describe_an_agent() {
-    let text = "# My Custom Agent\n\n## Instructions\nYou fix *things*.\n```\n# no heading\n```\n\n## Tools\n- file_read\n- `bash`: to run tests\n- teleport\n\n## Context\n- TypeScript\n";
+    let text = "# My Custom Agent\n\n## Instructions\nYou fix *things*.\n```\n# no \
+                heading\n```\n\n## Tools\n- file_read\n- `bash`: to run tests\n- teleport\n\n## \
+                Context\n- TypeScript\n";
     let file = parse(text, "fixer", &source()).unwrap();
     let mode = &file.modes[0];
     assert_eq!((mode.slug.as_str(), mode.name.as_str()), ("fixer", "My Custom Agent"));
-    assert_eq!(mode.role_definition, "You fix *things*.\n```\n# no heading\n```\n\n## Context\n\n- TypeScript");
+    assert_eq!(
+        mode.role_definition,
+        "You fix *things*.\n```\n# no heading\n```\n\n## Context\n\n- TypeScript"
+    );
     assert_eq!(groups(mode), [Group::Read, Group::Command]);
     assert_eq!(file.warnings.iter().map(|warning| warning.line).collect::<Vec<_>>(), [12]);
-    let agents = parse_agents_file(&format!("Words.\n{text}\n# Other\n\n## Instructions\nHow to build.\n"), &source()).unwrap();
-    assert_eq!(agents.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(), ["my-custom-agent"]);
+    let agents = parse_agents_file(
+        &format!("Words.\n{text}\n# Other\n\n## Instructions\nHow to build.\n"),
+        &source(),
+    )
+    .unwrap();
+    assert_eq!(
+        agents.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(),
+        ["my-custom-agent"]
+    );
     assert_eq!(parse_agents_file("# Project\n\n## Build\n", &source()).unwrap().modes, []);
 }

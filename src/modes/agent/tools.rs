@@ -1,4 +1,5 @@
-//! The names other programs have for tools. In: a word from an agent file or a mode's `tools`; out: what it gives here.
+//! The names other programs have for tools. In: a word from an agent file or a mode's `tools`; out:
+//! what it gives here.
 
 use crate::{Group, access};
 use locum_base::tool::{self, ToolName};
@@ -18,17 +19,59 @@ pub enum Granted {
 
 /// Words, in lower case without `_` and `-`, and the tools of this program they mean.
 const WORDS: &[(&[&str], &[&str])] = &[
-    (&["read", "fileread", "view", "viewfile", "notebookread", "readmanyfiles", "cat"], &["read_file"]),
-    (&["glob", "ls", "list", "listdir", "listdirectory", "listcodedefinitionnames", "find", "changes"], &["list_files"]),
-    (&["grep", "search", "searchfiles", "codebase", "codebasesearch", "usages", "ripgrep"], &["search_files"]),
-    (&["write", "filewrite", "writefile", "createfile", "new", "insertcontent"], &["write_to_file", "generate_image"]),
     (
-        &["edit", "fileedit", "editfile", "editfiles", "multiedit", "patch", "applypatch", "replace", "searchandreplace", "searchreplace"],
+        &["read", "fileread", "view", "viewfile", "notebookread", "readmanyfiles", "cat"],
+        &["read_file"],
+    ),
+    (
+        &[
+            "glob",
+            "ls",
+            "list",
+            "listdir",
+            "listdirectory",
+            "listcodedefinitionnames",
+            "find",
+            "changes",
+        ],
+        &["list_files"],
+    ),
+    (
+        &["grep", "search", "searchfiles", "codebase", "codebasesearch", "usages", "ripgrep"],
+        &["search_files"],
+    ),
+    (
+        &["write", "filewrite", "writefile", "createfile", "new", "insertcontent"],
+        &["write_to_file", "generate_image"],
+    ),
+    (
+        &[
+            "edit",
+            "fileedit",
+            "editfile",
+            "editfiles",
+            "multiedit",
+            "patch",
+            "applypatch",
+            "replace",
+            "searchandreplace",
+            "searchreplace",
+        ],
         &["apply_diff", "write_to_file", "apply_patch", "generate_image"],
     ),
     (&["notebookedit"], &["apply_diff"]),
     (
-        &["bash", "shell", "command", "execute", "runcommands", "runterminalcommand", "runtests", "runtasks", "terminal"],
+        &[
+            "bash",
+            "shell",
+            "command",
+            "execute",
+            "runcommands",
+            "runterminalcommand",
+            "runtests",
+            "runtasks",
+            "terminal",
+        ],
         &["execute_command"],
     ),
     (&["webfetch", "fetch", "urlfetcher"], &["web_fetch"]),
@@ -49,11 +92,21 @@ const ALWAYS: &[&str] = &[
     "askexpertmodel",
 ];
 
-/// Returns what a word gives. A name in the words of this program or of the mode files it shares is taken as it is.
+/// Returns what a word gives. A name in the words of this program or of the mode files it shares is
+/// taken as it is.
 #[must_use]
 pub fn granted(word: &str) -> Granted {
-    let plain: String = word.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect();
-    if plain == "mcp" || plain == "usemcptool" || plain == "accessmcpresource" || word.starts_with("mcp__") || word.starts_with("mcp--") {
+    let plain: String = word
+        .chars()
+        .filter(|letter| !matches!(letter, '_' | '-' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect();
+    if plain == "mcp"
+        || plain == "usemcptool"
+        || plain == "accessmcpresource"
+        || word.starts_with("mcp__")
+        || word.starts_with("mcp--")
+    {
         return Granted::Group(Group::Mcp);
     }
     if ALWAYS.contains(&plain.as_str()) {
@@ -63,8 +116,12 @@ pub fn granted(word: &str) -> Granted {
         return Granted::Group(Group::Modes);
     }
     match WORDS.iter().find(|(words, _)| words.contains(&plain.as_str())) {
-        Some((_, names)) => of_tools(&names.iter().filter_map(|name| ToolName::find(name)).collect::<Vec<_>>()),
-        None => ToolName::find(tool::resolve(word)).map_or(Granted::Unknown, |tool| of_tools(&[tool])),
+        Some((_, names)) => {
+            of_tools(&names.iter().filter_map(|name| ToolName::find(name)).collect::<Vec<_>>())
+        }
+        None => {
+            ToolName::find(tool::resolve(word)).map_or(Granted::Unknown, |tool| of_tools(&[tool]))
+        }
     }
 }
 
@@ -96,7 +153,12 @@ mod tests {
                 "file_edit",
                 Granted::Tools(
                     Group::Edit,
-                    vec![ToolName::ApplyDiff, ToolName::WriteToFile, ToolName::ApplyPatch, ToolName::GenerateImage],
+                    vec![
+                        ToolName::ApplyDiff,
+                        ToolName::WriteToFile,
+                        ToolName::ApplyPatch,
+                        ToolName::GenerateImage,
+                    ],
                 ),
             ),
             ("runCommands", Granted::Tools(Group::Command, vec![ToolName::ExecuteCommand])),

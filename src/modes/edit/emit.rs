@@ -1,4 +1,5 @@
-//! Values as block YAML. In: a value and how far it stands in; out: its lines, which read back as the same value.
+//! Values as block YAML. In: a value and how far it stands in; out: its lines, which read back as
+//! the same value.
 
 use serde_json::Value;
 
@@ -9,14 +10,17 @@ pub(super) fn entry(key: &str, value: &Value, indent: usize) -> String {
     let blanks = " ".repeat(indent);
     match value {
         Value::Object(entries) if !entries.is_empty() => {
-            let inner: String = entries.iter().map(|(key, value)| entry(&scalar(key), value, indent + 2)).collect();
+            let inner: String =
+                entries.iter().map(|(key, value)| entry(&scalar(key), value, indent + 2)).collect();
             format!("{blanks}{key}:\n{inner}")
         }
         Value::Array(values) if !values.is_empty() => {
             let items: String = values.iter().map(|value| item(value, indent + 2)).collect();
             format!("{blanks}{key}:\n{items}")
         }
-        Value::String(text) if is_block(text) => format!("{blanks}{key}: {}", block(text, indent + 2)),
+        Value::String(text) if is_block(text) => {
+            format!("{blanks}{key}: {}", block(text, indent + 2))
+        }
         other => format!("{blanks}{key}: {}\n", flow(other)),
     }
 }
@@ -26,7 +30,8 @@ pub(super) fn item(value: &Value, indent: usize) -> String {
     let blanks = " ".repeat(indent);
     match value {
         Value::Object(entries) if !entries.is_empty() => {
-            let inner: String = entries.iter().map(|(key, value)| entry(&scalar(key), value, indent + 2)).collect();
+            let inner: String =
+                entries.iter().map(|(key, value)| entry(&scalar(key), value, indent + 2)).collect();
             let first = inner.get(indent + 2..).unwrap_or_default();
             format!("{blanks}- {first}")
         }
@@ -39,10 +44,15 @@ pub(super) fn item(value: &Value, indent: usize) -> String {
 fn flow(value: &Value) -> String {
     match value {
         Value::String(text) => scalar(text),
-        Value::Array(values) => format!("[{}]", values.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Array(values) => {
+            format!("[{}]", values.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
         Value::Object(entries) if entries.is_empty() => "{}".to_owned(),
         Value::Object(entries) => {
-            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{}: {}", scalar(key), flow(value))).collect();
+            let entries: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{}: {}", scalar(key), flow(value)))
+                .collect();
             format!("{{ {} }}", entries.join(", "))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -51,9 +61,13 @@ fn flow(value: &Value) -> String {
 
 /// Returns a text on one line: plain where it reads back as itself, else in quotes.
 fn scalar(text: &str) -> String {
-    let is_word =
-        |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | ';' | '+' | '$' | '^');
-    let starts_well = text.starts_with(|first: char| first.is_alphanumeric() || matches!(first, '/' | '.' | '(' | '^' | '$' | '_'));
+    let is_word = |letter: char| {
+        letter.is_alphanumeric()
+            || matches!(letter, ' ' | '-' | '_' | '.' | '/' | '(' | ')' | ';' | '+' | '$' | '^')
+    };
+    let starts_well = text.starts_with(|first: char| {
+        first.is_alphanumeric() || matches!(first, '/' | '.' | '(' | '^' | '$' | '_')
+    });
     let reads_back = || {
         let root = Document::parse(text).root;
         root.is_some_and(|root| root.value == yaml::Value::Text(text.to_owned()))
@@ -63,7 +77,11 @@ fn scalar(text: &str) -> String {
     }
     if text.chars().any(yaml::is_unwanted) {
         let escaped = |letter: char| {
-            if yaml::is_unwanted(letter) { format!("\\u{:04x}", u32::from(letter)) } else { letter.to_string() }
+            if yaml::is_unwanted(letter) {
+                format!("\\u{:04x}", u32::from(letter))
+            } else {
+                letter.to_string()
+            }
         };
         return Value::from(text).to_string().chars().map(escaped).collect();
     }
@@ -84,7 +102,10 @@ fn block(text: &str, indent: usize) -> String {
         1 => "|",
         _ => "|+",
     };
-    let lines: String = body.split('\n').map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{blanks}{line}\n") }).collect();
+    let lines: String = body
+        .split('\n')
+        .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{blanks}{line}\n") })
+        .collect();
     format!("{mark}\n{lines}{}", "\n".repeat(ends.saturating_sub(1)))
 }
 
@@ -130,7 +151,11 @@ mod tests {
             assert_eq!(read.mistakes, [], "{text}");
             assert_eq!(read.root.unwrap().to_json(), json!({ "k": value, "after": 1 }), "{text}");
             let text = format!("k:\n{}{}", item(&value, 2), item(&json!("z"), 2));
-            assert_eq!(Document::parse(&text).root.map(|root| root.to_json()), Some(json!({ "k": [value, "z"] })), "{text}");
+            assert_eq!(
+                Document::parse(&text).root.map(|root| root.to_json()),
+                Some(json!({ "k": [value, "z"] })),
+                "{text}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! The lines of a mode file and what stands on which of them. In: the text; out: line ranges of modes and of their keys. Only block YAML,
-//! one key a line, is understood; anything else is `None`. Lines count from 1, ranges exclude their end.
+//! The lines of a mode file and what stands on which of them. In: the text; out: line ranges of
+//! modes and of their keys. Only block YAML, one key a line, is understood; anything else is
+//! `None`. Lines count from 1, ranges exclude their end.
 
 use crate::schema::TOP_KEY;
 use locum_files::yaml::{Document, Node};
@@ -40,13 +41,20 @@ impl Lines {
 
     /// Returns the text with some lines replaced by others.
     pub(super) fn with_lines(&self, first: u32, end: u32, new: &str) -> String {
-        let cut = |number: u32| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1).min(self.0.len());
-        let (before, after) = (self.0.get(..cut(first)).unwrap_or_default(), self.0.get(cut(end)..).unwrap_or_default());
+        let cut = |number: u32| {
+            usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1).min(self.0.len())
+        };
+        let (before, after) = (
+            self.0.get(..cut(first)).unwrap_or_default(),
+            self.0.get(cut(end)..).unwrap_or_default(),
+        );
         let mut text = before.concat();
         if !text.is_empty() && !text.ends_with('\n') && !new.is_empty() {
             text.push('\n');
         }
-        let new = if text.ends_with("\r\n") || (text.is_empty() && after.first().is_some_and(|line| line.ends_with("\r\n"))) {
+        let new = if text.ends_with("\r\n")
+            || (text.is_empty() && after.first().is_some_and(|line| line.ends_with("\r\n")))
+        {
             new.replace('\n', "\r\n")
         } else {
             new.to_owned()
@@ -65,21 +73,33 @@ impl Lines {
         for mode in modes {
             let entries = mode.entries()?;
             let first = entries.first()?;
-            let (line, column) = (first.key_place.line, usize::try_from(first.key_place.column).ok()?.checked_sub(1)?);
+            let (line, column) = (
+                first.key_place.line,
+                usize::try_from(first.key_place.column).ok()?.checked_sub(1)?,
+            );
             let before = self.line(line)?.chars().take(column).collect::<String>();
-            let dash = before.strip_suffix(' ').map(str::trim_end).and_then(|before| before.strip_suffix('-'))?;
+            let dash = before
+                .strip_suffix(' ')
+                .map(str::trim_end)
+                .and_then(|before| before.strip_suffix('-'))?;
             if !dash.chars().all(|letter| letter == ' ') {
                 return None;
             }
             dashes.push((line, dash.len()));
         }
         let indent = dashes.first()?.1;
-        if dashes.iter().any(|(_, other)| *other != indent) || dashes.is_sorted_by(|one, next| one.0 >= next.0) && dashes.len() > 1 {
+        if dashes.iter().any(|(_, other)| *other != indent)
+            || dashes.is_sorted_by(|one, next| one.0 >= next.0) && dashes.len() > 1
+        {
             return None;
         }
         let after_all = u32::try_from(self.0.len()).ok()?.checked_add(1)?;
         let ends = dashes.iter().skip(1).map(|(line, _)| *line).chain([after_all]);
-        let ranges = dashes.iter().zip(ends).map(|((first, _), limit)| (*first, self.end(*first, limit, indent))).collect();
+        let ranges = dashes
+            .iter()
+            .zip(ends)
+            .map(|((first, _), limit)| (*first, self.end(*first, limit, indent)))
+            .collect();
         Some(Items { indent, ranges })
     }
 
@@ -91,8 +111,13 @@ impl Lines {
         let (_, end) = *items.ranges.get(at)?;
         let entries = list.list()?.get(at)?.entries()?;
         let indent = usize::try_from(entries.first()?.key_place.column).ok()?.checked_sub(1)?;
-        let is_whole = entries.iter().zip(entries.iter().skip(1)).all(|(one, next)| one.key_place.line < next.key_place.line);
-        let is_straight = entries.iter().all(|entry| usize::try_from(entry.key_place.column).is_ok_and(|column| column == indent + 1));
+        let is_whole = entries
+            .iter()
+            .zip(entries.iter().skip(1))
+            .all(|(one, next)| one.key_place.line < next.key_place.line);
+        let is_straight = entries.iter().all(|entry| {
+            usize::try_from(entry.key_place.column).is_ok_and(|column| column == indent + 1)
+        });
         if !is_whole || !is_straight {
             return None;
         }
@@ -104,8 +129,9 @@ impl Lines {
         Some(Mode { indent, keys: keys.collect(), end })
     }
 
-    /// Returns the line after the last that belongs to what begins on `first`: lines that stand further in, and list items that stand
-    /// no further in than their key. Comments and blank lines after it are not its own.
+    /// Returns the line after the last that belongs to what begins on `first`: lines that stand
+    /// further in, and list items that stand no further in than their key. Comments and blank lines
+    /// after it are not its own.
     fn end(&self, first: u32, limit: u32, indent: usize) -> u32 {
         let mut end = first + 1;
         for number in first + 1..limit {
@@ -125,7 +151,10 @@ impl Lines {
 
     /// Returns what stands between modes: an empty line where the file has one between them.
     pub(super) fn gap(&self, ranges: &[(u32, u32)]) -> &'static str {
-        let is_apart = ranges.iter().skip(1).all(|(first, _)| self.line(first - 1).is_some_and(|line| line.trim().is_empty()));
+        let is_apart = ranges
+            .iter()
+            .skip(1)
+            .all(|(first, _)| self.line(first - 1).is_some_and(|line| line.trim().is_empty()));
         if ranges.len() > 1 && is_apart { "\n" } else { "" }
     }
 
@@ -133,7 +162,9 @@ impl Lines {
     pub(super) fn with_comments_above(&self, first: u32) -> u32 {
         (1..first)
             .rev()
-            .take_while(|number| self.line(*number).is_some_and(|line| line.trim_start().starts_with('#')))
+            .take_while(|number| {
+                self.line(*number).is_some_and(|line| line.trim_start().starts_with('#'))
+            })
             .last()
             .unwrap_or(first)
     }

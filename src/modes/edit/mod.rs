@@ -1,8 +1,9 @@
-//! Changes one mode in the text of a mode file and leaves the rest as it is: comments, order, quotes, blank lines. In: the text and one
-//! [`Change`]; out: the new text, or why it cannot be done without harm. Writes no file.
+//! Changes one mode in the text of a mode file and leaves the rest as it is: comments, order,
+//! quotes, blank lines. In: the text and one [`Change`]; out: the new text, or why it cannot be
+//! done without harm. Writes no file.
 //!
-//! Block YAML is changed line by line; JSON is written anew, since it has no comments to lose. Whatever was done, the new text is read
-//! again and has to say exactly what was meant.
+//! Block YAML is changed line by line; JSON is written anew, since it has no comments to lose.
+//! Whatever was done, the new text is read again and has to say exactly what was meant.
 
 mod emit;
 mod lines;
@@ -60,13 +61,17 @@ impl EditError {
         match self {
             Self::Broken { .. } => "correct the file first",
             Self::NoSuchMode(_) => "`locum modes list` shows every mode and its file",
-            Self::NotInPlace => "write its modes one below the other, without `{`, `[`, anchors and aliases, or change it by hand",
+            Self::NotInPlace => {
+                "write its modes one below the other, without `{`, `[`, anchors and aliases, or \
+                 change it by hand"
+            }
         }
     }
 }
 
 /// Two words for one key; the file's own is kept.
-const SAME: &[(&str, &str)] = &[("roleDefinition", "role"), ("iconName", "icon"), ("groups", "tools")];
+const SAME: &[(&str, &str)] =
+    &[("roleDefinition", "role"), ("iconName", "icon"), ("groups", "tools")];
 
 /// Returns the text with one change made.
 ///
@@ -90,7 +95,8 @@ pub fn edit(text: &str, change: &Change) -> Result<String, EditError> {
     let wanted = changed(before, change)?;
     let edited = in_lines(text, document.root.as_ref(), change)?;
     let read = Document::parse(&edited);
-    let is_right = read.mistakes.is_empty() && read.root.as_ref().map(Node::to_json) == Some(wanted);
+    let is_right =
+        read.mistakes.is_empty() && read.root.as_ref().map(Node::to_json) == Some(wanted);
     if is_right { Ok(edited) } else { Err(EditError::NotInPlace) }
 }
 
@@ -109,20 +115,27 @@ fn changed(before: Value, change: &Change) -> Result<Value, EditError> {
             }
             list.as_array_mut().ok_or(EditError::NotInPlace)?
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return Err(EditError::NotInPlace),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            return Err(EditError::NotInPlace);
+        }
     };
-    let place = |list: &[Value], slug: &str| list.iter().position(|mode| slug_of(mode) == Some(slug));
+    let place =
+        |list: &[Value], slug: &str| list.iter().position(|mode| slug_of(mode) == Some(slug));
     let missing = |slug: &str| EditError::NoSuchMode(slug.to_owned());
     match change {
         Change::Put(mode) => {
             let mode = Value::Object(mode.clone());
-            match slug_of(&mode).and_then(|slug| place(list, slug)).and_then(|at| list.get_mut(at)) {
+            match slug_of(&mode).and_then(|slug| place(list, slug)).and_then(|at| list.get_mut(at))
+            {
                 Some(old) => *old = mode,
                 None => list.push(mode),
             }
         }
         Change::Set { slug, fields } => {
-            let mode = place(list, slug).and_then(|at| list.get_mut(at)).and_then(Value::as_object_mut).ok_or_else(|| missing(slug))?;
+            let mode = place(list, slug)
+                .and_then(|at| list.get_mut(at))
+                .and_then(Value::as_object_mut)
+                .ok_or_else(|| missing(slug))?;
             for (key, value) in fields {
                 let key = own_key(key, |key| mode.contains_key(key));
                 match value {
@@ -146,33 +159,55 @@ fn as_json(before: Value, change: &Change) -> Result<String, EditError> {
 
 fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, EditError> {
     let mut lines = Lines::of(text);
-    let Some(list) = root.and_then(|root| if root.list().is_some() { Some(root) } else { root.get(TOP_KEY) }) else {
+    let Some(list) =
+        root.and_then(|root| if root.list().is_some() { Some(root) } else { root.get(TOP_KEY) })
+    else {
         return match change {
-            Change::Put(mode) => Ok(lines.with_end(&format!("{TOP_KEY}:\n{}", emit::item(&Value::Object(mode.clone()), 2)))),
-            Change::Set { slug, .. } | Change::Remove { slug } => Err(EditError::NoSuchMode(slug.clone())),
+            Change::Put(mode) => Ok(lines
+                .with_end(&format!("{TOP_KEY}:\n{}", emit::item(&Value::Object(mode.clone()), 2)))),
+            Change::Set { slug, .. } | Change::Remove { slug } => {
+                Err(EditError::NoSuchMode(slug.clone()))
+            }
         };
     };
     let modes = list.list().unwrap_or_default();
-    let place = |slug: &str| modes.iter().position(|mode| mode.get("slug").and_then(Node::text) == Some(slug));
+    let place = |slug: &str| {
+        modes.iter().position(|mode| mode.get("slug").and_then(Node::text) == Some(slug))
+    };
     match change {
         Change::Put(mode) => {
             let slug = mode.get("slug").and_then(Value::as_str).unwrap_or_default();
             let mode = Value::Object(mode.clone());
             if modes.is_empty() {
-                let key = root.and_then(Node::entries).into_iter().flatten().find(|entry| entry.key == TOP_KEY);
+                let key = root
+                    .and_then(Node::entries)
+                    .into_iter()
+                    .flatten()
+                    .find(|entry| entry.key == TOP_KEY);
                 let line = key.map(|entry| entry.key_place.line).ok_or(EditError::NotInPlace)?;
                 let brackets = list.place.line;
                 if brackets > line && list.list().is_some() {
                     return Ok(lines.with_lines(brackets, brackets + 1, &emit::item(&mode, 2)));
                 }
-                return Ok(lines.with_lines(line, line + 1, &format!("{TOP_KEY}:\n{}", emit::item(&mode, 2))));
+                return Ok(lines.with_lines(
+                    line,
+                    line + 1,
+                    &format!("{TOP_KEY}:\n{}", emit::item(&mode, 2)),
+                ));
             }
             let items = lines.items(modes).ok_or(EditError::NotInPlace)?;
             match place(slug).and_then(|at| items.ranges.get(at)) {
-                Some((first, end)) => Ok(lines.with_lines(*first, *end, &emit::item(&mode, items.indent))),
+                Some((first, end)) => {
+                    Ok(lines.with_lines(*first, *end, &emit::item(&mode, items.indent)))
+                }
                 None => {
-                    let end = items.ranges.last().map(|(_, end)| *end).ok_or(EditError::NotInPlace)?;
-                    Ok(lines.with_lines(end, end, &format!("{}{}", lines.gap(&items.ranges), emit::item(&mode, items.indent))))
+                    let end =
+                        items.ranges.last().map(|(_, end)| *end).ok_or(EditError::NotInPlace)?;
+                    Ok(lines.with_lines(
+                        end,
+                        end,
+                        &format!("{}{}", lines.gap(&items.ranges), emit::item(&mode, items.indent)),
+                    ))
                 }
             }
         }
@@ -181,12 +216,22 @@ fn in_lines(text: &str, root: Option<&Node>, change: &Change) -> Result<String, 
             let items = lines.items(modes).ok_or(EditError::NotInPlace)?;
             let (first, end) = items.ranges.get(at).copied().ok_or(EditError::NotInPlace)?;
             if modes.len() == 1 {
-                let key = root.and_then(Node::entries).into_iter().flatten().find(|entry| entry.key == TOP_KEY);
-                if let Some(key) = key.map(|entry| entry.key_place.line).filter(|line| *line + 1 == first) {
+                let key = root
+                    .and_then(Node::entries)
+                    .into_iter()
+                    .flatten()
+                    .find(|entry| entry.key == TOP_KEY);
+                if let Some(key) =
+                    key.map(|entry| entry.key_place.line).filter(|line| *line + 1 == first)
+                {
                     return Ok(lines.with_lines(key, end, &format!("{TOP_KEY}: []\n")));
                 }
                 let blanks = " ".repeat(items.indent);
-                let brackets = if root.is_some_and(|root| root.list().is_some()) { "[]\n".to_owned() } else { format!("{blanks}  []\n") };
+                let brackets = if root.is_some_and(|root| root.list().is_some()) {
+                    "[]\n".to_owned()
+                } else {
+                    format!("{blanks}  []\n")
+                };
                 return Ok(lines.with_lines(first, end, &brackets));
             }
             let first = if at == 0 { first } else { lines.with_comments_above(first) };
@@ -224,7 +269,9 @@ fn set(lines: &Lines, mode: &lines::Mode, key: &str, value: Option<&Value>) -> O
 
 /// Returns the word for a key that is in use; the first where none is.
 fn own_key(key: &str, is_used: impl Fn(&str) -> bool) -> &str {
-    let other = SAME.iter().find_map(|(one, other)| (*one == key).then_some(*other).or_else(|| (*other == key).then_some(*one)));
+    let other = SAME.iter().find_map(|(one, other)| {
+        (*one == key).then_some(*other).or_else(|| (*other == key).then_some(*one))
+    });
     other.filter(|other| !is_used(key) && is_used(other)).unwrap_or(key)
 }
 

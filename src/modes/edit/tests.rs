@@ -38,7 +38,10 @@ fn put(mode: Value) -> Change {
 }
 
 fn set(slug: &str, fields: &[(&str, Option<Value>)]) -> Change {
-    Change::Set { slug: slug.to_owned(), fields: fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect() }
+    Change::Set {
+        slug: slug.to_owned(),
+        fields: fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+    }
 }
 
 fn remove(slug: &str) -> Change {
@@ -53,7 +56,11 @@ fn check(text: &str, change: &Change, gone: &[&str], come: &[&str]) {
         let changes = diff.iter_all_changes().filter(|change| change.tag() == tag);
         changes.map(|change| change.value().trim_end_matches('\n').to_owned()).collect()
     };
-    assert_eq!((of(similar::ChangeTag::Delete), of(similar::ChangeTag::Insert)), (own(gone), own(come)), "{edited}");
+    assert_eq!(
+        (of(similar::ChangeTag::Delete), of(similar::ChangeTag::Insert)),
+        (own(gone), own(come)),
+        "{edited}"
+    );
 }
 
 fn own(words: &[&str]) -> Vec<String> {
@@ -62,7 +69,12 @@ fn own(words: &[&str]) -> Vec<String> {
 
 #[test]
 fn one_key_changes_and_nothing_else() {
-    check(FILE, &set("rev", &[("name", Some(json!("Judge")))]), &["    name: 'Reviewer'"], &["    name: Judge"]);
+    check(
+        FILE,
+        &set("rev", &[("name", Some(json!("Judge")))]),
+        &["    name: 'Reviewer'"],
+        &["    name: Judge"],
+    );
     check(
         FILE,
         &set("b", &[("groups", Some(json!(["read", "edit"])))]),
@@ -72,10 +84,21 @@ fn one_key_changes_and_nothing_else() {
     check(
         FILE,
         &set("rev", &[("groups", Some(json!([])))]),
-        &["    groups:", "    - read", "    - - edit", "      - fileRegex: \\.md$ # only text", "        description: docs"],
+        &[
+            "    groups:",
+            "    - read",
+            "    - - edit",
+            "      - fileRegex: \\.md$ # only text",
+            "        description: docs",
+        ],
         &["    groups: []"],
     );
-    check(FILE, &set("rev", &[("slug", Some(json!("r2")))]), &["  - slug: rev # do not rename"], &["  - slug: r2"]);
+    check(
+        FILE,
+        &set("rev", &[("slug", Some(json!("r2")))]),
+        &["  - slug: rev # do not rename"],
+        &["  - slug: r2"],
+    );
     check(
         FILE,
         &set("b", &[("roleDefinition", Some(json!("one\ntwo")))]),
@@ -86,23 +109,46 @@ fn one_key_changes_and_nothing_else() {
 
 #[test]
 fn keys_come_and_go() {
-    check(FILE, &set("b", &[("whenToUse", Some(json!("often: yes")))]), &[], &["    whenToUse: 'often: yes'"]);
-    check(FILE, &set("rev", &[("name", None), ("description", Some(json!("d")))]), &["    name: 'Reviewer'"], &["    description: d"]);
+    check(
+        FILE,
+        &set("b", &[("whenToUse", Some(json!("often: yes")))]),
+        &[],
+        &["    whenToUse: 'often: yes'"],
+    );
+    check(
+        FILE,
+        &set("rev", &[("name", None), ("description", Some(json!("d")))]),
+        &["    name: 'Reviewer'"],
+        &["    description: d"],
+    );
     check(FILE, &set("b", &[("nothing", None)]), &[], &[]);
     let role = "customModes:\n  - slug: a\n    name: A\n    role: R\n    groups: []\n";
-    check(role, &set("a", &[("roleDefinition", Some(json!("S")))]), &["    role: R"], &["    role: S"]);
+    check(
+        role,
+        &set("a", &[("roleDefinition", Some(json!("S")))]),
+        &["    role: R"],
+        &["    role: S"],
+    );
 }
 
 #[test]
 fn modes_come_and_go() {
     let mode = json!({"slug": "c", "name": "C", "roleDefinition": "R", "groups": ["read"]});
-    let lines = ["  - slug: c", "    name: C", "    roleDefinition: R", "    groups:", "      - read"];
+    let lines =
+        ["  - slug: c", "    name: C", "    roleDefinition: R", "    groups:", "      - read"];
     check(FILE, &put(mode.clone()), &[], &lines);
     let whole = json!({"slug": "b", "name": "B2", "roleDefinition": "R", "groups": []});
     check(
         FILE,
         &put(whole),
-        &["    name: B", "    roleDefinition: |", "      R", "", "      # not a comment", "    groups: [read]"],
+        &[
+            "    name: B",
+            "    roleDefinition: |",
+            "      R",
+            "",
+            "      # not a comment",
+            "    groups: [read]",
+        ],
         &["    name: B2", "    roleDefinition: R", "    groups: []"],
     );
     check(
@@ -125,16 +171,21 @@ fn modes_come_and_go() {
     let none = edit(&one, &remove("b")).unwrap();
     assert_eq!(edit(&none, &put(mode.clone())).map(|text| text.contains("# after all")), Ok(true));
     for empty in ["", "customModes: []\n", "# head\ncustomModes:\n", "customModes: [] # none yet"] {
-        let text = edit(empty, &put(mode.clone())).unwrap_or_else(|error| panic!("{empty}: {error}"));
+        let text =
+            edit(empty, &put(mode.clone())).unwrap_or_else(|error| panic!("{empty}: {error}"));
         assert!(text.ends_with("customModes:\n  - slug: c\n    name: C\n    roleDefinition: R\n    groups:\n      - read\n"), "{text}");
     }
 }
 
 #[test]
 fn json_is_written_anew() {
-    let text = "{\n\t\"customModes\": [{\"slug\": \"a\", \"name\": \"A\", \"x\": [1]}],\n\t\"y\": 2\n}\n";
+    let text =
+        "{\n\t\"customModes\": [{\"slug\": \"a\", \"name\": \"A\", \"x\": [1]}],\n\t\"y\": 2\n}\n";
     let edited = edit(text, &set("a", &[("name", Some(json!("B")))])).unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&edited).unwrap(), json!({"customModes": [{"slug": "a", "name": "B", "x": [1]}], "y": 2}));
+    assert_eq!(
+        serde_json::from_str::<Value>(&edited).unwrap(),
+        json!({"customModes": [{"slug": "a", "name": "B", "x": [1]}], "y": 2})
+    );
     let list = edit("[{\"slug\": \"a\"}]", &remove("a")).unwrap();
     assert_eq!(list, "[]\n");
 }
@@ -145,7 +196,11 @@ fn a_text_that_cannot_be_changed_without_harm_is_left_alone() {
     let anchor = "customModes:\n  - &a\n    slug: a\n    name: A\n  - <<: *a\n    slug: b\n";
     let odd = "customModes:\n  - {slug: a, name: A}\n";
     for text in [flow, anchor, odd] {
-        assert_eq!(edit(text, &set("a", &[("name", Some(json!("B")))])), Err(EditError::NotInPlace), "{text}");
+        assert_eq!(
+            edit(text, &set("a", &[("name", Some(json!("B")))])),
+            Err(EditError::NotInPlace),
+            "{text}"
+        );
     }
     assert_eq!(edit(FILE, &remove("zzz")), Err(EditError::NoSuchMode("zzz".to_owned())));
     assert!(matches!(edit("customModes: [", &remove("a")), Err(EditError::Broken { .. })));
@@ -158,5 +213,8 @@ fn line_ends_and_a_missing_last_one_are_kept() {
     let edited = edit(&text, &set("b", &[("name", Some(json!("C")))])).unwrap();
     assert_eq!(edited, text.replace("name: B\r\n", "name: C\r\n"));
     let cut = "customModes:\n- slug: a\n  name: A";
-    assert_eq!(edit(cut, &set("a", &[("x", Some(json!(1)))])).unwrap(), "customModes:\n- slug: a\n  name: A\n  x: 1\n");
+    assert_eq!(
+        edit(cut, &set("a", &[("x", Some(json!(1)))])).unwrap(),
+        "customModes:\n- slug: a\n  name: A\n  x: 1\n"
+    );
 }

@@ -1,5 +1,5 @@
-//! Sets of characters as JavaScript names them. In: a class escape or a set written out; out: ranges, and their text in the dialect of
-//! `fancy-regex`, every character by its number.
+//! Sets of characters as JavaScript names them. In: a class escape or a set written out; out:
+//! ranges, and their text in the dialect of `fancy-regex`, every character by its number.
 
 /// A range of characters, both ends included.
 pub(super) type Range = (u32, u32);
@@ -51,15 +51,26 @@ pub(super) fn named(letter: char) -> Option<(&'static [Range], bool)> {
 
 /// Returns the text of a set. An empty one matches nothing, its opposite anything.
 pub(super) fn class_text(ranges: &[Range], negated: bool) -> String {
-    let (ranges, negated): (&[Range], bool) = if ranges.is_empty() { (&[(0, LAST_CHAR)], !negated) } else { (ranges, negated) };
-    let range = |(from, to): &Range| if to > from { format!("{}-{}", hex_escape(*from), hex_escape(*to)) } else { hex_escape(*from) };
+    let (ranges, negated): (&[Range], bool) =
+        if ranges.is_empty() { (&[(0, LAST_CHAR)], !negated) } else { (ranges, negated) };
+    let range = |(from, to): &Range| {
+        if to > from {
+            format!("{}-{}", hex_escape(*from), hex_escape(*to))
+        } else {
+            hex_escape(*from)
+        }
+    };
     format!("[{}{}]", if negated { "^" } else { "" }, ranges.iter().map(range).collect::<String>())
 }
 
 /// Returns the text of one character, or `None` for half a surrogate pair.
 pub(super) fn char_text(code: u32) -> Option<String> {
     let char = char::from_u32(code)?;
-    Some(if char.is_ascii_alphanumeric() || char == '/' || char == '_' { char.to_string() } else { hex_escape(code) })
+    Some(if char.is_ascii_alphanumeric() || char == '/' || char == '_' {
+        char.to_string()
+    } else {
+        hex_escape(code)
+    })
 }
 
 /// Returns every character that is in none of the ranges, which are in order.

@@ -1,4 +1,5 @@
-//! The capturing groups of a JavaScript pattern, counted before it is translated: whether `\2` is a reference depends on what follows it.
+//! The capturing groups of a JavaScript pattern, counted before it is translated: whether `\2` is a
+//! reference depends on what follows it.
 
 use crate::js_regex::JsRegexError;
 
@@ -17,9 +18,17 @@ pub(super) fn count_groups(chars: &[char]) -> Result<(usize, Vec<(String, usize)
                     count += 1;
                     let name: String = rest.iter().take_while(|char| **char != '>').collect();
                     let is_name = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
-                    let bad = name.is_empty() || !name.chars().all(is_name) || name.starts_with(|first: char| first.is_numeric());
-                    if bad || rest.len() == name.chars().count() || names.iter().any(|(known, _)| *known == name) {
-                        return Err(JsRegexError::Invalid { what: "invalid or repeated group name", at: at + 1 });
+                    let bad = name.is_empty()
+                        || !name.chars().all(is_name)
+                        || name.starts_with(|first: char| first.is_numeric());
+                    if bad
+                        || rest.len() == name.chars().count()
+                        || names.iter().any(|(known, _)| *known == name)
+                    {
+                        return Err(JsRegexError::Invalid {
+                            what: "invalid or repeated group name",
+                            at: at + 1,
+                        });
                     }
                     names.push((name, count));
                 }

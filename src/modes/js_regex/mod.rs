@@ -1,9 +1,12 @@
-//! Brings a JavaScript regular expression (no flags) into the dialect of `fancy-regex`. In: the pattern as a mode file has it; out: a
-//! pattern that matches the same texts, written with explicit character ranges so that nothing depends on the other dialect's rules.
+//! Brings a JavaScript regular expression (no flags) into the dialect of `fancy-regex`. In: the
+//! pattern as a mode file has it; out: a pattern that matches the same texts, written with explicit
+//! character ranges so that nothing depends on the other dialect's rules.
 //!
-//! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal and needless escapes). Differs in two
-//! things: a character outside the basic plane counts as one, not as two code units; and a group inside a repeated group keeps what it
-//! matched in an earlier round. What cannot be said in the other dialect (a back-reference inside a look-behind) is an error.
+//! Follows ECMA-262 with the legacy syntax of its Annex B (`]` and `{` as plain characters, octal
+//! and needless escapes). Differs in two things: a character outside the basic plane counts as one,
+//! not as two code units; and a group inside a repeated group keeps what it matched in an earlier
+//! round. What cannot be said in the other dialect (a back-reference inside a look-behind) is an
+//! error.
 
 mod charset;
 mod groups;
@@ -42,7 +45,17 @@ pub enum JsRegexError {
 pub(crate) fn translate(pattern: &str) -> Result<String, JsRegexError> {
     let chars: Vec<char> = pattern.chars().collect();
     let (groups, names) = count_groups(&chars)?;
-    let mut translator = Translator { chars, at: 0, groups, names, out: String::new(), depth: 0, behind: 0, opened: 0, open: Vec::new() };
+    let mut translator = Translator {
+        chars,
+        at: 0,
+        groups,
+        names,
+        out: String::new(),
+        depth: 0,
+        behind: 0,
+        opened: 0,
+        open: Vec::new(),
+    };
     translator.disjunction()?;
     if translator.at < translator.chars.len() {
         return Err(translator.invalid("unmatched `)`"));
@@ -106,7 +119,9 @@ impl Translator {
             '[' => self.class()?,
             '\\' => self.escape()?,
             '*' | '+' | '?' => return Err(self.invalid_before("nothing to repeat")),
-            '{' if self.counts_after_brace().is_some() => return Err(self.invalid_before("nothing to repeat")),
+            '{' if self.counts_after_brace().is_some() => {
+                return Err(self.invalid_before("nothing to repeat"));
+            }
             literal => self.put_char(u32::from(literal))?,
         };
         self.quantifier(repeatable)
@@ -120,7 +135,10 @@ impl Translator {
         if least > REPEAT_LIMIT {
             return Err(JsRegexError::Unsupported { what: "a repetition this long" });
         }
-        let most = most.filter(|most| *most <= REPEAT_LIMIT).map(|most| most.to_string()).unwrap_or_default();
+        let most = most
+            .filter(|most| *most <= REPEAT_LIMIT)
+            .map(|most| most.to_string())
+            .unwrap_or_default();
         self.out.push_str(&format!("{{{least},{most}}}"));
         if self.take('?') {
             self.out.push('?');
@@ -152,13 +170,15 @@ impl Translator {
         Ok(Some(counts))
     }
 
-    /// Reads `n}`, `n,}` or `n,m}`; returns the counts and the place after the brace, or `None` when the brace is a plain character.
+    /// Reads `n}`, `n,}` or `n,m}`; returns the counts and the place after the brace, or `None`
+    /// when the brace is a plain character.
     fn counts_after_brace(&self) -> Option<(u32, Option<u32>, usize)> {
         let rest = self.chars.get(self.at..)?;
         let length = rest.iter().position(|char| *char == '}')?;
         let text: String = rest.get(..length)?.iter().collect();
         let count = |digits: &str| {
-            (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse::<u32>().unwrap_or(u32::MAX))
+            (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+                .then(|| digits.parse::<u32>().unwrap_or(u32::MAX))
         };
         let (least, most) = match text.split_once(',') {
             None => {
@@ -208,23 +228,31 @@ impl Translator {
         }
         self.out.push(')');
         if kind == GroupKind::Ahead {
-            // Looking ahead twice is looking ahead once; the engine does not repeat it, JavaScript does.
+            // Looking ahead twice is looking ahead once; the engine does not repeat it, JavaScript
+            // does.
             let repetition = self.repetition()?;
             let _lazy = repetition.is_some() && self.take('?');
-            self.out.push_str(if repetition.is_some_and(|(least, _)| least == 0) { "|)" } else { ")" });
+            self.out.push_str(if repetition.is_some_and(|(least, _)| least == 0) {
+                "|)"
+            } else {
+                ")"
+            });
         }
         Ok(matches!(kind, GroupKind::Plain | GroupKind::Capturing))
     }
 
-    /// Translates an escape outside a class whose backslash has been read; returns whether it may be repeated.
+    /// Translates an escape outside a class whose backslash has been read; returns whether it may
+    /// be repeated.
     fn escape(&mut self) -> Result<bool, JsRegexError> {
         let Some(next) = self.peek() else { return Err(self.invalid("`\\` at the end")) };
         match next {
             'b' | 'B' => {
                 self.at += 1;
                 let word = "[0-9A-Z_a-z]";
-                let (inside, outside) =
-                    (format!("(?<={word})(?={word})|(?<!{word})(?!{word})"), format!("(?<={word})(?!{word})|(?<!{word})(?={word})"));
+                let (inside, outside) = (
+                    format!("(?<={word})(?={word})|(?<!{word})(?!{word})"),
+                    format!("(?<={word})(?!{word})|(?<!{word})(?={word})"),
+                );
                 Ok(self.put(&format!("(?:{})", if next == 'b' { outside } else { inside }), false))
             }
             '1'..='9' => match self.backreference() {
@@ -250,7 +278,8 @@ impl Translator {
     }
 
     fn backreference(&mut self) -> Option<usize> {
-        let digits: String = self.chars.get(self.at..)?.iter().take_while(|char| char.is_ascii_digit()).collect();
+        let digits: String =
+            self.chars.get(self.at..)?.iter().take_while(|char| char.is_ascii_digit()).collect();
         let number = digits.parse::<usize>().ok().filter(|number| *number <= self.groups)?;
         self.at += digits.len();
         Some(number)
@@ -272,10 +301,13 @@ impl Translator {
         self.names.iter().find(|(known, _)| *known == name).map(|(_, number)| *number).ok_or(broken)
     }
 
-    /// In JavaScript a reference to a group that took no part, or that it stands in, matches the empty text.
+    /// In JavaScript a reference to a group that took no part, or that it stands in, matches the
+    /// empty text.
     fn put_backreference(&mut self, number: usize) -> Result<bool, JsRegexError> {
         if self.behind > 0 {
-            return Err(JsRegexError::Unsupported { what: "a back-reference inside a look-behind" });
+            return Err(JsRegexError::Unsupported {
+                what: "a back-reference inside a look-behind",
+            });
         }
         if self.open.contains(&number) {
             return Ok(self.put("(?:a{0})", true));
@@ -316,7 +348,9 @@ impl Translator {
                 None => u32::from('u'),
             },
             '0'..='7' => self.octal(next),
-            'k' if !self.names.is_empty() => return Err(self.invalid_before("invalid named reference")),
+            'k' if !self.names.is_empty() => {
+                return Err(self.invalid_before("invalid named reference"));
+            }
             other => u32::from(other),
         })
     }
@@ -334,14 +368,19 @@ impl Translator {
 
     fn hex(&mut self, digits: usize) -> Option<u32> {
         let text: String = self.chars.get(self.at..self.at + digits)?.iter().collect();
-        let value = text.chars().all(|char| char.is_ascii_hexdigit()).then(|| u32::from_str_radix(&text, 16).ok())??;
+        let value = text
+            .chars()
+            .all(|char| char.is_ascii_hexdigit())
+            .then(|| u32::from_str_radix(&text, 16).ok())??;
         self.at += digits;
         Some(value)
     }
 
     fn octal(&mut self, first: char) -> u32 {
         let mut value = first.to_digit(8).unwrap_or_default();
-        while let Some(digit) = self.peek().and_then(|char| char.to_digit(8)).filter(|digit| value * 8 + digit <= 0o377) {
+        while let Some(digit) =
+            self.peek().and_then(|char| char.to_digit(8)).filter(|digit| value * 8 + digit <= 0o377)
+        {
             self.at += 1;
             value = value * 8 + digit;
         }
@@ -351,7 +390,8 @@ impl Translator {
     /// Translates a class whose `[` has been read.
     fn class(&mut self) -> Result<bool, JsRegexError> {
         let opened_at = self.at;
-        let unterminated = JsRegexError::Invalid { what: "unterminated character class", at: opened_at };
+        let unterminated =
+            JsRegexError::Invalid { what: "unterminated character class", at: opened_at };
         let negated = self.take('^');
         let mut ranges: Vec<Range> = Vec::new();
         loop {
@@ -361,15 +401,20 @@ impl Translator {
                 Some(_) => {}
             }
             let from = self.class_atom()?;
-            let is_range = self.peek() == Some('-') && self.chars.get(self.at + 1).is_some_and(|char| *char != ']');
+            let is_range = self.peek() == Some('-')
+                && self.chars.get(self.at + 1).is_some_and(|char| *char != ']');
             if !is_range {
                 from.add_to(&mut ranges);
                 continue;
             }
             self.at += 1;
             match (from, self.class_atom()?) {
-                (ClassAtom::Char(from), ClassAtom::Char(to)) if from <= to => ranges.push((from, to)),
-                (ClassAtom::Char(_), ClassAtom::Char(_)) => return Err(self.invalid_before("range out of order in character class")),
+                (ClassAtom::Char(from), ClassAtom::Char(to)) if from <= to => {
+                    ranges.push((from, to))
+                }
+                (ClassAtom::Char(_), ClassAtom::Char(_)) => {
+                    return Err(self.invalid_before("range out of order in character class"));
+                }
                 (from, to) => {
                     from.add_to(&mut ranges);
                     ranges.push((0x2D, 0x2D));
@@ -378,14 +423,19 @@ impl Translator {
             }
         }
         self.at += 1;
-        if ranges.iter().any(|(from, to)| char::from_u32(*from).is_none() || char::from_u32(*to).is_none()) {
+        if ranges
+            .iter()
+            .any(|(from, to)| char::from_u32(*from).is_none() || char::from_u32(*to).is_none())
+        {
             return Err(JsRegexError::Unsupported { what: "half a surrogate pair" });
         }
         Ok(self.put_set(&ranges, negated))
     }
 
     fn class_atom(&mut self) -> Result<ClassAtom, JsRegexError> {
-        let Some(next) = self.next() else { return Err(self.invalid("unterminated character class")) };
+        let Some(next) = self.next() else {
+            return Err(self.invalid("unterminated character class"));
+        };
         if next != '\\' {
             return Ok(ClassAtom::Char(u32::from(next)));
         }
@@ -397,7 +447,12 @@ impl Translator {
                 self.at += 1;
                 Ok(ClassAtom::Char(0x08))
             }
-            Some('c') if self.chars.get(self.at + 1).is_some_and(|char| char.is_ascii_digit() || *char == '_') => {
+            Some('c')
+                if self
+                    .chars
+                    .get(self.at + 1)
+                    .is_some_and(|char| char.is_ascii_digit() || *char == '_') =>
+            {
                 let control = self.chars.get(self.at + 1).map_or(0, |char| u32::from(*char) % 32);
                 self.at += 2;
                 Ok(ClassAtom::Char(control))
@@ -412,7 +467,9 @@ impl Translator {
     }
 
     fn put_char(&mut self, code: u32) -> Result<bool, JsRegexError> {
-        let Some(text) = charset::char_text(code) else { return Err(JsRegexError::Unsupported { what: "half a surrogate pair" }) };
+        let Some(text) = charset::char_text(code) else {
+            return Err(JsRegexError::Unsupported { what: "half a surrogate pair" });
+        };
         Ok(self.put(&text, true))
     }
 
@@ -437,7 +494,10 @@ impl Translator {
     }
 
     fn take_all(&mut self, wanted: &str) -> bool {
-        let taken = wanted.chars().enumerate().all(|(offset, char)| self.chars.get(self.at + offset) == Some(&char));
+        let taken = wanted
+            .chars()
+            .enumerate()
+            .all(|(offset, char)| self.chars.get(self.at + offset) == Some(&char));
         self.at += if taken { wanted.chars().count() } else { 0 };
         taken
     }

@@ -1,5 +1,5 @@
-//! Texts as the peers' programs read them. In: a file's text; out: the same text with plain characters, or strict JSON as a tree that
-//! knows its places where YAML does.
+//! Texts as the peers' programs read them. In: a file's text; out: the same text with plain
+//! characters, or strict JSON as a tree that knows its places where YAML does.
 
 use locum_files::yaml::{Document, Entry, Node, Place, TEXT_LIMIT_BYTES, Value};
 
@@ -24,17 +24,24 @@ pub(super) fn json(text: &str) -> Option<Node> {
     }
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     let placed = Document::parse(&text.replace('\t', " "));
-    if placed.mistakes.is_empty() && placed.root.is_some() { placed.root } else { Some(without_places(value)) }
+    if placed.mistakes.is_empty() && placed.root.is_some() {
+        placed.root
+    } else {
+        Some(without_places(value))
+    }
 }
 
 fn without_places(value: serde_json::Value) -> Node {
-    let entry = |(key, value)| Entry { key, key_place: Place::default(), node: without_places(value) };
+    let entry =
+        |(key, value)| Entry { key, key_place: Place::default(), node: without_places(value) };
     let value = match value {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(flag) => Value::Bool(flag),
         serde_json::Value::Number(number) => Value::Number(number.to_string()),
         serde_json::Value::String(text) => Value::Text(text),
-        serde_json::Value::Array(values) => Value::List(values.into_iter().map(without_places).collect()),
+        serde_json::Value::Array(values) => {
+            Value::List(values.into_iter().map(without_places).collect())
+        }
         serde_json::Value::Object(entries) => Value::Map(entries.into_iter().map(entry).collect()),
     };
     Node { place: Place::default(), value }

@@ -1,5 +1,5 @@
-//! One mode of a mode file, key by key. In: a mapping; out: a mode, or mistakes in the reader's list. Knows the vocabulary most mode files
-//! have; the rest of the keys are `more`'s.
+//! One mode of a mode file, key by key. In: a mapping; out: a mode, or mistakes in the reader's
+//! list. Knows the vocabulary most mode files have; the rest of the keys are `more`'s.
 
 use crate::file_regex::FileRegex;
 use crate::loader::{DEPRECATED_GROUP, Dialect, Reader};
@@ -9,10 +9,16 @@ use locum_files::fields::nearest;
 use locum_files::yaml::{Entry, Node, Place, Value};
 
 impl Reader<'_> {
-    /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list it stands in.
+    /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list
+    /// it stands in.
     pub(super) fn mode(&mut self, node: &Node, path: &str) -> Option<Mode> {
         let Some(entries) = node.entries() else {
-            self.wrong(node.place, path, format!("expected a mapping, found {}", node.kind()), None);
+            self.wrong(
+                node.place,
+                path,
+                format!("expected a mapping, found {}", node.kind()),
+                None,
+            );
             return None;
         };
         self.only_keys(entries, MODE_KEYS, path);
@@ -31,7 +37,12 @@ impl Reader<'_> {
         }
         for (key, value) in [("name", &name), (role_key, &role_definition)] {
             if value.as_ref().is_some_and(String::is_empty) {
-                self.wrong(place_of(node, key), &format!("{path}.{key}"), format!("`{key}` is empty"), None);
+                self.wrong(
+                    place_of(node, key),
+                    &format!("{path}.{key}"),
+                    format!("`{key}` is empty"),
+                    None,
+                );
             }
         }
         let (groups, tool_limits) = groups?;
@@ -52,19 +63,26 @@ impl Reader<'_> {
     }
 
     fn slug(&mut self, node: &Node, path: &str, slug: &str) {
-        if !slug.is_empty() && slug.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        if !slug.is_empty() && slug.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        {
             return;
         }
         let hint = Some("use the letters a to z, digits and `-`".to_owned());
-        self.wrong(place_of(node, "slug"), &format!("{path}.slug"), format!("`{slug}` is not a slug"), hint);
+        self.wrong(
+            place_of(node, "slug"),
+            &format!("{path}.slug"),
+            format!("`{slug}` is not a slug"),
+            hint,
+        );
     }
 
-    /// Checks `source` and returns where the mode is from: the file's place says it, except in the one kind of file that holds modes
-    /// of all three.
+    /// Checks `source` and returns where the mode is from: the file's place says it, except in the
+    /// one kind of file that holds modes of all three.
     fn source_of(&mut self, node: &Node, path: &str) -> ModeSource {
         let own = self.source.clone();
         let Some(source) = node.get("source") else { return own };
-        let known: &[&str] = if self.dialect == Dialect::Yaml || self.dialect == Dialect::YamlOrJson {
+        let known: &[&str] = if self.dialect == Dialect::Yaml || self.dialect == Dialect::YamlOrJson
+        {
             &["global", "project"]
         } else {
             &["global", "project", "organization"]
@@ -72,11 +90,18 @@ impl Reader<'_> {
         let word = source.text().filter(|word| known.contains(word));
         if word.is_none() {
             let message = format!("expected one of {}, found {}", listed(known), shown(source));
-            self.wrong(source.place, &format!("{path}.source"), message, Some("leave it out".to_owned()));
+            self.wrong(
+                source.place,
+                &format!("{path}.source"),
+                message,
+                Some("leave it out".to_owned()),
+            );
         }
         let file = own.file().unwrap_or_default().to_owned();
         match word {
-            Some("organization") if self.dialect == Dialect::Kilo => ModeSource::Organization { file },
+            Some("organization") if self.dialect == Dialect::Kilo => {
+                ModeSource::Organization { file }
+            }
             Some("global") if self.dialect == Dialect::Kilo => ModeSource::Global { file },
             Some(_) | None => own,
         }
@@ -92,7 +117,12 @@ impl Reader<'_> {
 
     /// Reads a text that may be missing: `Some(None)` then, `None` when it is no text.
     #[expect(clippy::option_option, reason = "absent and wrong are different answers")]
-    pub(super) fn optional(&mut self, node: &Node, path: &str, key: &str) -> Option<Option<String>> {
+    pub(super) fn optional(
+        &mut self,
+        node: &Node,
+        path: &str,
+        key: &str,
+    ) -> Option<Option<String>> {
         let Some(value) = node.get(key) else { return Some(None) };
         if let Some(text) = value.text() {
             return Some(Some(text.to_owned()));
@@ -102,38 +132,68 @@ impl Reader<'_> {
             Value::Number(written) => Some(format!("write it as text: \"{written}\"")),
             Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
         };
-        self.wrong(value.place, &format!("{path}.{key}"), format!("expected text, found {}", value.kind()), hint);
+        self.wrong(
+            value.place,
+            &format!("{path}.{key}"),
+            format!("expected text, found {}", value.kind()),
+            hint,
+        );
         None
     }
 
-    /// Reads the groups and, where some of them are single tools, which of their tools the mode has.
+    /// Reads the groups and, where some of them are single tools, which of their tools the mode
+    /// has.
     fn groups(&mut self, node: &Node, path: &str) -> Option<(Vec<GroupEntry>, ToolLimits)> {
         let key = one_of(node, &["groups", "tools"]);
         let path = format!("{path}.{key}");
         let Some(groups) = node.get(key) else {
-            self.wrong(node.place, &path, "`groups` is required".to_owned(), Some("`groups: []` gives no tools".to_owned()));
+            self.wrong(
+                node.place,
+                &path,
+                "`groups` is required".to_owned(),
+                Some("`groups: []` gives no tools".to_owned()),
+            );
             return None;
         };
         let Some(list) = groups.list() else {
-            self.wrong(groups.place, &path, format!("expected a list, found {}", groups.kind()), None);
+            self.wrong(
+                groups.place,
+                &path,
+                format!("expected a list, found {}", groups.kind()),
+                None,
+            );
             return None;
         };
         let (dropped, kept): (Vec<&Node>, Vec<&Node>) =
             list.iter().partition(|entry| self.dialect != Dialect::Locum && is_deprecated(entry));
         for entry in dropped {
-            self.warn(entry.place, &path, format!("group `{DEPRECATED_GROUP}` gives no tools any more"), None);
+            self.warn(
+                entry.place,
+                &path,
+                format!("group `{DEPRECATED_GROUP}` gives no tools any more"),
+                None,
+            );
         }
         if key == "tools" {
             return self.tools(&kept, &path);
         }
-        let entries: Vec<Option<GroupEntry>> =
-            kept.iter().enumerate().map(|(index, entry)| self.group(entry, &format!("{path}.{index}"))).collect();
+        let entries: Vec<Option<GroupEntry>> = kept
+            .iter()
+            .enumerate()
+            .map(|(index, entry)| self.group(entry, &format!("{path}.{index}")))
+            .collect();
         let entries = entries.into_iter().collect::<Option<Vec<GroupEntry>>>()?;
-        let repeated =
-            entries.iter().enumerate().find(|(index, entry)| entries.iter().take(*index).any(|other| other.group == entry.group));
+        let repeated = entries.iter().enumerate().find(|(index, entry)| {
+            entries.iter().take(*index).any(|other| other.group == entry.group)
+        });
         if let Some((index, entry)) = repeated {
             let place = kept.get(index).map(|node| node.place).unwrap_or(groups.place);
-            self.wrong(place, &path, format!("group `{}` stands here twice", entry.group.as_str()), None);
+            self.wrong(
+                place,
+                &path,
+                format!("group `{}` stands here twice", entry.group.as_str()),
+                None,
+            );
         }
         Some((entries, ToolLimits::default()))
     }
@@ -145,19 +205,32 @@ impl Reader<'_> {
             Some([name, options]) => (name, Some(options)),
             Some(_) => {
                 let hint = Some("write `- edit`, or `- [edit, { fileRegex: ... }]`".to_owned());
-                self.wrong(node.place, path, "expected a group, or a pair of a group and its options".to_owned(), hint);
+                self.wrong(
+                    node.place,
+                    path,
+                    "expected a group, or a pair of a group and its options".to_owned(),
+                    hint,
+                );
                 return None;
             }
         };
         let Some(group) = name.text().and_then(Group::find) else {
             let names: Vec<&str> = Group::ALL.iter().map(|group| group.as_str()).collect();
-            self.wrong(name.place, path, format!("{} is not a group", shown(name)), Some(format!("groups are {}", listed(&names))));
+            self.wrong(
+                name.place,
+                path,
+                format!("{} is not a group", shown(name)),
+                Some(format!("groups are {}", listed(&names))),
+            );
             return None;
         };
         let mut entry = GroupEntry { group, file_regex: None, description: None };
         let Some(options) = options else { return Some(entry) };
-        let option = |key: &str| options.get(key).map(|value| value.text().ok_or(value)).transpose();
-        let (Some(keys), Ok(pattern), Ok(description)) = (options.entries(), option("fileRegex"), option("description")) else {
+        let option =
+            |key: &str| options.get(key).map(|value| value.text().ok_or(value)).transpose();
+        let (Some(keys), Ok(pattern), Ok(description)) =
+            (options.entries(), option("fileRegex"), option("description"))
+        else {
             let message = "expected options of text: `fileRegex`, `description`".to_owned();
             self.wrong(options.place, path, message, None);
             return None;
@@ -165,29 +238,47 @@ impl Reader<'_> {
         self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
         if self.dialect == Dialect::Locum && group != Group::Edit && pattern.is_some() {
             let hint = Some("only `edit` can be limited to files".to_owned());
-            self.wrong(options.place, &format!("{path}.1.fileRegex"), format!("has no effect on `{}`", group.as_str()), hint);
+            self.wrong(
+                options.place,
+                &format!("{path}.1.fileRegex"),
+                format!("has no effect on `{}`", group.as_str()),
+                hint,
+            );
         }
         entry.description = description.map(str::to_owned);
         if let Some(pattern) = pattern {
             match FileRegex::parse(pattern) {
                 Ok(regex) => entry.file_regex = Some(regex),
                 Err(error) => {
-                    let message = format!("`{pattern}` is not a JavaScript regular expression: {error}");
-                    self.wrong(place_of(options, "fileRegex"), &format!("{path}.1.fileRegex"), message, None);
+                    let message =
+                        format!("`{pattern}` is not a JavaScript regular expression: {error}");
+                    self.wrong(
+                        place_of(options, "fileRegex"),
+                        &format!("{path}.1.fileRegex"),
+                        message,
+                        None,
+                    );
                 }
             }
         }
         Some(entry)
     }
 
-    /// Unknown keys are mistakes in our files, and dropped in the peers'; those that say something the peers know are dropped silently.
+    /// Unknown keys are mistakes in our files, and dropped in the peers'; those that say something
+    /// the peers know are dropped silently.
     pub(super) fn only_keys(&mut self, entries: &[Entry], known: &[&str], path: &str) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let key = &entry.key;
             let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            let hint =
-                nearest(key, known).map_or_else(|| format!("known here: {}", listed(known)), |near| format!("did you mean `{near}`?"));
-            let hint = if key == "rulesFiles" { "`locum modes import` writes them where they are read".to_owned() } else { hint };
+            let hint = nearest(key, known).map_or_else(
+                || format!("known here: {}", listed(known)),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let hint = if key == "rulesFiles" {
+                "`locum modes import` writes them where they are read".to_owned()
+            } else {
+                hint
+            };
             if self.dialect == Dialect::Locum {
                 self.wrong(entry.key_place, &at, format!("unknown key `{key}`"), Some(hint));
             } else {
@@ -203,7 +294,8 @@ fn one_of(node: &Node, keys: &[&'static str]) -> &'static str {
 }
 
 fn is_deprecated(node: &Node) -> bool {
-    node.list().map_or(Some(node), |pair| pair.first()).and_then(Node::text) == Some(DEPRECATED_GROUP)
+    node.list().map_or(Some(node), |pair| pair.first()).and_then(Node::text)
+        == Some(DEPRECATED_GROUP)
 }
 
 /// Returns where the value under a key stands, or where the mapping does.

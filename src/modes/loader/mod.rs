@@ -1,8 +1,10 @@
-//! Reads mode files. In: a file's text and where it stands; out: its modes, or every mistake at once with its place in the file and in
-//! the data. One mistake and the whole file contributes nothing. Reads no file itself and merges nothing.
+//! Reads mode files. In: a file's text and where it stands; out: its modes, or every mistake at
+//! once with its place in the file and in the data. One mistake and the whole file contributes
+//! nothing. Reads no file itself and merges nothing.
 //!
-//! The dialect is told by the file's name. Ours (`.locum/modes.yml`, the built-in modes): text as it is, unknown keys are mistakes. The
-//! peers' (`.roomodes`, `custom_modes.yaml`, `.kilocodemodes`): typographic characters are cleaned first, unknown keys and the group
+//! The dialect is told by the file's name. Ours (`.locum/modes.yml`, the built-in modes): text as
+//! it is, unknown keys are mistakes. The peers' (`.roomodes`, `custom_modes.yaml`,
+//! `.kilocodemodes`): typographic characters are cleaned first, unknown keys and the group
 //! `browser` are dropped, and what is no YAML may still be JSON.
 
 mod clean;
@@ -33,7 +35,8 @@ pub struct ModeError {
     pub line: u32,
     /// Its column, counted from 1.
     pub column: u32,
-    /// Where in the file's data: `customModes.0.groups`. Empty when the file could not be read as data.
+    /// Where in the file's data: `customModes.0.groups`. Empty when the file could not be read as
+    /// data.
     pub path: String,
     /// What is wrong.
     pub message: String,
@@ -44,12 +47,14 @@ pub struct ModeError {
 }
 
 impl ModeErrors {
-    /// Returns the mistakes of one text for people: in order of place, each with its line, a bounded number of them.
+    /// Returns the mistakes of one text for people: in order of place, each with its line, a
+    /// bounded number of them.
     #[must_use]
     pub fn of(mut errors: Vec<ModeError>, text: &str) -> Self {
         errors.sort_by_key(|error| (error.line, error.column));
         errors.truncate(MISTAKE_LIMIT);
-        let places: Vec<Place> = errors.iter().map(|error| Place { line: error.line, column: error.column }).collect();
+        let places: Vec<Place> =
+            errors.iter().map(|error| Place { line: error.line, column: error.column }).collect();
         for (error, excerpt) in errors.iter_mut().zip(Excerpt::of_places(text, &places)) {
             error.excerpt = excerpt;
         }
@@ -66,7 +71,8 @@ pub struct ModeFile {
     pub warnings: Vec<ModeError>,
     /// Mistakes that were put up with, because the reading was lenient.
     pub dropped: Vec<ModeError>,
-    /// Slugs of modes with such mistakes. They name no mode at all, not even one of another file that these would have replaced.
+    /// Slugs of modes with such mistakes. They name no mode at all, not even one of another file
+    /// that these would have replaced.
     pub lost: Vec<String>,
 }
 
@@ -89,13 +95,19 @@ pub fn parse(text: &str, source: &ModeSource) -> Result<Vec<Mode>, ModeErrors> {
     parse_file(text, source, Strictness::Strict).map(|file| file.modes)
 }
 
-/// Reads a file of modes that are to be taken over; also returns its data, for what a mode carries beside itself.
+/// Reads a file of modes that are to be taken over; also returns its data, for what a mode carries
+/// beside itself.
 ///
 /// # Errors
 /// Every mistake at once; an empty file is one.
-pub(crate) fn parse_import(text: &str, source: &ModeSource) -> Result<(Vec<Mode>, Node), ModeErrors> {
+pub(crate) fn parse_import(
+    text: &str,
+    source: &ModeSource,
+) -> Result<(Vec<Mode>, Node), ModeErrors> {
     let mut reader = Reader::new(source, Dialect::Import, Strictness::Strict);
-    let read = reader.document(text).map(|root| root.unwrap_or(Node { place: Place::default(), value: Value::Null }));
+    let read = reader
+        .document(text)
+        .map(|root| root.unwrap_or(Node { place: Place::default(), value: Value::Null }));
     let read = read.map(|root| (reader.file(&root), root));
     reader.done(read, text).map(|((modes, root), _)| (modes, root))
 }
@@ -104,9 +116,14 @@ pub(crate) fn parse_import(text: &str, source: &ModeSource) -> Result<(Vec<Mode>
 ///
 /// # Errors
 /// Every mistake at once; when lenient, those that are in no mode.
-pub fn parse_file(text: &str, source: &ModeSource, strictness: Strictness) -> Result<ModeFile, ModeErrors> {
+pub fn parse_file(
+    text: &str,
+    source: &ModeSource,
+    strictness: Strictness,
+) -> Result<ModeFile, ModeErrors> {
     let mut reader = Reader::new(source, Dialect::of(source), strictness);
-    let read = reader.document(text).map(|root| root.map(|root| reader.file(&root)).unwrap_or_default());
+    let read =
+        reader.document(text).map(|root| root.map(|root| reader.file(&root)).unwrap_or_default());
     reader.done(read, text).map(|(modes, found)| ModeFile { modes, ..found })
 }
 
@@ -121,7 +138,8 @@ enum Dialect {
     YamlOrJson,
     /// As the last, and the modes may stand in a list at the top and say whose they are.
     Kilo,
-    /// A file on its way to another repository: as the last, but the text is cleaned only where it cannot be read otherwise.
+    /// A file on its way to another repository: as the last, but the text is cleaned only where it
+    /// cannot be read otherwise.
     Import,
 }
 
@@ -150,7 +168,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns what was read beside what was found, or every mistake.
-    fn done<T>(mut self, read: Result<T, Vec<Mistake>>, text: &str) -> Result<(T, ModeFile), ModeErrors> {
+    fn done<T>(
+        mut self,
+        read: Result<T, Vec<Mistake>>,
+        text: &str,
+    ) -> Result<(T, ModeFile), ModeErrors> {
         let read = read.map_err(|mistakes| {
             for mistake in mistakes {
                 self.wrong(mistake.place, "", mistake.message, mistake.hint);
@@ -174,7 +196,8 @@ impl<'a> Reader<'a> {
         if document.mistakes.is_empty() {
             return Ok(document.root);
         }
-        let may_be_json = matches!(self.dialect, Dialect::YamlOrJson | Dialect::Kilo | Dialect::Import);
+        let may_be_json =
+            matches!(self.dialect, Dialect::YamlOrJson | Dialect::Kilo | Dialect::Import);
         if let Some(root) = json(&cleaned).or_else(|| if may_be_json { json(text) } else { None }) {
             return Ok(Some(root));
         }
@@ -185,7 +208,12 @@ impl<'a> Reader<'a> {
         if self.dialect == Dialect::Locum {
             match root.entries() {
                 Some(entries) => self.only_keys(entries, &[TOP_KEY], ""),
-                None => self.wrong(root.place, TOP_KEY, format!("expected a mapping with `{TOP_KEY}`, found {}", root.kind()), None),
+                None => self.wrong(
+                    root.place,
+                    TOP_KEY,
+                    format!("expected a mapping with `{TOP_KEY}`, found {}", root.kind()),
+                    None,
+                ),
             }
         }
         if matches!(self.dialect, Dialect::Kilo | Dialect::Import) && root.list().is_some() {
@@ -198,9 +226,17 @@ impl<'a> Reader<'a> {
         }
         if self.dialect != Dialect::Locum && root.get(TOP_KEY).is_none() {
             let hint = Some(format!("put the modes in a list under `{TOP_KEY}:`"));
-            self.warn(root.place, "", format!("no `{TOP_KEY}` at the top, so this file gives no modes"), hint);
+            self.warn(
+                root.place,
+                "",
+                format!("no `{TOP_KEY}` at the top, so this file gives no modes"),
+                hint,
+            );
         }
-        root.get(TOP_KEY).filter(|node| !is_nothing(node)).map(|list| self.modes(list, TOP_KEY)).unwrap_or_default()
+        root.get(TOP_KEY)
+            .filter(|node| !is_nothing(node))
+            .map(|list| self.modes(list, TOP_KEY))
+            .unwrap_or_default()
     }
 
     /// Reads a list of modes. When lenient, mistakes in one of them are that one's alone.
@@ -225,7 +261,11 @@ impl<'a> Reader<'a> {
         if is_whole || self.strictness == Strictness::Lenient {
             self.repeated(&modes, path);
         }
-        modes.into_iter().map(|(_, mode)| mode).filter(|mode| !self.found.lost.contains(&mode.slug)).collect()
+        modes
+            .into_iter()
+            .map(|(_, mode)| mode)
+            .filter(|mode| !self.found.lost.contains(&mode.slug))
+            .collect()
     }
 
     fn repeated(&mut self, modes: &[(Place, Mode)], path: &str) {
@@ -259,16 +299,27 @@ impl<'a> Reader<'a> {
 
     fn said(&self, place: Place, path: &str, message: String, hint: Option<String>) -> ModeError {
         let origin = self.source.file().unwrap_or("built-in");
-        ModeError { origin: origin.to_owned(), line: place.line, column: place.column, path: path.to_owned(), message, hint, excerpt: None }
+        ModeError {
+            origin: origin.to_owned(),
+            line: place.line,
+            column: place.column,
+            path: path.to_owned(),
+            message,
+            hint,
+            excerpt: None,
+        }
     }
 }
 
-/// Returns true for what counts as no modes at all: `customModes:` with nothing, `false`, `0` or an empty text.
+/// Returns true for what counts as no modes at all: `customModes:` with nothing, `false`, `0` or an
+/// empty text.
 fn is_nothing(node: &Node) -> bool {
     match &node.value {
         Value::Null | Value::Bool(false) => true,
         Value::Text(text) => text.is_empty(),
-        Value::Number(written) => written.parse::<f64>().is_ok_and(|number| number == 0.0 || number.is_nan()),
+        Value::Number(written) => {
+            written.parse::<f64>().is_ok_and(|number| number == 0.0 || number.is_nan())
+        }
         Value::Bool(true) | Value::List(_) | Value::Map(_) => false,
     }
 }
@@ -284,14 +335,24 @@ mod tests {
         ModeSource::Project { file: file.to_owned() }
     }
 
-    /// Reads `fields` as those of one mode in a file; expects the slugs, or each mistake's line, column and path.
+    /// Reads `fields` as those of one mode in a file; expects the slugs, or each mistake's line,
+    /// column and path.
     fn check(file: &str, text: &str, expected: Result<&[&str], &[&str]>) {
         let found = match parse(text, &source(file)) {
             Ok(modes) => Ok(modes.into_iter().map(|mode| mode.slug).collect::<Vec<_>>()),
-            Err(ModeErrors(errors)) => Err(errors.iter().map(|error| format!("{}:{} {}", error.line, error.column, error.path)).collect()),
+            Err(ModeErrors(errors)) => Err(errors
+                .iter()
+                .map(|error| format!("{}:{} {}", error.line, error.column, error.path))
+                .collect()),
         };
-        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        assert_eq!(found, expected.map(owned).map_err(owned), "{file}: {}", text.chars().take(200).collect::<String>());
+        let owned =
+            |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            found,
+            expected.map(owned).map_err(owned),
+            "{file}: {}",
+            text.chars().take(200).collect::<String>()
+        );
     }
 
     fn mode(fields: &str) -> String {
@@ -302,7 +363,8 @@ mod tests {
     fn finds_every_mistake_with_its_place() {
         check(
             ".roomodes",
-            "customModes:\n  - slug: a b\n    name: ''\n    groups: [read, [edit, {fileRegex: '['}], read]\n  - slug: 7\n    name: B\n    roleDefinition: ~\n    groups: [Edit]\n",
+            "customModes:\n  - slug: a b\n    name: ''\n    groups: [read, [edit, {fileRegex: \
+             '['}], read]\n  - slug: 7\n    name: B\n    roleDefinition: ~\n    groups: [Edit]\n",
             Err(&[
                 "2:5 customModes.0.roleDefinition",
                 "2:11 customModes.0.slug",
@@ -318,16 +380,25 @@ mod tests {
 
     #[test]
     fn slugs_must_differ_and_case_counts() {
-        let two = |other: &str| format!("{}  - {{slug: {other}, name: B, roleDefinition: R, groups: []}}\n", mode("    groups: []\n"));
+        let two = |other: &str| {
+            format!(
+                "{}  - {{slug: {other}, name: B, roleDefinition: R, groups: []}}\n",
+                mode("    groups: []\n")
+            )
+        };
         check(".roomodes", &two("A"), Ok(&["a", "A"]));
         check(".roomodes", &two("a"), Err(&["6:5 customModes"]));
     }
 
     #[test]
     fn knows_the_forms_of_a_group() {
-        for groups in
-            ["[]", "[read, edit]", "[[edit, {}]]", "[[edit, {fileRegex: '', description: x}], read]", "[browser, [browser, {}], modes]"]
-        {
+        for groups in [
+            "[]",
+            "[read, edit]",
+            "[[edit, {}]]",
+            "[[edit, {fileRegex: '', description: x}], read]",
+            "[browser, [browser, {}], modes]",
+        ] {
             check(".roomodes", &mode(&format!("    groups: {groups}\n")), Ok(&["a"]));
         }
         for (groups, place) in [
@@ -345,35 +416,55 @@ mod tests {
 
     #[test]
     fn our_own_files_are_read_strictly() {
-        let with_extras = mode("    groups: [browser]\n    iconName: x\n    customInstruction: y\n");
+        let with_extras =
+            mode("    groups: [browser]\n    iconName: x\n    customInstruction: y\n");
         check(".roomodes", &with_extras, Ok(&["a"]));
-        check(".locum/modes.yml", &with_extras, Err(&["5:14 customModes.0.groups.0", "7:5 customModes.0.customInstruction"]));
+        check(
+            ".locum/modes.yml",
+            &with_extras,
+            Err(&["5:14 customModes.0.groups.0", "7:5 customModes.0.customInstruction"]),
+        );
         check(".locum/modes.yml", "modes: []\n", Err(&["1:1 modes"]));
         check(".locum/modes.yml", "- slug: a\n", Err(&["1:1 customModes"]));
         check(".locum/modes.yml", "", Ok(&[]));
-        let restricted = |group: &str| mode(&format!("    groups:\n      - [{group}, {{fileRegex: x}}]\n"));
+        let restricted =
+            |group: &str| mode(&format!("    groups:\n      - [{group}, {{fileRegex: x}}]\n"));
         check(".locum/modes.yml", &restricted("edit"), Ok(&["a"]));
-        check(".locum/modes.yml", &restricted("read"), Err(&["6:16 customModes.0.groups.0.1.fileRegex"]));
+        check(
+            ".locum/modes.yml",
+            &restricted("read"),
+            Err(&["6:16 customModes.0.groups.0.1.fileRegex"]),
+        );
         let errors = parse(&with_extras, &source(".locum/modes.yml")).unwrap_err();
         assert_eq!(errors.0[1].hint.as_deref(), Some("did you mean `customInstructions`?"));
-        let expected = "modes `.locum/modes.yml`:7:5: customModes.0.customInstruction: unknown key `customInstruction`";
+        let expected = "modes `.locum/modes.yml`:7:5: customModes.0.customInstruction: unknown \
+                        key `customInstruction`";
         assert_eq!(errors.0[1].to_string(), expected);
     }
 
     #[test]
     fn cleans_typography_in_the_peers_files_only() {
-        let text = "customModes:\n  - slug: a\u{2013}b\n    name:\u{a0}\u{201c}A\u{200b}\u{201d}\n    roleDefinition: it\u{2019}s\n    groups: []\n";
+        let text = "customModes:\n  - slug: a\u{2013}b\n    \
+                    name:\u{a0}\u{201c}A\u{200b}\u{201d}\n    roleDefinition: it\u{2019}s\n    \
+                    groups: []\n";
         let modes = parse(text, &source(".roomodes")).unwrap();
-        assert_eq!((modes[0].slug.as_str(), modes[0].name.as_str(), modes[0].role_definition.as_str()), ("a-b", "A", "it's"));
+        assert_eq!(
+            (modes[0].slug.as_str(), modes[0].name.as_str(), modes[0].role_definition.as_str()),
+            ("a-b", "A", "it's")
+        );
         let own = mode("    groups: []\n    description: a \u{2013} b\n");
-        assert_eq!(parse(&own, &source(".locum/modes.yml")).unwrap()[0].description.as_deref(), Some("a \u{2013} b"));
+        assert_eq!(
+            parse(&own, &source(".locum/modes.yml")).unwrap()[0].description.as_deref(),
+            Some("a \u{2013} b")
+        );
     }
 
     #[test]
     fn reads_json_with_tabs_and_still_knows_places() {
         let json = |slug: &str| {
             format!(
-                "{{\n\t\"customModes\": [\n\t\t{{\"slug\": \"{slug}\", \"name\": \"N\", \"roleDefinition\": \"R\\u2019\", \"groups\": []}}\n\t]\n}}"
+                "{{\n\t\"customModes\": [\n\t\t{{\"slug\": \"{slug}\", \"name\": \"N\", \
+                 \"roleDefinition\": \"R\\u2019\", \"groups\": []}}\n\t]\n}}"
             )
         };
         for file in [".roomodes", "custom_modes.yaml", ".kilocodemodes"] {
@@ -384,7 +475,8 @@ mod tests {
 
     #[test]
     fn falls_back_to_json_only_where_the_peers_do() {
-        let text = "{\"customModes\": [{\"slug\": \"a\", \"name\": \"N\", \"roleDefinition\": \"say \u{201c}x\u{201d}\", \"groups\": []}]}";
+        let text = "{\"customModes\": [{\"slug\": \"a\", \"name\": \"N\", \"roleDefinition\": \
+                    \"say \u{201c}x\u{201d}\", \"groups\": []}]}";
         check(".roomodes", text, Ok(&["a"]));
         check("custom_modes.yaml", text, Err(&["1:69 "]));
     }
@@ -393,10 +485,16 @@ mod tests {
     fn says_what_has_no_effect() {
         let warnings = |text: &str| -> Vec<String> {
             let file = parse_file(text, &source(".roomodes"), Strictness::Strict).unwrap();
-            file.warnings.iter().map(|warning| format!("{}:{} {}", warning.line, warning.column, warning.path)).collect()
+            file.warnings
+                .iter()
+                .map(|warning| format!("{}:{} {}", warning.line, warning.column, warning.path))
+                .collect()
         };
         assert_eq!(warnings(&mode("    groups: []\n    source: global\n")), Vec::<String>::new());
-        assert_eq!(warnings(&mode("    groups: [browser]\n    model: x\n")), ["6:5 customModes.0.model", "5:14 customModes.0.groups"]);
+        assert_eq!(
+            warnings(&mode("    groups: [browser]\n    model: x\n")),
+            ["6:5 customModes.0.model", "5:14 customModes.0.groups"]
+        );
         assert_eq!(warnings("- slug: a\n"), ["1:1 "]);
         assert_eq!(warnings(""), Vec::<String>::new());
     }
@@ -408,15 +506,29 @@ mod tests {
             let read = parse_file(text, &source(file), Strictness::Strict).unwrap();
             let mode = &read.modes[0];
             assert_eq!(mode.filled(&mode.role_definition), "R of Core");
-            assert_eq!(mode.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(), [Group::Read, Group::Edit, Group::Mcp]);
+            assert_eq!(
+                mode.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(),
+                [Group::Read, Group::Edit, Group::Mcp]
+            );
             let only = mode.tool_limits.only.clone().unwrap();
-            assert!(only.contains(&ToolName::ApplyDiff) && only.contains(&ToolName::ReadFile) && !only.contains(&ToolName::WriteToFile));
+            assert!(
+                only.contains(&ToolName::ApplyDiff)
+                    && only.contains(&ToolName::ReadFile)
+                    && !only.contains(&ToolName::WriteToFile)
+            );
             assert_eq!((mode.file_limits.allowed.len(), mode.file_limits.disallowed.len()), (1, 1));
             assert_eq!(mode.rules, ["r1", "r2"]);
             assert_eq!(mode.looks, Looks { group: Some("G".into()), icon: Some("i".into()) });
             let model = mode.model.as_ref().unwrap();
-            assert_eq!((model.name.as_str(), model.base_url.as_deref()), ("m", Some("https://a.example/v1")));
-            assert_eq!(read.warnings.iter().map(|warning| warning.line).collect::<Vec<_>>(), [16], "{file}");
+            assert_eq!(
+                (model.name.as_str(), model.base_url.as_deref()),
+                ("m", Some("https://a.example/v1"))
+            );
+            assert_eq!(
+                read.warnings.iter().map(|warning| warning.line).collect::<Vec<_>>(),
+                [16],
+                "{file}"
+            );
         }
     }
 
@@ -429,23 +541,44 @@ mod tests {
         ] {
             check(".roomodes", &mode(&format!("    {fields}\n    groups: []\n")), Err(&[path]));
         }
-        check(".roomodes", &mode("    groups: []\n    customRules: x\n    variables: [a]\n    icon: 7\n"), Ok(&["a"]));
+        check(
+            ".roomodes",
+            &mode("    groups: []\n    customRules: x\n    variables: [a]\n    icon: 7\n"),
+            Ok(&["a"]),
+        );
         check(
             ".locum/modes.yml",
             &mode("    groups: []\n    customRules: x\n    variables: [a]\n    icon: 7\n"),
-            Err(&["6:18 customModes.0.customRules", "7:16 customModes.0.variables", "8:11 customModes.0.icon"]),
+            Err(&[
+                "6:18 customModes.0.customRules",
+                "7:16 customModes.0.variables",
+                "8:11 customModes.0.icon",
+            ]),
         );
-        check(".locum/modes.yml", &mode("    tools: [teleport]\n"), Err(&["5:13 customModes.0.tools.0"]));
+        check(
+            ".locum/modes.yml",
+            &mode("    tools: [teleport]\n"),
+            Err(&["5:13 customModes.0.tools.0"]),
+        );
     }
 
     #[test]
     fn a_lenient_reading_keeps_the_good_modes() {
         let good = "  - {slug: b, name: B, roleDefinition: R, groups: []}\n";
-        let text = format!("{}{good}  - {{slug: c, groups: []}}\n  - 7\n{good}", mode("    groups: [nope]\n"));
+        let text = format!(
+            "{}{good}  - {{slug: c, groups: []}}\n  - 7\n{good}",
+            mode("    groups: [nope]\n")
+        );
         let read = parse_file(&text, &source(".roomodes"), Strictness::Lenient).unwrap();
-        assert_eq!(read.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(), Vec::<&str>::new());
+        assert_eq!(
+            read.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(),
+            Vec::<&str>::new()
+        );
         assert_eq!(read.lost, ["a", "c", "b"]);
-        assert_eq!(read.dropped.iter().map(|error| error.line).collect::<Vec<_>>(), [5, 7, 7, 8, 9]);
+        assert_eq!(
+            read.dropped.iter().map(|error| error.line).collect::<Vec<_>>(),
+            [5, 7, 7, 8, 9]
+        );
         let once = text.replace(&format!("  - 7\n{good}"), "");
         let read = parse_file(&once, &source(".roomodes"), Strictness::Lenient).unwrap();
         assert_eq!(read.modes.iter().map(|mode| mode.slug.as_str()).collect::<Vec<_>>(), ["b"]);
@@ -453,7 +586,8 @@ mod tests {
 
     #[test]
     fn a_kilo_file_may_be_a_list() {
-        let text = "[{\"slug\": \"a\", \"name\": \"A\", \"roleDefinition\": \"R\", \"groups\": [\"read\"], \"source\": \"organization\"}]";
+        let text = "[{\"slug\": \"a\", \"name\": \"A\", \"roleDefinition\": \"R\", \"groups\": \
+                    [\"read\"], \"source\": \"organization\"}]";
         check(".kilocodemodes", text, Ok(&["a"]));
         check(".kilocodemodes", &text.replace("\"A\"", "7"), Err(&["1:24 0.name"]));
         check(".roomodes", text, Ok(&[]));

@@ -1,7 +1,9 @@
-//! The keys of a mode beyond those most mode files have: its model, rules, variables, limits on files and tools, how it looks.
+//! The keys of a mode beyond those most mode files have: its model, rules, variables, limits on
+//! files and tools, how it looks.
 //!
-//! In: a mode's mapping. Out: [`More`], or mistakes in the reader's list. In the peers' files a key that has the wrong shape is dropped
-//! with a warning, as it is where their programs do not know it; a limit on files is never dropped.
+//! In: a mode's mapping. Out: [`More`], or mistakes in the reader's list. In the peers' files a key
+//! that has the wrong shape is dropped with a warning, as it is where their programs do not know
+//! it; a limit on files is never dropped.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +27,20 @@ pub(super) struct More {
 }
 
 /// Keys that only matter to a program with windows.
-const WITHOUT_EFFECT: &[&str] = &["experimentalFeatures", "highlightRange", "isCustom", "preferredProviderId"];
+const WITHOUT_EFFECT: &[&str] =
+    &["experimentalFeatures", "highlightRange", "isCustom", "preferredProviderId"];
 
 impl Reader<'_> {
     /// Reads the further keys of a mode.
     pub(super) fn more(&mut self, node: &Node, path: &str) -> More {
         for key in WITHOUT_EFFECT {
             if let Some(value) = node.get(key) {
-                self.warn(value.place, &format!("{path}.{key}"), format!("key `{key}` has no effect"), None);
+                self.warn(
+                    value.place,
+                    &format!("{path}.{key}"),
+                    format!("key `{key}` has no effect"),
+                    None,
+                );
             }
         }
         More {
@@ -46,13 +54,22 @@ impl Reader<'_> {
             model: self.model(node, path),
             looks: Looks {
                 group: self.word(node, path, "groupName"),
-                icon: self.word(node, path, if node.get("icon").is_some() { "icon" } else { "iconName" }),
+                icon: self.word(
+                    node,
+                    path,
+                    if node.get("icon").is_some() { "icon" } else { "iconName" },
+                ),
             },
         }
     }
 
-    /// Reads a list of groups, single tools, or tools under the name of a group: `[read, { name: edit, tools: [apply_diff] }]`.
-    pub(super) fn tools(&mut self, nodes: &[&Node], path: &str) -> Option<(Vec<GroupEntry>, ToolLimits)> {
+    /// Reads a list of groups, single tools, or tools under the name of a group: `[read, { name:
+    /// edit, tools: [apply_diff] }]`.
+    pub(super) fn tools(
+        &mut self,
+        nodes: &[&Node],
+        path: &str,
+    ) -> Option<(Vec<GroupEntry>, ToolLimits)> {
         let mut groups: Vec<Group> = Vec::new();
         let mut whole: Vec<Group> = Vec::new();
         let mut single: Vec<ToolName> = Vec::new();
@@ -63,7 +80,9 @@ impl Reader<'_> {
                 None => vec![node.get("name").unwrap_or(node)],
             };
             for name in names {
-                let granted = name.text().map(|name| Group::find(name).map_or_else(|| tools::granted(name), Granted::Group));
+                let granted = name.text().map(|name| {
+                    Group::find(name).map_or_else(|| tools::granted(name), Granted::Group)
+                });
                 match granted {
                     Some(Granted::Group(group)) => whole.push(group),
                     Some(Granted::Tools(group, tools)) => {
@@ -73,18 +92,33 @@ impl Reader<'_> {
                     Some(Granted::Always) => {}
                     Some(Granted::Unknown) | None => {
                         is_right = false;
-                        let names: Vec<&str> = Group::ALL.iter().map(|group| group.as_str()).collect();
+                        let names: Vec<&str> =
+                            Group::ALL.iter().map(|group| group.as_str()).collect();
                         let hint = Some(format!("groups are {}", listed(&names)));
-                        self.wrong(name.place, &format!("{path}.{index}"), format!("{} is neither a group nor a tool", shown(name)), hint);
+                        self.wrong(
+                            name.place,
+                            &format!("{path}.{index}"),
+                            format!("{} is neither a group nor a tool", shown(name)),
+                            hint,
+                        );
                     }
                 }
             }
         }
-        let all: Vec<Group> = Group::ALL.iter().copied().filter(|group| groups.contains(group) || whole.contains(group)).collect();
-        single.extend(ToolName::ALL.iter().filter(|tool| whole.iter().any(|group| tools::of_group(*group).contains(tool))));
+        let all: Vec<Group> = Group::ALL
+            .iter()
+            .copied()
+            .filter(|group| groups.contains(group) || whole.contains(group))
+            .collect();
+        single.extend(
+            ToolName::ALL
+                .iter()
+                .filter(|tool| whole.iter().any(|group| tools::of_group(*group).contains(tool))),
+        );
         let only = all.iter().any(|group| !whole.contains(group)).then_some(single);
         let entry = |group| GroupEntry { group, file_regex: None, description: None };
-        is_right.then(|| (all.into_iter().map(entry).collect(), ToolLimits { only, never: Vec::new() }))
+        is_right
+            .then(|| (all.into_iter().map(entry).collect(), ToolLimits { only, never: Vec::new() }))
     }
 
     fn patterns(&mut self, node: &Node, path: &str, key: &str) -> Vec<FileRegex> {
@@ -95,23 +129,40 @@ impl Reader<'_> {
             match node.text().map(FileRegex::parse) {
                 Some(Ok(pattern)) => patterns.push(pattern),
                 Some(Err(error)) => {
-                    let message = format!("{} is not a JavaScript regular expression: {error}", shown(node));
+                    let message =
+                        format!("{} is not a JavaScript regular expression: {error}", shown(node));
                     self.wrong(node.place, &format!("{path}.{index}"), message, None);
                 }
-                None => self.wrong(node.place, &format!("{path}.{index}"), format!("expected a pattern, found {}", node.kind()), None),
+                None => self.wrong(
+                    node.place,
+                    &format!("{path}.{index}"),
+                    format!("expected a pattern, found {}", node.kind()),
+                    None,
+                ),
             }
         }
         if value.list().is_none() {
-            self.wrong(value.place, &path, format!("expected a list of patterns, found {}", value.kind()), None);
+            self.wrong(
+                value.place,
+                &path,
+                format!("expected a list of patterns, found {}", value.kind()),
+                None,
+            );
         }
         patterns
     }
 
     fn rules(&mut self, node: &Node, path: &str) -> Vec<String> {
         let Some(value) = node.get("customRules") else { return Vec::new() };
-        let rules: Option<Vec<String>> = value.list().and_then(|rules| rules.iter().map(|rule| rule.text().map(str::to_owned)).collect());
+        let rules: Option<Vec<String>> = value
+            .list()
+            .and_then(|rules| rules.iter().map(|rule| rule.text().map(str::to_owned)).collect());
         if rules.is_none() {
-            self.odd(value, &format!("{path}.customRules"), format!("expected a list of texts, found {}", value.kind()));
+            self.odd(
+                value,
+                &format!("{path}.customRules"),
+                format!("expected a list of texts, found {}", value.kind()),
+            );
         }
         rules.unwrap_or_default()
     }
@@ -131,13 +182,18 @@ impl Reader<'_> {
                     variables.insert(entry.key.clone(), text);
                 }
                 None => {
-                    let message = format!("expected a text or a number, found {}", entry.node.kind());
+                    let message =
+                        format!("expected a text or a number, found {}", entry.node.kind());
                     self.odd(&entry.node, &format!("{path}.variables.{}", entry.key), message);
                 }
             }
         }
         if value.entries().is_none() {
-            self.odd(value, &format!("{path}.variables"), format!("expected a mapping, found {}", value.kind()));
+            self.odd(
+                value,
+                &format!("{path}.variables"),
+                format!("expected a mapping, found {}", value.kind()),
+            );
         }
         variables
     }
@@ -149,12 +205,23 @@ impl Reader<'_> {
         let name = self.word(node, path, "apiModel");
         let preferred = self.word(node, path, "preferredModelId");
         if name.is_none() && (provider.is_some() || base_url.is_some()) {
-            let place = node.get("apiBase").or(node.get("apiProvider")).map_or(node.place, |node| node.place);
-            let message = "`apiProvider` and `apiBase` have no effect without `apiModel`".to_owned();
-            self.warn(place, &format!("{path}.apiModel"), message, Some("name the model too".to_owned()));
+            let place = node
+                .get("apiBase")
+                .or(node.get("apiProvider"))
+                .map_or(node.place, |node| node.place);
+            let message =
+                "`apiProvider` and `apiBase` have no effect without `apiModel`".to_owned();
+            self.warn(
+                place,
+                &format!("{path}.apiModel"),
+                message,
+                Some("name the model too".to_owned()),
+            );
         }
-        let wish = |name| ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };
-        let named = name.map(|name| ModeModel { name, provider, base_url, need: ModelNeed::Required });
+        let wish =
+            |name| ModeModel { name, provider: None, base_url: None, need: ModelNeed::Preferred };
+        let named =
+            name.map(|name| ModeModel { name, provider, base_url, need: ModelNeed::Required });
         named.or(preferred.map(wish))
     }
 
@@ -162,12 +229,17 @@ impl Reader<'_> {
     fn word(&mut self, node: &Node, path: &str, key: &str) -> Option<String> {
         let value = node.get(key)?;
         if value.text().is_none() {
-            self.odd(value, &format!("{path}.{key}"), format!("expected text, found {}", value.kind()));
+            self.odd(
+                value,
+                &format!("{path}.{key}"),
+                format!("expected text, found {}", value.kind()),
+            );
         }
         value.text().filter(|text| !text.trim().is_empty()).map(str::to_owned)
     }
 
-    /// Notes a key of the wrong shape: a mistake in our own files, a key without effect in the peers'.
+    /// Notes a key of the wrong shape: a mistake in our own files, a key without effect in the
+    /// peers'.
     fn odd(&mut self, node: &Node, path: &str, message: String) {
         if self.dialect == Dialect::Locum {
             self.wrong(node.place, path, message, None);

@@ -1,5 +1,6 @@
-//! The head of a Markdown file that text for the model is made of: a command's, a skill's. In: the file; out: its keys, its body, and what
-//! is wrong, with places. Our own files may have no mistakes; those of other programs are read as there, with warnings.
+//! The head of a Markdown file that text for the model is made of: a command's, a skill's. In: the
+//! file; out: its keys, its body, and what is wrong, with places. Our own files may have no
+//! mistakes; those of other programs are read as there, with warnings.
 
 use crate::prompts::PromptFile;
 use locum_files::excerpt::Excerpt;
@@ -29,7 +30,10 @@ impl<'f> HeadReader<'f> {
     pub(crate) fn new(file: &'f PromptFile, is_own: bool, limit_bytes: usize) -> Self {
         let mut reader = Self { file, is_own, mistakes: Vec::new(), warnings: Vec::new() };
         if file.text.len() > limit_bytes {
-            reader.wrong(Place::default(), format!("the file of {} bytes is longer than {limit_bytes}", file.text.len()));
+            reader.wrong(
+                Place::default(),
+                format!("the file of {} bytes is longer than {limit_bytes}", file.text.len()),
+            );
         }
         reader
     }
@@ -40,14 +44,21 @@ impl<'f> HeadReader<'f> {
         match front_matter::parse(text) {
             Ok(Some(found)) => {
                 if let Some(mistake) = found.mistake {
-                    let message = format!("the head is no YAML and is read line by line: {}", mistake.message);
-                    self.put_up_with(Mistake::new(mistake.place, message).hint("put texts with `: ` into quotes"));
+                    let message = format!(
+                        "the head is no YAML and is read line by line: {}",
+                        mistake.message
+                    );
+                    self.put_up_with(
+                        Mistake::new(mistake.place, message)
+                            .hint("put texts with `: ` into quotes"),
+                    );
                 }
                 (Some(found.head), found.body.trim())
             }
             Ok(None) => (None, text.strip_prefix('\u{feff}').unwrap_or(text).trim()),
             Err(mistake) => {
-                let message = format!("the head cannot be read and counts as text: {}", mistake.message);
+                let message =
+                    format!("the head cannot be read and counts as text: {}", mistake.message);
                 self.put_up_with(Mistake { message, ..mistake });
                 (None, text.trim())
             }
@@ -73,7 +84,9 @@ impl<'f> HeadReader<'f> {
     pub(crate) fn text(&mut self, head: &Node, key: &str) -> Option<String> {
         let node = head.get(key)?;
         match &node.value {
-            Value::Text(text) | Value::Number(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Value::Text(text) | Value::Number(text) => {
+                Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+            }
             Value::Null => None,
             Value::Bool(_) | Value::List(_) | Value::Map(_) => {
                 self.wrong(node.place, format!("`{key}` has to be text, found {}", node.kind()));

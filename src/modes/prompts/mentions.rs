@@ -1,7 +1,9 @@
-//! What a task names beside its words: `@src/lib.rs`, `@src/lib.rs:10-20`, `@"a b.md"`, `@https://...`, `#12`, `@agent-docs`, `@ask-gpt`.
-//! In: the words of whoever asks; out: the mentions in order. Looks nothing up: whether there is such a file is the run's question.
+//! What a task names beside its words: `@src/lib.rs`, `@src/lib.rs:10-20`, `@"a b.md"`,
+//! `@https://...`, `#12`, `@agent-docs`, `@ask-gpt`. In: the words of whoever asks; out: the
+//! mentions in order. Looks nothing up: whether there is such a file is the run's question.
 //!
-//! Code, quotes (`> ...`), e-mail addresses and what has a backslash before it are no mentions: quoted words are somebody else's.
+//! Code, quotes (`> ...`), e-mail addresses and what has a backslash before it are no mentions:
+//! quoted words are somebody else's.
 
 /// Most mentions of one task; more are told and left alone.
 pub const MENTIONS_LIMIT: usize = 20;
@@ -46,7 +48,9 @@ pub fn parse(text: &str) -> Vec<Mention> {
     let plain = without_code(text);
     let mut found: Vec<Mention> = Vec::new();
     let mut at = 0;
-    while let Some(mark) = plain.get(at..).and_then(|rest| rest.find(['@', '#'])).map(|offset| at + offset) {
+    while let Some(mark) =
+        plain.get(at..).and_then(|rest| rest.find(['@', '#'])).map(|offset| at + offset)
+    {
         at = mark + 1;
         let before = plain.get(..mark).and_then(|before| before.chars().next_back());
         if !before.is_none_or(|letter| letter.is_whitespace() || "([{<\"',;:|*".contains(letter)) {
@@ -68,8 +72,12 @@ pub fn parse(text: &str) -> Vec<Mention> {
 fn numbered(text: &str) -> Option<Mention> {
     let digits: String = text.chars().skip(1).take_while(char::is_ascii_digit).collect();
     let after = text.get(1 + digits.len()..)?.chars().next();
-    let ends = after.is_none_or(|letter| !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '/'));
-    let number = digits.parse().ok().filter(|number| *number > 0 && ends && digits.len() <= 9 && !digits.starts_with('0'))?;
+    let ends =
+        after.is_none_or(|letter| !letter.is_alphanumeric() && !matches!(letter, '_' | '-' | '/'));
+    let number = digits
+        .parse()
+        .ok()
+        .filter(|number| *number > 0 && ends && digits.len() <= 9 && !digits.starts_with('0'))?;
     Some(Mention { written: format!("#{digits}"), target: Target::Issue(number) })
 }
 
@@ -77,19 +85,25 @@ fn numbered(text: &str) -> Option<Mention> {
 fn named(text: &str) -> Option<Mention> {
     let rest = text.get(1..)?;
     if let Some(quoted) = rest.strip_prefix('"') {
-        let path = quoted
-            .split(['"', '\n'])
-            .next()
-            .filter(|path| !path.is_empty() && quoted.get(path.len()..).is_some_and(|end| end.starts_with('"')))?;
+        let path = quoted.split(['"', '\n']).next().filter(|path| {
+            !path.is_empty() && quoted.get(path.len()..).is_some_and(|end| end.starts_with('"'))
+        })?;
         let after = quoted.get(path.len() + 1..).unwrap_or_default();
         let (lines, length) = lines_at(after).unwrap_or_default();
         let written = text.get(..path.len() + 3 + length)?.to_owned();
-        return Some(Mention { written, target: Target::Path { path: path.to_owned(), lines, is_sure: true } });
+        return Some(Mention {
+            written,
+            target: Target::Path { path: path.to_owned(), lines, is_sure: true },
+        });
     }
     let word = word_of(rest);
     let target = if is_url(word) {
         Target::Url(word.to_owned())
-    } else if let Some(agent) = word.strip_prefix("run-agent-").or_else(|| word.strip_prefix("agent-")).filter(|name| is_name(name)) {
+    } else if let Some(agent) = word
+        .strip_prefix("run-agent-")
+        .or_else(|| word.strip_prefix("agent-"))
+        .filter(|name| is_name(name))
+    {
         Target::Agent(agent.to_owned())
     } else if let Some(model) = word.strip_prefix("ask-").filter(|name| is_name(name)) {
         Target::Model(model.strip_prefix("model-").unwrap_or(model).to_owned())
@@ -99,7 +113,8 @@ fn named(text: &str) -> Option<Mention> {
     Some(Mention { written: format!("@{word}"), target })
 }
 
-/// Returns the word at the start of a text, without the punctuation of the sentence around it; a blank after a backslash belongs to it.
+/// Returns the word at the start of a text, without the punctuation of the sentence around it; a
+/// blank after a backslash belongs to it.
 fn word_of(text: &str) -> &str {
     let text = locum_base::text::head(text, WORD_LIMIT_BYTES);
     let mut escaped = false;
@@ -110,7 +125,8 @@ fn word_of(text: &str) -> &str {
     });
     let mut word = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
     loop {
-        let opened = |open: char, close: char| word.matches(open).count() >= word.matches(close).count();
+        let opened =
+            |open: char, close: char| word.matches(open).count() >= word.matches(close).count();
         let cut = match word.chars().next_back() {
             Some('.' | ',' | ';' | ':' | '!' | '?' | '"' | '\'' | '>' | '*' | '|' | '}') => true,
             Some(')') => !opened('(', ')'),
@@ -125,21 +141,30 @@ fn word_of(text: &str) -> &str {
 }
 
 fn is_url(word: &str) -> bool {
-    ["https://", "http://"].iter().any(|scheme| word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+    ["https://", "http://"].iter().any(|scheme| {
+        word.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
 }
 
 fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | ':'))
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | ':'))
 }
 
 fn path_of(word: &str) -> Option<Target> {
-    let split = word.find("#L").or_else(|| word.rfind(':')).and_then(|at| Some((word.get(..at)?, lines_at(word.get(at..)?)?)));
+    let split = word
+        .find("#L")
+        .or_else(|| word.rfind(':'))
+        .and_then(|at| Some((word.get(..at)?, lines_at(word.get(at..)?)?)));
     let (path, lines) = match split {
         Some((path, (lines, length))) if path.len() + length == word.len() => (path, lines),
         Some(_) | None => (word, None),
     };
     let path = path.replace("\\ ", " ");
-    let is_sure = path.trim_start_matches("./").contains('/') && !path.contains("//") || has_ending(&path);
+    let is_sure =
+        path.trim_start_matches("./").contains('/') && !path.contains("//") || has_ending(&path);
     let below = path.trim_start_matches('/');
     let says_something = below.contains(char::is_alphanumeric) && !below.starts_with('@');
     says_something.then(|| Target::Path { path: below.to_owned(), lines, is_sure })
@@ -147,11 +172,14 @@ fn path_of(word: &str) -> Option<Target> {
 
 fn has_ending(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(name, ending)| {
-        !name.is_empty() && (1..=5).contains(&ending.len()) && ending.chars().all(|letter| letter.is_ascii_alphanumeric())
+        !name.is_empty()
+            && (1..=5).contains(&ending.len())
+            && ending.chars().all(|letter| letter.is_ascii_alphanumeric())
     })
 }
 
-/// Reads `:10`, `:10-20`, `#L10`, `#L10-L20` at the start of a text: the lines, and how many bytes say so.
+/// Reads `:10`, `:10-20`, `#L10`, `#L10-L20` at the start of a text: the lines, and how many bytes
+/// say so.
 fn lines_at(text: &str) -> Option<(Option<(usize, usize)>, usize)> {
     let start = text.strip_prefix("#L").or_else(|| text.strip_prefix(':'))?;
     let (first, rest) = number_at(start)?;
@@ -166,21 +194,25 @@ fn number_at(text: &str) -> Option<(usize, &str)> {
     Some((number, text.get(length..)?))
 }
 
-/// Returns the text with blanks in place of fenced code, code spans and quoted lines; places stay where they are.
+/// Returns the text with blanks in place of fenced code, code spans and quoted lines; places stay
+/// where they are.
 fn without_code(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut fence: Option<(char, usize)> = None;
     for line in text.split_inclusive('\n') {
         let start = line.trim_start();
         let letter = start.chars().next().filter(|letter| matches!(letter, '`' | '~'));
-        let length = letter.map_or(0, |letter| start.chars().take_while(|other| *other == letter).count());
+        let length =
+            letter.map_or(0, |letter| start.chars().take_while(|other| *other == letter).count());
         match (fence, letter) {
             (None, Some(letter)) if length >= 3 => {
                 fence = Some((letter, length));
                 blank(line, &mut plain);
             }
             (Some((open, opened)), _) => {
-                let closes = letter == Some(open) && length >= opened && start.trim_end().chars().all(|other| other == open);
+                let closes = letter == Some(open)
+                    && length >= opened
+                    && start.trim_end().chars().all(|other| other == open);
                 fence = fence.filter(|_| !closes);
                 blank(line, &mut plain);
             }
@@ -194,7 +226,9 @@ fn without_code(text: &str) -> String {
 fn without_spans(line: &str, plain: &mut String) {
     let mut rest = line;
     while let Some(open) = rest.find('`') {
-        let ticks = rest.get(open..).map_or(0, |ticks| ticks.chars().take_while(|letter| *letter == '`').count());
+        let ticks = rest
+            .get(open..)
+            .map_or(0, |ticks| ticks.chars().take_while(|letter| *letter == '`').count());
         let inside = open + ticks;
         let close = closing(rest.get(inside..).unwrap_or_default(), ticks);
         plain.push_str(rest.get(..open).unwrap_or_default());
@@ -238,7 +272,8 @@ mod tests {
     fn check(text: &str, expected: &[&str]) {
         let word = |target: &Target| match target {
             Target::Path { path, lines, is_sure } => {
-                let lines = lines.map(|(first, last)| format!(" {first}-{last}")).unwrap_or_default();
+                let lines =
+                    lines.map(|(first, last)| format!(" {first}-{last}")).unwrap_or_default();
                 format!("path {path}{lines}{}", if *is_sure { "" } else { "?" })
             }
             Target::Url(url) => format!("url {url}"),
@@ -247,8 +282,15 @@ mod tests {
             Target::Model(name) => format!("model {name}"),
         };
         let mentions = parse(text);
-        assert_eq!(mentions.iter().map(|mention| word(&mention.target)).collect::<Vec<_>>(), expected, "{text}");
-        assert!(mentions.iter().all(|mention| text.contains(&mention.written)), "{text}: {mentions:?}");
+        assert_eq!(
+            mentions.iter().map(|mention| word(&mention.target)).collect::<Vec<_>>(),
+            expected,
+            "{text}"
+        );
+        assert!(
+            mentions.iter().all(|mention| text.contains(&mention.written)),
+            "{text}: {mentions:?}"
+        );
     }
 
     #[test]
@@ -258,7 +300,10 @@ mod tests {
             "(@src/) and @/src/a.rs:10-20, @b.rs#L3-L9; @c.rs:7",
             &["path src/", "path src/a.rs 10-20", "path b.rs 3-9", "path c.rs 7-7"],
         );
-        check("@\"docs/my file.md\":4 and @docs/my\\ file.md", &["path docs/my file.md 4-4", "path docs/my file.md"]);
+        check(
+            "@\"docs/my file.md\":4 and @docs/my\\ file.md",
+            &["path docs/my file.md 4-4", "path docs/my file.md"],
+        );
         check("@README @Makefile", &["path README?", "path Makefile?"]);
         check("@a.rs:9-3 @a.rs:0 @a.rs:x", &["path a.rs 9-9", "path a.rs:0?", "path a.rs:x?"]);
         check("twice @a.rs and @a.rs", &["path a.rs"]);
@@ -267,8 +312,14 @@ mod tests {
 
     #[test]
     fn finds_the_other_kinds() {
-        check("see @https://docs.rs/serde/?a=1#b, #12 and (#13)", &["url https://docs.rs/serde/?a=1#b", "issue 12", "issue 13"]);
-        check("@run-agent-docs @agent-review: @ask-gpt-5 @ask-model-o3", &["agent docs", "agent review", "model gpt-5", "model o3"]);
+        check(
+            "see @https://docs.rs/serde/?a=1#b, #12 and (#13)",
+            &["url https://docs.rs/serde/?a=1#b", "issue 12", "issue 13"],
+        );
+        check(
+            "@run-agent-docs @agent-review: @ask-gpt-5 @ask-model-o3",
+            &["agent docs", "agent review", "model gpt-5", "model o3"],
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Text for the model. Pure: everything it mentions is handed in, and the same facts give the same bytes.
+//! Text for the model. Pure: everything it mentions is handed in, and the same facts give the same
+//! bytes.
 
 pub mod commands;
 pub mod condense;
@@ -36,7 +37,8 @@ pub struct Standing {
     pub language: Option<String>,
     /// Names of the models that may be asked a question.
     pub experts: Vec<String>,
-    /// Names of the models that draw pictures, those that stand in for the first after it; empty where nobody does.
+    /// Names of the models that draw pictures, those that stand in for the first after it; empty
+    /// where nobody does.
     pub painters: Vec<String>,
 }
 
@@ -62,7 +64,8 @@ pub struct PromptFacts<'a> {
     pub servers: &'a [servers::OfferedServer],
     /// The language of results and questions.
     pub language: Option<&'a str>,
-    /// What the policy allows, in its own words, one line each (so that the model does not try what cannot work).
+    /// What the policy allows, in its own words, one line each (so that the model does not try what
+    /// cannot work).
     pub policy_lines: &'a [String],
     /// Name of the operating system, `linux`.
     pub system: &'a str,
@@ -74,7 +77,8 @@ pub fn system_prompt(facts: &PromptFacts<'_>) -> String {
     sections_of(facts).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the sections of the system prompt by name, in order, without those that have nothing to say.
+/// Returns the sections of the system prompt by name, in order, without those that have nothing to
+/// say.
 #[must_use]
 pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
     let own = [
@@ -89,7 +93,11 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         ("objective", sections::objective(facts)),
     ];
     let replacing = facts.replacement.map(|text| {
-        [("system-prompt", sections::replacing(facts, text)), ("servers", sections::servers(facts)), ("rules", sections::rules())]
+        [
+            ("system-prompt", sections::replacing(facts, text)),
+            ("servers", sections::servers(facts)),
+            ("rules", sections::rules()),
+        ]
     });
     let middle = replacing.map_or_else(|| own.to_vec(), |parts| parts.to_vec());
     let end = [
@@ -98,7 +106,10 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         ("repository-rules", sections::repository_rules(facts)),
     ];
     let parts = std::iter::once(("role", sections::role(facts))).chain(middle).chain(end);
-    parts.map(|(name, text)| (name, text.trim().to_owned())).filter(|(_, text)| !text.is_empty()).collect()
+    parts
+        .map(|(name, text)| (name, text.trim().to_owned()))
+        .filter(|(_, text)| !text.is_empty())
+        .collect()
 }
 
 #[cfg(test)]
@@ -111,15 +122,29 @@ mod tests {
     use locum_policy::schema::{Delegation, Switching};
     use pretty_assertions::assert_eq;
 
-    /// Composes the prompt of a mode as a run without a policy file does, with the given rules and policy lines.
-    fn prompt(slug: &str, rules: &[RuleFile], policy_lines: &[String]) -> Vec<(&'static str, String)> {
+    /// Composes the prompt of a mode as a run without a policy file does, with the given rules and
+    /// policy lines.
+    fn prompt(
+        slug: &str,
+        rules: &[RuleFile],
+        policy_lines: &[String],
+    ) -> Vec<(&'static str, String)> {
         let modes = ModeSet::merge([builtin::modes()]);
         let mode = modes.find(slug).unwrap();
         let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
-        let offer = Offer { switching: Switching::Coordinator, may_delegate, purpose: Purpose::Work, included: &[] };
+        let offer = Offer {
+            switching: Switching::Coordinator,
+            may_delegate,
+            purpose: Purpose::Work,
+            included: &[],
+        };
         let tools: Vec<ToolSpec> = access::offered(mode, offer)
             .into_iter()
-            .map(|tool| ToolSpec { name: tool.as_str().to_owned(), description: String::new(), parameters: serde_json::Value::Null })
+            .map(|tool| ToolSpec {
+                name: tool.as_str().to_owned(),
+                description: String::new(),
+                parameters: serde_json::Value::Null,
+            })
             .collect();
         let delegates = modes.iter().filter(|other| may_delegate && other.slug != slug).collect();
         let facts = PromptFacts {
@@ -149,9 +174,14 @@ mod tests {
     #[test]
     fn each_built_in_mode_has_its_whole_prompt() {
         for mode in builtin::modes() {
-            let rules = [RuleFile { path: "AGENTS.md".into(), text: "Run `make test` before you finish.\n".into() }];
-            let lines = ["read: any file but secrets".to_owned(), "command: cargo test ...".to_owned()];
-            let whole: Vec<String> = prompt(&mode.slug, &rules, &lines).into_iter().map(|(_, text)| text).collect();
+            let rules = [RuleFile {
+                path: "AGENTS.md".into(),
+                text: "Run `make test` before you finish.\n".into(),
+            }];
+            let lines =
+                ["read: any file but secrets".to_owned(), "command: cargo test ...".to_owned()];
+            let whole: Vec<String> =
+                prompt(&mode.slug, &rules, &lines).into_iter().map(|(_, text)| text).collect();
             insta::assert_snapshot!(format!("prompt_{}", mode.slug), whole.join("\n\n"));
         }
     }
@@ -159,7 +189,8 @@ mod tests {
     #[test]
     fn the_prompt_of_every_mode_is_small() {
         for mode in builtin::modes() {
-            let bytes: usize = prompt(&mode.slug, &[], &[]).iter().map(|(_, text)| text.len() + 2).sum();
+            let bytes: usize =
+                prompt(&mode.slug, &[], &[]).iter().map(|(_, text)| text.len() + 2).sum();
             assert!(bytes < 6 * 1024, "{} has {bytes} bytes", mode.slug);
         }
     }
@@ -178,11 +209,20 @@ mod tests {
     fn says_only_what_the_offered_tools_make_true() {
         let tools = |slug: &str| text(&prompt(slug, &[], &[]), "tools").unwrap();
         assert!(tools("code").contains("apply_diff") && !tools("ask").contains("apply_diff"));
-        assert!(tools("code").contains("Commands get") && !tools("architect").contains("Commands get"));
+        assert!(
+            tools("code").contains("Commands get") && !tools("architect").contains("Commands get")
+        );
         assert!(tools("orchestrator").contains("new_task") && !tools("code").contains("new_task"));
         let modes = |slug: &str| text(&prompt(slug, &[], &[]), "modes");
-        assert!(modes("orchestrator").unwrap().contains("- `code`") && modes("coordinator").unwrap().contains("to switch to"));
+        assert!(
+            modes("orchestrator").unwrap().contains("- `code`")
+                && modes("coordinator").unwrap().contains("to switch to")
+        );
         assert_eq!(modes("code"), None);
-        assert!(text(&prompt("architect", &[], &[]), "capabilities").unwrap().contains(r"`\.md$` (Markdown files only)"));
+        assert!(
+            text(&prompt("architect", &[], &[]), "capabilities")
+                .unwrap()
+                .contains(r"`\.md$` (Markdown files only)")
+        );
     }
 }

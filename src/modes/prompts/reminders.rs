@@ -1,16 +1,19 @@
-//! What the session says to a model that went wrong, or whose call was interrupted: one short text for each occasion, always with what to
-//! do next. Decides nothing: when each is said is the session's matter.
+//! What the session says to a model that went wrong, or whose call was interrupted: one short text
+//! for each occasion, always with what to do next. Decides nothing: when each is said is the
+//! session's matter.
 
 /// Said to a reply that called no tool.
 #[must_use]
 pub fn no_tool_called() -> &'static str {
-    "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and call attempt_completion when the task is done or cannot be done."
+    "You called no tool. Nobody reads what you say between calls: go on by calling a tool, and \
+     call attempt_completion when the task is done or cannot be done."
 }
 
 /// Said to a reply that reached the output limit before it called a tool.
 #[must_use]
 pub fn reply_cut() -> &'static str {
-    "Your reply reached the output limit before it called a tool. Say less, and write large files in several smaller steps."
+    "Your reply reached the output limit before it called a tool. Say less, and write large files \
+     in several smaller steps."
 }
 
 /// Said to a reply that the provider's filter stopped.
@@ -22,59 +25,76 @@ pub fn reply_filtered() -> &'static str {
 /// Gives a task the rules file of a folder it works in.
 #[must_use]
 pub fn rules_nearby(file: &str, folder: &str, text: &str) -> String {
-    format!("Standing instructions for work below `{folder}/`, from the repository's `{file}`:\n\n{text}")
+    format!(
+        "Standing instructions for work below `{folder}/`, from the repository's \
+         `{file}`:\n\n{text}"
+    )
 }
 
 /// Tells a task that its budget is nearly used up; `used` says of what.
 #[must_use]
 pub fn budget_low(used: &str) -> String {
     format!(
-        "The budget is nearly used up: {used}. Start nothing new. Finish what is under way, check it, and call attempt_completion with what is done, what is not, and what is unverified."
+        "The budget is nearly used up: {used}. Start nothing new. Finish what is under way, check \
+         it, and call attempt_completion with what is done, what is not, and what is unverified."
     )
 }
 
 /// Answers a call that reached the output limit before it was whole.
 #[must_use]
 pub fn call_cut() -> &'static str {
-    "This call was cut short by the output limit and was not performed. Make it smaller, in several steps if need be."
+    "This call was cut short by the output limit and was not performed. Make it smaller, in \
+     several steps if need be."
 }
 
 /// Answers a call after which the provider's filter stopped the reply: it may not be whole.
 #[must_use]
 pub fn call_filtered() -> &'static str {
-    "The provider's filter stopped the reply at this call, which was not performed. Go on in another way."
+    "The provider's filter stopped the reply at this call, which was not performed. Go on in \
+     another way."
 }
 
-/// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times` times in a row.
+/// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times`
+/// times in a row.
 #[must_use]
 pub fn repeated(cycle: usize, times: usize) -> String {
-    let what = if cycle == 1 { "this same call".to_owned() } else { format!("this same round of {cycle} calls") };
+    let what = if cycle == 1 {
+        "this same call".to_owned()
+    } else {
+        format!("this same round of {cycle} calls")
+    };
     format!(
-        "Not performed: {what} was made {times} times in a row. Its result will not change; try another approach, or end with attempt_completion and say what stands in the way."
+        "Not performed: {what} was made {times} times in a row. Its result will not change; try \
+         another approach, or end with attempt_completion and say what stands in the way."
     )
 }
 
 /// Answers a completion beside a call of the same reply that failed.
 #[must_use]
 pub fn completion_too_early() -> &'static str {
-    "The task was not ended, because another call of the same reply failed. Look at its result first."
+    "The task was not ended, because another call of the same reply failed. Look at its result \
+     first."
 }
 
-/// Answers a call that the policy refused, with the policy's reasons and, where there is one, what would be allowed.
+/// Answers a call that the policy refused, with the policy's reasons and, where there is one, what
+/// would be allowed.
 #[must_use]
 pub fn refused(reasons: &str, hint: Option<&str>) -> String {
     let hint = hint.map(|hint| format!(" {hint}")).unwrap_or_default();
     format!(
-        "The policy refused this call: {reasons}.{hint} It will be refused again; do the task another way, or say in your result what could not be done."
+        "The policy refused this call: {reasons}.{hint} It will be refused again; do the task \
+         another way, or say in your result what could not be done."
     )
 }
 
 /// Answers a held call that a person said no to.
 #[must_use]
 pub fn denied_by_person(by: &str, reason: &str) -> String {
-    let reason = if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
+    let reason =
+        if reason.trim().is_empty() { String::new() } else { format!(": {}", reason.trim()) };
     format!(
-        "This call needed a person's yes, and {by} said no{reason}. Do the task another way, or say in your result what could not be done."
+        "This call needed a person's yes, and {by} said no{reason}. Do the task another way, or \
+         say in your result what could not be done."
     )
 }
 
@@ -87,5 +107,6 @@ pub fn answered_by_person(by: &str, text: &str) -> String {
 /// Answers a call that was under way when the run was killed and that is not performed again.
 #[must_use]
 pub fn interrupted() -> &'static str {
-    "The run was interrupted while this call was under way: it may or may not have been performed, in whole or in part, and it was not performed again. Check what it did before you go on."
+    "The run was interrupted while this call was under way: it may or may not have been performed, \
+     in whole or in part, and it was not performed again. Check what it did before you go on."
 }

@@ -1,5 +1,6 @@
-//! The sections of a system prompt, each a function from facts to text. Fixed texts lie in `config/prompts/`; what depends on the run
-//! is added here. A section with nothing to say is empty and left out.
+//! The sections of a system prompt, each a function from facts to text. Fixed texts lie in
+//! `config/prompts/`; what depends on the run is added here. A section with nothing to say is empty
+//! and left out.
 
 use crate::Mode;
 use crate::access::{self, FileLimit};
@@ -13,7 +14,11 @@ use locum_base::tool::ToolName;
 /// Returns who the model is.
 pub(crate) fn role(facts: &PromptFacts<'_>) -> String {
     let mode = facts.mode;
-    let more = mode.system_prompt.as_deref().map(|text| format!("\n\n{}", text.trim())).unwrap_or_default();
+    let more = mode
+        .system_prompt
+        .as_deref()
+        .map(|text| format!("\n\n{}", text.trim()))
+        .unwrap_or_default();
     mode.filled(&format!("{}{more}", mode.role_definition.trim()))
 }
 
@@ -31,7 +36,9 @@ pub(crate) fn replacing(facts: &PromptFacts<'_>, text: &str) -> String {
         ("{{shell}}", "sh"),
         ("{{workspace}}", "."),
     ];
-    facts.mode.filled(&variables.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value)))
+    facts.mode.filled(
+        &variables.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value)),
+    )
 }
 
 /// Returns the skills the model may read.
@@ -47,14 +54,19 @@ pub(crate) fn servers(facts: &PromptFacts<'_>) -> String {
     if facts.servers.is_empty() {
         return String::new();
     }
-    format!("{}{}", include_str!("../../../config/prompts/servers.md"), servers::listed(facts.servers))
+    format!(
+        "{}{}",
+        include_str!("../../../config/prompts/servers.md"),
+        servers::listed(facts.servers)
+    )
 }
 
 /// Returns the language people are to be answered in.
 pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
     let said = |language: &str| {
         format!(
-            "## Language\n\nWrite results, questions and checklists in {language}. Code, names, commit messages and files stay in the language the repository uses.\n"
+            "## Language\n\nWrite results, questions and checklists in {language}. Code, names, \
+             commit messages and files stay in the language the repository uses.\n"
         )
     };
     facts.language.map(said).unwrap_or_default()
@@ -93,21 +105,31 @@ pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
 pub(crate) fn capabilities(facts: &PromptFacts<'_>) -> String {
     let mut lines: Vec<String> = Vec::new();
     if has(facts, ToolName::WriteToFile) {
-        lines.extend(access::edit_limits(facts.mode).into_iter().map(|(limit, pattern, meaning)| {
-            let meaning = meaning.map(|text| format!(" ({text})")).unwrap_or_default();
-            let edits = match limit {
-                FileLimit::Only => "edits only",
-                FileLimit::Never => "edits no",
-            };
-            format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
-        }));
+        lines.extend(access::edit_limits(facts.mode).into_iter().map(
+            |(limit, pattern, meaning)| {
+                let meaning = meaning.map(|text| format!(" ({text})")).unwrap_or_default();
+                let edits = match limit {
+                    FileLimit::Only => "edits only",
+                    FileLimit::Never => "edits no",
+                };
+                format!("- This mode {edits} files whose path matches `{pattern}`{meaning}.\n")
+            },
+        ));
     }
-    lines.extend(facts.mode.permission_maps().into_iter().filter_map(permissions).map(|told| format!("- {told}\n")));
+    lines.extend(
+        facts
+            .mode
+            .permission_maps()
+            .into_iter()
+            .filter_map(permissions)
+            .map(|told| format!("- {told}\n")),
+    );
     lines.extend(facts.policy_lines.iter().map(|line| format!("- {line}\n")));
     if lines.is_empty() {
         return String::new();
     }
-    let rest = if facts.policy_lines.is_empty() { "" } else { "\nWhatever is not listed is refused.\n" };
+    let rest =
+        if facts.policy_lines.is_empty() { "" } else { "\nWhatever is not listed is refused.\n" };
     format!("## What is allowed\n\n{}{rest}", lines.concat())
 }
 
@@ -143,7 +165,8 @@ pub(crate) fn modes(facts: &PromptFacts<'_>) -> String {
         text.push_str(&format!("## Modes for sub-tasks\n\n{delegates}"));
     }
     if has(facts, ToolName::SwitchMode) {
-        let others: String = facts.modes.iter().filter(|mode| mode.slug != facts.mode.slug).map(mode_line).collect();
+        let others: String =
+            facts.modes.iter().filter(|mode| mode.slug != facts.mode.slug).map(mode_line).collect();
         let gap = if text.is_empty() { "" } else { "\n" };
         text.push_str(&format!("{gap}## Modes to switch to\n\n{others}"));
     }
@@ -153,7 +176,8 @@ pub(crate) fn modes(facts: &PromptFacts<'_>) -> String {
 /// Returns where the model works.
 pub(crate) fn system(facts: &PromptFacts<'_>) -> String {
     format!(
-        "## System\n\n- Operating system: {}\n- Mode: {} (`{}`)\n- Working directory: the root of the checkout\n",
+        "## System\n\n- Operating system: {}\n- Mode: {} (`{}`)\n- Working directory: the root of \
+         the checkout\n",
         facts.system, facts.mode.name, facts.mode.slug
     )
 }
@@ -167,20 +191,31 @@ pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
     } else {
         include_str!("../../../config/prompts/finish-delegate.md")
     };
-    format!("{}{verified}{}", include_str!("../../../config/prompts/finish.md"), include_str!("../../../config/prompts/finish-end.md"))
+    format!(
+        "{}{verified}{}",
+        include_str!("../../../config/prompts/finish.md"),
+        include_str!("../../../config/prompts/finish-end.md")
+    )
 }
 
 /// Returns the mode's own instructions.
 pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
     match facts.mode.custom_instructions.as_deref().map(str::trim) {
-        Some(text) if !text.is_empty() => format!("## Instructions for this mode\n\n{}\n", facts.mode.filled(text)),
+        Some(text) if !text.is_empty() => {
+            format!("## Instructions for this mode\n\n{}\n", facts.mode.filled(text))
+        }
         Some(_) | None => String::new(),
     }
 }
 
 /// Returns the mode's own rules and the repository's standing instructions.
 pub(crate) fn repository_rules(facts: &PromptFacts<'_>) -> String {
-    let own: String = facts.mode.rules.iter().map(|rule| format!("- {}\n", facts.mode.filled(rule.trim()))).collect();
+    let own: String = facts
+        .mode
+        .rules
+        .iter()
+        .map(|rule| format!("- {}\n", facts.mode.filled(rule.trim())))
+        .collect();
     let own = if own.is_empty() { own } else { format!("## Rules of this mode\n\n{own}") };
     let files = rules_files(facts.rules);
     let gap = if own.is_empty() || files.is_empty() { "" } else { "\n" };
@@ -191,7 +226,10 @@ fn rules_files(files: &[RuleFile]) -> String {
     if files.is_empty() {
         return String::new();
     }
-    let files: Vec<String> = files.iter().map(|file| format!("# Rules from {}\n\n{}\n", file.path, file.text.trim())).collect();
+    let files: Vec<String> = files
+        .iter()
+        .map(|file| format!("# Rules from {}\n\n{}\n", file.path, file.text.trim()))
+        .collect();
     format!("## Rules of this repository\n\n{}", files.join("\n"))
 }
 
@@ -201,7 +239,11 @@ fn has(facts: &PromptFacts<'_>, tool: ToolName) -> bool {
 
 /// Returns a mode on one line, whatever its file says.
 pub(crate) fn mode_line(mode: &Mode) -> String {
-    let purpose = [&mode.when_to_use, &mode.description].into_iter().flatten().map(|text| text.trim()).find(|text| !text.is_empty());
+    let purpose = [&mode.when_to_use, &mode.description]
+        .into_iter()
+        .flatten()
+        .map(|text| text.trim())
+        .find(|text| !text.is_empty());
     let purpose = purpose.unwrap_or(mode.role_definition.trim());
     let words: Vec<&str> = purpose.split_whitespace().collect();
     format!("- `{}` ({}): {}\n", mode.slug, mode.name.trim(), words.join(" "))

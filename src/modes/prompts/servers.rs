@@ -1,4 +1,5 @@
-//! What models are told of MCP servers: their names, what their tools are called, their resources. Descriptions and schemas go with the tools themselves.
+//! What models are told of MCP servers: their names, what their tools are called, their resources.
+//! Descriptions and schemas go with the tools themselves.
 //!
 //! In: what servers said when the run began, cleaned already. Out: text.
 
@@ -36,13 +37,16 @@ pub struct OfferedTool {
 #[must_use]
 pub fn listed(servers: &[OfferedServer]) -> String {
     let line = |server: &OfferedServer| {
-        let tools: Vec<String> = server.tools.iter().map(|tool| format!("`{}`", tool.called)).collect();
+        let tools: Vec<String> =
+            server.tools.iter().map(|tool| format!("`{}`", tool.called)).collect();
         let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
         let uris: Vec<String> = server.resources.iter().map(|uri| format!("`{uri}`")).collect();
         let resources = match (server.has_resources, uris.is_empty()) {
             (false, _) => String::new(),
             (true, true) => "; resources by `access_mcp_resource`".to_owned(),
-            (true, false) => format!("; resources by `access_mcp_resource`, such as {}", uris.join(", ")),
+            (true, false) => {
+                format!("; resources by `access_mcp_resource`, such as {}", uris.join(", "))
+            }
         };
         format!("- `{}`: {tools}{resources}\n", server.name)
     };

@@ -1,12 +1,14 @@
-//! Skills: instructions for certain work that a model reads when it needs them (`SKILL.md`). In: files and where they lie; out: the skills
-//! of each mode, with what is wrong with a file. Reads nothing. The prompt holds name and description, the `skill` tool gives the rest.
+//! Skills: instructions for certain work that a model reads when it needs them (`SKILL.md`). In:
+//! files and where they lie; out: the skills of each mode, with what is wrong with a file. Reads
+//! nothing. The prompt holds name and description, the `skill` tool gives the rest.
 
 use crate::prompts::PromptFile;
 use crate::prompts::head::{HeadReader, Keys};
 use locum_base::text::head;
 use locum_files::yaml::{Mistake, Node, Place, Value};
 
-/// Folders that hold `skills/NAME/SKILL.md` and `skills-{mode}/NAME/SKILL.md`; a skill of an earlier one takes the place of a later one's.
+/// Folders that hold `skills/NAME/SKILL.md` and `skills-{mode}/NAME/SKILL.md`; a skill of an
+/// earlier one takes the place of a later one's.
 pub const HOMES: &[&str] = &[OWN_HOME, ".roo", ".agents", ".claude", ".kode", ".kilocode"];
 /// The folder whose files may have no mistakes.
 const OWN_HOME: &str = ".locum";
@@ -67,8 +69,14 @@ impl Skill {
     #[must_use]
     pub fn instructions(&self, about: &str) -> String {
         let about = about.trim();
-        let about = if about.is_empty() { String::new() } else { format!("\n\nUse it on: {about}") };
-        format!("Skill `{}`; files it names lie below `{}/`.\n\n{}{about}", self.name, self.folder(), self.body)
+        let about =
+            if about.is_empty() { String::new() } else { format!("\n\nUse it on: {about}") };
+        format!(
+            "Skill `{}`; files it names lie below `{}/`.\n\n{}{about}",
+            self.name,
+            self.folder(),
+            self.body
+        )
     }
 }
 
@@ -98,14 +106,17 @@ impl SkillSet {
     /// Reads files, the strongest first. Files that are no skills are left out.
     #[must_use]
     pub fn read(texts: &[PromptFile]) -> Self {
-        Self { files: texts.iter().filter_map(|text| Some(read(place(&text.path)?, text))).collect() }
+        Self {
+            files: texts.iter().filter_map(|text| Some(read(place(&text.path)?, text))).collect(),
+        }
     }
 
     /// Returns every mistake of our own files, with the file.
     #[must_use]
     pub fn own_mistakes(&self) -> Vec<(&str, &[Mistake])> {
         let own = self.files.iter().filter(|file| file.origin.starts_with(&format!("{OWN_HOME}/")));
-        own.filter_map(|file| Some((file.origin.as_str(), file.skill.as_ref().err()?.as_slice()))).collect()
+        own.filter_map(|file| Some((file.origin.as_str(), file.skill.as_ref().err()?.as_slice())))
+            .collect()
     }
 
     /// Returns true for the name of a skill without mistakes.
@@ -122,7 +133,8 @@ impl SkillSet {
         found
     }
 
-    /// Returns the skills of a mode by name, those that people alone call among them: of the mode's own folders, then the others.
+    /// Returns the skills of a mode by name, those that people alone call among them: of the mode's
+    /// own folders, then the others.
     #[must_use]
     pub fn all_of_mode(&self, slug: &str) -> Vec<&Skill> {
         let mut found: Vec<&Skill> = Vec::new();
@@ -163,11 +175,18 @@ pub fn listed(skills: &[&Skill]) -> String {
         let words: Vec<&str> = skill.description.split_whitespace().collect();
         let all = words.join(" ");
         let shown = head(&all, LISTED_LIMIT_BYTES);
-        format!("- `{}`: {shown}{}\n", skill.name, if shown.len() < all.len() { " ..." } else { "" })
+        format!(
+            "- `{}`: {shown}{}\n",
+            skill.name,
+            if shown.len() < all.len() { " ..." } else { "" }
+        )
     };
     let mut lines: String = skills.iter().take(LISTED_LIMIT).map(line).collect();
     if skills.len() > LISTED_LIMIT {
-        lines.push_str(&format!("- and {} more, which are not named here\n", skills.len() - LISTED_LIMIT));
+        lines.push_str(&format!(
+            "- and {} more, which are not named here\n",
+            skills.len() - LISTED_LIMIT
+        ));
     }
     lines
 }
@@ -183,17 +202,24 @@ fn place(path: &str) -> Option<SkillPlace<'_>> {
     let below = HOMES.iter().find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))?;
     let mut parts = below.split('/');
     let (folder, name, file, end) = (parts.next()?, parts.next()?, parts.next()?, parts.next());
-    let mode = if folder == "skills" { None } else { Some(folder.strip_prefix("skills-").filter(|mode| !mode.is_empty())?) };
+    let mode = if folder == "skills" {
+        None
+    } else {
+        Some(folder.strip_prefix("skills-").filter(|mode| !mode.is_empty())?)
+    };
     (file == FILE_NAME && end.is_none()).then_some(SkillPlace { name, mode })
 }
 
 fn read(place: SkillPlace<'_>, file: &PromptFile) -> SkillFile {
-    let mut reader = HeadReader::new(file, file.path.starts_with(&format!("{OWN_HOME}/")), SKILL_LIMIT_BYTES);
+    let mut reader =
+        HeadReader::new(file, file.path.starts_with(&format!("{OWN_HOME}/")), SKILL_LIMIT_BYTES);
     let (head, body) = reader.split();
     let SkillPlace { name, mode } = place;
     if !is_name(name) {
-        let message =
-            format!("the folder `{name}` is no name of a skill: small letters and digits, `-` between them, {NAME_LIMIT_BYTES} at most");
+        let message = format!(
+            "the folder `{name}` is no name of a skill: small letters and digits, `-` between \
+             them, {NAME_LIMIT_BYTES} at most"
+        );
         reader.wrong(Place::default(), message);
     }
     let mut skill = Skill {
@@ -209,13 +235,22 @@ fn read(place: SkillPlace<'_>, file: &PromptFile) -> SkillFile {
             reader.check_keys(&head, KEYS);
             describe(&head, &mut skill, &mut reader);
         }
-        None => reader.wrong(Place::default(), "no head with `name` and `description` stands at the start of the file"),
+        None => reader.wrong(
+            Place::default(),
+            "no head with `name` and `description` stands at the start of the file",
+        ),
     }
     if body.is_empty() {
         reader.wrong(Place::default(), "no instructions stand below the head");
     }
     let (skill, warnings) = reader.finish(skill);
-    SkillFile { name: name.to_owned(), origin: file.path.clone(), skill, warnings, of_mode: mode.is_some() }
+    SkillFile {
+        name: name.to_owned(),
+        origin: file.path.clone(),
+        skill,
+        warnings,
+        of_mode: mode.is_some(),
+    }
 }
 
 fn describe(head: &Node, skill: &mut Skill, reader: &mut HeadReader<'_>) {
@@ -223,16 +258,28 @@ fn describe(head: &Node, skill: &mut Skill, reader: &mut HeadReader<'_>) {
     let place_of = |key: &str| head.get(key).map_or(head.place, |node| node.place);
     if name.as_deref() != Some(skill.name.as_str()) {
         let found = name.map_or_else(|| "is missing".to_owned(), |name| format!("is `{name}`"));
-        reader.wrong(place_of("name"), format!("`name` {found}, and has to be the folder's: `{}`", skill.name));
+        reader.wrong(
+            place_of("name"),
+            format!("`name` {found}, and has to be the folder's: `{}`", skill.name),
+        );
     }
     skill.description = reader.text(head, "description").unwrap_or_default();
     let length = skill.description.chars().count();
     if !(1..=DESCRIPTION_LIMIT_CHARS).contains(&length) {
-        let message = format!("`description` has {length} characters; it has to have 1 to {DESCRIPTION_LIMIT_CHARS}");
+        let message = format!(
+            "`description` has {length} characters; it has to have 1 to {DESCRIPTION_LIMIT_CHARS}"
+        );
         reader.wrong(place_of("description"), message);
     }
-    skill.is_listed = head.get("disable-model-invocation").is_none_or(|node| node.value != Value::Bool(true));
-    let of_list = head.get("modeSlugs").and_then(Node::list).unwrap_or_default().iter().filter_map(Node::text).map(str::to_owned);
+    skill.is_listed =
+        head.get("disable-model-invocation").is_none_or(|node| node.value != Value::Bool(true));
+    let of_list = head
+        .get("modeSlugs")
+        .and_then(Node::list)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Node::text)
+        .map(str::to_owned);
     let named: Vec<String> = of_list.chain(reader.text(head, "mode")).collect();
     if skill.modes.is_empty() {
         skill.modes = named;
@@ -241,7 +288,10 @@ fn describe(head: &Node, skill: &mut Skill, reader: &mut HeadReader<'_>) {
 
 fn is_name(name: &str) -> bool {
     name.len() <= NAME_LIMIT_BYTES
-        && name.split('-').all(|part| !part.is_empty() && part.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit()))
+        && name.split('-').all(|part| {
+            !part.is_empty()
+                && part.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+        })
 }
 
 #[cfg(test)]
@@ -267,11 +317,26 @@ mod tests {
             file(".roo/skills/test/SKILL.md", "name: test\ndescription: Theirs"),
             file(".claude/skills/docs/SKILL.md", "name: docs\ndescription: D\nallowed-tools: Read"),
             file(".agents/skills/ask/SKILL.md", "name: ask\ndescription: A\nmodeSlugs: [ask]"),
-            file(".kode/skills/hid/SKILL.md", "name: hid\ndescription: H\ndisable-model-invocation: true"),
+            file(
+                ".kode/skills/hid/SKILL.md",
+                "name: hid\ndescription: H\ndisable-model-invocation: true",
+            ),
         ]);
-        let of = |slug: &str| set.of_mode(slug).iter().map(|skill| skill.body.clone()).collect::<Vec<_>>();
-        assert_eq!(of("code"), [".claude/skills/docs/SKILL.md", ".locum/skills-code/test/SKILL.md"]);
-        assert_eq!(of("ask"), [".agents/skills/ask/SKILL.md", ".claude/skills/docs/SKILL.md", ".roo/skills/test/SKILL.md"]);
+        let of = |slug: &str| {
+            set.of_mode(slug).iter().map(|skill| skill.body.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of("code"),
+            [".claude/skills/docs/SKILL.md", ".locum/skills-code/test/SKILL.md"]
+        );
+        assert_eq!(
+            of("ask"),
+            [
+                ".agents/skills/ask/SKILL.md",
+                ".claude/skills/docs/SKILL.md",
+                ".roo/skills/test/SKILL.md"
+            ]
+        );
         assert_eq!(set.of_mode("ask")[0].folder(), ".agents/skills/ask");
         assert!(set.own_mistakes().is_empty());
     }
@@ -289,7 +354,10 @@ mod tests {
         ] {
             assert_eq!(is_skill_file(path), is, "{path}");
         }
-        assert_eq!(folders(&["code".to_owned()])[..3], [".locum/skills-code", ".locum/skills", ".roo/skills-code"]);
+        assert_eq!(
+            folders(&["code".to_owned()])[..3],
+            [".locum/skills-code", ".locum/skills", ".roo/skills-code"]
+        );
     }
 
     #[test]
@@ -303,9 +371,18 @@ mod tests {
                 "3:14: `description` has 0 characters; it has to have 1 to 1024",
             ]
         );
-        assert_eq!(mistakes(path, "Text.")[0], "0:0: no head with `name` and `description` stands at the start of the file");
-        assert!(mistakes(".claude/skills/A_b/SKILL.md", "---\nname: A_b\ndescription: d\n---\nx")[0].contains("is no name of a skill"));
-        assert_eq!(mistakes(path, "---\nname: a\ndescription: d\n---\n"), ["0:0: no instructions stand below the head"]);
+        assert_eq!(
+            mistakes(path, "Text.")[0],
+            "0:0: no head with `name` and `description` stands at the start of the file"
+        );
+        assert!(
+            mistakes(".claude/skills/A_b/SKILL.md", "---\nname: A_b\ndescription: d\n---\nx")[0]
+                .contains("is no name of a skill")
+        );
+        assert_eq!(
+            mistakes(path, "---\nname: a\ndescription: d\n---\n"),
+            ["0:0: no instructions stand below the head"]
+        );
         let set = SkillSet::read(&[PromptFile { path: path.to_owned(), text: String::new() }]);
         assert_eq!(set.own_mistakes()[0].0, path);
     }

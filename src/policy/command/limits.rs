@@ -1,20 +1,24 @@
-//! What a script's text may look like before the shell grammar sees it: bounds that keep the grammar quick and shallow, and
-//! characters that show something else than they are.
+//! What a script's text may look like before the shell grammar sees it: bounds that keep the
+//! grammar quick and shallow, and characters that show something else than they are.
 //!
-//! In: the text. Out: nothing, or why it is refused. It is a scan in one pass; it decides nothing that the tree does not decide
-//! again, except that it refuses early what the tree would refuse late.
+//! In: the text. Out: nothing, or why it is refused. It is a scan in one pass; it decides nothing
+//! that the tree does not decide again, except that it refuses early what the tree would refuse
+//! late.
 
 use crate::paths::is_invisible;
 
 /// Longest script, in bytes.
 pub const SCRIPT_LIMIT_BYTES: usize = 64 * 1024;
-/// Most brackets and keywords that open a group, outside quotes. The grammar may look at each of them twice.
+/// Most brackets and keywords that open a group, outside quotes. The grammar may look at each of
+/// them twice.
 pub const OPENERS_LIMIT: usize = 8;
 /// Most words and operators outside quotes that the grammar has to look at.
 pub const WORDS_LIMIT: usize = 4_000;
 
 /// Words after which the grammar goes one level deeper.
-const OPENERS: &[&str] = &["if", "elif", "while", "until", "for", "case", "select", "function", "time", "coproc", "!", "{"];
+const OPENERS: &[&str] = &[
+    "if", "elif", "while", "until", "for", "case", "select", "function", "time", "coproc", "!", "{",
+];
 
 /// Checks a script's text.
 ///
@@ -32,10 +36,16 @@ pub(super) fn check(text: &str) -> Result<(), String> {
 pub(super) fn check_letters(text: &str) -> Result<(), String> {
     for letter in text.chars() {
         if letter.is_control() && !matches!(letter, '\n' | '\t') {
-            return Err(format!("the script holds the control character U+{:04X}", u32::from(letter)));
+            return Err(format!(
+                "the script holds the control character U+{:04X}",
+                u32::from(letter)
+            ));
         }
         if is_invisible(letter) || (letter.is_whitespace() && !letter.is_ascii()) {
-            return Err(format!("the script holds the invisible character U+{:04X}", u32::from(letter)));
+            return Err(format!(
+                "the script holds the invisible character U+{:04X}",
+                u32::from(letter)
+            ));
         }
     }
     Ok(())
@@ -46,7 +56,8 @@ struct Scan {
     at: usize,
     openers: usize,
     words: usize,
-    /// Here-documents whose bodies start at the next line: delimiter, and whether tabs before it are dropped.
+    /// Here-documents whose bodies start at the next line: delimiter, and whether tabs before it
+    /// are dropped.
     waiting: Vec<(String, bool)>,
 }
 
@@ -60,12 +71,18 @@ impl Scan {
                 }
                 ' ' | '\t' => self.at += 1,
                 '#' => self.skip_until('\n'),
-                '(' if self.starts_with("((") => return Err("the script has two brackets at once, which may be arithmetic".to_owned()),
+                '(' if self.starts_with("((") => {
+                    return Err(
+                        "the script has two brackets at once, which may be arithmetic".to_owned()
+                    );
+                }
                 '(' | ')' => {
                     self.at += 1;
                     self.open(letter == '(')?;
                 }
-                '<' if self.starts_with("<<") && !self.starts_with("<<<") => self.here_document()?,
+                '<' if self.starts_with("<<") && !self.starts_with("<<<") => {
+                    self.here_document()?
+                }
                 ';' | '&' | '|' | '<' | '>' => {
                     self.at += 1;
                     self.count_word()?;
@@ -99,7 +116,12 @@ impl Scan {
                 _ => self.at += 1,
             }
         }
-        Ok(self.letters.get(start..self.at.min(self.letters.len())).unwrap_or_default().iter().collect())
+        Ok(self
+            .letters
+            .get(start..self.at.min(self.letters.len()))
+            .unwrap_or_default()
+            .iter()
+            .collect())
     }
 
     fn double_quotes(&mut self) -> Result<(), String> {
@@ -111,7 +133,11 @@ impl Scan {
                     return Ok(());
                 }
                 '\\' => self.at += 2,
-                '`' => return Err("the script uses a command substitution in double quotes".to_owned()),
+                '`' => {
+                    return Err(
+                        "the script uses a command substitution in double quotes".to_owned()
+                    );
+                }
                 '$' => self.dollar(false)?,
                 _ => self.at += 1,
             }
@@ -122,8 +148,13 @@ impl Scan {
     fn dollar(&mut self, bare: bool) -> Result<(), String> {
         self.at += 1;
         match self.peek() {
-            Some('(' | '{' | '[') => Err("the script uses an expansion (`$`); its value is not known before it runs".to_owned()),
-            Some('\'' | '"') if bare => Err("the script uses a `$'...'` or `$\"...\"` quote; use plain quotes".to_owned()),
+            Some('(' | '{' | '[') => {
+                Err("the script uses an expansion (`$`); its value is not known before it runs"
+                    .to_owned())
+            }
+            Some('\'' | '"') if bare => {
+                Err("the script uses a `$'...'` or `$\"...\"` quote; use plain quotes".to_owned())
+            }
             _ => Ok(()),
         }
     }
@@ -137,9 +168,14 @@ impl Scan {
         }
         let raw = self.word()?;
         self.count_word()?;
-        self.waiting.push((raw.chars().filter(|letter| !matches!(letter, '\'' | '"' | '\\')).collect(), drops_tabs));
+        self.waiting.push((
+            raw.chars().filter(|letter| !matches!(letter, '\'' | '"' | '\\')).collect(),
+            drops_tabs,
+        ));
         if self.waiting.len() > OPENERS_LIMIT {
-            return Err(format!("the script has more than {OPENERS_LIMIT} here-documents on a line"));
+            return Err(format!(
+                "the script has more than {OPENERS_LIMIT} here-documents on a line"
+            ));
         }
         Ok(())
     }
@@ -149,7 +185,8 @@ impl Scan {
             while self.at < self.letters.len() {
                 let start = self.at;
                 self.skip_until('\n');
-                let line: String = self.letters.get(start..self.at).unwrap_or_default().iter().collect();
+                let line: String =
+                    self.letters.get(start..self.at).unwrap_or_default().iter().collect();
                 self.at += 1;
                 let line = if drops_tabs { line.trim_start_matches('\t') } else { line.as_str() };
                 if line == delimiter {
@@ -175,11 +212,17 @@ impl Scan {
 
     fn count_word(&mut self) -> Result<(), String> {
         self.words += 1;
-        if self.words > WORDS_LIMIT { Err(format!("the script has more than {WORDS_LIMIT} words")) } else { Ok(()) }
+        if self.words > WORDS_LIMIT {
+            Err(format!("the script has more than {WORDS_LIMIT} words"))
+        } else {
+            Ok(())
+        }
     }
 
     fn starts_with(&self, text: &str) -> bool {
-        text.chars().enumerate().all(|(offset, letter)| self.letters.get(self.at + offset) == Some(&letter))
+        text.chars()
+            .enumerate()
+            .all(|(offset, letter)| self.letters.get(self.at + offset) == Some(&letter))
     }
 
     fn peek(&self) -> Option<char> {

@@ -1,7 +1,9 @@
-//! Commands as parsed trees: what a script would run, read, write; and how to run it without a second parse.
+//! Commands as parsed trees: what a script would run, read, write; and how to run it without a
+//! second parse.
 //!
-//! In: a script as a model or a job wrote it, and the folder it runs in. Out: its simple commands with what their options do
-//! (for the policy to judge), and an [`Execution`] made from the tree, never from the text. It decides nothing.
+//! In: a script as a model or a job wrote it, and the folder it runs in. Out: its simple commands
+//! with what their options do (for the policy to judge), and an [`Execution`] made from the tree,
+//! never from the text. It decides nothing.
 
 pub mod examine;
 pub mod limits;
@@ -30,11 +32,13 @@ pub struct Script {
     folder: RepoPath,
     neutral: Neutral,
     tree: Result<List, String>,
-    /// What the tree cannot hold, read once somebody asks: for policies that let a shell work words out.
+    /// What the tree cannot hold, read once somebody asks: for policies that let a shell work words
+    /// out.
     loose: OnceLock<Result<Loose, String>>,
 }
 
-/// Scripts are the same when they are written alike and run in the same place: the rest follows from that.
+/// Scripts are the same when they are written alike and run in the same place: the rest follows
+/// from that.
 impl PartialEq for Script {
     fn eq(&self, other: &Self) -> bool {
         (&self.text, &self.folder, &self.neutral) == (&other.text, &other.folder, &other.neutral)
@@ -53,29 +57,38 @@ pub enum Execution {
 }
 
 impl Script {
-    /// Parses a script that runs in the repository's root. Never fails: a script that cannot be understood is one that no
-    /// rule allows.
+    /// Parses a script that runs in the repository's root. Never fails: a script that cannot be
+    /// understood is one that no rule allows.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Self::parse_in(text, &RepoPath::root())
     }
 
-    /// Parses a script that runs in a folder of the repository; paths in it are relative to that folder.
+    /// Parses a script that runs in a folder of the repository; paths in it are relative to that
+    /// folder.
     #[must_use]
     pub fn parse_in(text: &str, folder: &RepoPath) -> Self {
         let tree = parse::parse(text);
-        Self { text: text.to_owned(), folder: folder.clone(), neutral: Neutral::default(), tree, loose: OnceLock::new() }
+        Self {
+            text: text.to_owned(),
+            folder: folder.clone(),
+            neutral: Neutral::default(),
+            tree,
+            loose: OnceLock::new(),
+        }
     }
 
-    /// Parses a script as a person writes it in a question or an example: a change of folder at its front is where the rest runs, as it is when a
-    /// model calls a command.
+    /// Parses a script as a person writes it in a question or an example: a change of folder at its
+    /// front is where the rest runs, as it is when a model calls a command.
     #[must_use]
     pub fn asked(text: &str) -> Self {
-        let inner = change_of_folder(text).and_then(|(folder, rest)| Some((RepoPath::parse(folder).ok()?, rest)));
+        let inner = change_of_folder(text)
+            .and_then(|(folder, rest)| Some((RepoPath::parse(folder).ok()?, rest)));
         inner.map_or_else(|| Self::parse(text), |(folder, rest)| Self::parse_in(rest, &folder))
     }
 
-    /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and git looks nowhere else.
+    /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and
+    /// git looks nowhere else.
     #[must_use]
     pub fn below(mut self, root: &str) -> Self {
         root.trim_end_matches('/').clone_into(&mut self.neutral.root);
@@ -101,7 +114,11 @@ impl Script {
     #[must_use]
     pub fn told(&self) -> String {
         let text = self.text.trim();
-        if self.folder.is_root() { text.to_owned() } else { format!("cd {} && {text}", self.folder) }
+        if self.folder.is_root() {
+            text.to_owned()
+        } else {
+            format!("cd {} && {text}", self.folder)
+        }
     }
 
     /// Returns where the repository lies, without the leading `/`; `None` where that is not known.
@@ -134,32 +151,44 @@ impl Script {
         self.tree.as_ref().map(List::redirects).unwrap_or_default()
     }
 
-    /// Returns how hard it is to see through, 0 to 1: pipes 0.3, redirections 0.2, expansions 0.2, control flow 0.3, more than
-    /// 100 bytes 0.1; 1 for what is not understood.
+    /// Returns how hard it is to see through, 0 to 1: pipes 0.3, redirections 0.2, expansions 0.2,
+    /// control flow 0.3, more than 100 bytes 0.1; 1 for what is not understood.
     #[must_use]
     pub fn complexity(&self) -> f64 {
         let shape = match (&self.tree, self.loose()) {
-            (Ok(tree), _) => {
-                Shape { pipes: tree.has_pipe(), redirects: !tree.redirects().is_empty(), flow: tree.has_control_flow(), expansions: false }
-            }
+            (Ok(tree), _) => Shape {
+                pipes: tree.has_pipe(),
+                redirects: !tree.redirects().is_empty(),
+                flow: tree.has_control_flow(),
+                expansions: false,
+            },
             (Err(_), Ok(loose)) => loose.shape,
             (Err(_), Err(_)) => return 1.0,
         };
-        let parts = [(shape.pipes, 0.3), (shape.redirects, 0.2), (shape.expansions, 0.2), (shape.flow, 0.3), (self.text.len() > 100, 0.1)];
+        let parts = [
+            (shape.pipes, 0.3),
+            (shape.redirects, 0.2),
+            (shape.expansions, 0.2),
+            (shape.flow, 0.3),
+            (self.text.len() > 100, 0.1),
+        ];
         parts.iter().filter(|(present, _)| *present).map(|(_, score)| score).sum::<f64>().min(1.0)
     }
 
     /// Returns how to run it; `None` when it was not understood.
     #[must_use]
     pub fn execution(&self) -> Option<Execution> {
-        let Ok(tree) = &self.tree else { return self.loose().ok().map(|loose| Execution::Shell(loose.text.clone())) };
+        let Ok(tree) = &self.tree else {
+            return self.loose().ok().map(|loose| Execution::Shell(loose.text.clone()));
+        };
         Some(match tree.only_command() {
             Some(simple) => Execution::Words(self.neutral.words(&simple.words)),
             None => Execution::Shell(tree.render(&|simple| self.neutral.words(&simple.words))),
         })
     }
 
-    /// Returns variables that are set while it runs: where it names git, those that keep git from starting other programs.
+    /// Returns variables that are set while it runs: where it names git, those that keep git from
+    /// starting other programs.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let strict = self.simple_commands().into_iter();
@@ -172,7 +201,10 @@ impl Script {
         if self.tree.is_ok() {
             return Err("");
         }
-        self.loose.get_or_init(|| loose::parse(&loose::plain(&self.text), &self.neutral)).as_ref().map_err(String::as_str)
+        self.loose
+            .get_or_init(|| loose::parse(&loose::plain(&self.text), &self.neutral))
+            .as_ref()
+            .map_err(String::as_str)
     }
 
     /// Returns what each simple command would do, in order.
@@ -188,8 +220,11 @@ impl Script {
     /// Why such a script cannot be judged even so.
     pub fn loose_examinations(&self) -> Result<Vec<(&Simple, Examination)>, &str> {
         let commands = self.loose_commands()?.iter();
-        let commands = commands.filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
-        Ok(commands.map(|command| (&command.simple, examine_loose(command, &self.folder))).collect())
+        let commands = commands
+            .filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
+        Ok(commands
+            .map(|command| (&command.simple, examine_loose(command, &self.folder)))
+            .collect())
     }
 
     /// Returns the simple commands of a script with expansions, at any depth.
@@ -203,9 +238,12 @@ impl Script {
     /// Returns true for a `cd` to the folder the script runs in.
     fn stays(&self, simple: &Simple) -> bool {
         let root = &self.neutral.root;
-        let here = if self.folder.is_root() { root.clone() } else { format!("{root}/{}", self.folder) };
+        let here =
+            if self.folder.is_root() { root.clone() } else { format!("{root}/{}", self.folder) };
         match simple.words.as_slice() {
-            [cd, target] if cd == "cd" => target == "." || (!root.is_empty() && target.trim_end_matches('/') == here),
+            [cd, target] if cd == "cd" => {
+                target == "." || (!root.is_empty() && target.trim_end_matches('/') == here)
+            }
             _ => false,
         }
     }
@@ -214,7 +252,11 @@ impl Script {
     #[must_use]
     pub fn redirected(&self) -> (Vec<PathUse>, Vec<PathUse>) {
         let (mut reads, mut edits) = (Vec::new(), Vec::new());
-        for redirect in self.redirects().into_iter().chain(loose::redirects(self.loose_commands().unwrap_or_default())) {
+        for redirect in self
+            .redirects()
+            .into_iter()
+            .chain(loose::redirects(self.loose_commands().unwrap_or_default()))
+        {
             match redirect {
                 Redirect::Input { path, .. } => reads.extend(redirect_use(path, &self.folder)),
                 Redirect::Output { path, .. } => edits.extend(redirect_use(path, &self.folder)),
@@ -224,12 +266,15 @@ impl Script {
         (reads, edits)
     }
 
-    /// Returns every path of the repository that it names as read or written: the floor that runs it resolves their links.
+    /// Returns every path of the repository that it names as read or written: the floor that runs
+    /// it resolves their links.
     #[must_use]
     pub fn paths(&self) -> Vec<RepoPath> {
         let (mut used, edits) = self.redirected();
         used.extend(edits);
-        for (_, examined) in self.examinations().into_iter().chain(self.loose_examinations().unwrap_or_default()) {
+        for (_, examined) in
+            self.examinations().into_iter().chain(self.loose_examinations().unwrap_or_default())
+        {
             used.extend(examined.reads.into_iter().chain(examined.edits));
         }
         let mut paths: Vec<RepoPath> = used
@@ -244,23 +289,31 @@ impl Script {
         paths
     }
 
-    /// Returns true when every command in it is known to only read, so that the checkout need not be compared afterwards.
+    /// Returns true when every command in it is known to only read, so that the checkout need not
+    /// be compared afterwards.
     #[must_use]
     pub fn only_reads(&self) -> bool {
         let examined = self.examinations();
-        let harmless = |examined: &Examination| examined.only_reads && examined.findings.is_empty() && examined.edits.is_empty();
-        !examined.is_empty() && self.redirected().1.is_empty() && examined.iter().all(|(_, examined)| harmless(examined))
+        let harmless = |examined: &Examination| {
+            examined.only_reads && examined.findings.is_empty() && examined.edits.is_empty()
+        };
+        !examined.is_empty()
+            && self.redirected().1.is_empty()
+            && examined.iter().all(|(_, examined)| harmless(examined))
     }
 }
 
-/// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is the rest, run there. Only where the folder is one
-/// plain word; any other `cd` is for the policy to refuse.
+/// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is
+/// the rest, run there. Only where the folder is one plain word; any other `cd` is for the policy
+/// to refuse.
 #[must_use]
 pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
     let (folder, rest) = command.trim_start().strip_prefix("cd ")?.split_once("&&")?;
     let (folder, rest) = (folder.trim(), rest.trim_start());
-    let is_plain = folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
-    (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty()).then_some((folder, rest))
+    let is_plain =
+        folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
+    (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty())
+        .then_some((folder, rest))
 }
 
 /// To a redirection, `-` is a file of that name.

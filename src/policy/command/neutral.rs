@@ -1,8 +1,8 @@
-//! How git is run: without anything a repository's configuration could start, in the repository the script is in and no other,
-//! and without files that may not be seen.
+//! How git is run: without anything a repository's configuration could start, in the repository the
+//! script is in and no other, and without files that may not be seen.
 //!
-//! In: the words of a simple command, some of which may not be known. Out: words to add to it, and variables that say the same
-//! to a git that another program starts. It judges nothing.
+//! In: the words of a simple command, some of which may not be known. Out: words to add to it, and
+//! variables that say the same to a git that another program starts. It judges nothing.
 
 use std::sync::Arc;
 
@@ -21,7 +21,8 @@ const SETTINGS: &[(&str, &str)] = &[
     ("core.sshCommand", "false"),
     ("credential.helper", ""),
     ("diff.external", ""),
-    // A difference inside a submodule is shown by another git, which heeds that repository's settings.
+    // A difference inside a submodule is shown by another git, which heeds that repository's
+    // settings.
     ("diff.submodule", "short"),
     ("status.submoduleSummary", "false"),
     ("log.showSignature", "false"),
@@ -34,14 +35,16 @@ const SETTINGS: &[(&str, &str)] = &[
     ("protocol.ext.allow", "never"),
 ];
 
-/// The tree without entries: attributes are read from it, so that no filter, driver or conversion is found.
+/// The tree without entries: attributes are read from it, so that no filter, driver or conversion
+/// is found.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Verbs that show differences, which attributes could hand to other programs.
 const SHOWS: &[&str] = &["diff", "log", "show", "diff-tree", "diff-files", "diff-index", "blame"];
 
 /// Verbs that show files that no word names, and take patterns of files to leave out.
-const LEAVES_OUT: &[&str] = &["diff", "log", "show", "diff-tree", "diff-files", "diff-index", "grep", "status", "ls-files"];
+const LEAVES_OUT: &[&str] =
+    &["diff", "log", "show", "diff-tree", "diff-files", "diff-index", "grep", "status", "ls-files"];
 
 /// Verbs that show a file when they are given its number.
 const BY_NUMBER: &[&str] = &["show", "diff", "grep", "diff-tree", "diff-index"];
@@ -58,21 +61,31 @@ pub struct Neutral {
 impl Neutral {
     /// Returns the words with what is added to them.
     pub(super) fn words(&self, words: &[String]) -> Vec<String> {
-        let mut all: Vec<String> =
-            words.iter().enumerate().map(|(at, word)| self.instead(words, at).unwrap_or_else(|| word.clone())).collect();
+        let mut all: Vec<String> = words
+            .iter()
+            .enumerate()
+            .map(|(at, word)| self.instead(words, at).unwrap_or_else(|| word.clone()))
+            .collect();
         for (at, added) in self.added(words).into_iter().rev() {
             all.splice(at.min(all.len())..at.min(all.len()), added);
         }
         all
     }
 
-    /// Returns what is put in a word's place: an object given by its number has to be a commit, for it could be any file.
+    /// Returns what is put in a word's place: an object given by its number has to be a commit, for
+    /// it could be any file.
     pub(super) fn instead(&self, words: &[String], at: usize) -> Option<String> {
         let verb = words.get(1..)?.iter().find(|word| !word.starts_with('-'))?;
-        let numbers = !self.unseen.is_empty() && words.first().is_some_and(|word| word == "git") && BY_NUMBER.contains(&verb.as_str());
-        let word = words.get(at).filter(|_| numbers && words.iter().take(at).all(|before| before != "--"))?;
+        let numbers = !self.unseen.is_empty()
+            && words.first().is_some_and(|word| word == "git")
+            && BY_NUMBER.contains(&verb.as_str());
+        let word = words
+            .get(at)
+            .filter(|_| numbers && words.iter().take(at).all(|before| before != "--"))?;
         let separator = if word.contains("...") { "..." } else { ".." };
-        let as_commit = |part: &str| if is_number(part) { format!("{part}^{{commit}}") } else { part.to_owned() };
+        let as_commit = |part: &str| {
+            if is_number(part) { format!("{part}^{{commit}}") } else { part.to_owned() }
+        };
         let commits: Vec<String> = word.split(separator).map(as_commit).collect();
         Some(commits.join(separator)).filter(|commits| commits != word)
     }
@@ -81,37 +94,56 @@ impl Neutral {
     pub(super) fn added(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
         match words.first().map(String::as_str) {
             Some("git") => self.added_to_git(words),
-            Some("rg") => self.added_before_operands(words, |glob| vec![format!("--iglob=!{}", from_anywhere(glob))]),
-            Some("grep") if tables::descends(words) => self.added_before_operands(words, grep_excludes),
+            Some("rg") => self.added_before_operands(words, |glob| {
+                vec![format!("--iglob=!{}", from_anywhere(glob))]
+            }),
+            Some("grep") if tables::descends(words) => {
+                self.added_before_operands(words, grep_excludes)
+            }
             _ => Vec::new(),
         }
     }
 
     fn added_to_git(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
         let mut first = vec!["--no-pager".to_owned(), "--no-optional-locks".to_owned()];
-        first.extend(SETTINGS.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]));
+        first.extend(
+            SETTINGS.iter().flat_map(|(key, value)| ["-c".to_owned(), format!("{key}={value}")]),
+        );
         let mut added = vec![(1, first)];
         let verb = words.iter().skip(1).position(|word| !word.starts_with('-')).map(|at| at + 1);
         if let Some((at, verb)) = verb.and_then(|at| words.get(at).map(|verb| (at, verb))) {
             if SHOWS.contains(&verb.as_str()) {
-                let no_drivers = if verb == "blame" { vec!["--no-textconv"] } else { vec!["--no-ext-diff", "--no-textconv"] };
+                let no_drivers = if verb == "blame" {
+                    vec!["--no-textconv"]
+                } else {
+                    vec!["--no-ext-diff", "--no-textconv"]
+                };
                 added.push((at + 1, no_drivers.into_iter().map(str::to_owned).collect()));
             }
-            if LEAVES_OUT.contains(&verb.as_str()) && tables::git_shows_files(verb, words.get(at + 1..).unwrap_or_default()) {
-                let leave_out = |glob: &PathGlob| format!(":(top,exclude,icase,glob){}", glob.text());
+            if LEAVES_OUT.contains(&verb.as_str())
+                && tables::git_shows_files(verb, words.get(at + 1..).unwrap_or_default())
+            {
+                let leave_out =
+                    |glob: &PathGlob| format!(":(top,exclude,icase,glob){}", glob.text());
                 added.push((words.len(), self.unseen.iter().map(leave_out).collect()));
             }
         }
         added
     }
 
-    /// For programs of which a later pattern overrules an earlier one, and which look no further for options after `--`.
-    fn added_before_operands(&self, words: &[String], exclude: impl Fn(&PathGlob) -> Vec<String>) -> Vec<(usize, Vec<String>)> {
+    /// For programs of which a later pattern overrules an earlier one, and which look no further
+    /// for options after `--`.
+    fn added_before_operands(
+        &self,
+        words: &[String],
+        exclude: impl Fn(&PathGlob) -> Vec<String>,
+    ) -> Vec<(usize, Vec<String>)> {
         let end = tables::end_of_options(words);
         vec![(end, self.unseen.iter().flat_map(exclude).collect())]
     }
 
-    /// Returns variables for a script that names git: what [`Neutral::words`] says, to a git started by something else.
+    /// Returns variables for a script that names git: what [`Neutral::words`] says, to a git
+    /// started by something else.
     pub(super) fn environment(&self) -> Vec<(String, String)> {
         let mut variables: Vec<(String, String)> = [
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -144,8 +176,12 @@ pub(super) fn is_number(word: &str) -> bool {
 
 /// Returns true for words one of which names git, alone or in a text that something else may run.
 pub(super) fn names_git(words: &[String]) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    words.iter().filter(|word| *word != UNKNOWN).any(|word| word.split(|letter| !is_letter(letter)).any(|part| part == "git"))
+    let is_letter =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    words
+        .iter()
+        .filter(|word| *word != UNKNOWN)
+        .any(|word| word.split(|letter| !is_letter(letter)).any(|part| part == "git"))
 }
 
 /// A pattern that also holds where the search begins in a folder.
@@ -157,7 +193,9 @@ fn from_anywhere(glob: &PathGlob) -> String {
 /// `grep` leaves files and folders out by their names alone.
 fn grep_excludes(glob: &PathGlob) -> Vec<String> {
     let text = glob.text();
-    let (kind, rest) = text.strip_suffix("/**").map_or(("--exclude", text.as_str()), |rest| ("--exclude-dir", rest));
+    let (kind, rest) = text
+        .strip_suffix("/**")
+        .map_or(("--exclude", text.as_str()), |rest| ("--exclude-dir", rest));
     let name = rest.rsplit('/').next().unwrap_or_default();
     if name.chars().all(|letter| letter == '*') || rest.contains(".git/") {
         return vec!["--exclude-dir=.git".to_owned()];

@@ -1,7 +1,8 @@
-//! From text to tree: a real shell grammar reads the script, then every node of it is either on the list here or refused.
+//! From text to tree: a real shell grammar reads the script, then every node of it is either on the
+//! list here or refused.
 //!
-//! In: a script as the model wrote it. Out: a tree of literal words, or the first construct that keeps it from being judged.
-//! Nothing is expanded, and nothing unknown is passed on.
+//! In: a script as the model wrote it. Out: a tree of literal words, or the first construct that
+//! keeps it from being judged. Nothing is expanded, and nothing unknown is passed on.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,9 +51,12 @@ pub fn parse(text: &str) -> Result<List, String> {
 /// Refuses words that look like options but are not.
 fn check_word(word: &str) -> Result<(), String> {
     match word.chars().next() {
-        Some(first @ ('\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}')) => {
-            Err(format!("the word `{word}` starts with U+{:04X}, which only looks like `-`", u32::from(first)))
-        }
+        Some(
+            first @ ('\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'),
+        ) => Err(format!(
+            "the word `{word}` starts with U+{:04X}, which only looks like `-`",
+            u32::from(first)
+        )),
         _ => Ok(()),
     }
 }
@@ -62,7 +66,9 @@ fn list(compound: &ast::CompoundList) -> Result<List, String> {
     for ast::CompoundListItem(and_or, separator) in &compound.0 {
         match separator {
             ast::SeparatorOperator::Sequence => {}
-            ast::SeparatorOperator::Async => return Err("the script starts a command in the background (`&`)".to_owned()),
+            ast::SeparatorOperator::Async => {
+                return Err("the script starts a command in the background (`&`)".to_owned());
+            }
         }
         let first = pipeline(&and_or.first)?;
         let mut rest = Vec::with_capacity(and_or.additional.len());
@@ -84,7 +90,10 @@ fn pipeline(found: &ast::Pipeline) -> Result<Pipeline, String> {
     if found.seq.is_empty() {
         return Err("the script holds an empty pipeline".to_owned());
     }
-    Ok(Pipeline { negated: found.bang, commands: found.seq.iter().map(command).collect::<Result<_, _>>()? })
+    Ok(Pipeline {
+        negated: found.bang,
+        commands: found.seq.iter().map(command).collect::<Result<_, _>>()?,
+    })
 }
 
 fn command(found: &ast::Command) -> Result<Command, String> {
@@ -105,8 +114,12 @@ fn command(found: &ast::Command) -> Result<Command, String> {
 fn compound(found: &ast::CompoundCommand, redirects: Vec<Redirect>) -> Result<Command, String> {
     let unlisted = |what: &str| Err(format!("the script uses {what}"));
     match found {
-        ast::CompoundCommand::Subshell(found) => Ok(Command::Subshell(list(&found.list)?, redirects)),
-        ast::CompoundCommand::BraceGroup(found) => Ok(Command::Group(list(&found.list)?, redirects)),
+        ast::CompoundCommand::Subshell(found) => {
+            Ok(Command::Subshell(list(&found.list)?, redirects))
+        }
+        ast::CompoundCommand::BraceGroup(found) => {
+            Ok(Command::Group(list(&found.list)?, redirects))
+        }
         ast::CompoundCommand::IfClause(found) => {
             let mut arms = vec![(list(&found.condition)?, list(&found.then)?)];
             let mut last = None;
@@ -119,9 +132,13 @@ fn compound(found: &ast::CompoundCommand, redirects: Vec<Redirect>) -> Result<Co
             Ok(Command::If(arms, last, redirects))
         }
         ast::CompoundCommand::Arithmetic(_) => unlisted("arithmetic (`((...))`)"),
-        ast::CompoundCommand::ArithmeticForClause(_) | ast::CompoundCommand::ForClause(_) => unlisted("a `for` loop"),
+        ast::CompoundCommand::ArithmeticForClause(_) | ast::CompoundCommand::ForClause(_) => {
+            unlisted("a `for` loop")
+        }
         ast::CompoundCommand::CaseClause(_) => unlisted("`case`"),
-        ast::CompoundCommand::WhileClause(_) | ast::CompoundCommand::UntilClause(_) => unlisted("a loop"),
+        ast::CompoundCommand::WhileClause(_) | ast::CompoundCommand::UntilClause(_) => {
+            unlisted("a loop")
+        }
         ast::CompoundCommand::Coprocess(_) => unlisted("a coprocess"),
     }
 }
@@ -130,25 +147,42 @@ fn simple(found: &ast::SimpleCommand) -> Result<Simple, String> {
     let mut command = Simple::default();
     for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
         match item {
-            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => add_redirect(redirect, &mut command.redirects)?,
-            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => command.variables.push(variable(assignment, word)?),
-            ast::CommandPrefixOrSuffixItem::Word(_) => return Err("the script holds a word where none is expected".to_owned()),
-            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => return Err(process_substitution()),
+            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                add_redirect(redirect, &mut command.redirects)?
+            }
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                command.variables.push(variable(assignment, word)?)
+            }
+            ast::CommandPrefixOrSuffixItem::Word(_) => {
+                return Err("the script holds a word where none is expected".to_owned());
+            }
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
+                return Err(process_substitution());
+            }
         }
     }
     let Some(name) = &found.word_or_name else {
-        return Err(format!("the script {} without a command", if command.variables.is_empty() { "redirects" } else { "sets a variable" }));
+        return Err(format!(
+            "the script {} without a command",
+            if command.variables.is_empty() { "redirects" } else { "sets a variable" }
+        ));
     };
     command.words.push(literal(name)?);
     for item in found.suffix.iter().flat_map(|suffix| &suffix.0) {
         match item {
-            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => add_redirect(redirect, &mut command.redirects)?,
+            ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                add_redirect(redirect, &mut command.redirects)?
+            }
             ast::CommandPrefixOrSuffixItem::Word(word) => command.words.push(literal(word)?),
-            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match assignment.value {
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match assignment
+                .value
+            {
                 ast::AssignmentValue::Scalar(_) => command.words.push(literal(word)?),
                 ast::AssignmentValue::Array(_) => return Err("the script sets an array".to_owned()),
             },
-            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => return Err(process_substitution()),
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
+                return Err(process_substitution());
+            }
         }
     }
     Ok(command)
@@ -158,7 +192,10 @@ fn variable(assignment: &ast::Assignment, word: &ast::Word) -> Result<(String, S
     let (ast::AssignmentName::VariableName(name), ast::AssignmentValue::Scalar(value), false) =
         (&assignment.name, &assignment.value, assignment.append)
     else {
-        return Err(format!("the script changes a variable or sets a part of one (`{}`)", word.value));
+        return Err(format!(
+            "the script changes a variable or sets a part of one (`{}`)",
+            word.value
+        ));
     };
     // A name that is refused is told before its value is looked at.
     variables::check(name, "")?;
@@ -175,7 +212,10 @@ fn literal(found: &ast::Word) -> Result<String, String> {
     word::literal(&found.value).map_err(|why| format!("the word `{}` holds {why}", found.value))
 }
 
-pub(super) fn add_redirect(redirect: &ast::IoRedirect, found: &mut Vec<Redirect>) -> Result<(), String> {
+pub(super) fn add_redirect(
+    redirect: &ast::IoRedirect,
+    found: &mut Vec<Redirect>,
+) -> Result<(), String> {
     match redirect {
         ast::IoRedirect::File(fd, kind, target) => found.push(file_redirect(*fd, kind, target)?),
         ast::IoRedirect::OutputAndError(target, append) => {
@@ -190,7 +230,10 @@ pub(super) fn add_redirect(redirect: &ast::IoRedirect, found: &mut Vec<Redirect>
             standard_input(*fd)?;
             let body = here.doc.value.clone();
             if here.requires_expansion && body.contains(['$', '`', '\\']) {
-                return Err("a here-document in which the shell expands; quote its delimiter (`<<'EOF'`)".to_owned());
+                return Err(
+                    "a here-document in which the shell expands; quote its delimiter (`<<'EOF'`)"
+                        .to_owned(),
+                );
             }
             let body = if here.remove_tabs { without_tabs(&body) } else { body };
             found.push(Redirect::Text(body));
@@ -199,10 +242,17 @@ pub(super) fn add_redirect(redirect: &ast::IoRedirect, found: &mut Vec<Redirect>
     Ok(())
 }
 
-fn file_redirect(fd: Option<i32>, kind: &ast::IoFileRedirectKind, target: &ast::IoFileRedirectTarget) -> Result<Redirect, String> {
+fn file_redirect(
+    fd: Option<i32>,
+    kind: &ast::IoFileRedirectKind,
+    target: &ast::IoFileRedirectTarget,
+) -> Result<Redirect, String> {
     let number = |default: u32| match fd {
         None => Ok(default),
-        Some(fd) => u32::try_from(fd).ok().filter(|fd| *fd <= 2).ok_or_else(|| format!("the script redirects descriptor {fd}")),
+        Some(fd) => u32::try_from(fd)
+            .ok()
+            .filter(|fd| *fd <= 2)
+            .ok_or_else(|| format!("the script redirects descriptor {fd}")),
     };
     let path = match target {
         ast::IoFileRedirectTarget::Filename(word) => Some(literal(word)?),
@@ -210,11 +260,15 @@ fn file_redirect(fd: Option<i32>, kind: &ast::IoFileRedirectKind, target: &ast::
         ast::IoFileRedirectTarget::ProcessSubstitution(..) => return Err(process_substitution()),
     };
     match (kind, path, target) {
-        (ast::IoFileRedirectKind::Read, Some(path), _) => Ok(Redirect::Input { fd: number(0)?, path }),
+        (ast::IoFileRedirectKind::Read, Some(path), _) => {
+            Ok(Redirect::Input { fd: number(0)?, path })
+        }
         (ast::IoFileRedirectKind::Write | ast::IoFileRedirectKind::Clobber, Some(path), _) => {
             Ok(Redirect::Output { fd: number(1)?, path, append: false })
         }
-        (ast::IoFileRedirectKind::Append, Some(path), _) => Ok(Redirect::Output { fd: number(1)?, path, append: true }),
+        (ast::IoFileRedirectKind::Append, Some(path), _) => {
+            Ok(Redirect::Output { fd: number(1)?, path, append: true })
+        }
         (ast::IoFileRedirectKind::DuplicateOutput, _, target) => {
             let to = duplicate_target(target)?;
             Ok(Redirect::Duplicate { fd: number(1)?, to })
@@ -238,13 +292,20 @@ fn duplicate_target(target: &ast::IoFileRedirectTarget) -> Result<u32, String> {
     let number = match target {
         ast::IoFileRedirectTarget::Fd(fd) => u32::try_from(*fd).ok(),
         ast::IoFileRedirectTarget::Duplicate(word) => literal(word)?.parse().ok(),
-        ast::IoFileRedirectTarget::Filename(_) | ast::IoFileRedirectTarget::ProcessSubstitution(..) => None,
+        ast::IoFileRedirectTarget::Filename(_)
+        | ast::IoFileRedirectTarget::ProcessSubstitution(..) => None,
     };
-    number.filter(|fd| *fd == 1 || *fd == 2).ok_or_else(|| "the script uses `>&` with something other than 1 or 2".to_owned())
+    number
+        .filter(|fd| *fd == 1 || *fd == 2)
+        .ok_or_else(|| "the script uses `>&` with something other than 1 or 2".to_owned())
 }
 
 fn standard_input(fd: Option<i32>) -> Result<(), String> {
-    if fd.is_none_or(|fd| fd == 0) { Ok(()) } else { Err("the script gives text to a descriptor other than 0".to_owned()) }
+    if fd.is_none_or(|fd| fd == 0) {
+        Ok(())
+    } else {
+        Err("the script gives text to a descriptor other than 0".to_owned())
+    }
 }
 
 fn without_tabs(body: &str) -> String {

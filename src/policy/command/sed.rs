@@ -1,4 +1,5 @@
-//! sed scripts that only print and replace: everything that writes files, reads others or runs programs is refused.
+//! sed scripts that only print and replace: everything that writes files, reads others or runs
+//! programs is refused.
 //!
 //! In: one script word. Out: whether each of its commands is on the short list here.
 
@@ -60,15 +61,17 @@ impl Reading<'_> {
         }
     }
 
-    /// Passes over text up to a delimiter. A delimiter inside brackets is read differently by different versions of sed,
-    /// so it is refused.
+    /// Passes over text up to a delimiter. A delimiter inside brackets is read differently by
+    /// different versions of sed, so it is refused.
     fn until(&mut self, close: char) -> Result<(), String> {
         let mut in_brackets = false;
         while let Some(letter) = self.peek() {
             self.at += 1;
             match letter {
                 '\\' => self.at += 1,
-                letter if letter == close && in_brackets => return Err("the sed script has its delimiter inside brackets".to_owned()),
+                letter if letter == close && in_brackets => {
+                    return Err("the sed script has its delimiter inside brackets".to_owned());
+                }
                 letter if letter == close => return Ok(()),
                 '[' => in_brackets = true,
                 ']' => in_brackets = false,
@@ -79,7 +82,9 @@ impl Reading<'_> {
     }
 
     fn command(&mut self) -> Result<(), String> {
-        let Some(letter) = self.peek() else { return Err("the sed script ends where a command should be".to_owned()) };
+        let Some(letter) = self.peek() else {
+            return Err("the sed script ends where a command should be".to_owned());
+        };
         self.at += 1;
         match letter {
             'p' | 'd' | '=' | 'n' | 'N' | 'D' | 'G' | 'H' | 'g' | 'h' | 'x' | 'P' | 'l' | '{' => {}
@@ -89,14 +94,22 @@ impl Reading<'_> {
             's' | 'y' => {
                 let close = self
                     .peek()
-                    .filter(|close| !close.is_alphanumeric() && !matches!(close, '\\' | '\n' | ' ' | '['))
+                    .filter(|close| {
+                        !close.is_alphanumeric() && !matches!(close, '\\' | '\n' | ' ' | '[')
+                    })
                     .ok_or("the sed script is not complete")?;
                 self.at += 1;
                 self.until(close)?;
                 self.until(close)?;
-                self.skip(|letter| matches!(letter, 'g' | 'p' | 'i' | 'I' | 'M' | 'm') || letter.is_ascii_digit());
+                self.skip(|letter| {
+                    matches!(letter, 'g' | 'p' | 'i' | 'I' | 'M' | 'm') || letter.is_ascii_digit()
+                });
             }
-            other => return Err(format!("the sed command `{other}` may write, read another file or run a program")),
+            other => {
+                return Err(format!(
+                    "the sed command `{other}` may write, read another file or run a program"
+                ));
+            }
         }
         if letter == '{' {
             return Ok(());
@@ -104,7 +117,9 @@ impl Reading<'_> {
         self.skip(|letter| letter == ' ');
         match self.peek() {
             None | Some(';' | '\n' | '}') => Ok(()),
-            Some(other) => Err(format!("the sed script has `{other}` after the command `{letter}`")),
+            Some(other) => {
+                Err(format!("the sed script has `{other}` after the command `{letter}`"))
+            }
         }
     }
 }

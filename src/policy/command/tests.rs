@@ -1,4 +1,5 @@
-//! What scripts are understood as, and how they run: whole scripts in, refusal, words or shell text out.
+//! What scripts are understood as, and how they run: whole scripts in, refusal, words or shell text
+//! out.
 
 use pretty_assertions::assert_eq;
 
@@ -19,11 +20,18 @@ fn a_simple_command_runs_as_its_words() {
         ("[ -f x ]", words(&["[", "-f", "x", "]"])),
         ("echo a=b 'c d' \"e\"f", words(&["echo", "a=b", "c d", "ef"])),
         ("# a comment\nls src # and another", words(&["ls", "src"])),
-        ("find . -name '*.rs' -o -name \\*.md", words(&["find", ".", "-name", "*.rs", "-o", "-name", "*.md"])),
+        (
+            "find . -name '*.rs' -o -name \\*.md",
+            words(&["find", ".", "-name", "*.rs", "-o", "-name", "*.md"]),
+        ),
     ] {
-        let found = Script::parse(text).execution().unwrap_or_else(|| panic!("{text}: {:?}", Script::parse(text).problem()));
+        let found = Script::parse(text)
+            .execution()
+            .unwrap_or_else(|| panic!("{text}: {:?}", Script::parse(text).problem()));
         match (&found, &expected) {
-            (Execution::Words(found), Execution::Words(expected)) if expected.first().is_some_and(|word| word == "git") => {
+            (Execution::Words(found), Execution::Words(expected))
+                if expected.first().is_some_and(|word| word == "git") =>
+            {
                 assert_eq!(found.first(), expected.first(), "{text}");
             }
             _ => assert_eq!(found, expected, "{text}"),
@@ -41,14 +49,21 @@ fn everything_else_runs_as_text_made_from_the_tree() {
         ("a 2>&1 >/dev/null", "'a' 2>&1 1>'/dev/null'"),
         ("a &>> log", "'a' 1>>'log' 2>&1"),
         ("(a; b) > x", "( 'a'\n'b'\n) 1>'x'"),
-        ("if a; then b; elif c; then d; else e; fi", "if 'a'\nthen 'b'\nelif 'c'\nthen 'd'\nelse 'e'\nfi"),
+        (
+            "if a; then b; elif c; then d; else e; fi",
+            "if 'a'\nthen 'b'\nelif 'c'\nthen 'd'\nelse 'e'\nfi",
+        ),
         ("cat <<'EOF' | wc\n$(x)\nEOF", "'cat' <<'LOCUM_TEXT' | 'wc'\n$(x)\nLOCUM_TEXT\n"),
         ("cat <<'EOF'\nLOCUM_TEXT\nEOF\nb", "'cat' <<'LOCUM_TEXT_'\nLOCUM_TEXT\nLOCUM_TEXT_\n'b'"),
         ("CI=1 LC_ALL='C' a b | c", "CI='1' LC_ALL='C' 'a' 'b' | 'c'"),
         ("RUST_BACKTRACE=1 a", "RUST_BACKTRACE='1' 'a'"),
         ("cat <<< 'x y'", "'cat' <<'LOCUM_TEXT'\nx y\nLOCUM_TEXT\n"),
     ] {
-        assert_eq!(Script::parse(text).execution(), Some(Execution::Shell(expected.to_owned())), "{text}");
+        assert_eq!(
+            Script::parse(text).execution(),
+            Some(Execution::Shell(expected.to_owned())),
+            "{text}"
+        );
     }
 }
 
@@ -158,7 +173,10 @@ fn only_what_is_known_to_read_only_reads() {
 #[test]
 fn names_the_paths_it_uses_from_where_it_runs() {
     let script = Script::parse_in("cat a ../b < c > /dev/null", &RepoPath::parse("sub").unwrap());
-    assert_eq!(script.paths().iter().map(RepoPath::as_str).collect::<Vec<_>>(), ["b", "sub/a", "sub/c"]);
+    assert_eq!(
+        script.paths().iter().map(RepoPath::as_str).collect::<Vec<_>>(),
+        ["b", "sub/a", "sub/c"]
+    );
 }
 
 #[test]
@@ -229,6 +247,9 @@ fn nothing_makes_the_grammar_choke() {
         ("coproc", "coproc ".repeat(5000)),
     ] {
         let script = Script::parse(&text);
-        assert!(script.problem().is_some() || matches!(name, "quotes" | "backslashes" | "words"), "{name}");
+        assert!(
+            script.problem().is_some() || matches!(name, "quotes" | "backslashes" | "words"),
+            "{name}"
+        );
     }
 }

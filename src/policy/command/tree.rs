@@ -1,7 +1,8 @@
 //! The tree of a script: only what can be judged before it runs; every word is already literal.
 //!
-//! In: nothing; it is built by `parse`. Out: the simple commands and redirections in it, and text for a shell in which every
-//! word is quoted, so that what was judged is what runs. It holds no rule.
+//! In: nothing; it is built by `parse`. Out: the simple commands and redirections in it, and text
+//! for a shell in which every word is quoted, so that what was judged is what runs. It holds no
+//! rule.
 
 use std::fmt::Write as _;
 
@@ -110,18 +111,30 @@ impl List {
         self.visit(&mut |command| {
             found.extend(match command {
                 Command::Simple(simple) => &simple.redirects,
-                Command::Subshell(_, redirects) | Command::Group(_, redirects) | Command::If(_, _, redirects) => redirects,
+                Command::Subshell(_, redirects)
+                | Command::Group(_, redirects)
+                | Command::If(_, _, redirects) => redirects,
             });
         });
         found
     }
 
-    /// Returns the only command when the list is one simple command without redirections and variables.
+    /// Returns the only command when the list is one simple command without redirections and
+    /// variables.
     #[must_use]
     pub fn only_command(&self) -> Option<&Simple> {
-        let [AndOr { first: Pipeline { negated: false, commands }, rest }] = self.0.as_slice() else { return None };
+        let [AndOr { first: Pipeline { negated: false, commands }, rest }] = self.0.as_slice()
+        else {
+            return None;
+        };
         match commands.as_slice() {
-            [Command::Simple(simple)] if rest.is_empty() && simple.redirects.is_empty() && simple.variables.is_empty() => Some(simple),
+            [Command::Simple(simple)]
+                if rest.is_empty()
+                    && simple.redirects.is_empty()
+                    && simple.variables.is_empty() =>
+            {
+                Some(simple)
+            }
             _ => None,
         }
     }
@@ -129,14 +142,18 @@ impl List {
     /// Returns true when some pipeline has more than one member.
     #[must_use]
     pub fn has_pipe(&self) -> bool {
-        self.pipelines()
-            .any(|pipeline| pipeline.commands.len() > 1 || pipeline.commands.iter().any(|command| command.lists().any(Self::has_pipe)))
+        self.pipelines().any(|pipeline| {
+            pipeline.commands.len() > 1
+                || pipeline.commands.iter().any(|command| command.lists().any(Self::has_pipe))
+        })
     }
 
     /// Returns true when it decides or groups: `&&` and `||` apart.
     #[must_use]
     pub fn has_control_flow(&self) -> bool {
-        self.pipelines().any(|pipeline| pipeline.commands.iter().any(|command| !matches!(command, Command::Simple(_))))
+        self.pipelines().any(|pipeline| {
+            pipeline.commands.iter().any(|command| !matches!(command, Command::Simple(_)))
+        })
     }
 
     /// Returns text for `sh -c`, every word quoted. `words` may rewrite a command's words.
@@ -148,7 +165,9 @@ impl List {
     }
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        self.0.iter().flat_map(|list| std::iter::once(&list.first).chain(list.rest.iter().map(|(_, pipeline)| pipeline)))
+        self.0.iter().flat_map(|list| {
+            std::iter::once(&list.first).chain(list.rest.iter().map(|(_, pipeline)| pipeline))
+        })
     }
 
     fn visit<'t>(&'t self, see: &mut dyn FnMut(&'t Command)) {
@@ -166,7 +185,11 @@ impl Command {
         let found: Vec<&List> = match self {
             Self::Simple(_) => Vec::new(),
             Self::Subshell(list, _) | Self::Group(list, _) => vec![list],
-            Self::If(arms, last, _) => arms.iter().flat_map(|(condition, body)| [condition, body]).chain(last.as_ref()).collect(),
+            Self::If(arms, last, _) => arms
+                .iter()
+                .flat_map(|(condition, body)| [condition, body])
+                .chain(last.as_ref())
+                .collect(),
         };
         found.into_iter()
     }
@@ -195,7 +218,11 @@ fn render_list(list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Re
     }
 }
 
-fn render_pipeline(pipeline: &Pipeline, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+fn render_pipeline(
+    pipeline: &Pipeline,
+    words: &dyn Fn(&Simple) -> Vec<String>,
+    out: &mut Rendering,
+) {
     if pipeline.negated {
         out.push("! ");
     }
@@ -241,7 +268,12 @@ fn render_command(command: &Command, words: &dyn Fn(&Simple) -> Vec<String>, out
     }
 }
 
-fn render_part(keyword: &str, list: &List, words: &dyn Fn(&Simple) -> Vec<String>, out: &mut Rendering) {
+fn render_part(
+    keyword: &str,
+    list: &List,
+    words: &dyn Fn(&Simple) -> Vec<String>,
+    out: &mut Rendering,
+) {
     out.push(keyword);
     out.push(" ");
     render_list(list, words, out);
@@ -258,7 +290,11 @@ impl Rendering {
             match redirect {
                 Redirect::Input { fd, path } => self.push(&format!(" {fd}<{}", quoted(path))),
                 Redirect::Output { fd, path, append } => {
-                    self.push(&format!(" {fd}{}{}", if *append { ">>" } else { ">" }, quoted(path)));
+                    self.push(&format!(
+                        " {fd}{}{}",
+                        if *append { ">>" } else { ">" },
+                        quoted(path)
+                    ));
                 }
                 Redirect::Duplicate { fd, to } => self.push(&format!(" {fd}>&{to}")),
                 Redirect::Text(body) => {
@@ -303,7 +339,9 @@ mod tests {
 
     #[test]
     fn quotes_words_so_that_no_shell_looks_into_them() {
-        for (word, expected) in [("a b", "'a b'"), ("it's", "'it'\\''s'"), ("$(x)", "'$(x)'"), ("", "''")] {
+        for (word, expected) in
+            [("a b", "'a b'"), ("it's", "'it'\\''s'"), ("$(x)", "'$(x)'"), ("", "''")]
+        {
             assert_eq!(quoted(word), expected);
         }
     }

@@ -1,7 +1,9 @@
-//! Variables that may stand in front of a command: those that change what a program says, or how loudly, and nothing it starts or reads.
+//! Variables that may stand in front of a command: those that change what a program says, or how
+//! loudly, and nothing it starts or reads.
 //!
-//! In: an assignment as the script has it. Out: name and value, or why commands run without it. Every other name is refused, for a
-//! variable can name programs, libraries and folders (`LD_PRELOAD`, `PATH`, `GIT_DIR`), and what a program makes of one it does not say.
+//! In: an assignment as the script has it. Out: name and value, or why commands run without it.
+//! Every other name is refused, for a variable can name programs, libraries and folders
+//! (`LD_PRELOAD`, `PATH`, `GIT_DIR`), and what a program makes of one it does not say.
 
 /// Variables that any program may be given.
 const HARMLESS: &[&str] = &[
@@ -41,12 +43,16 @@ const HARMLESS: &[&str] = &[
 /// Why it is refused, as the middle of a sentence.
 pub(super) fn check(name: &str, value: &str) -> Result<(), String> {
     if !HARMLESS.contains(&name) {
-        return Err(format!("the script sets a variable (`{name}`); commands run in a fixed environment"));
+        return Err(format!(
+            "the script sets a variable (`{name}`); commands run in a fixed environment"
+        ));
     }
     // No path: a language and a time zone are looked up as files.
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.,:=+@".contains(letter);
     if value.contains("..") || !value.chars().all(plain) {
-        return Err(format!("the value of `{name}` holds more than letters, digits and `_-.,:=+@`"));
+        return Err(format!(
+            "the value of `{name}` holds more than letters, digits and `_-.,:=+@`"
+        ));
     }
     Ok(())
 }
@@ -65,7 +71,13 @@ mod tests {
 
     #[test]
     fn a_variable_that_changes_what_is_said_may_be_set_and_no_other() {
-        for (name, value) in [("RUST_BACKTRACE", "1"), ("RUST_LOG", "debug,a::b=trace"), ("LC_ALL", "C.UTF-8"), ("CI", ""), ("TZ", "UTC")] {
+        for (name, value) in [
+            ("RUST_BACKTRACE", "1"),
+            ("RUST_LOG", "debug,a::b=trace"),
+            ("LC_ALL", "C.UTF-8"),
+            ("CI", ""),
+            ("TZ", "UTC"),
+        ] {
             assert!(check(name, value).is_ok(), "{name}={value}");
         }
         for (name, value) in [

@@ -1,7 +1,9 @@
-//! Shell words brought to what a program would receive, or refused: quotes are removed, nothing is ever expanded.
+//! Shell words brought to what a program would receive, or refused: quotes are removed, nothing is
+//! ever expanded.
 //!
-//! In: a raw word as the shell grammar cut it, or the text of a command pattern. Out: the literal word. Every character that a
-//! shell would act on outside quotes (`$`, backtick, glob, brace list, tilde) makes the word unknown, and unknown is refused.
+//! In: a raw word as the shell grammar cut it, or the text of a command pattern. Out: the literal
+//! word. Every character that a shell would act on outside quotes (`$`, backtick, glob, brace list,
+//! tilde) makes the word unknown, and unknown is refused.
 
 /// Returns the literal meaning of one raw word.
 ///
@@ -16,7 +18,9 @@ pub fn literal(raw: &str) -> Result<String, String> {
     let mut letters = raw.chars().peekable();
     let mut bare = String::new();
     if raw.starts_with('~') {
-        return Err("a tilde that the shell expands to a home directory; quote it or write a path of the repository".to_owned());
+        return Err("a tilde that the shell expands to a home directory; quote it or write a \
+                    path of the repository"
+            .to_owned());
     }
     while let Some(letter) = letters.next() {
         match letter {
@@ -47,13 +51,23 @@ pub fn literal(raw: &str) -> Result<String, String> {
             }
             '$' => match letters.peek() {
                 None => out.push('$'),
-                Some(_) => return Err("an expansion (`$`); its value is not known before it runs".to_owned()),
+                Some(_) => {
+                    return Err(
+                        "an expansion (`$`); its value is not known before it runs".to_owned()
+                    );
+                }
             },
             '`' => return Err("a command substitution".to_owned()),
             '~' if bare.ends_with(['=', ':']) && bare.contains('=') => {
-                return Err("a tilde after `=` or `:`, which some shells expand; quote it".to_owned());
+                return Err(
+                    "a tilde after `=` or `:`, which some shells expand; quote it".to_owned()
+                );
             }
-            '*' | '?' | '[' => return Err(format!("an unquoted glob character `{letter}`; quote it, nothing expands it here")),
+            '*' | '?' | '[' => {
+                return Err(format!(
+                    "an unquoted glob character `{letter}`; quote it, nothing expands it here"
+                ));
+            }
             letter => {
                 bare.push(letter);
                 out.push(letter);
@@ -91,7 +105,9 @@ pub fn split(text: &str) -> Result<Vec<String>, String> {
                 raw.push(letter);
             }
             (None, ';' | '|' | '&' | '<' | '>' | '(' | ')' | '\n') => {
-                return Err(format!("`{text}` is more than one simple command; a pattern holds plain words"));
+                return Err(format!(
+                    "`{text}` is more than one simple command; a pattern holds plain words"
+                ));
             }
             (_, letter) => raw.push(letter),
         }
@@ -105,14 +121,20 @@ fn finish(raw: &mut String, words: &mut Vec<String>) -> Result<(), String> {
         if raw == "*" {
             words.push("*".to_owned());
         } else {
-            words.push(literal(raw).map_err(|why| format!("`{raw}` holds {why}; a pattern holds plain words"))?);
+            words.push(
+                literal(raw)
+                    .map_err(|why| format!("`{raw}` holds {why}; a pattern holds plain words"))?,
+            );
         }
         raw.clear();
     }
     Ok(())
 }
 
-fn double_quoted(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) -> Result<(), String> {
+fn double_quoted(
+    letters: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    out: &mut String,
+) -> Result<(), String> {
     loop {
         match letters.next() {
             Some('"') => return Ok(()),
@@ -127,7 +149,11 @@ fn double_quoted(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &m
             },
             Some('$') => match letters.peek() {
                 Some('"' | ' ' | '|' | '.' | ',' | ')' | '/' | ';') => out.push('$'),
-                Some(_) | None => return Err("an expansion (`$`) in double quotes; use single quotes for a literal `$`".to_owned()),
+                Some(_) | None => {
+                    return Err("an expansion (`$`) in double quotes; use single quotes for a \
+                                literal `$`"
+                        .to_owned());
+                }
             },
             Some('`') => return Err("a command substitution in double quotes".to_owned()),
             Some(inner) => out.push(inner),
@@ -136,7 +162,8 @@ fn double_quoted(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &m
     }
 }
 
-/// Returns true when the unquoted letters hold `{...,...}` or `{...}` with `..`: what a shell makes several words of.
+/// Returns true when the unquoted letters hold `{...,...}` or `{...}` with `..`: what a shell makes
+/// several words of.
 fn has_brace_list(bare: &str) -> bool {
     let Some(open) = bare.find('{') else { return false };
     let rest = bare.get(open..).unwrap_or_default();
@@ -216,7 +243,10 @@ mod tests {
 
     #[test]
     fn cuts_patterns_into_plain_words() {
-        assert_eq!(split("git  log --format='%h %s'"), Ok(["git", "log", "--format=%h %s"].map(str::to_owned).to_vec()));
+        assert_eq!(
+            split("git  log --format='%h %s'"),
+            Ok(["git", "log", "--format=%h %s"].map(str::to_owned).to_vec())
+        );
         for text in ["a; b", "a | b", "a > b", "a $b", "a 'b"] {
             assert!(split(text).is_err(), "{text}");
         }

@@ -1,7 +1,8 @@
 //! JSON as editors write it: with comments, commas before a closing bracket and tabs.
 //!
-//! In: the text of a settings file. Out: the same text with all of that blanked out, every other letter in its place, so that what is found
-//! wrong later is where it was. YAML is handed back as it is.
+//! In: the text of a settings file. Out: the same text with all of that blanked out, every other
+//! letter in its place, so that what is found wrong later is where it was. YAML is handed back as
+//! it is.
 
 /// Blanks out what JSON does not have.
 pub(super) fn plain(text: &str) -> String {
@@ -104,8 +105,18 @@ mod tests {
         ] {
             let found = plain(text);
             assert_eq!(without_blanks(&found), without_blanks(expected), "{text}");
-            let ends = |text: &str| text.chars().enumerate().filter(|(_, letter)| *letter == '\n').map(|(at, _)| at).collect::<Vec<_>>();
-            assert_eq!((found.chars().count(), ends(&found)), (text.chars().count(), ends(text)), "{text}");
+            let ends = |text: &str| {
+                text.chars()
+                    .enumerate()
+                    .filter(|(_, letter)| *letter == '\n')
+                    .map(|(at, _)| at)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(
+                (found.chars().count(), ends(&found)),
+                (text.chars().count(), ends(text)),
+                "{text}"
+            );
         }
         assert_eq!(plain("{\t\"a\": \"\t\"}"), "{ \"a\": \"\t\"}");
     }

@@ -1,7 +1,9 @@
-//! Turns another tool's lists of allowed and denied commands into a policy that decides the same, or more strictly.
+//! Turns another tool's lists of allowed and denied commands into a policy that decides the same,
+//! or more strictly.
 //!
-//! In: the text of that tool's settings. Out: a policy text and what could not be carried over, in sentences. The policy spells
-//! out the switches it needs (`commands: { expansions: allow }`), so that a maintainer sees them and can take them away.
+//! In: the text of that tool's settings. Out: a policy text and what could not be carried over, in
+//! sentences. The policy spells out the switches it needs (`commands: { expansions: allow }`), so
+//! that a maintainer sees them and can take them away.
 
 mod jsonc;
 mod permissions;
@@ -58,11 +60,13 @@ pub fn import(peer: Peer, text: &str, origin: &str) -> Result<Imported, PolicyEr
     import_all(peer, &[Source { origin, text }])
 }
 
-/// Reads settings files as their tool merges them, and returns the policy they amount to. Lists are joined; of anything else the later
-/// file's word counts, so that the order is user, project, local.
+/// Reads settings files as their tool merges them, and returns the policy they amount to. Lists are
+/// joined; of anything else the later file's word counts, so that the order is user, project,
+/// local.
 ///
 /// # Errors
-/// Every mistake of the settings at once; and, should a rule make a policy that cannot be read, that.
+/// Every mistake of the settings at once; and, should a rule make a policy that cannot be read,
+/// that.
 pub fn import_all(peer: Peer, sources: &[Source<'_>]) -> Result<Imported, PolicyErrors> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
@@ -70,7 +74,9 @@ pub fn import_all(peer: Peer, sources: &[Source<'_>]) -> Result<Imported, Policy
         let document = Document::parse(&jsonc::plain(source.text));
         let mut mistakes = Mistakes(document.mistakes);
         match document.root {
-            Some(root) if root.entries().is_some() => files.push(Settings { origin: source.origin, root }),
+            Some(root) if root.entries().is_some() => {
+                files.push(Settings { origin: source.origin, root })
+            }
             Some(root) => mistakes.wanted(&root, "settings", "a mapping"),
             None if mistakes.0.is_empty() => mistakes.add(Place::default(), "the file is empty"),
             None => {}
@@ -116,7 +122,12 @@ struct DraftRule {
 
 impl Draft {
     fn rule(&mut self, decision: &'static str, pattern: String) {
-        self.rules.push(DraftRule { decision, patterns: vec![pattern], except: Vec::new(), comment: "" });
+        self.rules.push(DraftRule {
+            decision,
+            patterns: vec![pattern],
+            except: Vec::new(),
+            comment: "",
+        });
     }
 
     /// Says what is left out, and where it stands.
@@ -157,7 +168,8 @@ impl Draft {
         }
         for (section, settings) in [("commands", &self.commands), ("budget", &self.budget)] {
             if !settings.is_empty() {
-                let settings: Vec<String> = settings.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                let settings: Vec<String> =
+                    settings.iter().map(|(key, value)| format!("{key}: {value}")).collect();
                 let _ = write!(text, "\n{section}: {{ {} }}\n", settings.join(", "));
             }
         }
@@ -177,8 +189,15 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Writes words so that a command pattern reads exactly them.
 fn pattern_words(words: &[&str]) -> String {
-    let plain = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter));
-    let quote = |word: &&str| if plain(word) { (*word).to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) };
+    let plain = |word: &str| {
+        !word.is_empty()
+            && word
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter))
+    };
+    let quote = |word: &&str| {
+        if plain(word) { (*word).to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 

@@ -1,6 +1,8 @@
-//! Kode and Claude Code: `permissions` with `allow`, `ask` and `deny` lists of rules such as `Bash(cargo test:*)`.
+//! Kode and Claude Code: `permissions` with `allow`, `ask` and `deny` lists of rules such as
+//! `Bash(cargo test:*)`.
 //!
-//! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is no rule at all is left out with a note.
+//! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is no rule at all is
+//! left out with a note.
 
 use crate::command::word;
 use crate::glob::PathGlob;
@@ -9,7 +11,8 @@ use crate::pattern::Pattern;
 use locum_files::yaml::{Node, Place, Value};
 
 /// Commands that need no rule there.
-const ALWAYS_ALLOWED: &[&str] = &["git status", "git diff", "git log", "git branch", "pwd", "tree", "date", "which"];
+const ALWAYS_ALLOWED: &[&str] =
+    &["git status", "git diff", "git log", "git branch", "pwd", "tree", "date", "which"];
 /// Commands that the mode `acceptEdits` allows.
 const EDITING: &[&str] = &["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
 
@@ -45,7 +48,9 @@ pub(super) fn read(peer: Peer, files: &[Settings<'_>], draft: &mut Draft) {
         for file in files {
             let list = draft.texts(file.origin, permissions(file, key), key);
             for (text, place) in list {
-                let waits = mode == Mode::Plan && !text.starts_with("Read") && !text.starts_with("WebFetch");
+                let waits = mode == Mode::Plan
+                    && !text.starts_with("Read")
+                    && !text.starts_with("WebFetch");
                 let decision = if decision == "allow" && waits { "hold" } else { decision };
                 Rules { peer, origin: file.origin, place, draft }.rule(decision, &text);
             }
@@ -53,13 +58,19 @@ pub(super) fn read(peer: Peer, files: &[Settings<'_>], draft: &mut Draft) {
     }
     if mode == Mode::Edits {
         draft.rule("allow", "edit(**)".to_owned());
-        EDITING.iter().for_each(|program| draft.rule("allow", format!("command-prefix({program})")));
+        EDITING
+            .iter()
+            .for_each(|program| draft.rule("allow", format!("command-prefix({program})")));
     }
     for file in files {
         additional(file, draft);
         left_out(file, draft);
     }
-    draft.commands.extend([("max_complexity", "1.0".to_owned()), ("expansions", "allow".to_owned()), ("edits", "checkout".to_owned())]);
+    draft.commands.extend([
+        ("max_complexity", "1.0".to_owned()),
+        ("expansions", "allow".to_owned()),
+        ("edits", "checkout".to_owned()),
+    ]);
     let reads = std::mem::take(&mut draft.outside);
     if reads.iter().any(|glob| !glob.starts_with('!')) {
         let reads: Vec<String> = reads.iter().map(|glob| super::quoted(glob)).collect();
@@ -73,7 +84,9 @@ fn permissions<'n>(file: &'n Settings<'_>, key: &str) -> Option<&'n Node> {
 
 /// The last file's mode counts.
 fn default_mode(files: &[Settings<'_>], draft: &mut Draft) -> Mode {
-    let Some((file, node)) = files.iter().rev().find_map(|file| Some((file, permissions(file, "defaultMode")?))) else {
+    let Some((file, node)) =
+        files.iter().rev().find_map(|file| Some((file, permissions(file, "defaultMode")?)))
+    else {
         return Mode::Lists;
     };
     match node.text() {
@@ -94,25 +107,42 @@ fn default_mode(files: &[Settings<'_>], draft: &mut Draft) -> Mode {
 
 /// Folders beside the repository, which commands may read.
 fn additional(file: &Settings<'_>, draft: &mut Draft) {
-    for (folder, place) in draft.texts(file.origin, permissions(file, "additionalDirectories"), "additionalDirectories") {
+    for (folder, place) in draft.texts(
+        file.origin,
+        permissions(file, "additionalDirectories"),
+        "additionalDirectories",
+    ) {
         let glob = format!("{}/**", folder.trim_end_matches('/'));
-        let inside = glob.strip_prefix('/').is_some_and(|rest| PathGlob::parse(rest).is_ok_and(|glob| glob.parts().len() > 1));
+        let inside = glob
+            .strip_prefix('/')
+            .is_some_and(|rest| PathGlob::parse(rest).is_ok_and(|glob| glob.parts().len() > 1));
         let plain = !folder.contains(['*', '?']) && !folder.chars().any(char::is_control);
         if inside && plain {
             draft.outside.push(glob);
             draft.note(
                 file.origin,
                 place,
-                format!("`{folder}` as a folder to write to: commands may read it, and nothing outside is written"),
+                format!(
+                    "`{folder}` as a folder to write to: commands may read it, and nothing \
+                     outside is written"
+                ),
             );
         } else {
-            draft.note(file.origin, place, format!("`{}`: only absolute folders can be opened to commands", folder.escape_debug()));
+            draft.note(
+                file.origin,
+                place,
+                format!(
+                    "`{}`: only absolute folders can be opened to commands",
+                    folder.escape_debug()
+                ),
+            );
         }
     }
 }
 
 fn left_out(file: &Settings<'_>, draft: &mut Draft) {
-    let root = file.root.entries().unwrap_or_default().iter().filter(|entry| entry.key != "permissions");
+    let root =
+        file.root.entries().unwrap_or_default().iter().filter(|entry| entry.key != "permissions");
     let inner = file.root.get("permissions").and_then(Node::entries).unwrap_or_default().iter();
     for entry in root.chain(inner.filter(|entry| !CARRIED.contains(&entry.key.as_str()))) {
         draft.note(file.origin, entry.key_place, format!("`{}`", entry.key.escape_debug()));
@@ -145,18 +175,28 @@ impl Rules<'_> {
             ("Bash", Some(inner)) => {
                 let inner = inner.trim_end_matches("[background]").trim_end();
                 let allowed = command(self.peer, inner);
-                allowed.into_iter().chain(refuses.then(|| refused_command(self.peer, inner)).flatten()).collect()
+                allowed
+                    .into_iter()
+                    .chain(refuses.then(|| refused_command(self.peer, inner)).flatten())
+                    .collect()
             }
             ("Read" | "Grep" | "Glob" | "LS", None) => vec!["read(**)".to_owned()],
             ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", None) => vec!["edit(**)".to_owned()],
             ("Read" | "Grep" | "Glob" | "LS", Some(inner)) => self.path("read", inner, decision),
-            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(inner)) => self.path("edit", inner, decision),
-            ("WebFetch", Some(inner)) => inner.strip_prefix("domain:").map(|host| format!("fetch({host})")).into_iter().collect(),
+            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(inner)) => {
+                self.path("edit", inner, decision)
+            }
+            ("WebFetch", Some(inner)) => inner
+                .strip_prefix("domain:")
+                .map(|host| format!("fetch({host})"))
+                .into_iter()
+                .collect(),
             ("Task", None) => vec!["delegate(*)".to_owned()],
             (tool, None) => mcp(tool).into_iter().collect(),
             _ => Vec::new(),
         };
-        let (read, _): (Vec<String>, Vec<String>) = patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
+        let (read, _): (Vec<String>, Vec<String>) =
+            patterns.into_iter().partition(|pattern| Pattern::parse(pattern).is_ok());
         if read.is_empty() && !outside(inner.unwrap_or_default()) {
             return self.unread(text);
         }
@@ -167,28 +207,39 @@ impl Rules<'_> {
         self.draft.note(self.origin, self.place, format!("the rule `{}`", text.escape_debug()));
     }
 
-    /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory; anything else is what `.gitignore`
-    /// makes of it: without a slash but at its end it matches at any depth, and a folder stands for everything in it.
+    /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory;
+    /// anything else is what `.gitignore` makes of it: without a slash but at its end it matches at
+    /// any depth, and a folder stands for everything in it.
     fn path(&mut self, kind: &str, text: &str, decision: &str) -> Vec<String> {
         let refuses = decision != "allow";
-        let refused = |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
+        let refused =
+            |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
         if outside(text) {
             match text.strip_prefix("//") {
-                Some(absolute) if !refuses && kind == "read" => self.draft.outside.push(format!("/{absolute}")),
-                Some(absolute) if refuses => self.draft.outside.extend(refused(&format!("/{absolute}")).map(|glob| format!("!/{glob}"))),
-                // Whose home directory is not known here, so it is refused in everybody's.
-                None if refuses => self
+                Some(absolute) if !refuses && kind == "read" => {
+                    self.draft.outside.push(format!("/{absolute}"))
+                }
+                Some(absolute) if refuses => self
                     .draft
                     .outside
-                    .extend(refused(&format!("**/{}", text.trim_start_matches(['~', '/']))).map(|glob| format!("!/{glob}"))),
-                Some(_) | None => {
-                    self.draft.note(self.origin, self.place, format!("`{kind}({})`: nothing outside the repository", text.escape_debug()))
-                }
+                    .extend(refused(&format!("/{absolute}")).map(|glob| format!("!/{glob}"))),
+                // Whose home directory is not known here, so it is refused in everybody's.
+                None if refuses => self.draft.outside.extend(
+                    refused(&format!("**/{}", text.trim_start_matches(['~', '/'])))
+                        .map(|glob| format!("!/{glob}")),
+                ),
+                Some(_) | None => self.draft.note(
+                    self.origin,
+                    self.place,
+                    format!("`{kind}({})`: nothing outside the repository", text.escape_debug()),
+                ),
             }
             return Vec::new();
         }
         if refuses {
-            let line = text.strip_prefix("./").map_or_else(|| text.to_owned(), |rooted| format!("/{rooted}"));
+            let line = text
+                .strip_prefix("./")
+                .map_or_else(|| text.to_owned(), |rooted| format!("/{rooted}"));
             return refused(&line).map(|glob| format!("{kind}({glob})")).collect();
         }
         let rooted = text.strip_prefix("./").or_else(|| text.strip_prefix('/'));
@@ -227,8 +278,9 @@ fn starred(peer: Peer, text: &str) -> String {
     }
 }
 
-/// What a refused text means as words, where [`command`] took it letter by letter: a part of a script is compared there too, in
-/// whatever way it is quoted here. A text that is no plain words refuses everything that begins as it does.
+/// What a refused text means as words, where [`command`] took it letter by letter: a part of a
+/// script is compared there too, in whatever way it is quoted here. A text that is no plain words
+/// refuses everything that begins as it does.
 fn refused_command(peer: Peer, text: &str) -> Option<String> {
     let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));
     let (text, open) = match text.split_once('*').filter(|_| peer == Peer::Claude) {
@@ -243,7 +295,9 @@ fn refused_command(peer: Peer, text: &str) -> Option<String> {
     if !words.is_empty() && words.iter().all(|word| word != "*") {
         return form(&words.iter().map(String::as_str).collect::<Vec<_>>(), open);
     }
-    let plain = |word: &&str| word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter));
+    let plain = |word: &&str| {
+        word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter))
+    };
     let begin: Vec<&str> = text.split_whitespace().take_while(plain).collect();
     if peer == Peer::Claude && begin.is_empty() && open {
         return Some("command-prefix(*)".to_owned());
@@ -257,6 +311,7 @@ fn outside(text: &str) -> bool {
 }
 
 fn mcp(tool: &str) -> Option<String> {
-    let (server, name) = tool.strip_prefix("mcp__")?.split_once("__").unwrap_or((tool.strip_prefix("mcp__")?, "*"));
+    let (server, name) =
+        tool.strip_prefix("mcp__")?.split_once("__").unwrap_or((tool.strip_prefix("mcp__")?, "*"));
     Some(format!("mcp({server}/{name})"))
 }

@@ -1,7 +1,9 @@
-//! Roo Code and Kilo Code: lists of command prefixes, the longer one wins, a tie denies; and switches for what needs no click.
+//! Roo Code and Kilo Code: lists of command prefixes, the longer one wins, a tie denies; and
+//! switches for what needs no click.
 //!
-//! In: exported settings or an editor's settings files. Out: rules in a draft. What the settings say about other tools than commands
-//! becomes rules where the policy has a word for it, and a note where it has none.
+//! In: exported settings or an editor's settings files. Out: rules in a draft. What the settings
+//! say about other tools than commands becomes rules where the policy has a word for it, and a note
+//! where it has none.
 
 use crate::import::{Draft, DraftRule, Settings};
 use locum_files::yaml::{Entry, Node, Place, Value};
@@ -14,7 +16,10 @@ const PREFIXES: &[&str] = &["", "roo-cline.", "kilo-code."];
 const WITHOUT_A_WORD: &[(&str, &str)] = &[
     ("alwaysAllowReadOnlyOutsideWorkspace", "nothing outside the repository is read by tools"),
     ("alwaysAllowWriteOutsideWorkspace", "nothing outside the repository is written"),
-    ("alwaysAllowWriteProtected", "a protected path is opened by a rule that names it in full with `protected: true`"),
+    (
+        "alwaysAllowWriteProtected",
+        "a protected path is opened by a rule that names it in full with `protected: true`",
+    ),
     ("alwaysAllowMcp", "each tool of an MCP server is allowed by name, with `mcp(server/tool)`"),
     ("alwaysAllowBrowser", "each address is allowed by name, with `browse(...)`"),
     ("alwaysAllowFollowupQuestions", "see `questions` in the policy"),
@@ -49,9 +54,13 @@ struct Listed {
 
 pub(super) fn read(files: &[Settings<'_>], draft: &mut Draft) {
     let allowed = joined(files, "allowedCommands", draft);
-    let allowed = allowed.unwrap_or_else(|| DEFAULT_ALLOWED.iter().map(|text| Listed { text: (*text).to_owned() }).collect());
+    let allowed = allowed.unwrap_or_else(|| {
+        DEFAULT_ALLOWED.iter().map(|text| Listed { text: (*text).to_owned() }).collect()
+    });
     let denied = joined(files, "deniedCommands", draft).unwrap_or_default();
-    let is = |key: &str, wanted: bool| last(files, key).is_some_and(|found| found.node.value == Value::Bool(wanted));
+    let is = |key: &str, wanted: bool| {
+        last(files, key).is_some_and(|found| found.node.value == Value::Bool(wanted))
+    };
     // Where a person was asked, a person is asked.
     let asks = is("autoApprovalEnabled", false);
     let decision = |key: &str| if asks || is(key, false) { "hold" } else { "allow" };
@@ -60,10 +69,23 @@ pub(super) fn read(files: &[Settings<'_>], draft: &mut Draft) {
         draft.rule(decision("alwaysAllowExecute"), pattern(&one.text));
     }
     for one in &denied {
-        let carved = allowed.iter().filter(|other| is_longer(&other.text, &one.text)).map(|other| pattern(&other.text)).collect();
-        draft.rules.push(DraftRule { decision: "deny", patterns: vec![pattern(&one.text)], except: carved, comment: "" });
+        let carved = allowed
+            .iter()
+            .filter(|other| is_longer(&other.text, &one.text))
+            .map(|other| pattern(&other.text))
+            .collect();
+        draft.rules.push(DraftRule {
+            decision: "deny",
+            patterns: vec![pattern(&one.text)],
+            except: carved,
+            comment: "",
+        });
     }
-    for (key, pattern) in [("alwaysAllowWrite", "edit(**)"), ("alwaysAllowModeSwitch", "mode(*)"), ("alwaysAllowSubtasks", "delegate(*)")] {
+    for (key, pattern) in [
+        ("alwaysAllowWrite", "edit(**)"),
+        ("alwaysAllowModeSwitch", "mode(*)"),
+        ("alwaysAllowSubtasks", "delegate(*)"),
+    ] {
         if is(key, true) {
             draft.rule(decision(key), pattern.to_owned());
         }
@@ -82,7 +104,11 @@ struct Found<'n> {
 
 /// What the file holds: an export has its settings below a key.
 fn entries<'n>(file: &'n Settings<'_>) -> &'n [Entry] {
-    file.root.get("globalSettings").and_then(Node::entries).or_else(|| file.root.entries()).unwrap_or_default()
+    file.root
+        .get("globalSettings")
+        .and_then(Node::entries)
+        .or_else(|| file.root.entries())
+        .unwrap_or_default()
 }
 
 fn plain_key(key: &str) -> &str {
@@ -91,7 +117,9 @@ fn plain_key(key: &str) -> &str {
 
 fn all<'n>(files: &'n [Settings<'_>], key: &'n str) -> impl DoubleEndedIterator<Item = Found<'n>> {
     let in_file = move |file: &'n Settings<'_>| {
-        let entry = entries(file).iter().find(|entry| plain_key(&entry.key) == key && entry.node.value != Value::Null)?;
+        let entry = entries(file)
+            .iter()
+            .find(|entry| plain_key(&entry.key) == key && entry.node.value != Value::Null)?;
         Some(Found { origin: file.origin, node: &entry.node })
     };
     files.iter().filter_map(in_file)
@@ -107,7 +135,8 @@ fn joined(files: &[Settings<'_>], key: &str, draft: &mut Draft) -> Option<Vec<Li
     let mut found: Option<Vec<Listed>> = None;
     for list in all(files, key) {
         let texts = draft.texts(list.origin, Some(list.node), key);
-        let texts = texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
+        let texts =
+            texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
         let mut texts: Vec<Listed> = texts.collect();
         let known = found.get_or_insert_default();
         texts.retain(|one| !known.iter().any(|other| other.text == one.text));
@@ -122,7 +151,11 @@ fn usable(origin: &str, text: String, place: Place, draft: &mut Draft) -> Option
         return None;
     }
     if text.contains(|letter: char| letter.is_control()) {
-        draft.note(origin, place, format!("the command `{}`, which holds a control character", text.escape_debug()));
+        draft.note(
+            origin,
+            place,
+            format!("the command `{}`, which holds a control character", text.escape_debug()),
+        );
         return None;
     }
     Some(Listed { text: text.to_lowercase() })
@@ -132,25 +165,31 @@ fn pattern(text: &str) -> String {
     if text == "*" { "command-prefix(*)".to_owned() } else { format!("command-text({text})") }
 }
 
-/// Whether an allowed prefix is a longer one of the same commands, so that it wins over a denied one.
+/// Whether an allowed prefix is a longer one of the same commands, so that it wins over a denied
+/// one.
 fn is_longer(allowed: &str, denied: &str) -> bool {
-    allowed.len() > denied.len() && (denied == "*" || allowed.starts_with(denied)) || (denied == "*" && allowed != "*")
+    allowed.len() > denied.len() && (denied == "*" || allowed.starts_with(denied))
+        || (denied == "*" && allowed != "*")
 }
 
 fn limits(files: &[Settings<'_>], draft: &mut Draft) {
     for (key, name) in [("allowedMaxRequests", "turns"), ("allowedMaxCost", "cost_usd")] {
-        if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) = last(files, key) {
+        if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) =
+            last(files, key)
+        {
             draft.budget.push((name, number.clone()));
         }
     }
-    if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) = last(files, "commandExecutionTimeout")
+    if let Some(Found { node: Node { value: Value::Number(number), .. }, .. }) =
+        last(files, "commandExecutionTimeout")
         && number.parse::<u32>().is_ok_and(|seconds| seconds > 0)
     {
         draft.commands.push(("timeout", format!("{number}s")));
     }
 }
 
-/// Names every key that is not carried over: those that allow something one by one, the editor's own all together.
+/// Names every key that is not carried over: those that allow something one by one, the editor's
+/// own all together.
 fn left_out(files: &[Settings<'_>], draft: &mut Draft) {
     for file in files {
         let mut others = Vec::new();
@@ -158,22 +197,43 @@ fn left_out(files: &[Settings<'_>], draft: &mut Draft) {
             let key = plain_key(&entry.key);
             let on = entry.node.value == Value::Bool(true);
             match WITHOUT_A_WORD.iter().find(|(name, _)| *name == key) {
-                Some((_, why)) if on => draft.note(file.origin, entry.key_place, format!("`{key}`: {why}")),
+                Some((_, why)) if on => {
+                    draft.note(file.origin, entry.key_place, format!("`{key}`: {why}"))
+                }
                 Some(_) => {}
                 None if CARRIED.contains(&key) => {}
                 None if key == "customModes" => {
-                    draft.note(file.origin, entry.key_place, "`customModes`: they belong into `.roomodes` or `.locum/modes.yml`");
+                    draft.note(
+                        file.origin,
+                        entry.key_place,
+                        "`customModes`: they belong into `.roomodes` or `.locum/modes.yml`",
+                    );
                 }
-                None if key.starts_with("alwaysAllow") || key.contains("allowlist") || key.contains("Allowlist") => {
+                None if key.starts_with("alwaysAllow")
+                    || key.contains("allowlist")
+                    || key.contains("Allowlist") =>
+                {
                     draft.note(file.origin, entry.key_place, format!("`{}`", key.escape_debug()));
                 }
                 None => others.push(entry),
             }
         }
         if let Some(first) = others.first() {
-            let names: Vec<String> = others.iter().take(NAMED).map(|entry| format!("`{}`", entry.key.escape_debug())).collect();
-            let more = if others.len() > NAMED { format!(" and {} more", others.len() - NAMED) } else { String::new() };
-            draft.note(file.origin, first.key_place, format!("what is no matter of permission: {}{more}", names.join(", ")));
+            let names: Vec<String> = others
+                .iter()
+                .take(NAMED)
+                .map(|entry| format!("`{}`", entry.key.escape_debug()))
+                .collect();
+            let more = if others.len() > NAMED {
+                format!(" and {} more", others.len() - NAMED)
+            } else {
+                String::new()
+            };
+            draft.note(
+                file.origin,
+                first.key_place,
+                format!("what is no matter of permission: {}{more}", names.join(", ")),
+            );
         }
     }
 }

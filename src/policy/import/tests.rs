@@ -10,12 +10,18 @@ use crate::verdict::Decision;
 
 /// Checks commands against imported settings: those that run and those that do not.
 fn check(peer: Peer, settings: &str, allowed: &[&str], refused: &[&str]) {
-    let policy = Policy::parse(&import(peer, settings, "settings").unwrap().policy, "imported").unwrap();
+    let policy =
+        Policy::parse(&import(peer, settings, "settings").unwrap().policy, "imported").unwrap();
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     for (commands, expected) in [(allowed, true), (refused, false)] {
         for command in commands {
             let verdict = policy.decide(&Intent::Command(Script::parse(command)), &facts);
-            assert_eq!(verdict.decision == Decision::Allow, expected, "{command}: {}", verdict.reason());
+            assert_eq!(
+                verdict.decision == Decision::Allow,
+                expected,
+                "{command}: {}",
+                verdict.reason()
+            );
         }
     }
 }
@@ -26,7 +32,15 @@ fn the_longer_prefix_wins_and_a_tie_denies() {
         Peer::Roo,
         r#"{"allowedCommands": ["git", "git push --dry-run", "npm"], "deniedCommands": ["git push", "npm"]}"#,
         &["git status", "GIT status", "git push --dry-run origin", "git pull"],
-        &["git push", "git push origin", "gitleaks", "npm", "npm test", "git status; git push", "echo $(git push)"],
+        &[
+            "git push",
+            "git push origin",
+            "gitleaks",
+            "npm",
+            "npm test",
+            "git status; git push",
+            "echo $(git push)",
+        ],
     );
 }
 
@@ -35,7 +49,17 @@ fn a_shell_may_work_words_out_only_where_that_is_harmless() {
     check(
         Peer::Roo,
         r#"{"allowedCommands": ["echo", "ls", "rg", "cat", "find", "git log", "rm", "FOO=1 make"]}"#,
-        &["echo $HOME", "echo ${A:-b}", "ls *.rs", "cat src/*.rs", "echo $(ls)", "echo `ls`", "ls & ls", "FOO=1 make x", "echo $((1+2))"],
+        &[
+            "echo $HOME",
+            "echo ${A:-b}",
+            "ls *.rs",
+            "cat src/*.rs",
+            "echo $(ls)",
+            "echo `ls`",
+            "ls & ls",
+            "FOO=1 make x",
+            "echo $((1+2))",
+        ],
         &[
             "rg foo *",
             "rg x $OPTIONS",
@@ -70,7 +94,16 @@ fn permission_rules_keep_their_words_and_their_paths() {
         Peer::Claude,
         r#"{"permissions": {"allow": ["Bash(cargo test:*)", "Bash(echo $(id))", "Bash(cat:*)", "Bash(cp:*)", "Read(//etc/ssl/**)", "Bash(node:*)"],
             "deny": ["Read(secrets/**)"], "ask": ["Bash(cargo test --release:*)"]}}"#,
-        &["cargo test", "cargo test -p x", "echo $(id)", "cat a.rs", "cat /etc/ssl/cert.conf", "git status", "node x.js", "cp a b"],
+        &[
+            "cargo test",
+            "cargo test -p x",
+            "echo $(id)",
+            "cat a.rs",
+            "cat /etc/ssl/cert.conf",
+            "git status",
+            "node x.js",
+            "cp a b",
+        ],
         &[
             "cargo testify",
             "Cargo test",
@@ -110,12 +143,18 @@ fn a_refusal_inside_an_opened_folder_is_kept() {
             check(Peer::Kode, &settings(refusal, key), &[allowed], &[refused]);
         }
     }
-    let inside = format!("version: 1\n{}", "rules: [{ allow: [read(**), 'command(cat:*)'] }]\ncommands: { reads: ['!/ws/kept/**'] }\n");
+    let inside = format!(
+        "version: 1\n{}",
+        "rules: [{ allow: [read(**), 'command(cat:*)'] }]\ncommands: { reads: ['!/ws/kept/**'] }\n"
+    );
     let policy = Policy::parse(&inside, "p").unwrap();
-    for (root, command, expected) in
-        [("/ws", "cat kept/a", Decision::Deny), ("/ws", "cat keep/a", Decision::Allow), ("/w", "cat kept/a", Decision::Allow)]
-    {
-        let verdict = policy.decide(&Intent::Command(Script::parse(command).below(root)), &Facts::default());
+    for (root, command, expected) in [
+        ("/ws", "cat kept/a", Decision::Deny),
+        ("/ws", "cat keep/a", Decision::Allow),
+        ("/w", "cat kept/a", Decision::Allow),
+    ] {
+        let verdict =
+            policy.decide(&Intent::Command(Script::parse(command).below(root)), &Facts::default());
         assert_eq!(verdict.decision, expected, "{root} {command}: {}", verdict.reason());
     }
 }
@@ -131,7 +170,8 @@ fn a_refused_path_is_refused_as_gitignore_reads_it() {
         ("Read(conf/x**y)", "cat conf/x1y", "cat conf/x"),
         ("Read(**)", "cat a", "pwd"),
     ] {
-        let settings = format!(r#"{{"permissions": {{"allow": ["Bash(cat:*)"], "deny": ["{refusal}"]}}}}"#);
+        let settings =
+            format!(r#"{{"permissions": {{"allow": ["Bash(cat:*)"], "deny": ["{refusal}"]}}}}"#);
         check(Peer::Kode, &settings, &[allowed], &[refused]);
     }
 }
@@ -198,8 +238,9 @@ fn the_text_of_a_rule_cannot_add_to_the_policy() {
 
 #[test]
 fn a_script_spelled_out_runs_unless_a_guard_or_a_refusal_speaks() {
-    let policy = "version: 1\nrules:\n- allow: ['read(**)', 'command(ls)', 'script(make a && ./b)', 'script(make b)', 'script(ls > .git/x)', 'script(cd x && make)']\n\
-        - deny: ['script(ls; ls)', 'command(make b)']\n";
+    let policy = "version: 1\nrules:\n- allow: ['read(**)', 'command(ls)', 'script(make a && \
+                  ./b)', 'script(make b)', 'script(ls > .git/x)', 'script(cd x && make)']\n- \
+                  deny: ['script(ls; ls)', 'command(make b)']\n";
     let policy = Policy::parse(policy, "p").unwrap();
     for (script, sandboxed, expected) in [
         ("make a && ./b", true, Decision::Allow),
@@ -222,11 +263,13 @@ fn a_script_spelled_out_runs_unless_a_guard_or_a_refusal_speaks() {
 fn settings_may_have_comments_and_commas_too_many() {
     check(
         Peer::Claude,
-        "// mine\n{\n\t\"permissions\": {\n\t\t\"allow\": [\"Bash(echo //x:*)\", /* later, */ \"Bash(ls:*)\", ],\n\t},\n}\n",
+        "// mine\n{\n\t\"permissions\": {\n\t\t\"allow\": [\"Bash(echo //x:*)\", /* later, */ \
+         \"Bash(ls:*)\", ],\n\t},\n}\n",
         &["ls", "echo //x"],
         &["echo y"],
     );
-    let mistakes = import(Peer::Roo, "{ // x\n  /* y */ \"allowedCommands\": [1,],\n}", "s.json").unwrap_err();
+    let mistakes =
+        import(Peer::Roo, "{ // x\n  /* y */ \"allowedCommands\": [1,],\n}", "s.json").unwrap_err();
     assert_eq!((mistakes.0[0].line, mistakes.0[0].column), (2, 31), "{mistakes}");
 }
 
@@ -255,7 +298,8 @@ fn a_whole_export_becomes_a_policy_and_nothing_is_left_unsaid() {
     assert_eq!(
         notes,
         [
-            "export.json:7: `alwaysAllowWriteProtected`: a protected path is opened by a rule that names it in full with `protected: true`",
+            "export.json:7: `alwaysAllowWriteProtected`: a protected path is opened by a rule \
+             that names it in full with `protected: true`",
             "export.json:10: `alwaysAllowSomethingNew`",
             "export.json:11: `commandTimeoutAllowlist`",
             "export.json:16: `customModes`: they belong into `.roomodes` or `.locum/modes.yml`",
@@ -264,25 +308,31 @@ fn a_whole_export_becomes_a_policy_and_nothing_is_left_unsaid() {
     );
     assert!(!imported.policy.contains("never-shown"));
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
-    assert_eq!((policy.settings().budget.turns, policy.settings().commands.timeout.as_secs()), (20, 90));
+    assert_eq!(
+        (policy.settings().budget.turns, policy.settings().commands.timeout.as_secs()),
+        (20, 90)
+    );
     check(Peer::Roo, export, &["npm test"], &["npm install"]);
 }
 
 #[test]
 fn where_a_person_was_asked_a_person_is_asked() {
     let decide = |settings: &str, intent: &str| {
-        let policy = Policy::parse(&import(Peer::Roo, settings, "s").unwrap().policy, "imported").unwrap();
+        let policy =
+            Policy::parse(&import(Peer::Roo, settings, "s").unwrap().policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
         policy.decide(&crate::explain::parse_intent(intent).unwrap(), &facts).decision
     };
-    let listed = |extra: &str| format!(r#"{{"allowedCommands": ["npm"], "alwaysAllowWrite": true{extra}}}"#);
+    let listed =
+        |extra: &str| format!(r#"{{"allowedCommands": ["npm"], "alwaysAllowWrite": true{extra}}}"#);
     for (extra, command, read, edit) in [
         ("", Decision::Allow, Decision::Allow, Decision::Allow),
         (r#", "alwaysAllowExecute": false"#, Decision::Hold, Decision::Allow, Decision::Allow),
         (r#", "alwaysAllowReadOnly": false"#, Decision::Allow, Decision::Hold, Decision::Allow),
         (r#", "autoApprovalEnabled": false"#, Decision::Hold, Decision::Hold, Decision::Hold),
     ] {
-        let found = ["command(npm test)", "read(a)", "edit(a)"].map(|intent| decide(&listed(extra), intent));
+        let found = ["command(npm test)", "read(a)", "edit(a)"]
+            .map(|intent| decide(&listed(extra), intent));
         assert_eq!(found, [command, read, edit], "{extra}");
     }
 }
@@ -290,7 +340,8 @@ fn where_a_person_was_asked_a_person_is_asked() {
 #[test]
 fn several_files_are_joined_as_their_tool_joins_them() {
     let decide = |peer: Peer, files: &[(&str, &str)], command: &str| {
-        let sources: Vec<Source<'_>> = files.iter().map(|(origin, text)| Source { origin, text }).collect();
+        let sources: Vec<Source<'_>> =
+            files.iter().map(|(origin, text)| Source { origin, text }).collect();
         let imported = import_all(peer, &sources).unwrap();
         let policy = Policy::parse(&imported.policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
@@ -304,8 +355,14 @@ fn several_files_are_joined_as_their_tool_joins_them() {
         ),
     ];
     let claude = [
-        ("user.json", r#"{"permissions": {"allow": ["Bash(npm:*)", "Bash(touch:*)"], "defaultMode": "plan"}}"#),
-        ("project.json", r#"{"permissions": {"deny": ["Bash(npm publish:*)"], "ask": ["Bash(npm install:*)"]}}"#),
+        (
+            "user.json",
+            r#"{"permissions": {"allow": ["Bash(npm:*)", "Bash(touch:*)"], "defaultMode": "plan"}}"#,
+        ),
+        (
+            "project.json",
+            r#"{"permissions": {"deny": ["Bash(npm publish:*)"], "ask": ["Bash(npm install:*)"]}}"#,
+        ),
         ("local.json", r#"{"permissions": {"defaultMode": "default"}}"#),
     ];
     for (peer, files, command, expected) in [
@@ -320,7 +377,11 @@ fn several_files_are_joined_as_their_tool_joins_them() {
     ] {
         assert_eq!(decide(peer, files, command), expected, "{command} {files:?}");
     }
-    let mistakes = import_all(Peer::Kode, &[Source { origin: "a", text: "{" }, Source { origin: "b", text: "[]" }]).unwrap_err();
+    let mistakes = import_all(
+        Peer::Kode,
+        &[Source { origin: "a", text: "{" }, Source { origin: "b", text: "[]" }],
+    )
+    .unwrap_err();
     let origins: Vec<&str> = mistakes.0.iter().map(|mistake| mistake.origin.as_str()).collect();
     assert_eq!(origins, ["a", "b"]);
 }

@@ -1,7 +1,8 @@
-//! Decides: one intent against the rules. The worst matching decision wins, no rule means deny, guards come before rules.
+//! Decides: one intent against the rules. The worst matching decision wins, no rule means deny,
+//! guards come before rules.
 //!
-//! In: an intent and facts. Out: a verdict with rule, line and reason. Rules are found through an index by kind and, for
-//! commands, by program, so that the number of rules hardly matters.
+//! In: an intent and facts. Out: a verdict with rule, line and reason. Rules are found through an
+//! index by kind and, for commands, by program, so that the number of rules hardly matters.
 
 mod commands;
 mod network;
@@ -55,13 +56,21 @@ impl Judge {
                 let place = (index, at);
                 match &written.pattern {
                     Pattern::Command(pattern) => {
-                        match pattern.words.first().filter(|_| matches!(pattern.form, CommandForm::Words | CommandForm::Prefix)) {
-                            Some(program) => judge.by_program.entry(program.clone()).or_default().push(place),
+                        match pattern.words.first().filter(|_| {
+                            matches!(pattern.form, CommandForm::Words | CommandForm::Prefix)
+                        }) {
+                            Some(program) => {
+                                judge.by_program.entry(program.clone()).or_default().push(place)
+                            }
                             None => judge.by_kind.entry(Kind::AnyCommand).or_default().push(place),
                         }
                     }
                     pattern => match start_of(pattern) {
-                        Some(start) => judge.by_start.entry((kind_of(pattern), start.to_owned())).or_default().push(place),
+                        Some(start) => judge
+                            .by_start
+                            .entry((kind_of(pattern), start.to_owned()))
+                            .or_default()
+                            .push(place),
                         None => judge.by_kind.entry(kind_of(pattern)).or_default().push(place),
                     },
                 }
@@ -77,11 +86,16 @@ impl Judge {
         Self { ignored, ..self }
     }
 
-    /// Returns patterns of everything that may not be read, or more: protected paths, what ignore files hide, what rules refuse.
-    /// Rules about every path are left out: they refuse the folder a command would go through.
+    /// Returns patterns of everything that may not be read, or more: protected paths, what ignore
+    /// files hide, what rules refuse. Rules about every path are left out: they refuse the folder a
+    /// command would go through.
     #[must_use]
     pub fn unseen(&self) -> Vec<PathGlob> {
-        let refusing = self.rules.iter().filter(|rule| rule.decision != Decision::Allow).flat_map(|rule| &rule.patterns);
+        let refusing = self
+            .rules
+            .iter()
+            .filter(|rule| rule.decision != Decision::Allow)
+            .flat_map(|rule| &rule.patterns);
         let refused = refusing.filter_map(|written| match &written.pattern {
             Pattern::Read(glob) if !glob.matches(&RepoPath::root(), Case::Exact) => Some(glob),
             Pattern::Read(_)
@@ -96,7 +110,13 @@ impl Judge {
             | Pattern::Publish(_) => None,
         });
         let itself = self.ignored.itself_globs();
-        self.protection.unread().chain(self.ignored.globs()).chain(refused).cloned().chain(itself).collect()
+        self.protection
+            .unread()
+            .chain(self.ignored.globs())
+            .chain(refused)
+            .cloned()
+            .chain(itself)
+            .collect()
     }
 
     /// Returns the rules.
@@ -137,7 +157,12 @@ impl Judge {
                 let guard = self.protection.of_edit(path);
                 self.path(intent, facts, guard, path, "edits")
             }
-            Intent::Publish(publication) => self.listed(intent, facts, spec.publish.allow.contains(publication), "publish.allow"),
+            Intent::Publish(publication) => self.listed(
+                intent,
+                facts,
+                spec.publish.allow.contains(publication),
+                "publish.allow",
+            ),
             Intent::Mode(slug) => self.mode(intent, facts, spec, slug),
             Intent::Delegate(slug) => self.delegate(intent, facts, spec, slug),
             Intent::Fetch(url) => self.fetch(intent, facts, url),
@@ -149,7 +174,14 @@ impl Judge {
         }
     }
 
-    fn path(&self, intent: &Intent, facts: &Facts, guard: Option<&str>, path: &RepoPath, what: &str) -> Ruling {
+    fn path(
+        &self,
+        intent: &Intent,
+        facts: &Facts,
+        guard: Option<&str>,
+        path: &RepoPath,
+        what: &str,
+    ) -> Ruling {
         if !self.ignored.is_empty()
             && let Some(hidden) = self.hidden(path)
         {
@@ -157,7 +189,10 @@ impl Judge {
         }
         let ruling = self.by_rules(intent, facts);
         let Some(why) = guard.filter(|_| ruling.decision == Decision::Allow) else { return ruling };
-        if self.matches(intent, facts).any(|found| found.rule.protected && names_in_full(&found.written.pattern, path)) {
+        if self
+            .matches(intent, facts)
+            .any(|found| found.rule.protected && names_in_full(&found.written.pattern, path))
+        {
             return ruling;
         }
         Ruling::deny(format!("protected from {what}: {why}"))
@@ -170,7 +205,11 @@ impl Judge {
 
     /// What an ignore file names is hidden whatever the rules say.
     fn hidden(&self, path: &RepoPath) -> Option<Ruling> {
-        let plain = || plain_spelling(path).filter(|plain| plain != path).and_then(|plain| self.ignored.hidden(&plain));
+        let plain = || {
+            plain_spelling(path)
+                .filter(|plain| plain != path)
+                .and_then(|plain| self.ignored.hidden(&plain))
+        };
         let line = self.ignored.hidden(path).or_else(plain)?;
         let cause = Cause::Ignored { rule: line, path: path.clone() };
         Some(Ruling { decision: Decision::Deny, cause })
@@ -206,22 +245,32 @@ impl Judge {
         let from = spec.modes.delegation.from.contains(&facts.mode);
         let ruling = self.listed(intent, facts, from, "modes.delegation");
         if matches!(ruling.cause, Cause::NoRule { .. }) {
-            return Ruling::deny(format!("mode `{}` may not start sub-tasks (`modes.delegation.from`)", facts.mode));
+            return Ruling::deny(format!(
+                "mode `{}` may not start sub-tasks (`modes.delegation.from`)",
+                facts.mode
+            ));
         }
         ruling
     }
 
     fn by_rules(&self, intent: &Intent, facts: &Facts) -> Ruling {
-        let worst = self
-            .matches(intent, facts)
-            .max_by(|one, two| one.rule.decision.cmp(&two.rule.decision).then(two.written.place.cmp(&one.written.place)));
+        let worst = self.matches(intent, facts).max_by(|one, two| {
+            one.rule
+                .decision
+                .cmp(&two.rule.decision)
+                .then(two.written.place.cmp(&one.written.place))
+        });
         match worst {
             Some(found) => self.ruled(&found),
             None => Ruling::no_rule(intent.to_string()),
         }
     }
 
-    fn matches<'j>(&'j self, intent: &'j Intent, facts: &'j Facts) -> impl Iterator<Item = Match<'j>> {
+    fn matches<'j>(
+        &'j self,
+        intent: &'j Intent,
+        facts: &'j Facts,
+    ) -> impl Iterator<Item = Match<'j>> {
         let kind = kind_of_intent(intent);
         let start = match intent {
             Intent::Read(path) | Intent::Edit(path) => path.parts().next().map(str::to_lowercase),
@@ -238,15 +287,28 @@ impl Judge {
             | Intent::Session => None,
         };
         let by_start = kind.zip(start).and_then(|key| self.by_start.get(&key));
-        self.at(kind.and_then(|kind| self.by_kind.get(&kind))).chain(self.at(by_start)).filter(|found| {
-            let case = if found.rule.decision == Decision::Allow { Case::Exact } else { Case::Ignored };
-            found.written.pattern.matches(intent, case)
-                && found.rule.narrowing.holds(facts)
-                && !found.rule.except.iter().any(|except| except.pattern.matches(intent, opposite(case)))
-        })
+        self.at(kind.and_then(|kind| self.by_kind.get(&kind))).chain(self.at(by_start)).filter(
+            |found| {
+                let case = if found.rule.decision == Decision::Allow {
+                    Case::Exact
+                } else {
+                    Case::Ignored
+                };
+                found.written.pattern.matches(intent, case)
+                    && found.rule.narrowing.holds(facts)
+                    && !found
+                        .rule
+                        .except
+                        .iter()
+                        .any(|except| except.pattern.matches(intent, opposite(case)))
+            },
+        )
     }
 
-    fn at<'j>(&'j self, places: Option<&'j Vec<(usize, usize)>>) -> impl Iterator<Item = Match<'j>> {
+    fn at<'j>(
+        &'j self,
+        places: Option<&'j Vec<(usize, usize)>>,
+    ) -> impl Iterator<Item = Match<'j>> {
         places.into_iter().flatten().filter_map(|(rule, pattern)| {
             let rule = self.rules.get(*rule)?;
             Some(Match { rule, written: rule.patterns.get(*pattern)? })
@@ -263,7 +325,10 @@ impl Judge {
             };
             format!("{said} by `{}`", found.written.text)
         });
-        Ruling { decision, cause: Cause::Rule { rule: found.written.reference(&self.origin), said } }
+        Ruling {
+            decision,
+            cause: Cause::Rule { rule: found.written.reference(&self.origin), said },
+        }
     }
 }
 
@@ -282,7 +347,8 @@ impl Ruling {
         Self { decision: Decision::Deny, cause: Cause::NoRule { intent } }
     }
 
-    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows it.
+    /// Returns true when a `deny` rule decided. Elsewhere a denial only means that no rule allows
+    /// it.
     fn is_by_deny_rule(&self) -> bool {
         self.cause.is_by_deny_rule(self.decision)
     }
@@ -303,7 +369,11 @@ fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
         Intent::Command(script) if !script.only_reads() => read_only(),
         Intent::Publish(publication) if *publication != Publication::Comment => read_only(),
-        Intent::Fetch(_) | Intent::Browse(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Mcp { .. } => read_only(),
+        Intent::Fetch(_)
+        | Intent::Browse(_)
+        | Intent::Connect(_)
+        | Intent::Server(_)
+        | Intent::Mcp { .. } => read_only(),
         Intent::Read(_)
         | Intent::Command(_)
         | Intent::Publish(_)
@@ -316,7 +386,10 @@ fn taken_away(intent: &Intent, restriction: &Restriction) -> Option<String> {
 
 /// A glob that cannot be read matches nothing.
 fn outside(path: &RepoPath, globs: &[String]) -> Option<String> {
-    let inside = globs.iter().filter_map(|glob| PathGlob::parse(glob).ok()).any(|glob| glob.matches(path, Case::Exact));
+    let inside = globs
+        .iter()
+        .filter_map(|glob| PathGlob::parse(glob).ok())
+        .any(|glob| glob.matches(path, Case::Exact));
     (!globs.is_empty() && !inside).then(|| format!("this run may only edit {}", globs.join(", ")))
 }
 

@@ -1,6 +1,7 @@
 //! What is said of the network: addresses that are fetched, and hosts that commands talk to.
 //!
-//! In: an intent about one of them. Out: a verdict. Nothing is resolved: what a name stands for is checked when it is connected to.
+//! In: an intent about one of them. Out: a verdict. Nothing is resolved: what a name stands for is
+//! checked when it is connected to.
 
 use crate::glob::Case;
 use crate::intent::{Facts, Intent};
@@ -20,7 +21,9 @@ impl Judge {
             None => {
                 let ruling = self.by_rules(intent, facts);
                 match ruling.decision {
-                    Decision::Allow => ruling.remark("; what the name stands for is checked when it is asked for"),
+                    Decision::Allow => {
+                        ruling.remark("; what the name stands for is checked when it is asked for")
+                    }
                     Decision::Hold | Decision::Deny => ruling,
                 }
             }
@@ -35,8 +38,14 @@ impl Judge {
         }
     }
 
-    /// `network.allow` lists what commands may talk to; a rule that refuses to fetch from a whole host refuses this as well.
-    pub(super) fn connect(&self, facts: &Facts, spec: &PolicySpec, destination: &Destination) -> Ruling {
+    /// `network.allow` lists what commands may talk to; a rule that refuses to fetch from a whole
+    /// host refuses this as well.
+    pub(super) fn connect(
+        &self,
+        facts: &Facts,
+        spec: &PolicySpec,
+        destination: &Destination,
+    ) -> Ruling {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);
         }
@@ -44,15 +53,31 @@ impl Judge {
             found.rule.decision != Decision::Allow
                 && is_about(&found.written.pattern, destination, Case::Ignored)
                 && found.rule.narrowing.holds(facts)
-                && !found.rule.except.iter().any(|except| is_about(&except.pattern, destination, Case::Exact))
+                && !found
+                    .rule
+                    .except
+                    .iter()
+                    .any(|except| is_about(&except.pattern, destination, Case::Exact))
         });
         if let Some(found) = refusing.max_by_key(|found| found.rule.decision) {
             return self.ruled(&found);
         }
-        match spec.network.allow.iter().find(|listed| listed.pattern.reaches(destination, Case::Exact)) {
+        match spec
+            .network
+            .allow
+            .iter()
+            .find(|listed| listed.pattern.reaches(destination, Case::Exact))
+        {
             Some(listed) => {
-                let rule = RuleRef { pattern: listed.text.clone(), origin: self.origin.clone(), line: listed.place.line };
-                Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key: "network.allow" } }
+                let rule = RuleRef {
+                    pattern: listed.text.clone(),
+                    origin: self.origin.clone(),
+                    line: listed.place.line,
+                };
+                Ruling {
+                    decision: Decision::Allow,
+                    cause: Cause::Setting { rule, key: "network.allow" },
+                }
             }
             None => Ruling::deny(format!("`{destination}` is not in `network.allow`")),
         }

@@ -10,14 +10,17 @@ use crate::pattern::Pattern;
 use crate::verdict::{Cause, Decision};
 
 impl Judge {
-    /// A rule that allows or holds any of its tools lets a server start, unless another one refuses them all.
+    /// A rule that allows or holds any of its tools lets a server start, unless another one refuses
+    /// them all.
     pub(super) fn server(&self, facts: &Facts, server: &str) -> Ruling {
         let about = || {
             self.at(self.by_kind.get(&Kind::Mcp)).filter(|found| {
                 let Pattern::Mcp(pattern) = &found.written.pattern else { return false };
                 let (wanted, tool) = pattern.split_once('/').unwrap_or((pattern, ""));
                 let every_tool = tool == "*" && found.rule.except.is_empty();
-                name_matches(wanted, server) && found.rule.narrowing.holds(facts) && (found.rule.decision != Decision::Deny || every_tool)
+                name_matches(wanted, server)
+                    && found.rule.narrowing.holds(facts)
+                    && (found.rule.decision != Decision::Deny || every_tool)
             })
         };
         if let Some(refusing) = about().find(|found| found.rule.decision == Decision::Deny) {

@@ -1,6 +1,7 @@
 //! Which programs build and test a repository, found by what lies in it.
 //!
-//! In: a survey. Out: commands with why: a tool whose options are known gets `:*`, anything else its exact words.
+//! In: a survey. Out: commands with why: a tool whose options are known gets `:*`, anything else
+//! its exact words.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,8 @@ pub(super) const MANIFESTS: &[&str] = &[
     "justfile",
 ];
 /// Scripts of `package.json` that test or look.
-const SCRIPTS: &[&str] = &["test", "test:unit", "lint", "typecheck", "type-check", "check", "format:check", "build"];
+const SCRIPTS: &[&str] =
+    &["test", "test:unit", "lint", "typecheck", "type-check", "check", "format:check", "build"];
 /// Targets of a Makefile that test or look.
 const TARGETS: &[&str] = &["test", "tests", "lint", "check", "build"];
 
@@ -47,7 +49,8 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// A command and whether more words may follow; `None` when its words cannot be written as a pattern.
+    /// A command and whether more words may follow; `None` when its words cannot be written as a
+    /// pattern.
     pub(super) fn new(command: &str, open: Open, proves: bool, why: String) -> Option<Self> {
         let words = word::split(command).ok().filter(|words| !words.is_empty())?;
         let more = match open {
@@ -120,7 +123,9 @@ impl<'s> Found<'s> {
 
     /// Whether a workflow mentions a word.
     fn automation_mentions(&self, word: &str) -> bool {
-        self.survey.texts.iter().any(|(path, text)| path.as_str().starts_with(".github/workflows/") && text.contains(word))
+        self.survey.texts.iter().any(|(path, text)| {
+            path.as_str().starts_with(".github/workflows/") && text.contains(word)
+        })
     }
 }
 
@@ -134,7 +139,9 @@ fn rust(found: &mut Found<'_>) {
     let why = format!("{manifest}");
     found.add("cargo check", Open::Known, false, &why);
     found.add("cargo test", Open::Known, is_top(manifest), &why);
-    if found.automation_mentions("cargo nextest") || found.survey.files.iter().any(|path| path.as_str() == ".config/nextest.toml") {
+    if found.automation_mentions("cargo nextest")
+        || found.survey.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
+    {
         found.add("cargo nextest run", Open::Known, false, "nextest is set up");
     }
     if found.automation_mentions("cargo clippy")
@@ -144,7 +151,10 @@ fn rust(found: &mut Found<'_>) {
     {
         found.add("cargo clippy", Open::Known, false, "clippy is set up");
     }
-    if found.automation_mentions("cargo fmt") || found.has("rustfmt.toml") || found.has(".rustfmt.toml") {
+    if found.automation_mentions("cargo fmt")
+        || found.has("rustfmt.toml")
+        || found.has(".rustfmt.toml")
+    {
         found.add("cargo fmt --check", Open::Exact, false, "rustfmt is set up");
     }
 }
@@ -157,14 +167,22 @@ fn node(found: &mut Found<'_>) {
     };
     let manifests: Vec<&RepoPath> = found.all_named("package.json").collect();
     for manifest in manifests {
-        let Ok(Json::Object(package)) = serde_json::from_str::<Json>(found.text(manifest)) else { continue };
+        let Ok(Json::Object(package)) = serde_json::from_str::<Json>(found.text(manifest)) else {
+            continue;
+        };
         let Some(Json::Object(scripts)) = package.get("scripts") else { continue };
-        for script in SCRIPTS.iter().filter(|script| scripts.get(**script).is_some_and(is_written)) {
+        for script in SCRIPTS.iter().filter(|script| scripts.get(**script).is_some_and(is_written))
+        {
             let command = match (*script, manager) {
                 ("test", _) if manager != "bun" => format!("{manager} test"),
                 (script, _) => format!("{manager} run {script}"),
             };
-            found.add(&command, Open::Exact, *script == "test" && is_top(manifest), &format!("a script of {manifest}"));
+            found.add(
+                &command,
+                Open::Exact,
+                *script == "test" && is_top(manifest),
+                &format!("a script of {manifest}"),
+            );
         }
     }
 }
@@ -172,44 +190,81 @@ fn node(found: &mut Found<'_>) {
 fn manager(found: &Found<'_>, manifest: &RepoPath) -> &'static str {
     let named = found.text(manifest).split("\"packageManager\"").nth(1).unwrap_or_default();
     let named = named.trim_start_matches([' ', ':', '"', '\t', '\n']);
-    let locks =
-        [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lockb", "bun"), ("bun.lock", "bun"), ("package-lock.json", "npm")];
+    let locks = [
+        ("pnpm-lock.yaml", "pnpm"),
+        ("yarn.lock", "yarn"),
+        ("bun.lockb", "bun"),
+        ("bun.lock", "bun"),
+        ("package-lock.json", "npm"),
+    ];
     let by_name = ["pnpm", "yarn", "bun", "npm"].into_iter().find(|name| named.starts_with(*name));
-    by_name.or_else(|| locks.iter().find(|(lock, _)| found.has(lock)).map(|(_, name)| *name)).unwrap_or("npm")
+    by_name
+        .or_else(|| locks.iter().find(|(lock, _)| found.has(lock)).map(|(_, name)| *name))
+        .unwrap_or("npm")
 }
 
 /// `npm init` writes a test that only fails.
 fn is_written(script: &Json) -> bool {
-    script.as_str().is_some_and(|text| !text.trim().is_empty() && !text.contains("no test specified"))
+    script
+        .as_str()
+        .is_some_and(|text| !text.trim().is_empty() && !text.contains("no test specified"))
 }
 
 fn python(found: &mut Found<'_>) {
-    let manifests = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "noxfile.py"];
+    let manifests =
+        ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "noxfile.py"];
     let Some(manifest) = manifests.iter().find_map(|name| found.named(name)) else { return };
     let tests = found.survey.files.iter().find(|path| {
         let (_, name) = split(path);
-        (name.starts_with("test_") && name.ends_with(".py")) || name.ends_with("_test.py") || name == "conftest.py" || name == "pytest.ini"
+        (name.starts_with("test_") && name.ends_with(".py"))
+            || name.ends_with("_test.py")
+            || name == "conftest.py"
+            || name == "pytest.ini"
     });
-    let runner =
-        [("uv.lock", "uv run "), ("poetry.lock", "poetry run "), ("pdm.lock", "pdm run ")].into_iter().find(|(lock, _)| found.has(lock));
-    let pytest = found.mentions(&manifests, "pytest") || found.has("pytest.ini") || found.has("conftest.py");
+    let runner = [("uv.lock", "uv run "), ("poetry.lock", "poetry run "), ("pdm.lock", "pdm run ")]
+        .into_iter()
+        .find(|(lock, _)| found.has(lock));
+    let pytest =
+        found.mentions(&manifests, "pytest") || found.has("pytest.ini") || found.has("conftest.py");
     match (pytest, tests, runner) {
         (true, _, Some((lock, run))) => {
             found.add(&format!("{run}pytest"), Open::Exact, is_top(manifest), lock);
-            found.add("pytest", Open::Known, false, &format!("{manifest}, inside an environment that is set up"));
+            found.add(
+                "pytest",
+                Open::Known,
+                false,
+                &format!("{manifest}, inside an environment that is set up"),
+            );
         }
-        (true, _, None) => found.add("pytest", Open::Known, is_top(manifest), &manifest.to_string()),
-        (false, Some(test), _) => found.add("python -m unittest", Open::Exact, is_top(manifest), &test.to_string()),
+        (true, _, None) => {
+            found.add("pytest", Open::Known, is_top(manifest), &manifest.to_string())
+        }
+        (false, Some(test), _) => {
+            found.add("python -m unittest", Open::Exact, is_top(manifest), &test.to_string())
+        }
         (false, None, _) => {}
     }
     for (there, command) in [
-        (found.has("tox.ini") || found.mentions(&["pyproject.toml", "setup.cfg"], "tool.tox"), "tox"),
+        (
+            found.has("tox.ini") || found.mentions(&["pyproject.toml", "setup.cfg"], "tool.tox"),
+            "tox",
+        ),
         (found.has("noxfile.py"), "nox"),
-        (found.has("ruff.toml") || found.has(".ruff.toml") || found.mentions(&["pyproject.toml"], "tool.ruff"), "ruff check"),
+        (
+            found.has("ruff.toml")
+                || found.has(".ruff.toml")
+                || found.mentions(&["pyproject.toml"], "tool.ruff"),
+            "ruff check",
+        ),
         (found.has("mypy.ini") || found.mentions(&["pyproject.toml"], "tool.mypy"), "mypy ."),
     ] {
         if there {
-            found.add(command, Open::Exact, false, &format!("{} is set up", command.split(' ').next().unwrap_or_default()));
+            found.add(
+                command,
+                Open::Exact,
+                false,
+                &format!("{} is set up", command.split(' ').next().unwrap_or_default()),
+            );
         }
     }
 }
@@ -237,7 +292,8 @@ fn java(found: &mut Found<'_>) {
         );
         found.add(&format!("{maven} test"), Open::Exact, false, &manifest.to_string());
     }
-    if let Some(manifest) = found.named("build.gradle").or_else(|| found.named("build.gradle.kts")) {
+    if let Some(manifest) = found.named("build.gradle").or_else(|| found.named("build.gradle.kts"))
+    {
         let gradle = if found.has("gradlew") { "./gradlew" } else { "gradle" };
         found.add(
             &format!("{gradle} --offline test"),
@@ -250,12 +306,26 @@ fn java(found: &mut Found<'_>) {
 }
 
 fn others(found: &mut Found<'_>) {
-    let ends = |ending: &str| found.survey.files.iter().find(|path| path.as_str().ends_with(ending));
+    let ends =
+        |ending: &str| found.survey.files.iter().find(|path| path.as_str().ends_with(ending));
     let project = ends(".csproj").or_else(|| ends(".sln"));
     for (there, command) in [
-        (found.named("Gemfile").filter(|_| found.has("spec_helper.rb") || found.mentions(&["Gemfile"], "rspec")), "bundle exec rspec"),
-        (found.named("Gemfile").filter(|_| found.has("Rakefile") && !found.mentions(&["Gemfile"], "rspec")), "bundle exec rake test"),
-        (found.named("composer.json").filter(|_| found.mentions(&["composer.json"], "\"test\"")), "composer test"),
+        (
+            found
+                .named("Gemfile")
+                .filter(|_| found.has("spec_helper.rb") || found.mentions(&["Gemfile"], "rspec")),
+            "bundle exec rspec",
+        ),
+        (
+            found
+                .named("Gemfile")
+                .filter(|_| found.has("Rakefile") && !found.mentions(&["Gemfile"], "rspec")),
+            "bundle exec rake test",
+        ),
+        (
+            found.named("composer.json").filter(|_| found.mentions(&["composer.json"], "\"test\"")),
+            "composer test",
+        ),
         (found.named("mix.exs"), "mix test"),
         (project, "dotnet test"),
     ] {
@@ -268,15 +338,26 @@ fn others(found: &mut Found<'_>) {
 /// Targets of the top Makefile and justfile; they prove a change where nothing else does.
 fn make(found: &mut Found<'_>) {
     for (name, program) in [("Makefile", "make"), ("justfile", "just")] {
-        let Some(file) = found.survey.files.iter().find(|path| path.as_str() == name) else { continue };
+        let Some(file) = found.survey.files.iter().find(|path| path.as_str() == name) else {
+            continue;
+        };
         let lines: Vec<&str> = found.text(file).lines().collect();
-        for target in TARGETS.iter().filter(|target| lines.iter().any(|line| is_target(line, target))) {
+        for target in
+            TARGETS.iter().filter(|target| lines.iter().any(|line| is_target(line, target)))
+        {
             let proves = target.starts_with("test") && !found.tools.iter().any(|tool| tool.proves);
-            found.add(&format!("{program} {target}"), Open::Exact, proves, &format!("a target of {file}"));
+            found.add(
+                &format!("{program} {target}"),
+                Open::Exact,
+                proves,
+                &format!("a target of {file}"),
+            );
         }
     }
 }
 
 fn is_target(line: &str, target: &str) -> bool {
-    line.strip_prefix(target).is_some_and(|rest| rest.trim_start().starts_with(':') && !rest.trim_start().starts_with(":="))
+    line.strip_prefix(target).is_some_and(|rest| {
+        rest.trim_start().starts_with(':') && !rest.trim_start().starts_with(":=")
+    })
 }

@@ -31,8 +31,16 @@ const CLOSED: &[&str] = &[
     "bower_components",
 ];
 /// Endings of files that programs write.
-const WRITTEN_BY_PROGRAMS: &[&str] =
-    &[".pb.go", "_pb2.py", "_pb2_grpc.py", ".g.dart", ".generated.ts", ".generated.go", ".min.js", ".min.css"];
+const WRITTEN_BY_PROGRAMS: &[&str] = &[
+    ".pb.go",
+    "_pb2.py",
+    "_pb2_grpc.py",
+    ".g.dart",
+    ".generated.ts",
+    ".generated.go",
+    ".min.js",
+    ".min.css",
+];
 /// Languages by the endings of their files.
 const LANGUAGES: &[(&str, &[&str])] = &[
     ("Rust", &["rs"]),
@@ -65,7 +73,8 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 /// Endings of texts.
 const TEXTS: &[&str] = &["md", "rst", "adoc", "mdx"];
 /// Top-level texts that may be edited.
-const TOP_TEXTS: &[&str] = &["README.md", "README.rst", "README.adoc", "CHANGELOG.md", "CONTRIBUTING.md"];
+const TOP_TEXTS: &[&str] =
+    &["README.md", "README.rst", "README.adoc", "CHANGELOG.md", "CONTRIBUTING.md"];
 /// Folders of texts.
 const TEXT_FOLDERS: &[&str] = &["docs", "doc", "documentation", "guide"];
 /// Sibling folders from which on one pattern stands for all of them.
@@ -96,7 +105,12 @@ type Spot = (String, String);
 /// Sorts a repository's files.
 pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Folders {
     let protection = Protection::default();
-    let packages: BTreeSet<&str> = files.iter().map(split).filter(|(_, name)| MANIFESTS.contains(name)).map(|(folder, _)| folder).collect();
+    let packages: BTreeSet<&str> = files
+        .iter()
+        .map(split)
+        .filter(|(_, name)| MANIFESTS.contains(name))
+        .map(|(folder, _)| folder)
+        .collect();
     let mut sources: BTreeMap<Spot, BTreeSet<&str>> = BTreeMap::new();
     let mut found = Folders::default();
     let mut closed: BTreeSet<String> = BTreeSet::new();
@@ -121,7 +135,8 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
             continue;
         }
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        if let Some((language, _)) = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending)) {
+        if let Some((language, _)) = LANGUAGES.iter().find(|(_, endings)| endings.contains(&ending))
+        {
             sources.entry(spot(folder, ending, &packages)).or_default().insert(language);
             candidates.push(path);
         } else if TEXTS.contains(&ending) {
@@ -134,7 +149,8 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
         }
     }
     found.sources = source_lines(&sources);
-    let source_patterns: BTreeSet<&str> = found.sources.iter().map(|line| line.pattern.as_str()).collect();
+    let source_patterns: BTreeSet<&str> =
+        found.sources.iter().map(|line| line.pattern.as_str()).collect();
     found.texts = text_folders
         .iter()
         .map(|glob| format!("edit({glob})"))
@@ -145,24 +161,38 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Fo
     found.manifests = manifest_lines(&manifests);
     found.closed = closed_lines(&closed, &written, texts);
     for lines in [&mut found.sources, &mut found.texts, &mut found.manifests] {
-        lines.retain(|line| !found.closed.iter().any(|closed| closed.pattern == line.pattern) && !line.is_covered(&found.closed));
+        lines.retain(|line| {
+            !found.closed.iter().any(|closed| closed.pattern == line.pattern)
+                && !line.is_covered(&found.closed)
+        });
     }
     let sources = found.sources.clone();
     found.sources.retain(|line| !line.is_covered(&sources));
-    let covered = |lines: &[Line], path: &RepoPath, case: Case| lines.iter().any(|line| covers(line, path, case));
-    let refused = |path: &RepoPath| covered(&found.closed, path, Case::Ignored) || covered(&found.manifests, path, Case::Ignored);
-    found.example = candidates.into_iter().find(|path| covered(&found.sources, path, Case::Exact) && !refused(path)).cloned();
-    found.closed_example = found.closed_example.filter(|path| covered(&found.closed, path, Case::Ignored));
+    let covered = |lines: &[Line], path: &RepoPath, case: Case| {
+        lines.iter().any(|line| covers(line, path, case))
+    };
+    let refused = |path: &RepoPath| {
+        covered(&found.closed, path, Case::Ignored)
+            || covered(&found.manifests, path, Case::Ignored)
+    };
+    found.example = candidates
+        .into_iter()
+        .find(|path| covered(&found.sources, path, Case::Exact) && !refused(path))
+        .cloned();
+    found.closed_example =
+        found.closed_example.filter(|path| covered(&found.closed, path, Case::Ignored));
     found
 }
 
 fn covers(line: &Line, path: &RepoPath, case: Case) -> bool {
-    Pattern::parse(&line.pattern).is_ok_and(|pattern| pattern.matches(&Intent::Edit(path.clone()), case))
+    Pattern::parse(&line.pattern)
+        .is_ok_and(|pattern| pattern.matches(&Intent::Edit(path.clone()), case))
 }
 
 /// Names with letters that mean something in a pattern are left to the maintainer.
 fn is_plain(path: &RepoPath) -> bool {
-    !path.as_str().contains(['*', '?', '[', ']', '{', '}', '(', ')', '"', '\\', '#']) && !path.as_str().chars().any(char::is_control)
+    !path.as_str().contains(['*', '?', '[', ']', '{', '}', '(', ')', '"', '\\', '#'])
+        && !path.as_str().chars().any(char::is_control)
 }
 
 fn commands_manifest(name: &str) -> bool {
@@ -176,11 +206,14 @@ fn closed_folder(path: &RepoPath, texts: &BTreeMap<RepoPath, String>) -> Option<
     let at = parts.iter().position(|part| CLOSED.contains(part))?;
     let folder = parts.get(..=at)?.join("/");
     // A package of its own is no place programs write to, whatever its name.
-    let is_package = MANIFESTS.iter().any(|name| RepoPath::parse(&format!("{folder}/{name}")).is_ok_and(|path| texts.contains_key(&path)));
+    let is_package = MANIFESTS.iter().any(|name| {
+        RepoPath::parse(&format!("{folder}/{name}")).is_ok_and(|path| texts.contains_key(&path))
+    });
     (!is_package || parts.get(at) == Some(&"vendor")).then_some(folder)
 }
 
-/// Returns where a source file lies: its package, and the first folder below; for a file beside the manifest, a pattern of its ending.
+/// Returns where a source file lies: its package, and the first folder below; for a file beside the
+/// manifest, a pattern of its ending.
 fn spot(folder: &str, ending: &str, packages: &BTreeSet<&str>) -> Spot {
     let mut package = folder;
     while !packages.contains(package) && !package.is_empty() {
@@ -203,7 +236,9 @@ fn source_lines(sources: &BTreeMap<Spot, BTreeSet<&str>>) -> Vec<Line> {
     let mut lines: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for ((package, inside), languages) in sources {
         let above = package.rsplit_once('/').map(|(above, _)| above.to_owned());
-        let shared = above.filter(|above| siblings.get(&(above.clone(), inside.as_str())).is_some_and(|all| all.len() >= SIBLINGS));
+        let shared = above.filter(|above| {
+            siblings.get(&(above.clone(), inside.as_str())).is_some_and(|all| all.len() >= SIBLINGS)
+        });
         let glob = match (shared, package.as_str()) {
             (Some(above), _) => format!("{above}/*/{inside}"),
             (None, "") => inside.clone(),
@@ -227,15 +262,33 @@ fn manifest_lines(manifests: &BTreeSet<&str>) -> Vec<Line> {
     globs.into_iter().filter_map(|glob| Line::new(format!("edit({glob})"), "")).take(MOST).collect()
 }
 
-fn closed_lines(closed: &BTreeSet<String>, written: &BTreeSet<&str>, texts: &BTreeMap<RepoPath, String>) -> Vec<Line> {
-    let mut lines: Vec<Line> = closed.iter().filter_map(|folder| Line::new(format!("edit({folder}/**)"), "")).take(MOST).collect();
+fn closed_lines(
+    closed: &BTreeSet<String>,
+    written: &BTreeSet<&str>,
+    texts: &BTreeMap<RepoPath, String>,
+) -> Vec<Line> {
+    let mut lines: Vec<Line> = closed
+        .iter()
+        .filter_map(|folder| Line::new(format!("edit({folder}/**)"), ""))
+        .take(MOST)
+        .collect();
     lines.extend(written.iter().filter_map(|ending| Line::new(format!("edit(**/*{ending})"), "")));
-    let attributes = RepoPath::parse(".gitattributes").ok().and_then(|path| texts.get(&path)).map_or("", String::as_str);
+    let attributes = RepoPath::parse(".gitattributes")
+        .ok()
+        .and_then(|path| texts.get(&path))
+        .map_or("", String::as_str);
     for line in attributes.lines().filter(|line| !line.trim_start().starts_with('#')) {
         let mut words = line.split_whitespace();
         let Some(glob) = words.next() else { continue };
-        let marked = words
-            .any(|word| matches!(word, "linguist-generated" | "linguist-generated=true" | "linguist-vendored" | "linguist-vendored=true"));
+        let marked = words.any(|word| {
+            matches!(
+                word,
+                "linguist-generated"
+                    | "linguist-generated=true"
+                    | "linguist-vendored"
+                    | "linguist-vendored=true"
+            )
+        });
         if marked && !glob.contains(['[', ']', '"', '(', ')']) {
             let glob = glob.trim_start_matches('/');
             let glob = if glob.contains('/') { glob.to_owned() } else { format!("**/{glob}") };

@@ -1,8 +1,9 @@
-//! A starter policy for a repository: only real source folders may be edited, only commands that exist may be run, and every line says why
-//! it is there.
+//! A starter policy for a repository: only real source folders may be edited, only commands that
+//! exist may be run, and every line says why it is there.
 //!
-//! In: the repository's paths and the texts of a few files. Out: a policy's text, the same for the same repository. It is written to be read,
-//! cut down and added to by a maintainer, and is a valid policy whatever the repository holds.
+//! In: the repository's paths and the texts of a few files. Out: a policy's text, the same for the
+//! same repository. It is written to be read, cut down and added to by a maintainer, and is a valid
+//! policy whatever the repository holds.
 
 mod commands;
 mod folders;
@@ -22,7 +23,8 @@ use locum_base::path::RepoPath;
 /// Modes that write and run.
 const WRITERS: &[&str] = &["code", "debug"];
 /// Modes there are without any file.
-const BUILT_IN: &[&str] = &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
+const BUILT_IN: &[&str] =
+    &["orchestrator", "architect", "code", "debug", "ask", "review", "coordinator"];
 
 /// What is known of a repository.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +49,8 @@ pub struct OwnMode {
 /// Returns true for files whose text a survey needs.
 #[must_use]
 pub fn is_read(path: &RepoPath) -> bool {
-    let workflow = path.as_str().starts_with(".github/workflows/") && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
+    let workflow = path.as_str().starts_with(".github/workflows/")
+        && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
     let name = path.name().unwrap_or_default();
     workflow || name == ".gitattributes" || commands::MANIFESTS.contains(&name)
 }
@@ -62,7 +65,8 @@ struct Line {
 /// Writes the policy.
 ///
 /// # Errors
-/// Never for a repository that was thought of: the text is read before it is handed out, and what is wrong with it is told.
+/// Never for a repository that was thought of: the text is read before it is handed out, and what
+/// is wrong with it is told.
 pub fn starter(survey: &Survey) -> Result<String, PolicyErrors> {
     let folders = folders::find(&survey.files, &survey.texts);
     let mut tools = commands::find(survey);
@@ -75,47 +79,73 @@ pub fn starter(survey: &Survey) -> Result<String, PolicyErrors> {
 
 fn render(survey: &Survey, folders: &Folders, tools: &[Tool]) -> String {
     let mut text = String::from(
-        "# What locum may do here. Read it, cut it down, add to it: what no rule allows is denied.\n\
-         # Ask it before you commit it: `locum policy check`, `locum policy explain 'edit(README.md)'`, `locum policy test`.\n\
-         version: 1\n\n\
-         triggers: # who may start a run: everyone who may push, by `/locum` in a comment or by hand\n  \
-           comment: { prefix: /locum, tiers: [maintainer] }\n  \
-           dispatch: { tiers: [maintainer] }\n  \
-           forks: read-only # pull requests of strangers start nothing that writes\n",
+        "# What locum may do here. Read it, cut it down, add to it: what no rule allows is \
+         denied.\n# Ask it before you commit it: `locum policy check`, `locum policy explain \
+         'edit(README.md)'`, `locum policy test`.\nversion: 1\n\ntriggers: # who may start a run: \
+         everyone who may push, by `/locum` in a comment or by hand\n  comment: { prefix: /locum, \
+         tiers: [maintainer] }\n  dispatch: { tiers: [maintainer] }\n  forks: read-only # pull \
+         requests of strangers start nothing that writes\n",
     );
-    let own: Vec<&str> = survey.modes.iter().map(|mode| mode.slug.as_str()).filter(|slug| !BUILT_IN.contains(slug)).collect();
+    let own: Vec<&str> = survey
+        .modes
+        .iter()
+        .map(|mode| mode.slug.as_str())
+        .filter(|slug| !BUILT_IN.contains(slug))
+        .collect();
     if !own.is_empty() {
         let all: Vec<String> = BUILT_IN.iter().chain(&own).map(|slug| (*slug).to_owned()).collect();
-        let _ = write!(text, "\nmodes: # the built-in ones and those of this repository\n  allow: [{}]\n", all.join(", "));
+        let _ = write!(
+            text,
+            "\nmodes: # the built-in ones and those of this repository\n  allow: [{}]\n",
+            all.join(", ")
+        );
     }
     rules(survey, folders, tools, &mut text);
     examples(folders, tools, &mut text);
     text.push_str(
-        "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only where the machine can hold it\n  \
-         network: off # what a build needs has to be there before\n\n\
-         budget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 }\n\n\
-         publish:\n  allow: [comment, commit, pull-request]\n  draft: true # a person marks it as ready\n",
+        "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
+         where the machine can hold it\n  network: off # what a build needs has to be there \
+         before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 \
+         }\n\npublish:\n  allow: [comment, commit, pull-request]\n  draft: true # a person marks \
+         it as ready\n",
     );
-    let success: Vec<String> = tools.iter().filter(|tool| tool.proves).map(|tool| quoted(&tool.command)).collect();
+    let success: Vec<String> =
+        tools.iter().filter(|tool| tool.proves).map(|tool| quoted(&tool.command)).collect();
     if !success.is_empty() {
-        let _ = writeln!(text, "  success: [{}] # must end with 0, else the pull request is a draft and says why", success.join(", "));
+        let _ = writeln!(
+            text,
+            "  success: [{}] # must end with 0, else the pull request is a draft and says why",
+            success.join(", ")
+        );
     }
     text
 }
 
 // NOTE: writing to a string cannot fail, so results of `write!` are dropped here.
 fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) {
-    let own = survey.modes.iter().filter(|mode| mode.writes && !BUILT_IN.contains(&mode.slug.as_str())).map(|mode| mode.slug.as_str());
+    let own = survey
+        .modes
+        .iter()
+        .filter(|mode| mode.writes && !BUILT_IN.contains(&mode.slug.as_str()))
+        .map(|mode| mode.slug.as_str());
     let writers: Vec<&str> = WRITERS.iter().copied().chain(own).collect();
     text.push_str(
-        "\nrules: # the worst rule that fits decides\n  - allow: \"read(**)\" # files that may hold secrets stay closed all the same\n",
+        "\nrules: # the worst rule that fits decides\n  - allow: \"read(**)\" # files that may \
+         hold secrets stay closed all the same\n",
     );
     text.push_str("  - allow: # commands that only look\n");
     for looks in ["git status", "git diff", "git log", "git show", "ls", "rg"] {
         let _ = writeln!(text, "      - {}", quoted(&format!("command({looks}:*)")));
     }
-    list(text, "allow", "source folders, and the files beside them", &folders.sources, Some(&writers));
-    let writers_of_text: Vec<&str> = std::iter::once("architect").chain(writers.iter().copied()).collect();
+    list(
+        text,
+        "allow",
+        "source folders, and the files beside them",
+        &folders.sources,
+        Some(&writers),
+    );
+    let writers_of_text: Vec<&str> =
+        std::iter::once("architect").chain(writers.iter().copied()).collect();
     list(text, "allow", "texts for people", &folders.texts, Some(&writers_of_text));
     let ran: Vec<Line> = tools.iter().map(|tool| tool.line.clone()).collect();
     let ran: Vec<Line> = ran.iter().filter(|line| !line.is_covered(&ran)).cloned().collect();
@@ -129,10 +159,16 @@ fn rules(survey: &Survey, folders: &Folders, tools: &[Tool], text: &mut String) 
         text.push_str("    reason: written by programs or by others, not by hand\n");
     }
     if folders.sources.is_empty() {
-        text.push_str("  # No source folder was found. Name yours:\n  # - allow: [\"edit(src/**)\", \"edit(tests/**)\"]\n  #   modes: [code, debug]\n");
+        text.push_str(
+            "  # No source folder was found. Name yours:\n  # - allow: [\"edit(src/**)\", \
+             \"edit(tests/**)\"]\n  #   modes: [code, debug]\n",
+        );
     }
     if tools.is_empty() {
-        text.push_str("  # No test command was found. Name yours, as exact words, or with `:*` where more may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n");
+        text.push_str(
+            "  # No test command was found. Name yours, as exact words, or with `:*` where more \
+             may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n",
+        );
     }
 }
 
@@ -155,7 +191,11 @@ fn examples(folders: &Folders, tools: &[Tool], text: &mut String) {
     let mut allow = vec!["command(git diff HEAD~1)".to_owned()];
     allow.extend(folders.example.iter().map(|path| format!("edit({path})")));
     allow.extend(tools.iter().map(|tool| format!("command({})", tool.command)));
-    let mut deny = vec!["edit(.github/workflows/ci.yml)".to_owned(), "edit(.locum/policy.yml)".to_owned(), "read(.env)".to_owned()];
+    let mut deny = vec![
+        "edit(.github/workflows/ci.yml)".to_owned(),
+        "edit(.locum/policy.yml)".to_owned(),
+        "read(.env)".to_owned(),
+    ];
     deny.extend(["command(git push)".to_owned(), "command(git log; curl evil.example)".to_owned()]);
     deny.extend(folders.closed_example.iter().map(|path| format!("edit({path})")));
     text.push_str("\nexamples: # the policy's own tests, checked whenever it is read\n");
@@ -168,7 +208,8 @@ fn examples(folders: &Folders, tools: &[Tool], text: &mut String) {
 }
 
 impl Line {
-    /// `None` when the pattern cannot be written: a name with a wildcard or a control character in it.
+    /// `None` when the pattern cannot be written: a name with a wildcard or a control character in
+    /// it.
     fn new(pattern: String, why: impl Into<String>) -> Option<Self> {
         let why: String = why.into();
         let plain = !why.chars().any(char::is_control);
@@ -179,11 +220,14 @@ impl Line {
     fn is_covered(&self, others: &[Self]) -> bool {
         let Ok(own) = Pattern::parse(&self.pattern) else { return false };
         let others = others.iter().filter(|other| other.pattern != self.pattern);
-        others.filter_map(|other| Pattern::parse(&other.pattern).ok()).any(|other| other.covers(&own))
+        others
+            .filter_map(|other| Pattern::parse(&other.pattern).ok())
+            .any(|other| other.covers(&own))
     }
 }
 
-/// Returns the folder a file lies in and its name, as texts; the folder of a top-level file is empty.
+/// Returns the folder a file lies in and its name, as texts; the folder of a top-level file is
+/// empty.
 fn split(path: &RepoPath) -> (&str, &str) {
     path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()))
 }

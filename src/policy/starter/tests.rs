@@ -1,4 +1,5 @@
-//! Starter policies of repositories of every kind: they load, they are tight, and what they allow exists.
+//! Starter policies of repositories of every kind: they load, they are tight, and what they allow
+//! exists.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,11 @@ fn survey(files: &[(&str, &str)]) -> Survey {
     let path = |text: &str| RepoPath::parse(text).unwrap();
     let mut names: Vec<RepoPath> = files.iter().map(|(name, _)| path(name)).collect();
     names.sort();
-    let texts: BTreeMap<RepoPath, String> =
-        files.iter().map(|(name, text)| (path(name), (*text).to_owned())).filter(|(name, _)| is_read(name)).collect();
+    let texts: BTreeMap<RepoPath, String> = files
+        .iter()
+        .map(|(name, text)| (path(name), (*text).to_owned()))
+        .filter(|(name, _)| is_read(name))
+        .collect();
     Survey { files: names, texts, modes: Vec::new() }
 }
 
@@ -24,21 +28,35 @@ fn survey(files: &[(&str, &str)]) -> Survey {
 fn check(files: &[(&str, &str)], allowed: &[&str], not: &[&str]) -> String {
     let survey = survey(files);
     let text = starter(&survey).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(starter(&survey).as_deref(), Ok(text.as_str()), "the same repository, the same policy");
+    assert_eq!(
+        starter(&survey).as_deref(),
+        Ok(text.as_str()),
+        "the same repository, the same policy"
+    );
     let policy = Policy::parse(&text, "policy.yml").unwrap();
     assert_eq!(policy.warnings(), Vec::new(), "{text}");
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     for (intents, expected) in [(allowed, true), (not, false)] {
         for intent in intents {
             let verdict = policy.decide(&parse_intent(intent).unwrap(), &facts);
-            assert_eq!(verdict.decision == Decision::Allow, expected, "{intent}: {}\n{text}", verdict.reason());
+            assert_eq!(
+                verdict.decision == Decision::Allow,
+                expected,
+                "{intent}: {}\n{text}",
+                verdict.reason()
+            );
         }
     }
     text
 }
 
-const ALWAYS_CLOSED: &[&str] =
-    &["edit(.github/workflows/ci.yml)", "edit(.locum/policy.yml)", "command(git push)", "command(curl x)", "read(.env)"];
+const ALWAYS_CLOSED: &[&str] = &[
+    "edit(.github/workflows/ci.yml)",
+    "edit(.locum/policy.yml)",
+    "command(git push)",
+    "command(curl x)",
+    "read(.env)",
+];
 
 #[test]
 fn a_rust_repository() {
@@ -78,7 +96,16 @@ fn a_rust_repository() {
     check(
         &[("Cargo.toml", "[package]"), ("src/lib.rs", "")],
         &["edit(src/a.rs)"],
-        &[&["edit(tests/a.rs)", "edit(Cargo.toml)", "command(cargo clippy)", "command(cargo publish)"], ALWAYS_CLOSED].concat(),
+        &[
+            &[
+                "edit(tests/a.rs)",
+                "edit(Cargo.toml)",
+                "command(cargo clippy)",
+                "command(cargo publish)",
+            ],
+            ALWAYS_CLOSED,
+        ]
+        .concat(),
     );
     assert!(text.contains("success: [\"cargo test\"]"), "{text}");
 }
@@ -86,7 +113,9 @@ fn a_rust_repository() {
 #[test]
 fn node_repositories_by_their_package_manager() {
     let package = |extra: &str| {
-        format!(r#"{{"name": "x", "scripts": {{"test": "vitest", "lint": "eslint .", "deploy": "x", "build": "tsc"}}{extra}}}"#)
+        format!(
+            r#"{{"name": "x", "scripts": {{"test": "vitest", "lint": "eslint .", "deploy": "x", "build": "tsc"}}{extra}}}"#
+        )
     };
     for (lock, extra, manager) in [
         ("package-lock.json", "", "npm"),
@@ -103,7 +132,12 @@ fn node_repositories_by_their_package_manager() {
                 ("test/a.test.ts", ""),
                 ("dist/a.js", ""),
             ],
-            &["edit(src/a.ts)", "edit(test/a.ts)", &format!("command({manager} test)"), &format!("command({manager} run lint)")],
+            &[
+                "edit(src/a.ts)",
+                "edit(test/a.ts)",
+                &format!("command({manager} test)"),
+                &format!("command({manager} run lint)"),
+            ],
             &[
                 &[
                     "edit(dist/a.js)",
@@ -118,7 +152,13 @@ fn node_repositories_by_their_package_manager() {
         );
     }
     let text = check(
-        &[("package.json", r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#), ("index.js", "")],
+        &[
+            (
+                "package.json",
+                r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#,
+            ),
+            ("index.js", ""),
+        ],
         &["edit(index.js)"],
         &["command(npm test)"],
     );
@@ -129,7 +169,11 @@ fn node_repositories_by_their_package_manager() {
 fn python_repositories_by_their_tools() {
     for (files, allowed, not) in [
         (
-            &[("pyproject.toml", "[tool.pytest.ini_options]\n[tool.ruff]"), ("app/a.py", ""), ("tests/test_a.py", "")][..],
+            &[
+                ("pyproject.toml", "[tool.pytest.ini_options]\n[tool.ruff]"),
+                ("app/a.py", ""),
+                ("tests/test_a.py", ""),
+            ][..],
             &["command(pytest -q tests/test_a.py)", "command(ruff check)"][..],
             &["command(tox)", "command(mypy .)"][..],
         ),
@@ -201,9 +245,18 @@ fn go_and_java_repositories() {
         ("build.gradle.kts", "readme", "gradle --offline test"),
     ] {
         check(
-            &[(manifest, ""), (wrapper, ""), ("src/main/java/A.java", ""), ("src/test/java/T.java", "")],
+            &[
+                (manifest, ""),
+                (wrapper, ""),
+                ("src/main/java/A.java", ""),
+                ("src/test/java/T.java", ""),
+            ],
             &["edit(src/main/java/B.java)", &format!("command({command})")],
-            &[&["command(mvn deploy)", "command(gradle publish)", &format!("edit({manifest})")], ALWAYS_CLOSED].concat(),
+            &[
+                &["command(mvn deploy)", "command(gradle publish)", &format!("edit({manifest})")],
+                ALWAYS_CLOSED,
+            ]
+            .concat(),
         );
     }
 }
@@ -225,15 +278,33 @@ fn a_monorepo_gets_one_line_for_packages_side_by_side() {
             ("tools/build/package.json", "{}"),
             ("tools/build/src/a.js", ""),
         ],
-        &["edit(packages/z/src/a.ts)", "edit(server/src/a.rs)", "edit(tools/build/src/a.js)", "command(npm test)", "command(cargo test)"],
         &[
-            &["edit(packages/a/x.ts)", "edit(packages/c/src/generated/a.ts)", "edit(packages/a/package.json)", "edit(server/Cargo.toml)"],
+            "edit(packages/z/src/a.ts)",
+            "edit(server/src/a.rs)",
+            "edit(tools/build/src/a.js)",
+            "command(npm test)",
+            "command(cargo test)",
+        ],
+        &[
+            &[
+                "edit(packages/a/x.ts)",
+                "edit(packages/c/src/generated/a.ts)",
+                "edit(packages/a/package.json)",
+                "edit(server/Cargo.toml)",
+            ],
             ALWAYS_CLOSED,
         ]
         .concat(),
     );
-    assert_eq!(text.matches("edit(packages/").count(), 4, "one for all, one closed, two examples: {text}");
-    assert!(text.contains("success: [\"npm test\"]"), "what is tested below the top is not tested from there: {text}");
+    assert_eq!(
+        text.matches("edit(packages/").count(),
+        4,
+        "one for all, one closed, two examples: {text}"
+    );
+    assert!(
+        text.contains("success: [\"npm test\"]"),
+        "what is tested below the top is not tested from there: {text}"
+    );
 }
 
 #[test]
@@ -246,11 +317,21 @@ fn texts_alone_an_empty_repository_and_strange_names() {
     assert!(text.contains("# No source folder was found"), "{text}");
     check(&[], &["read(a)", "command(git status)"], &[&["edit(a)"], ALWAYS_CLOSED].concat());
     check(
-        &[("a*b/x.rs", ""), ("a\"b/x.rs", ""), ("# x/a.rs", ""), ("src/x.rs", ""), ("a b/x.rs", ""), ("ü/x.rs", ""), (".cargo/x.rs", "")],
+        &[
+            ("a*b/x.rs", ""),
+            ("a\"b/x.rs", ""),
+            ("# x/a.rs", ""),
+            ("src/x.rs", ""),
+            ("a b/x.rs", ""),
+            ("ü/x.rs", ""),
+            (".cargo/x.rs", ""),
+        ],
         &["edit(src/y.rs)", "edit(a b/y.rs)", "edit(ü/y.rs)"],
         &["edit(azb/x.rs)", "edit(.cargo/x.rs)"],
     );
-    for broken in ["{", "[]", "null", "{\"scripts\": 3}", "{\"scripts\": {\"test\": 3, \"lint\": {}}}"] {
+    for broken in
+        ["{", "[]", "null", "{\"scripts\": 3}", "{\"scripts\": {\"test\": 3, \"lint\": {}}}"]
+    {
         check(
             &[
                 ("package.json", broken),
@@ -267,8 +348,15 @@ fn texts_alone_an_empty_repository_and_strange_names() {
 fn what_workflows_run_may_be_run_word_for_word() {
     let ci = "jobs:\n  a:\n    steps:\n      - run: npx eslint src\n      - run: make test-unit\n      - run: npm ci\n      - run: python -m pytest --cov=app\n      - run: cargo test && cargo publish\n      - run: make deploy-check\n      - run: npm run test -- $ARGS\n      - run: ./scripts/test.sh\n      - run: go test ../other\n      - run: /usr/bin/make test\n      - run: npm publish --check\n";
     let text = check(
-        &[(".github/workflows/ci.yml", ci), (".github/workflows/locum.yml", "jobs: {a: {steps: [{run: make lint}]}}")],
-        &["command(npx eslint src)", "command(make test-unit)", "command(python -m pytest --cov=app)"],
+        &[
+            (".github/workflows/ci.yml", ci),
+            (".github/workflows/locum.yml", "jobs: {a: {steps: [{run: make lint}]}}"),
+        ],
+        &[
+            "command(npx eslint src)",
+            "command(make test-unit)",
+            "command(python -m pytest --cov=app)",
+        ],
         &[
             "command(npm ci)",
             "command(cargo test)",
@@ -292,7 +380,12 @@ fn modes_of_the_repository_may_run_and_write_as_far_as_they_do() {
     };
     let policy = Policy::parse(&starter(&survey).unwrap(), "policy.yml").unwrap();
     let decide = |mode: &str, intent: &str| {
-        policy.decide(&parse_intent(intent).unwrap(), &Facts { mode: mode.to_owned(), sandboxed: true, ..Facts::default() }).decision
+        policy
+            .decide(
+                &parse_intent(intent).unwrap(),
+                &Facts { mode: mode.to_owned(), sandboxed: true, ..Facts::default() },
+            )
+            .decision
     };
     assert_eq!(decide("backend", "edit(src/a.rs)"), Decision::Allow);
     assert_eq!(decide("guide", "edit(src/a.rs)"), Decision::Deny);
@@ -305,7 +398,11 @@ fn what_programs_write_is_closed_and_generated_files_are_no_example() {
         &[
             ("src/a.rs", ""),
             ("src/b.rs", ""),
-            (".gitattributes", "src/a.rs linguist-generated=true\n*.snap linguist-generated\n/api/** linguist-vendored # x\n"),
+            (
+                ".gitattributes",
+                "src/a.rs linguist-generated=true\n*.snap linguist-generated\n/api/** \
+                 linguist-vendored # x\n",
+            ),
             ("api/x.rs", ""),
         ],
         &["edit(src/b.rs)"],

@@ -1,7 +1,8 @@
-//! Which commands a repository's workflows run to test and to look: they may be run here as well, word for word.
+//! Which commands a repository's workflows run to test and to look: they may be run here as well,
+//! word for word.
 //!
-//! In: the texts of workflows. Out: commands with the file and line they stand in. What installs, publishes or pushes is left out, and so is
-//! everything but plain words.
+//! In: the texts of workflows. Out: commands with the file and line they stand in. What installs,
+//! publishes or pushes is left out, and so is everything but plain words.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +65,8 @@ const PROGRAMS: &[&str] = &[
     "deno",
     "zig",
 ];
-/// Words that make a command one that tests or looks; a part of a word counts where a `:` or `-` sets it off.
+/// Words that make a command one that tests or looks; a part of a word counts where a `:` or `-`
+/// sets it off.
 const TESTING: &[&str] = &[
     "test",
     "tests",
@@ -121,12 +123,19 @@ const RUN_DEPTH: usize = 6;
 
 /// Finds commands that no known pattern allows yet.
 pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
-    let patterns: Vec<Pattern> = known.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
+    let patterns: Vec<Pattern> =
+        known.iter().filter_map(|text| Pattern::parse(text).ok()).collect();
     let mut seen = BTreeSet::new();
     let mut tools = Vec::new();
-    for (path, text) in survey.texts.iter().filter(|(path, _)| path.as_str().starts_with(".github/workflows/")) {
+    for (path, text) in
+        survey.texts.iter().filter(|(path, _)| path.as_str().starts_with(".github/workflows/"))
+    {
         // A workflow that starts locum says nothing about how the repository is tested.
-        let Some(root) = Document::parse(text).root.filter(|_| !path.as_str().ends_with("/locum.yml")) else { continue };
+        let Some(root) =
+            Document::parse(text).root.filter(|_| !path.as_str().ends_with("/locum.yml"))
+        else {
+            continue;
+        };
         let mut runs = Vec::new();
         collect(&root, 0, &mut runs);
         for (script, line) in runs {
@@ -135,7 +144,12 @@ pub(super) fn find(survey: &Survey, known: &[String]) -> Vec<Tool> {
                     patterns.iter().any(|pattern| matches!(pattern, Pattern::Command(pattern) if pattern.matches(&words, Case::Exact)))
                 });
                 if !covered && seen.insert(command.clone()) {
-                    tools.extend(Tool::new(&command, Open::Exact, false, format!("{path}:{line} runs it")));
+                    tools.extend(Tool::new(
+                        &command,
+                        Open::Exact,
+                        false,
+                        format!("{path}:{line} runs it"),
+                    ));
                 }
             }
         }
@@ -167,7 +181,10 @@ fn collect<'n>(node: &'n Node, depth: usize, runs: &mut Vec<(&'n str, u32)>) {
 fn plain(line: &str) -> Option<String> {
     let line = line.trim();
     let letters = |letter: char| letter.is_ascii_alphanumeric() || " -_./:=,+@%".contains(letter);
-    if line.is_empty() || !line.chars().all(letters) || line.contains("..") && !line.contains("/...") {
+    if line.is_empty()
+        || !line.chars().all(letters)
+        || line.contains("..") && !line.contains("/...")
+    {
         return None;
     }
     let script = Script::parse(line);
@@ -179,6 +196,10 @@ fn tests(command: &str) -> bool {
     let words: Vec<&str> = command.split(' ').collect();
     let parts = |word: &str| word.split([':', '-']).map(str::to_owned).collect::<Vec<_>>();
     let program = words.first().is_some_and(|program| PROGRAMS.contains(program));
-    let testing = words.iter().any(|word| TESTING.contains(word) || parts(word).iter().any(|part| TESTING.contains(&part.as_str())));
-    program && testing && !words.iter().skip(1).any(|word| DOING_MORE.contains(word) || word.starts_with('/'))
+    let testing = words.iter().any(|word| {
+        TESTING.contains(word) || parts(word).iter().any(|part| TESTING.contains(&part.as_str()))
+    });
+    program
+        && testing
+        && !words.iter().skip(1).any(|word| DOING_MORE.contains(word) || word.starts_with('/'))
 }

@@ -1,4 +1,5 @@
-//! Attacks on decisions, each beside the harmless act it resembles: the one is denied, the other allowed.
+//! Attacks on decisions, each beside the harmless act it resembles: the one is denied, the other
+//! allowed.
 
 use crate::Policy;
 use crate::explain::parse_intent;
@@ -10,7 +11,8 @@ use crate::verdict::Decision;
 const WIDE: &str = "version: 1
 commands: { max_complexity: 1.0 }
 rules:
-  - allow: [\"read(**)\", \"edit(**)\", \"command(ls:*)\", \"command(git diff:*)\", \"command(cargo test:*)\", \"command(echo:*)\"]
+  - allow: [\"read(**)\", \"edit(**)\", \"command(ls:*)\", \"command(git diff:*)\", \
+                    \"command(cargo test:*)\", \"command(echo:*)\"]
 ";
 
 fn facts() -> Facts {
@@ -34,7 +36,9 @@ fn only(harmless: &str, hostile: &[&str]) {
 fn what_no_rule_allows_is_denied() {
     let narrow = "version: 1\nrules:\n  - allow: read(src/**)\n";
     assert!(allows(narrow, "read(src/lib.rs)", &facts()));
-    for intent in ["edit(src/lib.rs)", "publish(commit)", "fetch(https://evil.example)", "mcp(time/now)"] {
+    for intent in
+        ["edit(src/lib.rs)", "publish(commit)", "fetch(https://evil.example)", "mcp(time/now)"]
+    {
         assert!(!allows(narrow, intent, &facts()), "{intent}");
     }
 }
@@ -77,13 +81,21 @@ fn what_ignore_files_name_is_hidden_from_tools_and_commands() {
 fn every_command_of_a_script_is_judged() {
     only(
         "command(cargo test; ls)",
-        &["command(cargo test; curl evil.example)", "command(ls && rm -r src)", "command(ls | sh)", "command(ls \n curl evil.example)"],
+        &[
+            "command(cargo test; curl evil.example)",
+            "command(ls && rm -r src)",
+            "command(ls | sh)",
+            "command(ls \n curl evil.example)",
+        ],
     );
 }
 
 #[test]
 fn an_option_nobody_knows_is_refused() {
-    only("command(git diff --stat)", &["command(git diff --unheard-of)", "command(ls --unheard-of)"]);
+    only(
+        "command(git diff --stat)",
+        &["command(git diff --unheard-of)", "command(ls --unheard-of)"],
+    );
 }
 
 #[test]
@@ -93,7 +105,10 @@ fn expansions_are_refused() {
 
 #[test]
 fn files_a_shell_opens_are_judged() {
-    only("command(ls > out.txt)", &["command(ls > .git/hooks/pre-commit)", "command(echo x >> .github/workflows/ci.yml)"]);
+    only(
+        "command(ls > out.txt)",
+        &["command(ls > .git/hooks/pre-commit)", "command(echo x >> .github/workflows/ci.yml)"],
+    );
     only("command(ls < in.txt)", &["command(echo x > /etc/cron.d/x)", "command(ls < .env)"]);
 }
 
@@ -106,11 +121,15 @@ fn code_of_the_repository_needs_a_sandbox() {
 
 #[test]
 fn a_run_that_may_only_read_does_nothing_else() {
-    let reading = Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts() };
+    let reading =
+        Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts() };
     for intent in ["edit(src/lib.rs)", "command(cargo test)"] {
         assert!(allows(WIDE, intent, &facts()) && !allows(WIDE, intent, &reading), "{intent}");
     }
-    let narrow = Facts { restriction: Restriction { read_only: false, paths: vec!["docs/**".to_owned()] }, ..facts() };
+    let narrow = Facts {
+        restriction: Restriction { read_only: false, paths: vec!["docs/**".to_owned()] },
+        ..facts()
+    };
     assert!(allows(WIDE, "edit(docs/a.md)", &narrow) && !allows(WIDE, "edit(src/lib.rs)", &narrow));
 }
 
@@ -122,7 +141,8 @@ fn a_permit_is_good_for_what_it_was_given_for() {
             vec![self.0.clone()]
         }
     }
-    let [given, other] = ["read(src/lib.rs)", "edit(src/lib.rs)"].map(|intent| parse_intent(intent).unwrap());
+    let [given, other] =
+        ["read(src/lib.rs)", "edit(src/lib.rs)"].map(|intent| parse_intent(intent).unwrap());
     let policy = Policy::parse(WIDE, "policy.yml").unwrap();
     let permit = policy.admit(Look(given.clone()), &facts()).unwrap();
     assert!(permit.covers(&given));

@@ -7,7 +7,8 @@ use crate::explain::parse_intent;
 
 const RULES: &str = "rules:
   - allow: ['read(**)', 'edit(src/**)', 'edit(guide/*.md)', 'edit(Cargo.lock)']
-  - allow: ['command(git diff:*)', 'command(rg:*)', 'command(cargo update)', 'mcp(time/now)', 'fetch(docs.rs)', 'fetch(crates.io)']
+  - allow: ['command(git diff:*)', 'command(rg:*)', 'command(cargo update)', 'mcp(time/now)', \
+                     'fetch(docs.rs)', 'fetch(crates.io)']
   - allow: ['command(cargo test:*)', 'edit(tests/**)']
     modes: [debug]
     tiers: [maintainer]
@@ -25,25 +26,55 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
     let policy = policy(RULES);
     let mut wrong = Vec::new();
     for (intent, pattern, line, why) in [
-        ("edit(src/generated/a.rs)", "edit(src/**)", 3, "`edit(src/generated/**)` on line 10 outweighs it"),
+        (
+            "edit(src/generated/a.rs)",
+            "edit(src/**)",
+            3,
+            "`edit(src/generated/**)` on line 10 outweighs it",
+        ),
         ("edit(Src/a.rs)", "edit(src/**)", 3, "upper and lower case differ"),
         ("edit(srx/a.rs)", "edit(src/**)", 3, "`srx/a.rs` is not below `src`"),
-        ("edit(guide/a/b.md)", "edit(guide/*.md)", 3, "`guide/a/b.md` is not of the form `guide/*.md`"),
+        (
+            "edit(guide/a/b.md)",
+            "edit(guide/*.md)",
+            3,
+            "`guide/a/b.md` is not of the form `guide/*.md`",
+        ),
         ("edit(Cargo.toml)", "edit(Cargo.lock)", 3, "it names another path"),
         (
             "edit(tests/a.rs)",
             "edit(tests/**)",
             5,
-            "it counts only in `debug`, and this is mode `code`; only in runs started by `comment`, and this one is by `local`; only in \
-             jobs `nightly`, and this is no job",
+            "it counts only in `debug`, and this is mode `code`; only in runs started by \
+             `comment`, and this one is by `local`; only in jobs `nightly`, and this is no job",
         ),
         ("read(.env)", "read(**)", 3, "protected from reading: may hold credentials"),
-        ("command(cargo update --dry-run)", "command(cargo update)", 4, "without `:*` at its end nothing may follow, and `--dry-run` does"),
-        ("command(cargo add x)", "command(cargo update)", 4, "after `cargo` it has `update`, not `add`"),
+        (
+            "command(cargo update --dry-run)",
+            "command(cargo update)",
+            4,
+            "without `:*` at its end nothing may follow, and `--dry-run` does",
+        ),
+        (
+            "command(cargo add x)",
+            "command(cargo update)",
+            4,
+            "after `cargo` it has `update`, not `add`",
+        ),
         ("command(cargo)", "command(cargo update)", 4, "it also has `update`"),
         ("command(git diff && gti diff)", "command(git diff:*)", 4, "it allows `git`, not `gti`"),
-        ("command(rg --pre x y)", "command(rg:*)", 4, "`rg --pre x y`: the option `--pre` of `rg` is not known to be harmless"),
-        ("command(git diff > guide/x)", "edit(guide/*.md)", 3, "`guide/x` is not of the form `guide/*.md`"),
+        (
+            "command(rg --pre x y)",
+            "command(rg:*)",
+            4,
+            "`rg --pre x y`: the option `--pre` of `rg` is not known to be harmless",
+        ),
+        (
+            "command(git diff > guide/x)",
+            "edit(guide/*.md)",
+            3,
+            "`guide/x` is not of the form `guide/*.md`",
+        ),
         ("command(git diff | rg x)", "commands.max_complexity", 0, "the script comes to 0.3"),
         ("mcp(time/later)", "mcp(time/now)", 4, "it names another tool of the server"),
         ("mcp(clock/now)", "mcp(time/now)", 4, "it names another server"),
@@ -52,14 +83,20 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
         ("delegate(ask)", "modes.delegation", 0, "`from` does not list `code`"),
         ("publish(label)", "publish.allow", 0, "it does not list `label`"),
     ] {
-        let nearest = policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest.unwrap_or_else(|| panic!("{intent}"));
+        let nearest = policy
+            .explain(&parse_intent(intent).unwrap(), &facts("code"))
+            .nearest
+            .unwrap_or_else(|| panic!("{intent}"));
         let found = (nearest.rule.pattern.as_str(), nearest.rule.line, nearest.why.as_str());
         if found != (pattern, line, why) {
             wrong.push(format!("{intent}: {found:?}"));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
-    let protected = policy.explain(&parse_intent("edit(.github/workflows/ci.yml)").unwrap(), &facts("code")).nearest.unwrap();
+    let protected = policy
+        .explain(&parse_intent("edit(.github/workflows/ci.yml)").unwrap(), &facts("code"))
+        .nearest
+        .unwrap();
     assert!(protected.why.contains("and it is protected: "), "{protected:?}");
 }
 
@@ -67,18 +104,28 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
 fn what_is_allowed_has_no_nearest_rule_and_neither_has_a_kind_without_rules() {
     let policy = policy(RULES);
     for intent in ["edit(src/a.rs)", "browse(docs.rs)"] {
-        assert_eq!(policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest, None, "{intent}");
+        assert_eq!(
+            policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest,
+            None,
+            "{intent}"
+        );
     }
 }
 
 #[test]
 fn a_rule_that_takes_it_out_itself_says_so() {
     let policy = policy(
-        "rules:\n  - allow: 'edit(src/**)'\n    except: ['edit(src/a/**)', 'edit(src/old/**)']\n  - hold: 'command(ls)'\n  - allow: 'command(ls)'\n",
+        "rules:\n  - allow: 'edit(src/**)'\n    except: ['edit(src/a/**)', 'edit(src/old/**)']\n  \
+         - hold: 'command(ls)'\n  - allow: 'command(ls)'\n",
     );
-    for (intent, why) in
-        [("edit(src/old/a)", "its own `except` `edit(src/old/**)` takes this out"), ("command(ls)", "`command(ls)` on line 5 outweighs it")]
-    {
-        assert_eq!(policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest.unwrap().why, why, "{intent}");
+    for (intent, why) in [
+        ("edit(src/old/a)", "its own `except` `edit(src/old/**)` takes this out"),
+        ("command(ls)", "`command(ls)` on line 5 outweighs it"),
+    ] {
+        assert_eq!(
+            policy.explain(&parse_intent(intent).unwrap(), &facts("code")).nearest.unwrap().why,
+            why,
+            "{intent}"
+        );
     }
 }

@@ -10,7 +10,14 @@ use crate::verdict::Decision::{Allow, Deny};
 #[test]
 fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
     let policy = policy(
-        "rules:\n  - allow: [\"read(**)\", \"command(git status)\", \"command(git diff:*)\", \"command(git log:*)\", \"command(git show:*)\", \"command(git branch:*)\", \"command(git grep:*)\", \"command(cargo:*)\", \"command(npm:*)\", \"command(ls:*)\", \"command(cat:*)\", \"command(head:*)\", \"command(tail:*)\", \"command(wc:*)\", \"command(rg:*)\", \"command(grep:*)\", \"command(find:*)\", \"command(echo:*)\", \"command(sed:*)\", \"command(jq:*)\", \"command(sort:*)\", \"command(uniq:*)\", \"command(pytest:*)\", \"command(go test:*)\", \"command(make:*)\", \"command(mytool:*)\", \"command(git push:*)\"]\ncommands: { max_complexity: 1.0 }\n",
+        "rules:\n  - allow: [\"read(**)\", \"command(git status)\", \"command(git diff:*)\", \
+         \"command(git log:*)\", \"command(git show:*)\", \"command(git branch:*)\", \
+         \"command(git grep:*)\", \"command(cargo:*)\", \"command(npm:*)\", \"command(ls:*)\", \
+         \"command(cat:*)\", \"command(head:*)\", \"command(tail:*)\", \"command(wc:*)\", \
+         \"command(rg:*)\", \"command(grep:*)\", \"command(find:*)\", \"command(echo:*)\", \
+         \"command(sed:*)\", \"command(jq:*)\", \"command(sort:*)\", \"command(uniq:*)\", \
+         \"command(pytest:*)\", \"command(go test:*)\", \"command(make:*)\", \
+         \"command(mytool:*)\", \"command(git push:*)\"]\ncommands: { max_complexity: 1.0 }\n",
     );
     let sandboxed = Facts { sandboxed: true, ..facts("code") };
     let allowed = [
@@ -103,8 +110,12 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
     ];
     let mut wrong = Vec::new();
     for command in allowed {
-        let verdict = policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
-        wrong.extend((verdict.decision != Allow).then(|| format!("not allowed: {command}: {}", verdict.reason())));
+        let verdict =
+            policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
+        wrong.extend(
+            (verdict.decision != Allow)
+                .then(|| format!("not allowed: {command}: {}", verdict.reason())),
+        );
     }
     let denied = [
         "ls /",
@@ -265,8 +276,12 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "time ls",
     ];
     for command in denied {
-        let verdict = policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
-        wrong.extend((verdict.decision != Deny).then(|| format!("not denied: {command}: {}", verdict.reason())));
+        let verdict =
+            policy.decide(&parse_intent(&format!("command({command})")).unwrap(), &sandboxed);
+        wrong.extend(
+            (verdict.decision != Deny)
+                .then(|| format!("not denied: {command}: {}", verdict.reason())),
+        );
     }
     assert_eq!(wrong, Vec::<String>::new());
 }

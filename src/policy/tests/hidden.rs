@@ -9,8 +9,10 @@ use crate::verdict::Decision::{Allow, Deny};
 
 const RULES: &str = "
 rules:
-  - allow: [ 'read(**)', 'edit(**)', 'command(cat:*)', 'command(grep:*)', 'command(find:*)', 'command(git:*)', 'command(rm:*)', 'command(echo:*)' ]
-  - allow: [ 'command(cat kept/all.txt)', 'command(unheard-of:*)', 'command(sort:*)', 'command(sed:*)', 'command(ls:*)' ]
+  - allow: [ 'read(**)', 'edit(**)', 'command(cat:*)', 'command(grep:*)', 'command(find:*)', \
+                     'command(git:*)', 'command(rm:*)', 'command(echo:*)' ]
+  - allow: [ 'command(cat kept/all.txt)', 'command(unheard-of:*)', 'command(sort:*)', \
+                     'command(sed:*)', 'command(ls:*)' ]
   - allow: [ 'read(kept/a.txt)', 'edit(kept/a.txt)' ]
     protected: true
 commands: { max_complexity: 1.0 }
@@ -27,7 +29,10 @@ fn ignored(texts: &[(&str, &str)]) -> IgnoreFiles {
 #[test]
 fn no_rule_shows_what_is_hidden() {
     let open = policy(RULES);
-    let closed = open.clone().with_ignored(ignored(&[(".rooignore", "# ours\nkept/\n*.secret\n"), (".locumignore", "/drafts\n")]));
+    let closed = open.clone().with_ignored(ignored(&[
+        (".rooignore", "# ours\nkept/\n*.secret\n"),
+        (".locumignore", "/drafts\n"),
+    ]));
     for (intent, neighbour) in [
         ("read(kept/a.txt)", "read(keep/a.txt)"),
         ("read(kept)", "read(.)"),
@@ -64,11 +69,17 @@ fn a_refusal_names_the_line_that_hides() {
     for (intent, reason) in [
         ("edit(kept/a.txt)", "`kept/a.txt` is hidden by `kept/` in .rooignore:2"),
         ("command(cat a kept/b)", "`kept/b` is hidden by `kept/` in .rooignore:2"),
-        ("command(cat < kept/b)", "it reads `kept/b`: `kept/b` is hidden by `kept/` in .rooignore:2"),
+        (
+            "command(cat < kept/b)",
+            "it reads `kept/b`: `kept/b` is hidden by `kept/` in .rooignore:2",
+        ),
     ] {
         let verdict = closed.decide(&parse_intent(intent).unwrap(), &facts("code"));
         let rule = verdict.rule().unwrap();
-        assert_eq!((verdict.reason().as_str(), rule.origin.as_str(), rule.line, rule.pattern.as_str()), (reason, ".rooignore", 2, "kept/"));
+        assert_eq!(
+            (verdict.reason().as_str(), rule.origin.as_str(), rule.line, rule.pattern.as_str()),
+            (reason, ".rooignore", 2, "kept/")
+        );
     }
 }
 
@@ -76,9 +87,26 @@ fn a_refusal_names_the_line_that_hides() {
 fn an_ignore_file_hides_itself_and_is_not_edited() {
     let open = policy(RULES);
     let closed = open.clone().with_ignored(ignored(&[(".rooignore", "kept/\n")]));
-    let cases = ["read(.rooignore)", "read(.RooIgnore)", "command(cat .rooignore)", "command(unheard-of .rooignore)"];
+    let cases = [
+        "read(.rooignore)",
+        "read(.RooIgnore)",
+        "command(cat .rooignore)",
+        "command(unheard-of .rooignore)",
+    ];
     check(&open, &facts("code"), &cases.map(|intent| (intent, Allow)));
     check(&closed, &facts("code"), &cases.map(|intent| (intent, Deny)));
-    check(&closed, &facts("code"), &[("edit(.rooignore)", Deny), ("edit(sub/.locumignore)", Deny), ("read(.gitignore)", Allow)]);
-    check(&open, &facts("code"), &[("edit(.rooignore)", Deny), ("edit(.kilocodeignore)", Deny), ("edit(.gitignore)", Allow)]);
+    check(
+        &closed,
+        &facts("code"),
+        &[
+            ("edit(.rooignore)", Deny),
+            ("edit(sub/.locumignore)", Deny),
+            ("read(.gitignore)", Allow),
+        ],
+    );
+    check(
+        &open,
+        &facts("code"),
+        &[("edit(.rooignore)", Deny), ("edit(.kilocodeignore)", Deny), ("edit(.gitignore)", Allow)],
+    );
 }

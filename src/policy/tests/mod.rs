@@ -14,7 +14,8 @@ use crate::verdict::Decision::{self, Allow, Deny, Hold};
 use crate::verdict::Verdict;
 
 fn policy(rules: &str) -> Policy {
-    Policy::parse(&format!("version: 1\n{rules}"), "policy.yml").unwrap_or_else(|error| panic!("{error}"))
+    Policy::parse(&format!("version: 1\n{rules}"), "policy.yml")
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn facts(mode: &str) -> Facts {
@@ -30,7 +31,8 @@ fn check(policy: &Policy, facts: &Facts, cases: &[(&str, Decision)]) {
 
 #[test]
 fn the_builtin_policy_is_one() {
-    let builtin = Policy::parse(crate::BUILTIN_TEXT, crate::BUILTIN_ORIGIN).unwrap_or_else(|error| panic!("{error}"));
+    let builtin = Policy::parse(crate::BUILTIN_TEXT, crate::BUILTIN_ORIGIN)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(builtin.hash().len(), 64);
     assert_eq!(builtin.warnings(), Vec::new());
     check(
@@ -59,13 +61,20 @@ fn the_builtin_policy_is_one() {
             ("mcp(time/now)", Deny),
         ],
     );
-    check(&Policy::builtin(), &facts("orchestrator"), &[("delegate(code)", Allow), ("delegate(unheard-of)", Deny)]);
+    check(
+        &Policy::builtin(),
+        &facts("orchestrator"),
+        &[("delegate(code)", Allow), ("delegate(unheard-of)", Deny)],
+    );
 }
 
 #[test]
 fn the_worst_match_wins_and_except_carves_out_of_its_own_rule_only() {
     let policy = policy(
-        "rules:\n  - allow: [\"edit(src/**)\", \"command(git:*)\"]\n  - hold: edit(src/api/**)\n    reason: ask first\n  - deny: edit(src/gen/**)\n    except: edit(src/gen/keep.rs)\n  - deny: command(git log:*)\n    except: [\"command(git log --oneline:*)\"]\n",
+        "rules:\n  - allow: [\"edit(src/**)\", \"command(git:*)\"]\n  - hold: \
+             edit(src/api/**)\n    reason: ask first\n  - deny: edit(src/gen/**)\n    except: \
+             edit(src/gen/keep.rs)\n  - deny: command(git log:*)\n    except: [\"command(git log \
+             --oneline:*)\"]\n",
     );
     check(
         &policy,
@@ -96,11 +105,21 @@ fn the_worst_match_wins_and_except_carves_out_of_its_own_rule_only() {
 #[test]
 fn rules_count_only_where_they_are_narrowed_to() {
     let policy = policy(
-        "rules:\n  - allow: edit(src/**)\n    modes: [code, debug]\n  - allow: edit(docs/**)\n    triggers: schedule\n    jobs: [docs]\n  - allow: edit(top.md)\n    tiers: [maintainer]\n",
+        "rules:\n  - allow: edit(src/**)\n    modes: [code, debug]\n  - allow: edit(docs/**)\n    \
+         triggers: schedule\n    jobs: [docs]\n  - allow: edit(top.md)\n    tiers: [maintainer]\n",
     );
-    check(&policy, &facts("code"), &[("edit(src/a)", Allow), ("edit(docs/a)", Deny), ("edit(top.md)", Allow)]);
+    check(
+        &policy,
+        &facts("code"),
+        &[("edit(src/a)", Allow), ("edit(docs/a)", Deny), ("edit(top.md)", Allow)],
+    );
     check(&policy, &facts("ask"), &[("edit(src/a)", Deny)]);
-    let job = Facts { trigger: TriggerKind::Schedule, job: Some("docs".to_owned()), tier: crate::actors::Tier::Schedule, ..facts("code") };
+    let job = Facts {
+        trigger: TriggerKind::Schedule,
+        job: Some("docs".to_owned()),
+        tier: crate::actors::Tier::Schedule,
+        ..facts("code")
+    };
     check(&policy, &job, &[("edit(docs/a)", Allow), ("edit(top.md)", Deny)]);
     check(&policy, &Facts { job: Some("other".to_owned()), ..job }, &[("edit(docs/a)", Deny)]);
 }
@@ -108,7 +127,9 @@ fn rules_count_only_where_they_are_narrowed_to() {
 #[test]
 fn protection_yields_only_to_a_full_name_that_says_so() {
     let policy = policy(
-        "rules:\n  - allow: [\"edit(**)\", \"read(**)\"]\n  - allow: [\"edit(.github/CODEOWNERS)\", \"read(.env)\"]\n    protected: true\n  - allow: edit(.github/workflows/ci.yml)\n",
+        "rules:\n  - allow: [\"edit(**)\", \"read(**)\"]\n  - allow: \
+         [\"edit(.github/CODEOWNERS)\", \"read(.env)\"]\n    protected: true\n  - allow: \
+         edit(.github/workflows/ci.yml)\n",
     );
     check(
         &policy,
@@ -126,12 +147,21 @@ fn protection_yields_only_to_a_full_name_that_says_so() {
 
 #[test]
 fn code_of_the_repository_runs_in_a_sandbox_or_where_the_policy_says_off() {
-    let strict = policy("rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \"command(make:*)\"]\n");
+    let strict = policy(
+        "rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \
+         \"command(make:*)\"]\n",
+    );
     let told = ["command(cargo test)", "command(./run.sh)", "command(make check)"];
     check(&strict, &facts("code"), &told.map(|intent| (intent, Deny)));
-    check(&strict, &Facts { sandboxed: true, ..facts("code") }, &told.map(|intent| (intent, Allow)));
-    let open =
-        policy("rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \"command(make:*)\"]\ncommands: { sandbox: off }\n");
+    check(
+        &strict,
+        &Facts { sandboxed: true, ..facts("code") },
+        &told.map(|intent| (intent, Allow)),
+    );
+    let open = policy(
+        "rules:\n  - allow: [\"command(cargo test:*)\", \"command(./run.sh)\", \
+         \"command(make:*)\"]\ncommands: { sandbox: off }\n",
+    );
     check(&open, &facts("code"), &told.map(|intent| (intent, Allow)));
     let verdict = open.decide(&parse_intent("command(cargo test)").unwrap(), &facts("code"));
     assert!(verdict.reason().contains("runs code of the repository"), "{}", verdict.reason());
@@ -140,7 +170,8 @@ fn code_of_the_repository_runs_in_a_sandbox_or_where_the_policy_says_off() {
 #[test]
 fn a_wrapper_is_allowed_only_word_for_word() {
     let policy = policy(
-        "rules:\n  - allow: [\"command(timeout 60 ls)\", \"command(bash:*)\", \"command(python3:*)\", \"read(**)\"]\ncommands: { sandbox: off }\n",
+        "rules:\n  - allow: [\"command(timeout 60 ls)\", \"command(bash:*)\", \
+         \"command(python3:*)\", \"read(**)\"]\ncommands: { sandbox: off }\n",
     );
     check(
         &policy,
@@ -156,8 +187,10 @@ fn a_wrapper_is_allowed_only_word_for_word() {
 
 #[test]
 fn files_of_commands_meet_the_rules_for_files() {
-    let policy =
-        policy("rules:\n  - allow: [\"read(src/**)\", \"edit(out/**)\", \"command(cat:*)\", \"command(echo:*)\", \"command(sed:*)\"]\n");
+    let policy = policy(
+        "rules:\n  - allow: [\"read(src/**)\", \"edit(out/**)\", \"command(cat:*)\", \
+         \"command(echo:*)\", \"command(sed:*)\"]\n",
+    );
     check(
         &policy,
         &facts("code"),
@@ -178,13 +211,28 @@ fn files_of_commands_meet_the_rules_for_files() {
 
 #[test]
 fn too_complex_a_script_waits_for_a_person() {
-    let policy = policy("rules:\n  - allow: [\"read(**)\", \"command(ls:*)\", \"command(rg:*)\"]\ncommands: { max_complexity: 0.3 }\n");
-    check(&policy, &facts("code"), &[("command(ls | rg x)", Allow), ("command(ls 2>&1 | rg x)", Hold), ("command(ls 2>&1 | rm x)", Deny)]);
+    let policy = policy(
+        "rules:\n  - allow: [\"read(**)\", \"command(ls:*)\", \"command(rg:*)\"]\ncommands: { \
+         max_complexity: 0.3 }\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("command(ls | rg x)", Allow),
+            ("command(ls 2>&1 | rg x)", Hold),
+            ("command(ls 2>&1 | rm x)", Deny),
+        ],
+    );
 }
 
 #[test]
 fn every_mistake_is_told_at_once_with_its_place() {
-    let text = "version: 2\nrulse: []\nrules:\n  - alow: edit(x)\n  - allow: [\"edti(x)\", 5]\n    modes: []\n  - allow: edit(.env*)\n    protected: true\nbudget: { turns: many, tokens: 2M, cost: 1 }\ncommands: { timeout: 10, env: [GITHUB_TOKEN, PATH] }\nmodes: { default: cod, allow: [code] }\ntriggers: { bots: { allow: [\"*\"] }, comment: { tiers: [maintainers] } }\nexamples: { allow: [\"edit(y)\"] }\nbudget: {}\n";
+    let text = "version: 2\nrulse: []\nrules:\n  - alow: edit(x)\n  - allow: [\"edti(x)\", 5]\n    \
+         modes: []\n  - allow: edit(.env*)\n    protected: true\nbudget: { turns: many, tokens: \
+         2M, cost: 1 }\ncommands: { timeout: 10, env: [GITHUB_TOKEN, PATH] }\nmodes: { default: \
+         cod, allow: [code] }\ntriggers: { bots: { allow: [\"*\"] }, comment: { tiers: \
+         [maintainers] } }\nexamples: { allow: [\"edit(y)\"] }\nbudget: {}\n";
     let told: Vec<String> = Policy::parse(text, "p.yml")
         .unwrap_err()
         .0
@@ -282,11 +330,14 @@ publish:
 
 #[test]
 fn explains_with_the_nearest_rule_and_reads_intents() {
-    let policy = policy("rules:\n  - allow: [\"edit(src/**)\", \"edit(docs/**)\", \"command(cargo test:*)\"]\n");
+    let policy = policy(
+        "rules:\n  - allow: [\"edit(src/**)\", \"edit(docs/**)\", \"command(cargo test:*)\"]\n",
+    );
     let explanation = policy.explain(&parse_intent("edit(srx/a.rs)").unwrap(), &facts("code"));
     assert_eq!(explanation.verdict.decision, Deny);
     assert_eq!(explanation.nearest.unwrap().rule.pattern, "edit(src/**)");
-    let explanation = policy.explain(&parse_intent("command(cargo check)").unwrap(), &facts("code"));
+    let explanation =
+        policy.explain(&parse_intent("command(cargo check)").unwrap(), &facts("code"));
     assert_eq!(explanation.nearest.unwrap().rule.pattern, "command(cargo test:*)");
     for text in ["edit", "edti(x)", "edit(/etc/passwd)", "mcp(x)", "publish(tweet)"] {
         assert!(parse_intent(text).is_err(), "{text}");
@@ -296,13 +347,22 @@ fn explains_with_the_nearest_rule_and_reads_intents() {
 #[test]
 fn tells_a_mode_what_it_may_do() {
     let policy = policy(
-        "rules:\n  - allow: [\"read(**)\", \"command(cargo test:*)\"]\n  - allow: edit(src/**)\n    modes: [code]\n  - deny: command(git push:*)\n",
+        "rules:\n  - allow: [\"read(**)\", \"command(cargo test:*)\"]\n  - allow: \
+             edit(src/**)\n    modes: [code]\n  - deny: command(git push:*)\n",
     );
     assert_eq!(
         policy.summary_lines("code", |_| true),
-        ["You may read: `**`", "You may edit: `src/**`", "You may run: `cargo test:*`", "You may not run: `git push:*`"]
+        [
+            "You may read: `**`",
+            "You may edit: `src/**`",
+            "You may run: `cargo test:*`",
+            "You may not run: `git push:*`"
+        ]
     );
-    assert_eq!(policy.summary_lines("ask", |kind| kind != UseKind::Command), ["You may read: `**`"]);
+    assert_eq!(
+        policy.summary_lines("ask", |kind| kind != UseKind::Command),
+        ["You may read: `**`"]
+    );
     assert_eq!(
         policy.summary_lines("ask", |kind| kind == UseKind::Command),
         ["You may run: `cargo test:*`", "You may not run: `git push:*`"]
@@ -321,12 +381,16 @@ fn tools_of_a_server_are_carved_out_of_all_of_them() {
 #[test]
 fn warns_of_rules_that_never_decide() {
     let policy = policy(
-        "rules:\n  - allow: [\"edit(**)\", \"edit(src/**)\"]\n  - deny: edit(docs/**)\n  - allow: edit(docs/a.md)\n  - deny: edit(x/**)\n    except: [\"edit(x/**)\"]\n  - deny: command(git push:*)\n    except: command(git log:*)\n",
+        "rules:\n  - allow: [\"edit(**)\", \"edit(src/**)\"]\n  - deny: edit(docs/**)\n  - allow: \
+         edit(docs/a.md)\n  - deny: edit(x/**)\n    except: [\"edit(x/**)\"]\n  - deny: \
+         command(git push:*)\n    except: command(git log:*)\n",
     );
     let told: Vec<String> = policy
         .warnings()
         .into_iter()
-        .map(|warning| format!("{} {}: {}", warning.rule.line, warning.rule.pattern, warning.message))
+        .map(|warning| {
+            format!("{} {}: {}", warning.rule.line, warning.rule.pattern, warning.message)
+        })
         .collect();
     assert_eq!(
         told,
@@ -342,23 +406,49 @@ fn warns_of_rules_that_never_decide() {
 #[test]
 fn a_restricted_run_loses_and_never_gains() {
     let policy = policy(
-        "rules: [{ allow: ['read(**)', 'edit(src/**)', 'command(ls:*)', 'command(touch:*)'] }]\npublish: { allow: [comment, commit] }\n",
+        "rules: [{ allow: ['read(**)', 'edit(src/**)', 'command(ls:*)', 'command(touch:*)'] \
+         }]\npublish: { allow: [comment, commit] }\n",
     );
     let everything = facts("code");
-    let read_only = Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts("code") };
-    let some_paths =
-        Facts { restriction: Restriction { read_only: false, paths: vec!["src/a/**".to_owned(), "docs/**".to_owned()] }, ..facts("code") };
+    let read_only =
+        Facts { restriction: Restriction { read_only: true, paths: Vec::new() }, ..facts("code") };
+    let some_paths = Facts {
+        restriction: Restriction {
+            read_only: false,
+            paths: vec!["src/a/**".to_owned(), "docs/**".to_owned()],
+        },
+        ..facts("code")
+    };
     let (allow, deny) = (Decision::Allow, Decision::Deny);
-    check(&policy, &everything, &[("edit(src/b)", allow), ("command(touch src/x)", allow), ("publish(commit)", allow)]);
-    check(&policy, &read_only, &[("edit(src/b)", deny), ("command(touch src/x)", deny), ("publish(commit)", deny)]);
-    check(&policy, &read_only, &[("read(src/b)", allow), ("command(ls src)", allow), ("publish(comment)", allow)]);
-    check(&policy, &some_paths, &[("edit(src/b)", deny), ("edit(src/a/b)", allow), ("edit(docs/x)", deny)]);
+    check(
+        &policy,
+        &everything,
+        &[("edit(src/b)", allow), ("command(touch src/x)", allow), ("publish(commit)", allow)],
+    );
+    check(
+        &policy,
+        &read_only,
+        &[("edit(src/b)", deny), ("command(touch src/x)", deny), ("publish(commit)", deny)],
+    );
+    check(
+        &policy,
+        &read_only,
+        &[("read(src/b)", allow), ("command(ls src)", allow), ("publish(comment)", allow)],
+    );
+    check(
+        &policy,
+        &some_paths,
+        &[("edit(src/b)", deny), ("edit(src/a/b)", allow), ("edit(docs/x)", deny)],
+    );
 }
 
 /// What a file is called says nothing about who denied it.
 #[test]
 fn a_file_name_never_turns_a_denial_into_a_hold() {
-    let policy = policy("rules:\n  - allow: [\"edit(**)\", \"read(**)\"]\n  - hold: [\"command(cp:*)\", \"command(cat:*)\"]\n");
+    let policy = policy(
+        "rules:\n  - allow: [\"edit(**)\", \"read(**)\"]\n  - hold: [\"command(cp:*)\", \
+         \"command(cat:*)\"]\n",
+    );
     check(
         &policy,
         &facts("code"),
@@ -375,8 +465,12 @@ fn a_file_name_never_turns_a_denial_into_a_hold() {
 
 #[test]
 fn a_verdict_from_a_journal_reads_as_it_was_written() {
-    let policy = policy("rules:\n  - allow: read(src/**)\n  - deny: [\"edit(src/gen/**)\", \"command(cat:*)\"]\n");
-    for intent in ["read(src/a)", "edit(src/gen/a)", "edit(docs/a)", "command(cat src/a)", "mode(code)"] {
+    let policy = policy(
+        "rules:\n  - allow: read(src/**)\n  - deny: [\"edit(src/gen/**)\", \"command(cat:*)\"]\n",
+    );
+    for intent in
+        ["read(src/a)", "edit(src/gen/a)", "edit(docs/a)", "command(cat src/a)", "mode(code)"]
+    {
         let verdict = policy.decide(&parse_intent(intent).unwrap(), &facts("code"));
         let written = serde_json::to_value(&verdict).unwrap();
         let keys: Vec<&str> = written.as_object().unwrap().keys().map(String::as_str).collect();

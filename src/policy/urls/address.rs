@@ -1,11 +1,15 @@
-//! Which addresses of the internet protocols are nobody's but the machine's own, its network's or its cloud's: never connected to.
+//! Which addresses of the internet protocols are nobody's but the machine's own, its network's or
+//! its cloud's: never connected to.
 //!
-//! In: an address as numbers. Out: what it is, in words, where it is not an ordinary public address. Names are not its business.
+//! In: an address as numbers. Out: what it is, in words, where it is not an ordinary public
+//! address. Names are not its business.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Blocks of IPv4 that are no public hosts: first address, length of the prefix, what they are. From the registry of special-purpose
-/// addresses (<https://www.iana.org/assignments/iana-ipv4-special-registry>), and what clouds put on public addresses.
+/// Blocks of IPv4 that are no public hosts: first address, length of the prefix, what they are.
+/// From the registry of special-purpose addresses
+/// (<https://www.iana.org/assignments/iana-ipv4-special-registry>), and what clouds put on public
+/// addresses.
 const SPECIAL_V4: &[([u8; 4], u32, &str)] = &[
     ([0, 0, 0, 0], 8, "an address of this machine"),
     ([10, 0, 0, 0], 8, "a private address"),
@@ -29,7 +33,8 @@ const SPECIAL_V4: &[([u8; 4], u32, &str)] = &[
     ([240, 0, 0, 0], 4, "a reserved address"),
 ];
 
-/// Blocks of IPv6 that are no public hosts although they lie in `2000::/3`, and names for the others that come up.
+/// Blocks of IPv6 that are no public hosts although they lie in `2000::/3`, and names for the
+/// others that come up.
 const SPECIAL_V6: &[([u16; 8], u32, &str)] = &[
     ([0, 0, 0, 0, 0, 0, 0, 0], 128, "an address of this machine"),
     ([0, 0, 0, 0, 0, 0, 0, 1], 128, "a loopback address"),
@@ -48,7 +53,8 @@ const SPECIAL_V6: &[([u16; 8], u32, &str)] = &[
     ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, "a multicast address"),
 ];
 
-/// Returns what an address is when it is not a public host's; `None` for one that may be connected to.
+/// Returns what an address is when it is not a public host's; `None` for one that may be connected
+/// to.
 #[must_use]
 pub fn special(address: IpAddr) -> Option<&'static str> {
     match address {
@@ -58,19 +64,28 @@ pub fn special(address: IpAddr) -> Option<&'static str> {
 }
 
 fn special_v4(address: Ipv4Addr) -> Option<&'static str> {
-    let within = |first: [u8; 4], length: u32| (u32::from(address) ^ u32::from(Ipv4Addr::from(first))).leading_zeros() >= length;
+    let within = |first: [u8; 4], length: u32| {
+        (u32::from(address) ^ u32::from(Ipv4Addr::from(first))).leading_zeros() >= length
+    };
     SPECIAL_V4.iter().find(|(first, length, _)| within(*first, *length)).map(|(_, _, what)| *what)
 }
 
-/// Only `2000::/3` is given to hosts at all; whatever is added elsewhere later is refused until it is known here.
+/// Only `2000::/3` is given to hosts at all; whatever is added elsewhere later is refused until it
+/// is known here.
 fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
-    let within = |first: [u16; 8], length: u32| (u128::from(address) ^ u128::from(Ipv6Addr::from(first))).leading_zeros() >= length;
-    let listed = SPECIAL_V6.iter().find(|(first, length, _)| within(*first, *length)).map(|(_, _, what)| *what);
+    let within = |first: [u16; 8], length: u32| {
+        (u128::from(address) ^ u128::from(Ipv6Addr::from(first))).leading_zeros() >= length
+    };
+    let listed = SPECIAL_V6
+        .iter()
+        .find(|(first, length, _)| within(*first, *length))
+        .map(|(_, _, what)| *what);
     let outside = || (!within([0x2000, 0, 0, 0, 0, 0, 0, 0], 3)).then_some("a reserved address");
     listed.or_else(outside).or_else(|| carried(address))
 }
 
-/// Some tunnels write an IPv4 address behind an ordinary prefix (ISATAP: `::0:5efe:a.b.c.d`, `::200:5efe:a.b.c.d`).
+/// Some tunnels write an IPv4 address behind an ordinary prefix (ISATAP: `::0:5efe:a.b.c.d`,
+/// `::200:5efe:a.b.c.d`).
 fn carried(address: Ipv6Addr) -> Option<&'static str> {
     let [.., kind, mark, high, low] = address.segments();
     let tunnel = mark == 0x5efe && matches!(kind, 0 | 0x200);

@@ -1,7 +1,8 @@
 //! `Host`: who an address on the network names, in one form however it was spelled.
 //!
-//! In: a host as written. Out: a name in lower-case ASCII, or an address; what has two readings, or hides what it is, is refused and
-//! not repaired: odd numbers, encoded or invisible letters, a zone, an empty label. Nothing is looked up.
+//! In: a host as written. Out: a name in lower-case ASCII, or an address; what has two readings, or
+//! hides what it is, is refused and not repaired: odd numbers, encoded or invisible letters, a
+//! zone, an empty label. Nothing is looked up.
 
 use core::net::IpAddr;
 use std::fmt;
@@ -33,7 +34,12 @@ const NEARBY: &[&str] = &[
 ];
 
 /// Names under which clouds hand out metadata and that end like public ones.
-const METADATA: &[&str] = &["metadata.goog", "metadata.tencentyun.com", "metadata.packet.net", "metadata.platformequinix.com"];
+const METADATA: &[&str] = &[
+    "metadata.goog",
+    "metadata.tencentyun.com",
+    "metadata.packet.net",
+    "metadata.platformequinix.com",
+];
 
 /// A host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,29 +59,39 @@ impl Host {
         if text.is_empty() {
             return Err("it names no host".to_owned());
         }
-        if let Some(odd) = text.chars().find(|letter| letter.is_whitespace() || letter.is_control() || is_invisible(*letter)) {
+        if let Some(odd) = text
+            .chars()
+            .find(|letter| letter.is_whitespace() || letter.is_control() || is_invisible(*letter))
+        {
             return Err(format!("its host holds the invisible character U+{:04X}", u32::from(odd)));
         }
         if text.contains('%') {
             return Err("its host holds `%`: encoded letters and zones are refused".to_owned());
         }
-        let read = url::Host::parse(text).map_err(|_| "it names no host that could exist".to_owned())?;
+        let read =
+            url::Host::parse(text).map_err(|_| "it names no host that could exist".to_owned())?;
         match read {
             url::Host::Domain(name) => checked_name(text, &name).map(Self::Name),
-            url::Host::Ipv4(address) if address.to_string() == text => Ok(Self::Address(IpAddr::V4(address))),
-            url::Host::Ipv4(address) => {
-                Err(format!("its host is an odd spelling of {address}; addresses are written as four decimal numbers"))
+            url::Host::Ipv4(address) if address.to_string() == text => {
+                Ok(Self::Address(IpAddr::V4(address)))
             }
+            url::Host::Ipv4(address) => Err(format!(
+                "its host is an odd spelling of {address}; addresses are written as four decimal \
+                 numbers"
+            )),
             url::Host::Ipv6(address) => Ok(Self::Address(IpAddr::V6(address))),
         }
     }
 
-    /// Returns why this host is never reached, whatever the rules say: a name of this machine or its network, an address that is
-    /// not public. What a name stands for is checked again when it is resolved.
+    /// Returns why this host is never reached, whatever the rules say: a name of this machine or
+    /// its network, an address that is not public. What a name stands for is checked again when it
+    /// is resolved.
     #[must_use]
     pub fn forbidden(&self) -> Option<String> {
         match self {
-            Self::Address(address) => special(*address).map(|what| format!("`{address}` is {what}")),
+            Self::Address(address) => {
+                special(*address).map(|what| format!("`{address}` is {what}"))
+            }
             Self::Name(name) => {
                 let (head, last) = name.rsplit_once('.').unwrap_or(("", name));
                 if head.is_empty() {
@@ -111,17 +127,28 @@ pub(super) fn is_at_or_below(name: &str, domain: &str) -> bool {
 /// `written` is what stands in the address, `name` what it maps to in ASCII.
 fn checked_name(written: &str, name: &str) -> Result<String, String> {
     let name = name.strip_suffix('.').unwrap_or(name);
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '_');
-    let good = |label: &str| !label.is_empty() && label.len() <= LABEL_LIMIT_BYTES && label.chars().all(plain);
+    let plain = |letter: char| {
+        letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '_')
+    };
+    let good = |label: &str| {
+        !label.is_empty() && label.len() <= LABEL_LIMIT_BYTES && label.chars().all(plain)
+    };
     if name.len() > NAME_LIMIT_BYTES || !name.split('.').all(good) {
         return Err("its host is not the name of one".to_owned());
     }
     if written.is_ascii() {
         return Ok(name.to_owned());
     }
-    // Letters of other scripts become `xn--` labels; whatever becomes a plain letter or a dot only looked like something else.
+    // Letters of other scripts become `xn--` labels; whatever becomes a plain letter or a dot only
+    // looked like something else.
     let labels = || written.trim_end_matches('.').split('.');
     let same = labels().count() == name.split('.').count()
-        && labels().zip(name.split('.')).all(|(one, other)| one.is_ascii() || other.starts_with("xn--"));
-    if same { Ok(name.to_owned()) } else { Err(format!("its host only looks like `{name}`: write that")) }
+        && labels()
+            .zip(name.split('.'))
+            .all(|(one, other)| one.is_ascii() || other.starts_with("xn--"));
+    if same {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("its host only looks like `{name}`: write that"))
+    }
 }

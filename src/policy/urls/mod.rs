@@ -1,7 +1,9 @@
-//! Addresses on the network: how they are read, which rules are about them, and which are never reached.
+//! Addresses on the network: how they are read, which rules are about them, and which are never
+//! reached.
 //!
-//! In: what a model or a program wrote. Out: a [`WebUrl`] or a [`Destination`] in one form, or what is wrong with it. Nothing is
-//! looked up here: whoever connects checks every address a name stands for, with [`address::special`].
+//! In: what a model or a program wrote. Out: a [`WebUrl`] or a [`Destination`] in one form, or what
+//! is wrong with it. Nothing is looked up here: whoever connects checks every address a name stands
+//! for, with [`address::special`].
 
 pub mod address;
 pub mod host;
@@ -16,7 +18,8 @@ use crate::urls::host::Host;
 /// Longest address, in bytes: enough for documentation, little for carrying anything away.
 pub const URL_LIMIT_BYTES: usize = 1024;
 
-/// Longest unbroken run of letters and digits in an address, in bytes. Hashes are shorter, what somebody encoded is longer.
+/// Longest unbroken run of letters and digits in an address, in bytes. Hashes are shorter, what
+/// somebody encoded is longer.
 const RUN_LIMIT_BYTES: usize = 100;
 
 /// An address as somebody wrote it, and how it is read: one way, or not at all.
@@ -27,7 +30,8 @@ pub struct WebUrl {
 }
 
 impl WebUrl {
-    /// Reads an address. One that is not understood is kept with its problem, and the policy refuses it.
+    /// Reads an address. One that is not understood is kept with its problem, and the policy
+    /// refuses it.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Self { text: text.to_owned(), read: read(text) }
@@ -54,7 +58,8 @@ impl WebUrl {
     /// Returns the address that `location` in an answer from this one leads to.
     #[must_use]
     pub fn join(&self, location: &str) -> Self {
-        let absolute = location.split(['/', '?', '#']).next().is_some_and(|head| head.contains(':'));
+        let absolute =
+            location.split(['/', '?', '#']).next().is_some_and(|head| head.contains(':'));
         match self.url().map(|url| url.join(location)) {
             Some(Ok(joined)) if !absolute => Self::parse(joined.as_str()),
             Some(_) | None => Self::parse(location),
@@ -112,13 +117,16 @@ impl Scheme {
 }
 
 impl Destination {
-    /// Reads `host`, `host:port` or `[v6]:port`, with `http://` before it where it is not encrypted.
+    /// Reads `host`, `host:port` or `[v6]:port`, with `http://` before it where it is not
+    /// encrypted.
     ///
     /// # Errors
     /// A sentence without a full stop that says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (scheme, rest) = match text.split_once("://") {
-            None | Some(("https", _)) => (Scheme::Https, text.strip_prefix("https://").unwrap_or(text)),
+            None | Some(("https", _)) => {
+                (Scheme::Https, text.strip_prefix("https://").unwrap_or(text))
+            }
             Some(("http", rest)) => (Scheme::Http, rest),
             Some((other, _)) => return Err(format!("`{other}` is neither https nor http")),
         };
@@ -151,17 +159,23 @@ pub fn split_port(authority: &str) -> Result<(&str, Option<u16>), String> {
         return Err(format!("`{authority}` is not a host and a port; IPv6 stands in brackets"));
     }
     let Some(digits) = port else { return Ok((host, None)) };
-    let number = digits.parse::<u16>().ok().filter(|port| *port > 0 && digits.bytes().all(|digit| digit.is_ascii_digit()));
+    let number = digits
+        .parse::<u16>()
+        .ok()
+        .filter(|port| *port > 0 && digits.bytes().all(|digit| digit.is_ascii_digit()));
     number.map(|port| (host, Some(port))).ok_or_else(|| format!("`{digits}` is not a port"))
 }
 
-/// Reads an address strictly: what a browser would repair is refused, so that nobody reads it another way.
+/// Reads an address strictly: what a browser would repair is refused, so that nobody reads it
+/// another way.
 fn read(text: &str) -> Result<(Url, Destination), String> {
     if text.len() > URL_LIMIT_BYTES {
         return Err(format!("it is longer than {URL_LIMIT_BYTES} bytes"));
     }
     if text.chars().any(|letter| letter.is_whitespace() || letter.is_control() || letter == '\\') {
-        return Err("blanks, control characters and backslashes have no place in an address".to_owned());
+        return Err(
+            "blanks, control characters and backslashes have no place in an address".to_owned()
+        );
     }
     let (scheme, rest) = text.split_once("://").ok_or("write it in full: `https://host/path`")?;
     let scheme = match scheme.to_ascii_lowercase().as_str() {
@@ -174,25 +188,41 @@ fn read(text: &str) -> Result<(Url, Destination), String> {
         return Err("it holds a name or password before `@`".to_owned());
     }
     let (host, port) = split_port(authority)?;
-    let destination = Destination { host: Host::parse(host)?, port: port.unwrap_or(scheme.default_port()), scheme };
+    let destination = Destination {
+        host: Host::parse(host)?,
+        port: port.unwrap_or(scheme.default_port()),
+        scheme,
+    };
     let mut url = Url::parse(text).map_err(|error| format!("it is not an address: {error}"))?;
     url.set_fragment(None);
-    let plain = url.username().is_empty() && url.password().is_none() && url.scheme() == scheme.as_str();
-    let same_host = url.host_str().map(|read| read.strip_suffix('.').unwrap_or(read)) == Some(destination.host.to_string().as_str());
+    let plain =
+        url.username().is_empty() && url.password().is_none() && url.scheme() == scheme.as_str();
+    let same_host = url.host_str().map(|read| read.strip_suffix('.').unwrap_or(read))
+        == Some(destination.host.to_string().as_str());
     if !(plain && same_host && url.port_or_known_default() == Some(destination.port)) {
         return Err("it can be read in two ways".to_owned());
     }
     // A dot at the end of a name means the same host, and is not what certificates say.
-    url.set_host(Some(&destination.host.to_string())).map_err(|error| format!("it is not an address: {error}"))?;
+    url.set_host(Some(&destination.host.to_string()))
+        .map_err(|error| format!("it is not an address: {error}"))?;
     if longest_run(&url) > RUN_LIMIT_BYTES {
-        return Err(format!("a part of it is longer than {RUN_LIMIT_BYTES} letters and digits, as data carried away would be"));
+        return Err(format!(
+            "a part of it is longer than {RUN_LIMIT_BYTES} letters and digits, as data carried \
+             away would be"
+        ));
     }
     Ok((url, destination))
 }
 
 fn longest_run(url: &Url) -> usize {
-    let carries = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'+' | b'~');
-    url[url::Position::BeforeHost..].as_bytes().split(|byte| !carries(*byte)).map(<[u8]>::len).max().unwrap_or(0)
+    let carries =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'+' | b'~');
+    url[url::Position::BeforeHost..]
+        .as_bytes()
+        .split(|byte| !carries(*byte))
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or(0)
 }
 
 #[cfg(test)]

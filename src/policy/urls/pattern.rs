@@ -1,7 +1,8 @@
 //! `UrlPattern`: what a rule says of addresses: scheme, host, port and the start of the path.
 //!
-//! In: a pattern as written, `*.example.com/docs/**`. Out: whether it is about an address. Hosts are compared by labels, paths by
-//! their parts. A rule that refuses is read more widely than one that allows: what it does not write means any.
+//! In: a pattern as written, `*.example.com/docs/**`. Out: whether it is about an address. Hosts
+//! are compared by labels, paths by their parts. A rule that refuses is read more widely than one
+//! that allows: what it does not write means any.
 
 use url::Url;
 
@@ -46,9 +47,13 @@ impl UrlPattern {
         if rest.contains(['@', '?', '#', '\\', '%']) || rest.contains(char::is_whitespace) {
             return Err(wrong("write scheme, host, port and the start of the path, nothing else"));
         }
-        let (authority, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
+        let (authority, path) =
+            rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
         let (host, port) = split_port(authority).map_err(|what| wrong(&what))?;
-        let read = |name: &str| Host::parse(name).map_err(|_| wrong("write a host such as `docs.rs` or `*.example.com`"));
+        let read = |name: &str| {
+            Host::parse(name)
+                .map_err(|_| wrong("write a host such as `docs.rs` or `*.example.com`"))
+        };
         let hosts = match host.strip_prefix("*.") {
             None if host == "*" => Hosts::Any,
             None => Hosts::One(read(host)?),
@@ -58,8 +63,14 @@ impl UrlPattern {
             },
         };
         let plain = path.strip_suffix("/**").or_else(|| path.strip_suffix('/')).unwrap_or(path);
-        if plain.contains(['*', '[', '{']) || plain.split('/').any(|part| matches!(part, "." | "..")) || plain.contains("//") {
-            return Err(wrong("a path is the start of one: `docs.rs/tokio`, or `docs.rs/tokio/**`, which means the same"));
+        if plain.contains(['*', '[', '{'])
+            || plain.split('/').any(|part| matches!(part, "." | ".."))
+            || plain.contains("//")
+        {
+            return Err(wrong(
+                "a path is the start of one: `docs.rs/tokio`, or `docs.rs/tokio/**`, which means \
+                 the same",
+            ));
         }
         let path = plain.split('/').skip(1).map(str::to_owned).collect();
         Ok(Self { scheme, hosts, port, path })
@@ -77,7 +88,9 @@ impl UrlPattern {
     pub fn reaches(&self, destination: &Destination, case: Case) -> bool {
         let named = match (&self.hosts, &destination.host) {
             (Hosts::Any, _) => true,
-            (Hosts::Below(domain), Host::Name(name)) => name != domain && is_at_or_below(name, domain),
+            (Hosts::Below(domain), Host::Name(name)) => {
+                name != domain && is_at_or_below(name, domain)
+            }
             (Hosts::Below(_), Host::Address(_)) => false,
             (Hosts::One(one), host) => one == host,
         };
@@ -89,7 +102,9 @@ impl UrlPattern {
             Case::Exact => Some(self.port.unwrap_or(destination.scheme.default_port())),
             Case::Ignored => self.port,
         };
-        named && scheme.is_none_or(|scheme| scheme == destination.scheme) && port.is_none_or(|port| port == destination.port)
+        named
+            && scheme.is_none_or(|scheme| scheme == destination.scheme)
+            && port.is_none_or(|port| port == destination.port)
     }
 
     /// Returns the host as a pattern writes it.
@@ -136,11 +151,16 @@ impl UrlPattern {
         let hosts = match (&self.hosts, &other.hosts) {
             (Hosts::Any, _) => true,
             (Hosts::Below(one), Hosts::Below(two)) => is_at_or_below(two, one),
-            (Hosts::Below(one), Hosts::One(Host::Name(two))) => two != one && is_at_or_below(two, one),
+            (Hosts::Below(one), Hosts::One(Host::Name(two))) => {
+                two != one && is_at_or_below(two, one)
+            }
             (Hosts::One(one), Hosts::One(two)) => one == two,
             (Hosts::Below(_) | Hosts::One(_), _) => false,
         };
-        hosts && self.scheme == other.scheme && self.port == other.port && other.path.starts_with(&self.path)
+        hosts
+            && self.scheme == other.scheme
+            && self.port == other.port
+            && other.path.starts_with(&self.path)
     }
 
     fn path_matches(&self, url: &Url, case: Case) -> bool {
@@ -152,8 +172,12 @@ impl UrlPattern {
                 plain && starts_with(&self.path, path.split('/').skip(1).map(str::to_owned))
             }
             Case::Ignored => {
-                let parts = path.split('/').map(decoded).flat_map(|part| part.split('/').map(str::to_owned).collect::<Vec<_>>());
-                let wanted: Vec<String> = self.path.iter().map(|part| part.to_lowercase()).collect();
+                let parts = path
+                    .split('/')
+                    .map(decoded)
+                    .flat_map(|part| part.split('/').map(str::to_owned).collect::<Vec<_>>());
+                let wanted: Vec<String> =
+                    self.path.iter().map(|part| part.to_lowercase()).collect();
                 starts_with(&wanted, parts.filter(|part| !part.is_empty() && part != "."))
             }
         }
@@ -175,7 +199,10 @@ fn decoded(part: &str) -> String {
     let mut bytes = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
-        let code = tail.get(..2).filter(|_| *first == b'%').and_then(|digits| core::str::from_utf8(digits).ok());
+        let code = tail
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|digits| core::str::from_utf8(digits).ok());
         let read = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(read.unwrap_or(*first));
         rest = if read.is_some() { tail.get(2..).unwrap_or_default() } else { tail };

@@ -78,8 +78,16 @@ fn what_has_two_readings_is_refused() {
         let problem = read(text).unwrap_err();
         assert!(problem.contains(told), "{text}: {problem}");
     }
-    assert!(read(&format!("https://docs.rs/{}", "a/".repeat(600))).unwrap_err().contains("longer than 1024"));
-    assert!(read(&format!("https://docs.rs/?q={}", "QUJD".repeat(30))).unwrap_err().contains("carried away"));
+    assert!(
+        read(&format!("https://docs.rs/{}", "a/".repeat(600)))
+            .unwrap_err()
+            .contains("longer than 1024")
+    );
+    assert!(
+        read(&format!("https://docs.rs/?q={}", "QUJD".repeat(30)))
+            .unwrap_err()
+            .contains("carried away")
+    );
     assert!(read(&format!("https://docs.rs/{}", "0123456789abcdef".repeat(4))).is_ok());
 }
 
@@ -148,7 +156,11 @@ fn rules_are_about_the_parts_of_an_address() {
     ] {
         let (read, address) = (UrlPattern::parse(pattern).unwrap(), WebUrl::parse(url));
         assert_eq!(address.problem(), None, "{url}");
-        assert_eq!((read.matches(&address, Case::Exact), read.matches(&address, Case::Ignored)), (allows, refuses), "{pattern} {url}");
+        assert_eq!(
+            (read.matches(&address, Case::Exact), read.matches(&address, Case::Ignored)),
+            (allows, refuses),
+            "{pattern} {url}"
+        );
     }
 }
 
@@ -185,7 +197,11 @@ fn a_wider_pattern_covers_a_narrower_one() {
         ("docs.rs/tokio", "docs.rs", false),
         ("docs.rs", "docs.rs:8443", false),
     ] {
-        assert_eq!(UrlPattern::parse(one).unwrap().covers(&UrlPattern::parse(other).unwrap()), expected, "{one} {other}");
+        assert_eq!(
+            UrlPattern::parse(one).unwrap().covers(&UrlPattern::parse(other).unwrap()),
+            expected,
+            "{one} {other}"
+        );
     }
 }
 
@@ -206,7 +222,11 @@ fn a_redirect_leads_where_it_says_and_is_read_as_strictly() {
         ("https://0x7f.1/", None),
     ] {
         let joined = from.join(location);
-        assert_eq!((joined.problem().is_none()).then(|| joined.to_string()).as_deref(), expected, "{location}");
+        assert_eq!(
+            (joined.problem().is_none()).then(|| joined.to_string()).as_deref(),
+            expected,
+            "{location}"
+        );
     }
 }
 
@@ -222,7 +242,11 @@ fn destinations_are_hosts_with_ports() {
         ("u@docs.rs:443", None),
         ("ftp://docs.rs", None),
     ] {
-        assert_eq!(Destination::parse(text).ok().map(|one| one.to_string()).as_deref(), expected, "{text}");
+        assert_eq!(
+            Destination::parse(text).ok().map(|one| one.to_string()).as_deref(),
+            expected,
+            "{text}"
+        );
     }
 }
 
@@ -231,12 +255,14 @@ struct Seeded(u64);
 
 impl Seeded {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
 
-/// What C libraries make of a host: one to four numbers, each decimal, octal or hexadecimal, the last one filling the rest.
+/// What C libraries make of a host: one to four numbers, each decimal, octal or hexadecimal, the
+/// last one filling the rest.
 fn inet_aton(text: &str) -> Option<Ipv4Addr> {
     let parts: Vec<&str> = text.split('.').collect();
     let number = |part: &str| -> Option<u64> {
@@ -245,12 +271,17 @@ fn inet_aton(text: &str) -> Option<Ipv4Addr> {
             None if part.len() > 1 && part.starts_with('0') => (part, 8),
             None => (part, 10),
         };
-        (!digits.is_empty() && !digits.starts_with('+')).then(|| u64::from_str_radix(digits, radix).ok()).flatten()
+        (!digits.is_empty() && !digits.starts_with('+'))
+            .then(|| u64::from_str_radix(digits, radix).ok())
+            .flatten()
     };
     let numbers: Vec<u64> = parts.iter().map(|part| number(part)).collect::<Option<_>>()?;
     let (last, heads) = numbers.split_last()?;
-    let fits = heads.len() <= 3 && heads.iter().all(|head| *head < 256) && *last < 1 << (8 * (4 - heads.len()));
-    let address = heads.iter().enumerate().fold(*last, |sum, (at, head)| sum | head << (8 * (3 - at)));
+    let fits = heads.len() <= 3
+        && heads.iter().all(|head| *head < 256)
+        && *last < 1 << (8 * (4 - heads.len()));
+    let address =
+        heads.iter().enumerate().fold(*last, |sum, (at, head)| sum | head << (8 * (3 - at)));
     fits.then(|| u32::try_from(address).ok().map(Ipv4Addr::from)).flatten()
 }
 
@@ -262,7 +293,8 @@ fn no_spelling_of_a_number_is_read_in_two_ways() {
         let count = 1 + seeded.below(5);
         let mut text = String::new();
         for at in 0..count {
-            let value = if seeded.below(4) == 0 { seeded.below(1 << 32) } else { seeded.below(300) };
+            let value =
+                if seeded.below(4) == 0 { seeded.below(1 << 32) } else { seeded.below(300) };
             let part = match seeded.below(8) {
                 0 => format!("0x{value:x}"),
                 1 => format!("0{value:o}"),
@@ -283,7 +315,9 @@ fn no_spelling_of_a_number_is_read_in_two_ways() {
                 assert_eq!(read.to_string(), text, "an address has one spelling");
                 assert_eq!(inet_aton(&text).map(IpAddr::V4), Some(read), "{text}");
             }
-            Ok(Host::Name(name)) => assert_eq!(inet_aton(&text), None, "{text} is a name and an address ({name})"),
+            Ok(Host::Name(name)) => {
+                assert_eq!(inet_aton(&text), None, "{text} is a name and an address ({name})")
+            }
             Err(_) => refused += 1,
         }
     }

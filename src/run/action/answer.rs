@@ -17,12 +17,23 @@ use locum_policy::intent::Facts;
 ///
 /// # Errors
 /// When the forge cannot be asked.
-pub(super) async fn wish(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted) -> Result<ActionEnd, Fault> {
+pub(super) async fn wish(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    admitted: &Admitted,
+) -> Result<ActionEnd, Fault> {
     let (what, body) = match &admitted.request.wish {
         Wish::Help | Wish::Run | Wish::Decide(_) => ("help", help(admitted)),
         Wish::Status => {
-            let runs = gate::recent_runs(arrival, &found.trigger, SignedDuration::from_hours(24)).await?;
-            ("status", format!("{runs} runs were started here within the last 24 hours. The comment of each says how it ended."))
+            let runs =
+                gate::recent_runs(arrival, &found.trigger, SignedDuration::from_hours(24)).await?;
+            (
+                "status",
+                format!(
+                    "{runs} runs were started here within the last 24 hours. The comment of each \
+                     says how it ended."
+                ),
+            )
         }
     };
     say(arrival, found, &admitted.policy, &admitted.request.facts, &body).await;
@@ -30,7 +41,12 @@ pub(super) async fn wish(arrival: &Arrival<'_>, found: &Found, admitted: &Admitt
 }
 
 /// Tells why something was refused, naming the rule.
-pub(super) async fn refusal(arrival: &Arrival<'_>, found: &Found, policy: &Policy, refused: &Refused) {
+pub(super) async fn refusal(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    policy: &Policy,
+    refused: &Refused,
+) {
     let body = format!("Not started: {} (rule {}).", inline(&refused.why), code(refused.rule));
     say(arrival, found, policy, &Facts::default(), &body).await;
 }
@@ -43,11 +59,19 @@ fn help(admitted: &Admitted) -> String {
         .modes
         .iter()
         .filter(|mode| allowed.contains(&mode.slug))
-        .map(|mode| format!("- {} — {}", code(&mode.slug), inline(mode.description.as_deref().unwrap_or(&mode.name))))
+        .map(|mode| {
+            format!(
+                "- {} — {}",
+                code(&mode.slug),
+                inline(mode.description.as_deref().unwrap_or(&mode.name))
+            )
+        })
         .collect();
     format!(
-        "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, `status`, `help`; and `approve`, `deny`, `answer` for what a run waits for.\n\n\
-         **Flags**: `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. They can only tighten the policy.",
+        "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Also**: `fix`, `plan`, \
+         `status`, `help`; and `approve`, `deny`, `answer` for what a run waits \
+         for.\n\n**Flags**: `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. \
+         They can only tighten the policy.",
         code(&format!("{prefix} [mode] [--flag=value] what to do")),
         modes.join("\n")
     )
@@ -56,9 +80,18 @@ fn help(admitted: &Admitted) -> String {
 /// Posts an answer where it was asked, when the policy lets it.
 async fn say(arrival: &Arrival<'_>, found: &Found, policy: &Policy, facts: &Facts, body: &str) {
     let Some(subject) = &found.trigger.subject else { return };
-    let asked = found.trigger.comment.as_ref().map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
+    let asked = found
+        .trigger
+        .comment
+        .as_ref()
+        .map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
     let marker = marker("answer", &[("comment", &asked), ("run", &arrival.job.run_id)]);
-    let prefix = policy.settings().triggers.comment.as_ref().map_or_else(String::new, |comment| comment.prefix.clone());
+    let prefix = policy
+        .settings()
+        .triggers
+        .comment
+        .as_ref()
+        .map_or_else(String::new, |comment| comment.prefix.clone());
     let rules = TextRules { markers: vec![marker.clone()], prefix, ..TextRules::default() };
     let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &Redactor::new([]));
     let posting = match reply_to(&found.trigger) {

@@ -1,9 +1,12 @@
-//! A session that waits for a person, carried from one workflow run to the next: its journal as a commit on a private ref of the
-//! repository, whose parents are the last checkpoint, the run's base and the trusted commit.
+//! A session that waits for a person, carried from one workflow run to the next: its journal as a
+//! commit on a private ref of the repository, whose parents are the last checkpoint, the run's base
+//! and the trusted commit.
 //!
-//! What counts is not what the ref holds but what our own comment names: the commit stands in its second, hidden line. Who can push cannot
-//! swap the session, who can edit comments cannot make one up. Deciding moves the ref on first, from exactly the commit that was
-//! looked at, so that of two decisions one counts. Anyone who reads the repository can read the ref; a journal is redacted as it is written.
+//! What counts is not what the ref holds but what our own comment names: the commit stands in its
+//! second, hidden line. Who can push cannot swap the session, who can edit comments cannot make one
+//! up. Deciding moves the ref on first, from exactly the commit that was looked at, so that of two
+//! decisions one counts. Anyone who reads the repository can read the ref; a journal is redacted as
+//! it is written.
 
 use serde::{Deserialize, Serialize};
 
@@ -73,14 +76,25 @@ pub(super) struct Waits {
 impl Waits {
     /// Returns the hidden line.
     fn line(&self) -> String {
-        markdown::marker("session", &[("id", self.session.as_str()), ("commit", &self.commit.0), ("waits", &self.id)])
+        markdown::marker(
+            "session",
+            &[("id", self.session.as_str()), ("commit", &self.commit.0), ("waits", &self.id)],
+        )
     }
 
     /// Reads the second line of one of our comments; `None` when nothing waits there.
     fn parse(comment: &OwnComment) -> Option<Self> {
         let line = comment.body.lines().nth(1)?.trim_end();
-        let value = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('=')).map(str::to_owned);
-        let waits = Self { session: SessionId::parse(&value("id")?)?, commit: CommitId(value("commit")?), id: value("waits")? };
+        let value = |key: &str| {
+            line.split(' ')
+                .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+                .map(str::to_owned)
+        };
+        let waits = Self {
+            session: SessionId::parse(&value("id")?)?,
+            commit: CommitId(value("commit")?),
+            id: value("waits")?,
+        };
         // Only a line that we would write ourselves, letter for letter.
         (waits.line() == line).then_some(waits)
     }
@@ -90,13 +104,26 @@ impl Waits {
 ///
 /// # Errors
 /// When the forge does not answer.
-pub(super) async fn waiting(arrival: &Arrival<'_>, found: &Found, id: Option<&str>) -> Result<Vec<Waits>, Fault> {
+pub(super) async fn waiting(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    id: Option<&str>,
+) -> Result<Vec<Waits>, Fault> {
     let Some(subject) = &found.trigger.subject else { return Ok(Vec::new()) };
-    let ours = arrival.forge.own_comments(thread_of(subject), PROGRESS, None).await.map_err(Fault::machine)?;
-    Ok(ours.iter().filter_map(Waits::parse).filter(|waits| id.is_none_or(|id| waits.id == id)).collect())
+    let ours = arrival
+        .forge
+        .own_comments(thread_of(subject), PROGRESS, None)
+        .await
+        .map_err(Fault::machine)?;
+    Ok(ours
+        .iter()
+        .filter_map(Waits::parse)
+        .filter(|waits| id.is_none_or(|id| waits.id == id))
+        .collect())
 }
 
-/// Puts a session that waits for a person onto its ref, which held `from`; returns the hidden line for the run's comment.
+/// Puts a session that waits for a person onto its ref, which held `from`; returns the hidden line
+/// for the run's comment.
 ///
 /// # Errors
 /// Why it cannot be carried, as part of a sentence.
@@ -108,16 +135,27 @@ pub(super) async fn keep(
     (thread, from): (Result<u64, String>, Option<&CommitId>),
 ) -> Result<Option<String>, String> {
     let held = outcome.held.as_ref().map(|held| held.id.clone());
-    let Some(id) = held.or_else(|| outcome.question.as_ref().map(|question| question.id.clone())) else { return Ok(None) };
+    let Some(id) = held.or_else(|| outcome.question.as_ref().map(|question| question.id.clone()))
+    else {
+        return Ok(None);
+    };
     let thread = thread?;
     let journal = Journal::bytes(folder, CARRIED_LIMIT_BYTES).map_err(|error| error.to_string())?;
     let checkpoint = outcome.checkpoint.as_ref().unwrap_or(&outcome.base);
-    let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &prepared.plan.trusted].into_iter().chain(&outcome.apart).collect();
+    let parents: Vec<&CommitId> = [checkpoint, &outcome.base, &prepared.plan.trusted]
+        .into_iter()
+        .chain(&outcome.apart)
+        .collect();
     let repo = &arrival.workspace.repo;
-    let commit = repo.carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&id, thread)).map_err(|error| error.to_string())?;
+    let commit = repo
+        .carry(&[(JOURNAL_FILE, &journal)], &parents, &waits_words(&id, thread))
+        .map_err(|error| error.to_string())?;
     let permit = permit(&prepared.policy, &prepared.plan.facts)?;
     let session = prepared.plan.session.clone();
-    let moved = arrival.git.push_session(&permit, arrival.remote, session.as_str(), (from, Some(&commit))).await;
+    let moved = arrival
+        .git
+        .push_session(&permit, arrival.remote, session.as_str(), (from, Some(&commit)))
+        .await;
     moved.map_err(|error| format!("the session cannot be kept in the repository: {error}"))?;
     Ok(Some(Waits { session, commit, id }.line()))
 }
@@ -127,34 +165,46 @@ pub(super) fn waits_words(id: &str, thread: u64) -> String {
     format!("waits {id} on #{thread}\n")
 }
 
-/// Takes away what waited for longer than anything may: sessions nobody decided on, and claims whose run was killed.
+/// Takes away what waited for longer than anything may: sessions nobody decided on, and claims
+/// whose run was killed.
 pub(super) async fn sweep(arrival: &Arrival<'_>, policy: &Policy, facts: &Facts) {
     let Ok(kept) = arrival.git.sessions(arrival.remote).await else { return };
     let now_s = arrival.clock.now().as_second();
     let is_over = |since_s: i64| now_s - since_s > hold::WAIT_LIMIT.as_secs();
-    let old = kept.into_iter().filter(|(session, _)| SessionId::parse(session).and_then(|id| id.made_at_s()).is_some_and(is_over));
+    let old = kept.into_iter().filter(|(session, _)| {
+        SessionId::parse(session).and_then(|id| id.made_at_s()).is_some_and(is_over)
+    });
     for (session, tip) in old.take(SWEPT_AT_ONCE) {
         let name = format!("{SESSION_REFS}{session}");
-        let fetched = arrival.git.fetch(arrival.remote, &format!("+{name}:{name}"), refs::depth_of(arrival, 1)).await;
+        let fetched = arrival
+            .git
+            .fetch(arrival.remote, &format!("+{name}:{name}"), refs::depth_of(arrival, 1))
+            .await;
         // A session may be older than what it waits for now.
         if fetched.is_err() || !arrival.workspace.repo.time_of(&tip).is_ok_and(is_over) {
             continue;
         }
         let Ok(permit) = permit(policy, facts) else { return };
-        match arrival.git.push_session(&permit, arrival.remote, &session, (Some(&tip), None)).await {
+        match arrival.git.push_session(&permit, arrival.remote, &session, (Some(&tip), None)).await
+        {
             Ok(()) => tracing::info!(session, "a session that nobody decided on is removed"),
-            Err(error) => tracing::warn!(%error, session, "a session that is over stays on its ref"),
+            Err(error) => {
+                tracing::warn!(%error, session, "a session that is over stays on its ref")
+            }
         }
     }
 }
 
-/// Takes a session off its ref, which held `from`. What cannot be taken off is only in the way of nobody.
+/// Takes a session off its ref, which held `from`. What cannot be taken off is only in the way of
+/// nobody.
 pub(super) async fn drop_off(arrival: &Arrival<'_>, prepared: &Prepared, from: &CommitId) {
     let session = prepared.plan.session.as_str();
     let done = match permit(&prepared.policy, &prepared.plan.facts) {
-        Ok(permit) => {
-            arrival.git.push_session(&permit, arrival.remote, session, (Some(from), None)).await.map_err(|error| error.to_string())
-        }
+        Ok(permit) => arrival
+            .git
+            .push_session(&permit, arrival.remote, session, (Some(from), None))
+            .await
+            .map_err(|error| error.to_string()),
         Err(refusal) => Err(refusal),
     };
     if let Err(why) = done {
@@ -162,11 +212,16 @@ pub(super) async fn drop_off(arrival: &Arrival<'_>, prepared: &Prepared, from: &
     }
 }
 
-/// Fetches the session our comment names. Returns the ref's commit: the session's own, or this same workflow run's claim on it.
+/// Fetches the session our comment names. Returns the ref's commit: the session's own, or this same
+/// workflow run's claim on it.
 ///
 /// # Errors
 /// When git fails; the inner error says why the session cannot be taken.
-pub(super) async fn fetch(arrival: &Arrival<'_>, found: &Found, waits: &Waits) -> Result<Result<CommitId, String>, Fault> {
+pub(super) async fn fetch(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    waits: &Waits,
+) -> Result<Result<CommitId, String>, Fault> {
     let name = format!("{SESSION_REFS}{}", waits.session);
     let depth = refs::depth_of(arrival, 3);
     if let Err(error) = arrival.git.fetch(arrival.remote, &format!("+{name}:{name}"), depth).await {
@@ -179,7 +234,9 @@ pub(super) async fn fetch(arrival: &Arrival<'_>, found: &Found, waits: &Waits) -
     }
     let (message, parent) = repo.message_of(&tip).map_err(Fault::machine)?;
     if parent.as_ref() != Some(&waits.commit) {
-        return Ok(Err("the session in the repository is not the one that the run's comment names".to_owned()));
+        return Ok(Err(
+            "the session in the repository is not the one that the run's comment names".to_owned(),
+        ));
     }
     if message == claim_words(arrival, found) {
         return Ok(Ok(tip));
@@ -187,7 +244,8 @@ pub(super) async fn fetch(arrival: &Arrival<'_>, found: &Found, waits: &Waits) -
     Ok(Err(format!("that was decided already ({})", message.trim())))
 }
 
-/// Moves the ref on, so that nobody else decides: from what was fetched to this workflow run's claim.
+/// Moves the ref on, so that nobody else decides: from what was fetched to this workflow run's
+/// claim.
 ///
 /// # Errors
 /// Why it cannot be had.
@@ -203,10 +261,19 @@ pub(super) async fn claim(
         // A job that was started again: the claim is its own.
         return Ok(tip.clone());
     }
-    let claim = arrival.workspace.repo.remark(tip, &claim_words(arrival, found)).map_err(|error| error.to_string())?;
+    let claim = arrival
+        .workspace
+        .repo
+        .remark(tip, &claim_words(arrival, found))
+        .map_err(|error| error.to_string())?;
     let permit = permit(policy, facts)?;
-    let moved = arrival.git.push_session(&permit, arrival.remote, waits.session.as_str(), (Some(tip), Some(&claim))).await;
-    moved.map_err(|error| format!("somebody else has just decided, or the session cannot be moved on: {error}"))?;
+    let moved = arrival
+        .git
+        .push_session(&permit, arrival.remote, waits.session.as_str(), (Some(tip), Some(&claim)))
+        .await;
+    moved.map_err(|error| {
+        format!("somebody else has just decided, or the session cannot be moved on: {error}")
+    })?;
     Ok(claim)
 }
 
@@ -246,7 +313,10 @@ mod tests {
         };
         let read = |body: String| Waits::parse(&OwnComment { id: 1, body });
         let line = waits.line();
-        assert_eq!(read(format!("<!-- locum:v1 kind=progress run=1 -->\n{line}\ntext")), Some(waits.clone()));
+        assert_eq!(
+            read(format!("<!-- locum:v1 kind=progress run=1 -->\n{line}\ntext")),
+            Some(waits.clone())
+        );
         for body in [
             line.clone(),
             format!("<!-- first -->\n> {line}"),

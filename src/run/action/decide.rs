@@ -1,7 +1,9 @@
-//! A comment that decides on what a run stopped for: the session is fetched, checked, claimed, and goes on at exactly that call.
+//! A comment that decides on what a run stopped for: the session is fetched, checked, claimed, and
+//! goes on at exactly that call.
 //!
-//! In: an admitted event whose comment says yes, no or answers. Out: the run that went on; or a refusal, told on the thread, with the
-//! reason: nothing of that name, another policy, new commits, decided already, too late.
+//! In: an admitted event whose comment says yes, no or answers. Out: the run that went on; or a
+//! refusal, told on the thread, with the reason: nothing of that name, another policy, new commits,
+//! decided already, too late.
 
 use futures::future::BoxFuture;
 
@@ -50,7 +52,12 @@ struct Taken {
 }
 
 /// Finds, checks, decides and claims, in this order; the checkout is touched last.
-async fn take(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted, said: &Said) -> Result<Result<Taken, String>, Fault> {
+async fn take(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    admitted: &Admitted,
+    said: &Said,
+) -> Result<Result<Taken, String>, Fault> {
     let waits = match one_of(carry::waiting(arrival, found, said.id.as_deref()).await?, said) {
         Ok(waits) => waits,
         Err(why) => return Ok(Err(why)),
@@ -72,15 +79,27 @@ async fn take(arrival: &Arrival<'_>, found: &Found, admitted: &Admitted, said: &
         Ok(checked) => checked,
         Err(why) => return Ok(Err(why)),
     };
-    let prepared = prepare::prepare(carried.order.clone(), arrival.workspace, &UserFiles::default(), arrival.environment)?;
+    let prepared = prepare::prepare(
+        carried.order.clone(),
+        arrival.workspace,
+        &UserFiles::default(),
+        arrival.environment,
+    )?;
     if prepared.plan.policy.hash != hash {
         return Ok(Err("the session was judged by another policy".to_owned()));
     }
-    let sessions = prepared.settings.session_folder().map_err(|error| Fault::setup(error.place, error.message))?;
+    let sessions = prepared
+        .settings
+        .session_folder()
+        .map_err(|error| Fault::setup(error.place, error.message))?;
     let folder = execute::folder_of(&sessions, &prepared.plan.session);
     Journal::put(&folder, journal.as_bytes()).map_err(Fault::machine)?;
     let state = State::of(&Journal::read(&folder).map_err(Fault::machine)?);
-    let decision = Decided { id: waits.id.clone(), by: found.trigger.actor.login.clone(), word: said.word.clone() };
+    let decision = Decided {
+        id: waits.id.clone(),
+        by: found.trigger.actor.login.clone(),
+        word: said.word.clone(),
+    };
     if let Err(why) = hold::decide(&folder, decision, arrival.clock.now()) {
         return Ok(Err(why.to_string()));
     }
@@ -99,7 +118,9 @@ fn one_of(mut waiting: Vec<Waits>, said: &Said) -> Result<Waits, String> {
         (1, _) => Ok(waiting.remove(0)),
         (0, Some(id)) => Err(format!("nothing waits here under the name `{id}`")),
         (0, None) => Err("no question waits here".to_owned()),
-        (count, _) => Err(format!("{count} runs wait here; say which, by the name in the run's comment")),
+        (count, _) => {
+            Err(format!("{count} runs wait here; say which, by the name in the run's comment"))
+        }
     }
 }
 
@@ -113,12 +134,22 @@ fn journal_of(arrival: &Arrival<'_>, waits: &Waits) -> Result<Result<String, Str
     })
 }
 
-/// Checks that the session is about this thread, and that what it was judged by and started from is what is there now.
-fn checked(found: &Found, admitted: &Admitted, waits: &Waits, journal: &str) -> Result<(Carried, String), String> {
-    let start = Journal::start_in(journal).map_err(|why| format!("the kept session cannot be read: {why}"))?;
-    let carried: Carried =
-        serde_json::from_value(start.caller.clone()).map_err(|error| format!("the kept session cannot go on here: {error}"))?;
-    if start.id != waits.session || carried.order.session != waits.session || carried.order.base != start.base {
+/// Checks that the session is about this thread, and that what it was judged by and started from is
+/// what is there now.
+fn checked(
+    found: &Found,
+    admitted: &Admitted,
+    waits: &Waits,
+    journal: &str,
+) -> Result<(Carried, String), String> {
+    let start = Journal::start_in(journal)
+        .map_err(|why| format!("the kept session cannot be read: {why}"))?;
+    let carried: Carried = serde_json::from_value(start.caller.clone())
+        .map_err(|error| format!("the kept session cannot go on here: {error}"))?;
+    if start.id != waits.session
+        || carried.order.session != waits.session
+        || carried.order.base != start.base
+    {
         return Err("the kept session is not the one that the run's comment names".to_owned());
     }
     let thread = found.trigger.subject.as_ref().map(|subject| subject.number);
@@ -127,13 +158,16 @@ fn checked(found: &Found, admitted: &Admitted, waits: &Waits, journal: &str) -> 
     }
     if start.policy_hash != admitted.policy.hash() {
         return Err(format!(
-            "the policy, or an ignore file, is another one since ({} then, {} now); ask for the task again",
+            "the policy, or an ignore file, is another one since ({} then, {} now); ask for the \
+             task again",
             locum_base::text::head(&start.policy_hash, 12),
             locum_base::text::head(admitted.policy.hash(), 12)
         ));
     }
     match &found.pull_request {
-        Some(now) if now.head_sha != start.base.0 => Err("the pull request has new commits since; ask for the task again".to_owned()),
+        Some(now) if now.head_sha != start.base.0 => {
+            Err("the pull request has new commits since; ask for the task again".to_owned())
+        }
         Some(_) | None => Ok((carried, start.policy_hash.clone())),
     }
 }
@@ -155,7 +189,13 @@ async fn go_on(
     watch: &mut dyn FnMut(&JournalLine, &State),
 ) -> Result<ActionEnd, Fault> {
     let Taken { carried, prepared, folder, claim } = taken;
-    let carried = Carried { thread: found.trigger.subject.as_ref().map(|subject| subject.number), ..carried };
-    let course = Course { reaction: reaction_target(&found.trigger), carried, beginning: Beginning::Resumed, from: Some(claim) };
+    let carried =
+        Carried { thread: found.trigger.subject.as_ref().map(|subject| subject.number), ..carried };
+    let course = Course {
+        reaction: reaction_target(&found.trigger),
+        carried,
+        beginning: Beginning::Resumed,
+        from: Some(claim),
+    };
     carry_out(arrival, prepared, folder, course, cancelled, watch).await
 }

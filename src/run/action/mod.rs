@@ -1,7 +1,9 @@
-//! The Action's route: an event's payload to what was published. Gate first, then one run for each thing asked for.
+//! The Action's route: an event's payload to what was published. Gate first, then one run for each
+//! thing asked for.
 //!
-//! In: the job's context, inputs, payload, checkout, forge. Out: what happened, in order, for outputs and the job summary. Policy,
-//! modes, settings and jobs come from the trusted ref: the default branch, or a pull request's base.
+//! In: the job's context, inputs, payload, checkout, forge. Out: what happened, in order, for
+//! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref: the
+//! default branch, or a pull request's base.
 
 mod answer;
 mod carry;
@@ -107,7 +109,8 @@ struct Found {
 /// Carries out what an event asks for.
 ///
 /// # Errors
-/// When the set-up is wrong or the machine fails; what is wrong with the event itself is an [`ActionEnd`].
+/// When the set-up is wrong or the machine fails; what is wrong with the event itself is an
+/// [`ActionEnd`].
 pub async fn run(
     arrival: &Arrival<'_>,
     cancelled: impl Fn() -> BoxFuture<'static, ()>,
@@ -115,9 +118,14 @@ pub async fn run(
 ) -> Result<Vec<ActionEnd>, Fault> {
     let trigger = match event::parse(&arrival.job.event_name, arrival.payload) {
         Ok(trigger) => trigger,
-        Err(error @ EventError::Ignored { .. }) => return Ok(vec![ActionEnd::Skipped(error.to_string())]),
+        Err(error @ EventError::Ignored { .. }) => {
+            return Ok(vec![ActionEnd::Skipped(error.to_string())]);
+        }
         Err(error @ EventError::Malformed { .. }) => {
-            return Err(Fault::setup(arrival.job.event_path.display().to_string(), error.to_string()));
+            return Err(Fault::setup(
+                arrival.job.event_path.display().to_string(),
+                error.to_string(),
+            ));
         }
     };
     let found = match gate::find(arrival, trigger).await? {
@@ -126,12 +134,20 @@ pub async fn run(
     };
     let admitted = match gate::admit(arrival, &found).await? {
         Ok(admitted) => admitted,
-        Err((refused, policy)) => return Ok(vec![refuse(arrival, &found, refused, policy.as_ref()).await]),
+        Err((refused, policy)) => {
+            return Ok(vec![refuse(arrival, &found, refused, policy.as_ref()).await]);
+        }
     };
     match &admitted.request.wish {
         Wish::Run => {}
-        Wish::Help | Wish::Status => return answer::wish(arrival, &found, &admitted).await.map(|end| vec![end]),
-        Wish::Decide(said) => return decide::decide(arrival, &found, &admitted, said, cancelled(), watch).await.map(|end| vec![end]),
+        Wish::Help | Wish::Status => {
+            return answer::wish(arrival, &found, &admitted).await.map(|end| vec![end]);
+        }
+        Wish::Decide(said) => {
+            return decide::decide(arrival, &found, &admitted, said, cancelled(), watch)
+                .await
+                .map(|end| vec![end]);
+        }
     }
     if let Some(refused) = order::unusable_command(arrival, &found, &admitted)? {
         return Ok(vec![refuse(arrival, &found, refused, Some(&admitted.policy)).await]);
@@ -147,7 +163,12 @@ pub async fn run(
     Ok(ends)
 }
 
-async fn refuse(arrival: &Arrival<'_>, found: &Found, refused: Refused, policy: Option<&locum_policy::Policy>) -> ActionEnd {
+async fn refuse(
+    arrival: &Arrival<'_>,
+    found: &Found,
+    refused: Refused,
+    policy: Option<&locum_policy::Policy>,
+) -> ActionEnd {
     match (refused.answer, policy) {
         (Answer::Told, Some(policy)) => {
             answer::refusal(arrival, found, policy, &refused).await;
@@ -170,11 +191,15 @@ async fn one(
     let base = refs::start(arrival, found).await?;
     let order = order::order(found, admitted, asked, session, base);
     let kept = order.clone();
-    let prepared = prepare::prepare(order, arrival.workspace, &UserFiles::default(), arrival.environment)?;
+    let prepared =
+        prepare::prepare(order, arrival.workspace, &UserFiles::default(), arrival.environment)?;
     if arrival.inputs.dry_run || admitted.request.flags.dry_run {
         return Ok(ActionEnd::Planned(Box::new(prepared.plan)));
     }
-    let sessions = prepared.settings.session_folder().map_err(|error| Fault::setup(error.place, error.message))?;
+    let sessions = prepared
+        .settings
+        .session_folder()
+        .map_err(|error| Fault::setup(error.place, error.message))?;
     let folder = execute::folder_of(&sessions, &prepared.plan.session);
     let reaction = reaction_target(&found.trigger);
     // The materials are in the message the session begins with.
@@ -232,14 +257,16 @@ async fn carry_out(
         run_url: run_url.as_deref(),
         decide: Decide::Nowhere(""),
     };
-    let publisher = Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
+    let publisher =
+        Publisher { prepared: &prepared, workspace: arrival.workspace, destination: &destination };
     let own = publisher.see().await;
     let (first, decided) = match beginning {
         Beginning::Fresh => (own, None),
         Beginning::Resumed => (None, own),
     };
     let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
-    let caller = serde_json::to_value(Carried { seen: seen.clone(), ..carried.clone() }).map_err(Fault::machine)?;
+    let caller = serde_json::to_value(Carried { seen: seen.clone(), ..carried.clone() })
+        .map_err(Fault::machine)?;
     let execution = Execution {
         prepared: &prepared,
         workspace: arrival.workspace,
@@ -254,7 +281,9 @@ async fn carry_out(
     let outcome = execute::run_beside_progress(&execution, &publisher, cancelled, follow).await?;
     let thread = match carried.thread() {
         Some(thread) => Ok(thread),
-        None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => publisher.open_issue().await.map_err(no_place),
+        None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
+            publisher.open_issue().await.map_err(no_place)
+        }
         None => Err(String::new()),
     };
     let place = thread.clone().ok();
@@ -283,17 +312,28 @@ async fn carry_out(
     arrival.workspace.repo.restore(&outcome.base, &touched).map_err(Fault::machine)?;
     let fails = prepared.settings.fails_on(outcome.word);
     let patch = execute::write_patch(&folder, &outcome, &prepared.redactor)?;
-    Ok(ActionEnd::Ran(Box::new(Ran { plan: prepared.plan, outcome, published, folder, patch, fails })))
+    Ok(ActionEnd::Ran(Box::new(Ran {
+        plan: prepared.plan,
+        outcome,
+        published,
+        folder,
+        patch,
+        fails,
+    })))
 }
 
-/// Returns the hidden line of the one comment for this command: the same for every attempt of a workflow run.
+/// Returns the hidden line of the one comment for this command: the same for every attempt of a
+/// workflow run.
 fn marker(arrival: &Arrival<'_>, trigger: &Trigger) -> String {
     let asked = asked_by(trigger);
     markdown::marker("progress", &[("comment", &asked), ("run", &arrival.job.run_id)])
 }
 
 fn no_place(why: String) -> String {
-    format!("no issue or pull request started it, so people have no place to decide, and none could be opened: {why}")
+    format!(
+        "no issue or pull request started it, so people have no place to decide, and none could \
+         be opened: {why}"
+    )
 }
 
 /// Names what asked, for a hidden line.
@@ -306,14 +346,24 @@ fn asked_by(trigger: &Trigger) -> String {
 }
 
 fn reply_to(trigger: &Trigger) -> Option<u64> {
-    trigger.comment.as_ref().filter(|_| trigger.kind == EventKind::ReviewComment).map(|comment| comment.id)
+    trigger
+        .comment
+        .as_ref()
+        .filter(|_| trigger.kind == EventKind::ReviewComment)
+        .map(|comment| comment.id)
 }
 
 fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
     match trigger.kind {
-        EventKind::IssueComment => trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id)),
-        EventKind::ReviewComment => trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id)),
-        EventKind::IssueLabeled | EventKind::IssueAssigned => trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number)),
+        EventKind::IssueComment => {
+            trigger.comment.as_ref().map(|comment| ReactionTarget::IssueComment(comment.id))
+        }
+        EventKind::ReviewComment => {
+            trigger.comment.as_ref().map(|comment| ReactionTarget::ReviewComment(comment.id))
+        }
+        EventKind::IssueLabeled | EventKind::IssueAssigned => {
+            trigger.subject.as_ref().map(|subject| ReactionTarget::Issue(subject.number))
+        }
         EventKind::Dispatch | EventKind::Schedule => None,
     }
 }

@@ -1,4 +1,5 @@
-//! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the checkout does not have.
+//! The commits of an event: which one is trusted, and which one a run starts from. Fetches what the
+//! checkout does not have.
 
 use crate::run::action::{Arrival, Found};
 use crate::run::fault::Fault;
@@ -23,7 +24,10 @@ pub(super) async fn default_tip(arrival: &Arrival<'_>, branch: &str) -> Result<C
 ///
 /// # Errors
 /// When it is neither here nor to be fetched.
-pub(super) async fn base_of(arrival: &Arrival<'_>, pull_request: &PullRequest) -> Result<CommitId, Fault> {
+pub(super) async fn base_of(
+    arrival: &Arrival<'_>,
+    pull_request: &PullRequest,
+) -> Result<CommitId, Fault> {
     match arrival.workspace.repo.commit_of(trusted_sha(pull_request)) {
         Ok(commit) => Ok(commit),
         Err(_) => fetch_branch(arrival, &pull_request.base_branch).await,
@@ -35,7 +39,8 @@ fn trusted_sha(pull_request: &PullRequest) -> &str {
     &pull_request.base_sha
 }
 
-/// Brings the checkout to the commit the run starts from: a pull request's head, else where the job left it.
+/// Brings the checkout to the commit the run starts from: a pull request's head, else where the job
+/// left it.
 ///
 /// # Errors
 /// When the head cannot be fetched, is another one by now, or uncommitted files are in the way.
@@ -51,7 +56,10 @@ pub(super) async fn start(arrival: &Arrival<'_>, found: &Found) -> Result<Commit
     arrival.git.fetch(arrival.remote, &refspec, depth(arrival)).await.map_err(Fault::machine)?;
     let head = repo.commit_of(&local).map_err(Fault::machine)?;
     if head.0 != pull_request.head_sha {
-        return Err(Fault::machine(format!("pull request #{number} has new commits since it was asked: {}", head.0)));
+        return Err(Fault::machine(format!(
+            "pull request #{number} has new commits since it was asked: {}",
+            head.0
+        )));
     }
     repo.switch_to(&head).map_err(Fault::machine)?;
     Ok(head)
@@ -68,14 +76,18 @@ fn depth(arrival: &Arrival<'_>) -> Depth {
     depth_of(arrival, 1)
 }
 
-/// Returns how much of a history is fetched where `commits` of it are needed. A checkout with its whole history keeps it: fetching less
-/// would cut it short.
+/// Returns how much of a history is fetched where `commits` of it are needed. A checkout with its
+/// whole history keeps it: fetching less would cut it short.
 pub(super) fn depth_of(arrival: &Arrival<'_>, commits: u32) -> Depth {
     if arrival.workspace.repo.is_shallow() { Depth::Commits(commits) } else { Depth::Full }
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test makes the commits of a pull request")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test makes the commits of a pull request"
+)]
 mod tests {
     use std::process::Command;
 
@@ -94,9 +106,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let narrow = "version: 1\nrules:\n  - allow: read(**)\n";
         let base = seed::repository(folder.path(), &[(POLICY_FILE, narrow)], "base").unwrap();
-        std::fs::write(folder.path().join(POLICY_FILE), "version: 1\nrules:\n  - allow: \"command(echo x)\"\n").unwrap();
+        std::fs::write(
+            folder.path().join(POLICY_FILE),
+            "version: 1\nrules:\n  - allow: \"command(echo x)\"\n",
+        )
+        .unwrap();
         let git = |words: &[&str]| {
-            let output = Command::new("git").arg("-C").arg(folder.path()).args(words).output().unwrap();
+            let output =
+                Command::new("git").arg("-C").arg(folder.path()).args(words).output().unwrap();
             assert!(output.status.success(), "{output:?}");
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
         };
@@ -115,11 +132,16 @@ mod tests {
         let repo = Repo::open(folder.path()).unwrap();
         let decided = |sha: &str| {
             let commit = repo.commit_of(sha).unwrap();
-            let text = Trusted { repo: &repo, commit: &commit }.file(POLICY_FILE).unwrap().unwrap().text;
+            let text =
+                Trusted { repo: &repo, commit: &commit }.file(POLICY_FILE).unwrap().unwrap().text;
             let policy = Policy::parse(&text, POLICY_FILE).unwrap();
             policy.decide(&Intent::Command(Script::parse("echo x")), &Facts::default()).decision
         };
-        assert_eq!(decided(&pull_request.head_sha), Decision::Allow, "what it brings would allow it");
+        assert_eq!(
+            decided(&pull_request.head_sha),
+            Decision::Allow,
+            "what it brings would allow it"
+        );
         assert_eq!(decided(trusted_sha(&pull_request)), Decision::Deny);
     }
 }

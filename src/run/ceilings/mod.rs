@@ -1,8 +1,11 @@
-//! What the runs of a day or of a thread may spend together: asked for before a run, given back after it.
+//! What the runs of a day or of a thread may spend together: asked for before a run, given back
+//! after it.
 //!
-//! In: the policy's ceilings, the run's own budget, the record of what other runs took. Out: an [`Allowance`] the session asks before each
-//! request. A run is written down with all it may spend before it begins, and with what it spent when it ended: several at once stay
-//! below a ceiling together, and one that was killed is counted. The record lies in the state directory, or on a ref of the repository.
+//! In: the policy's ceilings, the run's own budget, the record of what other runs took. Out: an
+//! [`Allowance`] the session asks before each request. A run is written down with all it may spend
+//! before it begins, and with what it spent when it ended: several at once stay below a ceiling
+//! together, and one that was killed is counted. The record lies in the state directory, or on a
+//! ref of the repository.
 
 mod place;
 mod record;
@@ -55,11 +58,15 @@ pub(super) struct Run<'a> {
     pub(super) clock: &'a dyn Clock,
 }
 
-/// Writes down that a run is under way, whose journal holds `past` already, unless the ceilings leave nothing to it. Returns what they leave, and the run for [`Counted::end`].
+/// Writes down that a run is under way, whose journal holds `past` already, unless the ceilings
+/// leave nothing to it. Returns what they leave, and the run for [`Counted::end`].
 ///
 /// # Errors
 /// When the record cannot be read, believed or written: nothing runs uncounted.
-pub(super) async fn begin<'a>(run: &Run<'a>, past: &[JournalLine]) -> Result<(Allowance, Option<Counted<'a>>), Fault> {
+pub(super) async fn begin<'a>(
+    run: &Run<'a>,
+    past: &[JournalLine],
+) -> Result<(Allowance, Option<Counted<'a>>), Fault> {
     let plan = &run.prepared.plan;
     let (ceilings, thread) = (run.prepared.policy.settings().ceilings, plan.subject.thread());
     if ceilings.is_none(thread) {
@@ -73,7 +80,12 @@ pub(super) async fn begin<'a>(run: &Run<'a>, past: &[JournalLine]) -> Result<(Al
         tokens: budget.tokens.saturating_sub(before.tokens),
         cost_usd: if is_priced { (budget.cost_usd - before.cost_usd).max(0.0) } else { 0.0 },
     };
-    let asked = Asked { is_new: state.start.is_none(), before: before.taken(), most: rest.taken(), is_priced };
+    let asked = Asked {
+        is_new: state.start.is_none(),
+        before: before.taken(),
+        most: rest.taken(),
+        is_priced,
+    };
     let ledger = place_of(run)?;
     let leg = Leg {
         session: plan.session.to_string(),
@@ -85,15 +97,18 @@ pub(super) async fn begin<'a>(run: &Run<'a>, past: &[JournalLine]) -> Result<(Al
         under_way: true,
         folder: ledger.is_here().then(|| run.folder.to_owned()),
     };
-    let allowance = ledger.change(run.clock, |record| admit(record, &ceilings, &asked, &leg)).await?;
+    let allowance =
+        ledger.change(run.clock, |record| admit(record, &ceilings, &asked, &leg)).await?;
     let counted = Counted { ledger, session: plan.session.clone(), clock: run.clock };
     Ok((allowance, Some(counted)))
 }
 
 impl Counted<'_> {
-    /// Writes down what the run spent. Where that fails, it stays counted with all it might have spent.
+    /// Writes down what the run spent. Where that fails, it stays counted with all it might have
+    /// spent.
     pub(super) async fn end(self, outcome: &Outcome) {
-        let spent = Amount { tokens: outcome.spent.usage.total(), cost_usd: outcome.spent.cost_usd };
+        let spent =
+            Amount { tokens: outcome.spent.usage.total(), cost_usd: outcome.spent.cost_usd };
         let session = self.session.to_string();
         let changed = self.ledger.change(self.clock, |record| {
             record.end(&session, spent);
@@ -106,49 +121,74 @@ impl Counted<'_> {
 }
 
 /// Sums up what others took, and writes the run down where something is left.
-fn admit(record: &mut Record, ceilings: &Ceilings, asked: &Asked, leg: &Leg) -> Result<Allowance, String> {
+fn admit(
+    record: &mut Record,
+    ceilings: &Ceilings,
+    asked: &Asked,
+    leg: &Leg,
+) -> Result<Allowance, String> {
     record.turn_page(leg.day);
     // A session that goes on after a kill was never ended in the record.
     record.end(&leg.session, leg.before);
-    let killed: Vec<(String, Amount)> = record.under_way().filter_map(|other| Some((other.session.clone(), killed(other)?))).collect();
+    let killed: Vec<(String, Amount)> = record
+        .under_way()
+        .filter_map(|other| Some((other.session.clone(), killed(other)?)))
+        .collect();
     for (session, spent) in killed {
         record.end(&session, spent);
     }
     let mut allowance = Allowance::default();
     let mut left = allowance.bind(Scope::Daily, &ceilings.daily, &record.of_day(leg.day), asked);
     if let Some(thread) = leg.thread {
-        left = lower(left, allowance.bind(Scope::Thread, &ceilings.per_thread, &record.of_thread(thread), asked));
+        left = lower(
+            left,
+            allowance.bind(Scope::Thread, &ceilings.per_thread, &record.of_thread(thread), asked),
+        );
     }
     // What has no room for a first request takes none.
     if allowance.ask(&locum_policy::budget::Spent::default(), 0, 0.0).is_ok() || !asked.is_new {
-        record.begin(Leg { amount: Amount { tokens: left.tokens, cost_usd: left.cost_usd }, ..leg.clone() })?;
+        record.begin(Leg {
+            amount: Amount { tokens: left.tokens, cost_usd: left.cost_usd },
+            ..leg.clone()
+        })?;
     }
     Ok(allowance)
 }
 
-/// Returns what a session of this machine spent that is under way by the record and by nothing else.
+/// Returns what a session of this machine spent that is under way by the record and by nothing
+/// else.
 fn killed(leg: &Leg) -> Option<Amount> {
     let folder = leg.folder.as_ref()?;
     if Journal::is_held(folder) {
         return None;
     }
-    let lines = Journal::read(folder).inspect_err(|error| tracing::warn!(%error, "a killed run counts with all it might have spent"));
+    let lines = Journal::read(folder).inspect_err(
+        |error| tracing::warn!(%error, "a killed run counts with all it might have spent"),
+    );
     lines.ok().map(|lines| spent_in(&State::of(&lines)))
 }
 
 fn spent_in(state: &State) -> Amount {
-    state.root().map_or_else(Amount::default, |root| Amount { tokens: root.spent.usage.total(), cost_usd: root.spent.cost_usd })
+    state.root().map_or_else(Amount::default, |root| Amount {
+        tokens: root.spent.usage.total(),
+        cost_usd: root.spent.cost_usd,
+    })
 }
 
 fn lower(one: Taken, other: Taken) -> Taken {
-    Taken { runs: 0, tokens: one.tokens.min(other.tokens), cost_usd: one.cost_usd.min(other.cost_usd) }
+    Taken {
+        runs: 0,
+        tokens: one.tokens.min(other.tokens),
+        cost_usd: one.cost_usd.min(other.cost_usd),
+    }
 }
 
 fn day_of(clock: &dyn Clock) -> jiff::civil::Date {
     clock.now().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// Returns the file that counts the runs of a repository on this machine: named by where its objects lie.
+/// Returns the file that counts the runs of a repository on this machine: named by where its
+/// objects lie.
 fn file_name(git_folder: &Path) -> PathBuf {
     use sha2::Digest as _;
     use std::os::unix::ffi::OsStrExt as _;
@@ -172,7 +212,8 @@ mod tests {
     /// Lets a session ask with a budget of a thousand tokens; returns why it may not begin.
     fn ask(record: &mut Record, ceilings: Ceilings, session: &str, day: Date) -> Option<String> {
         let most = Amount { tokens: 1000, cost_usd: 1.0 };
-        let asked = Asked { is_new: true, before: Taken::default(), most: most.taken(), is_priced: true };
+        let asked =
+            Asked { is_new: true, before: Taken::default(), most: most.taken(), is_priced: true };
         let leg = Leg {
             session: session.to_owned(),
             day,
@@ -189,13 +230,25 @@ mod tests {
 
     #[test]
     fn two_runs_at_once_stay_below_a_ceiling_together() {
-        let ceilings = Ceilings { daily: Ceiling { tokens: Some(1500), ..Ceiling::default() }, ..Ceilings::default() };
+        let ceilings = Ceilings {
+            daily: Ceiling { tokens: Some(1500), ..Ceiling::default() },
+            ..Ceilings::default()
+        };
         let mut record = Record::empty();
         assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
         assert_eq!(ask(&mut record, ceilings, "b", TODAY), None);
-        assert_eq!(record.of_day(TODAY).tokens, 1500, "the second one gets what the first one leaves");
+        assert_eq!(
+            record.of_day(TODAY).tokens,
+            1500,
+            "the second one gets what the first one leaves"
+        );
         let told = ask(&mut record, ceilings, "c", TODAY).unwrap();
-        assert!(told.starts_with("the daily ceiling of 1500 tokens is reached: other runs have 1500 of it"), "{told}");
+        assert!(
+            told.starts_with(
+                "the daily ceiling of 1500 tokens is reached: other runs have 1500 of it"
+            ),
+            "{told}"
+        );
         assert_eq!(record.of_day(TODAY).runs, 2, "what may not begin takes nothing");
         record.end("a", Amount { tokens: 100, cost_usd: 0.0 });
         assert_eq!(ask(&mut record, ceilings, "c", TODAY), None);
@@ -205,9 +258,10 @@ mod tests {
     fn a_new_day_has_a_new_ceiling_and_a_thread_keeps_its_own() {
         let one = Ceiling { runs: Some(1), ..Ceiling::default() };
         let tomorrow = TODAY.tomorrow().unwrap();
-        for (ceilings, refused_tomorrow) in
-            [(Ceilings { daily: one, ..Ceilings::default() }, false), (Ceilings { per_thread: one, ..Ceilings::default() }, true)]
-        {
+        for (ceilings, refused_tomorrow) in [
+            (Ceilings { daily: one, ..Ceilings::default() }, false),
+            (Ceilings { per_thread: one, ..Ceilings::default() }, true),
+        ] {
             let mut record = Record::empty();
             assert_eq!(ask(&mut record, ceilings, "a", TODAY), None);
             record.end("a", Amount::default());

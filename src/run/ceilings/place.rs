@@ -1,9 +1,13 @@
 //! `Ledger`: the record of ceilings where it is kept, changed by one run at a time.
 //!
-//! In: a change of the record. Out: the changed record in its place, or a fault; a change is made again on what another run wrote meanwhile.
-//! On this machine a lock keeps others out; at the forge the ref moves from exactly the commit that was read, or not at all.
+//! In: a change of the record. Out: the changed record in its place, or a fault; a change is made
+//! again on what another run wrote meanwhile. On this machine a lock keeps others out; at the forge
+//! the ref moves from exactly the commit that was read, or not at all.
 
-#![expect(clippy::disallowed_methods, reason = "the record lies in the state directory, outside the checkout")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the record lies in the state directory, outside the checkout"
+)]
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -59,7 +63,8 @@ pub(super) fn place_of<'a>(run: &Run<'a>) -> Result<Ledger<'a>, Fault> {
             let state = state.ok_or_else(|| {
                 Fault::setup(
                     "state_dir",
-                    "not set, so there is no place to count what runs spend together (`budget.daily`, `budget.per_thread`)",
+                    "not set, so there is no place to count what runs spend together \
+                     (`budget.daily`, `budget.per_thread`)",
                 )
                 .hint("set LOCUM_STATE_DIR or HOME")
             })?;
@@ -67,10 +72,18 @@ pub(super) fn place_of<'a>(run: &Run<'a>) -> Result<Ledger<'a>, Fault> {
             Ok(Ledger::Here(state.join(file_name(&git_folder))))
         }
         Kept::Remote { git, remote } => {
-            let permit = run.prepared.policy.admit(Counting, &run.prepared.plan.facts).map_err(|refusal| {
-                Fault::setup(&run.prepared.plan.policy.origin, format!("what runs spend together cannot be kept: {refusal}"))
-                    .hint("let comments be published, or take `daily` and `per_thread` out of `budget`")
-            })?;
+            let permit = run.prepared.policy.admit(Counting, &run.prepared.plan.facts).map_err(
+                |refusal| {
+                    Fault::setup(
+                        &run.prepared.plan.policy.origin,
+                        format!("what runs spend together cannot be kept: {refusal}"),
+                    )
+                    .hint(
+                        "let comments be published, or take `daily` and `per_thread` out of \
+                         `budget`",
+                    )
+                },
+            )?;
             Ok(Ledger::Remote { git, remote, repo: &run.workspace.repo, permit })
         }
     }
@@ -86,7 +99,11 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// When the record cannot be read, is none, or cannot be written.
-    pub(super) async fn change<T>(&self, clock: &dyn Clock, change: impl Fn(&mut Record) -> Result<T, String>) -> Result<T, Fault> {
+    pub(super) async fn change<T>(
+        &self,
+        clock: &dyn Clock,
+        change: impl Fn(&mut Record) -> Result<T, String>,
+    ) -> Result<T, Fault> {
         match self {
             Self::Here(path) => {
                 let _lock = lock(path, clock).await?;
@@ -108,18 +125,31 @@ impl Ledger<'_> {
                     }
                     let done = change(&mut record).map_err(Fault::machine)?;
                     let text = record.render().map_err(Fault::machine)?;
-                    let commit = repo.carry(&[(RECORD_FILE, &text)], &[], "what runs spent\n").map_err(Fault::machine)?;
+                    let commit = repo
+                        .carry(&[(RECORD_FILE, &text)], &[], "what runs spent\n")
+                        .map_err(Fault::machine)?;
                     match git.push_spent(permit, remote, (tip.as_ref(), &commit)).await {
                         Ok(()) => return Ok(done),
-                        Err(RepoError::PushRefused(reason)) if git.spent(remote).await.is_ok_and(|now| now == tip) => {
-                            let what = format!("what runs spend together cannot be kept at `{SPENT_REF}`: {reason}");
-                            return Err(Fault::machine(what).hint("the job needs `permissions: contents: write`"));
+                        Err(RepoError::PushRefused(reason))
+                            if git.spent(remote).await.is_ok_and(|now| now == tip) =>
+                        {
+                            let what = format!(
+                                "what runs spend together cannot be kept at `{SPENT_REF}`: \
+                                 {reason}"
+                            );
+                            return Err(Fault::machine(what)
+                                .hint("the job needs `permissions: contents: write`"));
                         }
                         Err(RepoError::PushRefused(_)) => clock.sleep(PAUSE).await,
-                        Err(error) => return Err(Fault::machine(error).hint("the job needs `permissions: contents: write`")),
+                        Err(error) => {
+                            return Err(Fault::machine(error)
+                                .hint("the job needs `permissions: contents: write`"));
+                        }
                     }
                 }
-                Err(Fault::machine(format!("`{SPENT_REF}`: other runs changed it {TRIES} times meanwhile")))
+                Err(Fault::machine(format!(
+                    "`{SPENT_REF}`: other runs changed it {TRIES} times meanwhile"
+                )))
             }
         }
     }
@@ -137,14 +167,20 @@ async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<Record, 
 
 fn unsound(place: &str, why: &str) -> Fault {
     let hint = format!("take `{place}` away to count anew from nothing");
-    Fault::setup(place, format!("the record of what runs spent cannot be counted on: {why}")).hint(hint)
+    Fault::setup(place, format!("the record of what runs spent cannot be counted on: {why}"))
+        .hint(hint)
 }
 
 async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, Fault> {
     let failed = |error: std::io::Error| Fault::machine(format!("`{}`: {error}", path.display()));
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(failed)?;
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.with_extension("lock"))
+        .map_err(failed)?;
     for _ in 0..TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -171,7 +207,8 @@ fn read(path: &Path) -> Result<Record, Fault> {
 fn write(path: &Path, record: &Record) -> Result<(), Fault> {
     let failed = |error: std::io::Error| Fault::machine(format!("`{}`: {error}", path.display()));
     let text = record.render().map_err(Fault::machine)?;
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(failed)?;
+    let mut file =
+        tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(failed)?;
     file.write_all(&text).map_err(failed)?;
     file.as_file().sync_data().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;

@@ -1,7 +1,9 @@
-//! `Record`: what the runs of a repository spent, as far as ceilings have to know: each run of today by itself, older ones summed up by thread.
+//! `Record`: what the runs of a repository spent, as far as ceilings have to know: each run of
+//! today by itself, older ones summed up by thread.
 //!
-//! In: the record's text, and what a run takes or took. Out: sums, and the record's text again. A run that is under way counts with all it
-//! may spend, so that several at once stay below a ceiling together; one that ended counts with what it spent.
+//! In: the record's text, and what a run takes or took. Out: sums, and the record's text again. A
+//! run that is under way counts with all it may spend, so that several at once stay below a ceiling
+//! together; one that ended counts with what it spent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -73,7 +75,10 @@ struct Sum {
 impl Amount {
     /// Returns what came after `before`.
     pub(super) fn since(self, before: Self) -> Self {
-        Self { tokens: self.tokens.saturating_sub(before.tokens), cost_usd: (self.cost_usd - before.cost_usd).max(0.0) }
+        Self {
+            tokens: self.tokens.saturating_sub(before.tokens),
+            cost_usd: (self.cost_usd - before.cost_usd).max(0.0),
+        }
     }
 
     /// Returns it as taken from a ceiling by no run of its own.
@@ -99,10 +104,14 @@ impl Record {
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let record: Self = serde_json::from_slice(text).map_err(|error| error.to_string())?;
         if record.version != VERSION {
-            return Err(format!("it is of version {}, and only version {VERSION} is known", record.version));
+            return Err(format!(
+                "it is of version {}, and only version {VERSION} is known",
+                record.version
+            ));
         }
         let sound = record.legs.iter().all(|leg| leg.before.is_sound() && leg.amount.is_sound());
-        let sound = sound && record.threads.values().all(|sum| sum.cost_usd.is_finite() && sum.cost_usd >= 0.0);
+        let sound = sound
+            && record.threads.values().all(|sum| sum.cost_usd.is_finite() && sum.cost_usd >= 0.0);
         if sound { Ok(record) } else { Err("it holds a sum of money that is none".to_owned()) }
     }
 
@@ -114,21 +123,29 @@ impl Record {
         serde_json::to_vec(self).map_err(|error| error.to_string())
     }
 
-    /// Sums up what is of earlier days. What has been under way since the day before yesterday was killed, and counts with all it might have spent.
+    /// Sums up what is of earlier days. What has been under way since the day before yesterday was
+    /// killed, and counts with all it might have spent.
     pub(super) fn turn_page(&mut self, today: jiff::civil::Date) {
         let yesterday = today.yesterday().unwrap_or(today);
-        let (kept, over): (Vec<Leg>, Vec<Leg>) =
-            std::mem::take(&mut self.legs).into_iter().partition(|leg| leg.day >= today || (leg.under_way && leg.day >= yesterday));
+        let (kept, over): (Vec<Leg>, Vec<Leg>) = std::mem::take(&mut self.legs)
+            .into_iter()
+            .partition(|leg| leg.day >= today || (leg.under_way && leg.day >= yesterday));
         self.legs = kept;
         for leg in over {
             let Some(thread) = leg.thread else { continue };
-            let sum = self.threads.entry(thread).or_insert(Sum { runs: 0, tokens: 0, cost_usd: 0.0, day: leg.day });
+            let sum = self.threads.entry(thread).or_insert(Sum {
+                runs: 0,
+                tokens: 0,
+                cost_usd: 0.0,
+                day: leg.day,
+            });
             sum.runs = sum.runs.saturating_add(leg.is_new.into());
             sum.tokens = sum.tokens.saturating_add(leg.amount.tokens);
             sum.cost_usd += leg.amount.cost_usd;
             sum.day = sum.day.max(leg.day);
         }
-        self.threads.retain(|_, sum| today.since(sum.day).is_ok_and(|age| age.get_days() <= THREAD_DAYS));
+        self.threads
+            .retain(|_, sum| today.since(sum.day).is_ok_and(|age| age.get_days() <= THREAD_DAYS));
     }
 
     /// Returns what the runs of a day took, or may take.
@@ -138,7 +155,11 @@ impl Record {
 
     /// Returns what the runs on a thread took, or may take.
     pub(super) fn of_thread(&self, thread: u64) -> Taken {
-        let before = self.threads.get(&thread).map(|sum| Taken { runs: sum.runs, tokens: sum.tokens, cost_usd: sum.cost_usd });
+        let before = self.threads.get(&thread).map(|sum| Taken {
+            runs: sum.runs,
+            tokens: sum.tokens,
+            cost_usd: sum.cost_usd,
+        });
         total(self.legs.iter().filter(|leg| leg.thread == Some(thread)), before.unwrap_or_default())
     }
 

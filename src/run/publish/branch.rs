@@ -1,4 +1,5 @@
-//! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be opened.
+//! Commits onto branches: a pull request's own, or one of ours, from which a pull request may be
+//! opened.
 
 use crate::run::checks::Checks;
 use crate::run::plan::Subject;
@@ -18,7 +19,12 @@ use locum_workspace::repo::{CommitId, RepoError};
 
 impl Publisher<'_> {
     /// Puts the changes onto the branch of a pull request of this repository.
-    pub(super) async fn land_commit(&self, commit: &CommitId, head_branch: &str, checks: &Checks) -> Result<Landed, String> {
+    pub(super) async fn land_commit(
+        &self,
+        commit: &CommitId,
+        head_branch: &str,
+        checks: &Checks,
+    ) -> Result<Landed, String> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so the branch is left as it was"));
         }
@@ -26,7 +32,13 @@ impl Publisher<'_> {
             return Err("there is no remote to push the pull request's branch to".to_owned());
         };
         let placed = match self.prepared.policy.settings().publish.sign {
-            Sign::Git => self.push(remote, &self.admit(Push::of(head_branch, commit)).map_err(|why| why.to_string())?).await,
+            Sign::Git => {
+                self.push(
+                    remote,
+                    &self.admit(Push::of(head_branch, commit)).map_err(|why| why.to_string())?,
+                )
+                .await
+            }
             Sign::Api => self.made_by_forge(head_branch, commit, Onto::Branch).await,
         };
         let made = placed.map_err(|why| why.to_string())?;
@@ -34,7 +46,11 @@ impl Publisher<'_> {
     }
 
     /// Puts the changes onto a branch of their own, and opens nothing.
-    pub(super) async fn land_branch(&self, commit: &CommitId, checks: &Checks) -> Result<Landed, String> {
+    pub(super) async fn land_branch(
+        &self,
+        commit: &CommitId,
+        checks: &Checks,
+    ) -> Result<Landed, String> {
         if let Some(why) = checks.failure() {
             return Err(format!("{why}, so no branch is pushed"));
         }
@@ -54,9 +70,14 @@ impl Publisher<'_> {
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
         let draft = rules.draft || checks.failure().is_some();
-        let marker = locum_agent::report::markdown::marker("pull-request", &[("session", plan.session.as_str())]);
-        let notes: Vec<String> = checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
-        let issue = if let Subject::Issue { number, .. } = plan.subject { Some(number) } else { None };
+        let marker = locum_agent::report::markdown::marker(
+            "pull-request",
+            &[("session", plan.session.as_str())],
+        );
+        let notes: Vec<String> =
+            checks.failure().into_iter().chain(published.notes.iter().cloned()).collect();
+        let issue =
+            if let Subject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = pull_request::PullRequestFacts {
             marker: &marker,
             issue,
@@ -70,21 +91,36 @@ impl Publisher<'_> {
         let posting = Posting::PullRequest {
             head: branch.clone(),
             base: self.destination.base_branch.to_owned(),
-            title: sanitise::title(&pull_request::title(self.title()), &text_rules, &self.prepared.redactor),
-            body: sanitise::markdown(&pull_request::body(&facts, outcome), &text_rules, &self.prepared.redactor),
+            title: sanitise::title(
+                &pull_request::title(self.title()),
+                &text_rules,
+                &self.prepared.redactor,
+            ),
+            body: sanitise::markdown(
+                &pull_request::body(&facts, outcome),
+                &text_rules,
+                &self.prepared.redactor,
+            ),
             draft,
         };
         let Some(receipt) = self.post(posting, published).await else {
             let why = published.notes.last().cloned().unwrap_or_default();
-            return Err(format!("the branch `{branch}` is there, but there is no pull request: {why}"));
+            return Err(format!(
+                "the branch `{branch}` is there, but there is no pull request: {why}"
+            ));
         };
         if !rules.labels.is_empty() {
-            self.post(Posting::Labels { number: receipt.id, labels: rules.labels.clone() }, published).await;
+            self.post(
+                Posting::Labels { number: receipt.id, labels: rules.labels.clone() },
+                published,
+            )
+            .await;
         }
         Ok(Landed::PullRequest { number: receipt.id, url: receipt.url, branch, draft })
     }
 
-    /// Pushes a branch of our own. A branch of that name that holds something else gets company, never a new content.
+    /// Pushes a branch of our own. A branch of that name that holds something else gets company,
+    /// never a new content.
     async fn push_own_branch(&self, commit: &CommitId) -> Result<(String, CommitId), String> {
         let plan = &self.prepared.plan;
         let rules = &self.prepared.policy.settings().publish;
@@ -95,8 +131,13 @@ impl Publisher<'_> {
         let tail = session.get(session.len().saturating_sub(8)..).unwrap_or(session);
         let mut refused = String::new();
         for name in [name.clone(), format!("{name}-{tail}")] {
-            let name = sanitise::branch_name(&name, prefix, self.destination.base_branch, &self.prepared.redactor)
-                .map_err(|why| why.to_string())?;
+            let name = sanitise::branch_name(
+                &name,
+                prefix,
+                self.destination.base_branch,
+                &self.prepared.redactor,
+            )
+            .map_err(|why| why.to_string())?;
             let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
             match self.place(&name, &commit).await {
                 Ok(made) => return Ok((name, made)),
@@ -107,20 +148,27 @@ impl Publisher<'_> {
         Err(refused)
     }
 
-    /// Returns the tip of a branch here that is this very change: what an earlier try of the same session left.
+    /// Returns the tip of a branch here that is this very change: what an earlier try of the same
+    /// session left.
     fn same_change(&self, name: &str, commit: &CommitId) -> Option<CommitId> {
         let tip = self.workspace.repo.commit_of(&format!("refs/heads/{name}")).ok()?;
         self.workspace.repo.is_same_change(&tip, commit).is_ok_and(|same| same).then_some(tip)
     }
 
-    /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns the commit that is there.
+    /// Puts a commit onto a branch of our own: here, and at the remote where there is one. Returns
+    /// the commit that is there.
     async fn place(&self, name: &str, commit: &CommitId) -> Result<CommitId, NotPlaced> {
-        if self.destination.remote.is_some() && self.prepared.policy.settings().publish.sign == Sign::Api {
+        if self.destination.remote.is_some()
+            && self.prepared.policy.settings().publish.sign == Sign::Api
+        {
             return self.made_by_forge(name, commit, Onto::NewBranch).await;
         }
         let permit = self.admit(Push::of(name, commit))?;
         let Push { branch, commit } = permit.act();
-        self.workspace.repo.set_branch(branch, commit).map_err(|error| NotPlaced::Taken(error.to_string()))?;
+        self.workspace
+            .repo
+            .set_branch(branch, commit)
+            .map_err(|error| NotPlaced::Taken(error.to_string()))?;
         match self.destination.remote {
             Some(remote) => self.push(remote, &permit).await,
             None => Ok(commit.clone()),
@@ -138,13 +186,33 @@ impl Publisher<'_> {
     }
 
     /// Has the forge make the same commit and sign it.
-    async fn made_by_forge(&self, branch: &str, commit: &CommitId, onto: Onto) -> Result<CommitId, NotPlaced> {
-        let told = self.workspace.repo.rebuilt(commit).map_err(|error| NotPlaced::Refused(format!("{error}; `sign: git` can")))?;
+    async fn made_by_forge(
+        &self,
+        branch: &str,
+        commit: &CommitId,
+        onto: Onto,
+    ) -> Result<CommitId, NotPlaced> {
+        let told = self
+            .workspace
+            .repo
+            .rebuilt(commit)
+            .map_err(|error| NotPlaced::Refused(format!("{error}; `sign: git` can")))?;
         let Rebuilt { parent, parent_tree, tree, message, entries } = told;
-        let entry = |entry: RebuiltEntry| CommitEntry { path: entry.path, now: entry.now.map(|file| (file.mode, file.blob, file.content)) };
+        let entry = |entry: RebuiltEntry| CommitEntry {
+            path: entry.path,
+            now: entry.now.map(|file| (file.mode, file.blob, file.content)),
+        };
         let entries = entries.into_iter().map(entry).collect();
         let branch = branch.to_owned();
-        let permit = self.admit(ForgeCommit { branch, onto, parent: parent.0, parent_tree, tree, message, entries })?;
+        let permit = self.admit(ForgeCommit {
+            branch,
+            onto,
+            parent: parent.0,
+            parent_tree,
+            tree,
+            message,
+            entries,
+        })?;
         match self.destination.forge.commit(permit).await {
             Ok(made) => Ok(CommitId(made)),
             Err(error @ ForgeError::Conflict { .. }) => Err(NotPlaced::Taken(error.to_string())),
@@ -153,7 +221,10 @@ impl Publisher<'_> {
     }
 
     fn admit<A: Act>(&self, act: A) -> Result<Permit<A>, NotPlaced> {
-        self.prepared.policy.admit(act, &self.prepared.plan.facts).map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
+        self.prepared
+            .policy
+            .admit(act, &self.prepared.plan.facts)
+            .map_err(|refusal| NotPlaced::Refused(refusal.to_string()))
     }
 }
 

@@ -1,8 +1,9 @@
-//! From an outcome to receipts: the final tree judged once more, checks run, then a branch and pull request, a commit or a diff,
-//! the comment, the reaction. Every posting passes the policy; every text passes the sanitiser.
+//! From an outcome to receipts: the final tree judged once more, checks run, then a branch and pull
+//! request, a commit or a diff, the comment, the reaction. Every posting passes the policy; every
+//! text passes the sanitiser.
 //!
-//! What may not be published is said, never dropped in silence. Publishing the same session again updates what is there.
-//! `branch` puts commits onto branches, `review` onto nothing: it suggests.
+//! What may not be published is said, never dropped in silence. Publishing the same session again
+//! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
 
 mod branch;
 mod review;
@@ -53,7 +54,8 @@ pub struct Destination<'a> {
     pub seen: &'a [OwnReaction],
     /// The one on the comment that decided on what the run waited for, which goes in any case.
     pub decided: Option<OwnReaction>,
-    /// The review comment that is answered in its thread; `None` comments on the issue or pull request itself.
+    /// The review comment that is answered in its thread; `None` comments on the issue or pull
+    /// request itself.
     pub reply_to: Option<u64>,
     /// Name of the branch for changes, instead of the policy's.
     pub branch_template: Option<&'a str>,
@@ -124,7 +126,9 @@ impl Landed {
     pub fn landing(&self) -> Landing<'_> {
         match self {
             Self::Nowhere(why) => Landing::Nowhere(why),
-            Self::PullRequest { number, url, branch, draft } => Landing::PullRequest { number: *number, url, branch, draft: *draft },
+            Self::PullRequest { number, url, branch, draft } => {
+                Landing::PullRequest { number: *number, url, branch, draft: *draft }
+            }
             Self::Commit { id, branch } => Landing::Commit { id, branch },
             Self::Review { url, comments } => Landing::Review { url, comments: *comments },
             Self::Diff(why) => Landing::Diff(why),
@@ -156,8 +160,13 @@ impl Publisher<'_> {
         }
         let waits = reaction(outcome.word) == SEEN;
         if let Some(target) = self.destination.reaction {
-            let content = if waits && self.destination.decided.is_some() { TAKEN } else { reaction(outcome.word) };
-            self.post(Posting::Reaction { target, content: content.to_owned() }, &mut published).await;
+            let content = if waits && self.destination.decided.is_some() {
+                TAKEN
+            } else {
+                reaction(outcome.word)
+            };
+            self.post(Posting::Reaction { target, content: content.to_owned() }, &mut published)
+                .await;
         }
         let seen = if waits { &[] } else { self.destination.seen };
         // One that stays is in nobody's way, so nobody is told.
@@ -167,13 +176,19 @@ impl Publisher<'_> {
         published
     }
 
-    /// Opens the issue where people decide on a run that has no other place; the error says why there is none.
+    /// Opens the issue where people decide on a run that has no other place; the error says why
+    /// there is none.
     pub async fn open_issue(&self) -> Result<u64, String> {
         let plan = &self.prepared.plan;
-        let key = if let Subject::Job { name } = &plan.subject { ("job", name.as_str()) } else { ("session", plan.session.as_str()) };
+        let key = if let Subject::Job { name } = &plan.subject {
+            ("job", name.as_str())
+        } else {
+            ("session", plan.session.as_str())
+        };
         let marker = markdown::marker("decision", &[key]);
         let rules = self.text_rules(&marker);
-        let (title, body) = comment::decision_issue(&marker, self.title(), self.destination.run_url);
+        let (title, body) =
+            comment::decision_issue(&marker, self.title(), self.destination.run_url);
         let title = sanitise::title(&title, &rules, &self.prepared.redactor);
         let body = sanitise::markdown(&body, &rules, &self.prepared.redactor);
         let mut published = Published::default();
@@ -242,13 +257,19 @@ impl Publisher<'_> {
         }
     }
 
-    /// Says where the changes of a run went that became no branch: into the comment, unless they hold a secret.
+    /// Says where the changes of a run went that became no branch: into the comment, unless they
+    /// hold a secret.
     fn only_shown(&self, outcome: &Outcome, why: String) -> Landed {
-        let held_back = |change: &&FileChange| change.withheld || sanitise::patch(&change.patch, &self.prepared.redactor).is_err();
+        let held_back = |change: &&FileChange| {
+            change.withheld || sanitise::patch(&change.patch, &self.prepared.redactor).is_err()
+        };
         match outcome.changes.iter().find(held_back) {
             None => Landed::Diff(why),
             Some(change) => {
-                let secret = format!("the diff is not shown, because the change to `{}` holds a secret", change.path);
+                let secret = format!(
+                    "the diff is not shown, because the change to `{}` holds a secret",
+                    change.path
+                );
                 Landed::Nowhere(if why.is_empty() { secret } else { format!("{why}; {secret}") })
             }
         }
@@ -258,25 +279,40 @@ impl Publisher<'_> {
     async fn land(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, String> {
         let form = self.form();
         if outcome.changes.is_empty() {
-            return if form == Form::Review { self.land_findings(outcome, published).await } else { Ok(Landed::default()) };
+            return if form == Form::Review {
+                self.land_findings(outcome, published).await
+            } else {
+                Ok(Landed::default())
+            };
         }
-        // What is judged is what is pushed: whatever the checks below do to the checkout, this commit stays as it is.
+        // What is judged is what is pushed: whatever the checks below do to the checkout, this
+        // commit stays as it is.
         let commit = self.commit(outcome)?;
         let executables = self.judge(outcome, &commit)?;
-        published.notes.extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
+        published
+            .notes
+            .extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
         if outcome.word != OutcomeWord::Done {
-            return Err(format!("the run ended as `{}`, so its changes are only shown", outcome.word.as_str()));
+            return Err(format!(
+                "the run ended as `{}`, so its changes are only shown",
+                outcome.word.as_str()
+            ));
         }
         match form {
             Form::Comment => Err(String::new()),
             Form::Review => self.land_review(outcome, &self.checks(outcome).await, published).await,
             Form::Commit | Form::PullRequest => {
                 if let Subject::PullRequest { is_fork: true, .. } = self.prepared.plan.subject {
-                    return Err("the pull request comes from a fork, whose branch is not ours to change".to_owned());
+                    return Err(
+                        "the pull request comes from a fork, whose branch is not ours to change"
+                            .to_owned(),
+                    );
                 }
                 let checks = self.checks(outcome).await;
                 match (&self.prepared.plan.subject, form) {
-                    (Subject::PullRequest { head_branch, .. }, Form::Commit) => self.land_commit(&commit, head_branch, &checks).await,
+                    (Subject::PullRequest { head_branch, .. }, Form::Commit) => {
+                        self.land_commit(&commit, head_branch, &checks).await
+                    }
                     (_, Form::Commit) => self.land_branch(&commit, &checks).await,
                     (_, Form::PullRequest | Form::Review | Form::Comment) => {
                         self.land_pull_request(outcome, &commit, &checks, published).await
@@ -286,11 +322,14 @@ impl Publisher<'_> {
         }
     }
 
-    /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of what would be a commit.
+    /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of
+    /// what would be a commit.
     fn form(&self) -> Form {
         let forms = self.prepared.policy.settings().publish.publish_as;
         match (&self.prepared.plan.subject, forms.pull_requests) {
-            (Subject::PullRequest { own_pull_request: true, .. }, Form::Commit) => Form::PullRequest,
+            (Subject::PullRequest { own_pull_request: true, .. }, Form::Commit) => {
+                Form::PullRequest
+            }
             (Subject::PullRequest { .. }, form) => form,
             (Subject::Prompt | Subject::Issue { .. } | Subject::Job { .. }, _) => forms.issues,
         }
@@ -300,7 +339,8 @@ impl Publisher<'_> {
     fn judge(&self, outcome: &Outcome, commit: &CommitId) -> Result<Vec<RepoPath>, String> {
         let mut slugs: Vec<&str> = outcome.tasks.iter().map(|task| task.mode.as_str()).collect();
         slugs.push(&self.prepared.plan.mode);
-        let modes: Vec<_> = slugs.iter().filter_map(|slug| self.prepared.modes.find(slug)).collect();
+        let modes: Vec<_> =
+            slugs.iter().filter_map(|slug| self.prepared.modes.find(slug)).collect();
         let plan = &self.prepared.plan;
         let judge = Judge {
             policy: &self.prepared.policy,
@@ -311,7 +351,11 @@ impl Publisher<'_> {
             base: &plan.base,
             approved: &outcome.approved,
         };
-        let committed = self.workspace.repo.committed(&plan.base, commit).map_err(|error| format!("the commit cannot be read: {error}"))?;
+        let committed = self
+            .workspace
+            .repo
+            .committed(&plan.base, commit)
+            .map_err(|error| format!("the commit cannot be read: {error}"))?;
         let objections = judge.objections(&committed);
         if objections.is_empty() {
             Ok(Judge::new_executables(&committed).into_iter().cloned().collect())
@@ -326,14 +370,24 @@ impl Publisher<'_> {
         Checks::run(self.prepared, self.workspace, &slugs).await
     }
 
-    /// Makes the commit of this run. The branch of the run before it is taken up again where it holds the very same change.
+    /// Makes the commit of this run. The branch of the run before it is taken up again where it
+    /// holds the very same change.
     fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
         let plan = &self.prepared.plan;
-        let facts =
-            commit::CommitFacts { title: self.title(), summary: &outcome.summary, session: plan.session.as_str(), requested_by: None };
-        let message = sanitise::commit_message(&commit::message(&facts), &self.text_rules(""), &self.prepared.redactor);
+        let facts = commit::CommitFacts {
+            title: self.title(),
+            summary: &outcome.summary,
+            session: plan.session.as_str(),
+            requested_by: None,
+        };
+        let message = sanitise::commit_message(
+            &commit::message(&facts),
+            &self.text_rules(""),
+            &self.prepared.redactor,
+        );
         let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-        let new = NewCommit { parent: &plan.base, touched: &touched, message: &message, author: AUTHOR };
+        let new =
+            NewCommit { parent: &plan.base, touched: &touched, message: &message, author: AUTHOR };
         self.workspace.repo.commit(&new).map_err(|error| error.to_string())
     }
 
@@ -342,7 +396,14 @@ impl Publisher<'_> {
     }
 
     fn text_rules(&self, marker: &str) -> TextRules {
-        let prefix = self.prepared.policy.settings().triggers.comment.as_ref().map_or_else(String::new, |comment| comment.prefix.clone());
+        let prefix = self
+            .prepared
+            .policy
+            .settings()
+            .triggers
+            .comment
+            .as_ref()
+            .map_or_else(String::new, |comment| comment.prefix.clone());
         TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() }
     }
 }
@@ -352,8 +413,10 @@ fn reaction(word: OutcomeWord) -> &'static str {
     match word {
         OutcomeWord::Done | OutcomeWord::NothingToDo => "rocket",
         OutcomeWord::NeedsInput | OutcomeWord::OnHold => SEEN,
-        OutcomeWord::Refused | OutcomeWord::BudgetExhausted | OutcomeWord::TimedOut | OutcomeWord::Failed | OutcomeWord::Cancelled => {
-            "confused"
-        }
+        OutcomeWord::Refused
+        | OutcomeWord::BudgetExhausted
+        | OutcomeWord::TimedOut
+        | OutcomeWord::Failed
+        | OutcomeWord::Cancelled => "confused",
     }
 }

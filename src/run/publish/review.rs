@@ -1,4 +1,5 @@
-//! A review in place of a push: what a run changed as suggestions on the lines of a pull request, what it found as comments there.
+//! A review in place of a push: what a run changed as suggestions on the lines of a pull request,
+//! what it found as comments there.
 
 use sha2::{Digest, Sha256};
 
@@ -14,7 +15,12 @@ use locum_forge::sanitise;
 
 impl Publisher<'_> {
     /// Reviews the pull request: the changes and what was found.
-    pub(super) async fn land_review(&self, outcome: &Outcome, checks: &Checks, published: &mut Published) -> Result<Landed, String> {
+    pub(super) async fn land_review(
+        &self,
+        outcome: &Outcome,
+        checks: &Checks,
+        published: &mut Published,
+    ) -> Result<Landed, String> {
         if let Some(change) = outcome.changes.iter().find(|change| change.withheld) {
             return Err(format!("the change to `{}` holds a secret", change.path));
         }
@@ -25,7 +31,11 @@ impl Publisher<'_> {
     }
 
     /// Reviews the pull request where a run changed nothing: what it found, where it named lines.
-    pub(super) async fn land_findings(&self, outcome: &Outcome, published: &mut Published) -> Result<Landed, String> {
+    pub(super) async fn land_findings(
+        &self,
+        outcome: &Outcome,
+        published: &mut Published,
+    ) -> Result<Landed, String> {
         if !matches!(outcome.word, OutcomeWord::Done | OutcomeWord::NothingToDo) {
             return Ok(Landed::default());
         }
@@ -38,10 +48,15 @@ impl Publisher<'_> {
 
     async fn lines(&self) -> Result<CommentableLines, String> {
         let number = self.prepared.plan.subject.thread().unwrap_or_default();
-        self.destination.forge.commentable_lines(number).await.map_err(|error| format!("the pull request cannot be reviewed: {error}"))
+        self.destination
+            .forge
+            .commentable_lines(number)
+            .await
+            .map_err(|error| format!("the pull request cannot be reviewed: {error}"))
     }
 
-    /// A suggestion is committed as it stands there, so what cleaning would alter is only shown, with all of its file.
+    /// A suggestion is committed as it stands there, so what cleaning would alter is only shown,
+    /// with all of its file.
     fn take_back_altered(&self, outcome: &Outcome, suggested: &mut Suggested) {
         let altered: Vec<String> = suggested
             .comments
@@ -50,7 +65,13 @@ impl Publisher<'_> {
             .map(|comment| comment.path.clone())
             .collect();
         suggested.comments.retain(|comment| !altered.contains(&comment.path));
-        suggested.rest.extend(outcome.changes.iter().filter(|change| altered.iter().any(|path| path == change.path.as_str())).cloned());
+        suggested.rest.extend(
+            outcome
+                .changes
+                .iter()
+                .filter(|change| altered.iter().any(|path| path == change.path.as_str()))
+                .cloned(),
+        );
     }
 
     async fn submit(
@@ -70,7 +91,8 @@ impl Publisher<'_> {
             .collect();
         let counts = (suggested.comments.len(), found.len());
         let comments = [suggested.comments, found].concat();
-        let marker = markdown::marker("review", &[("of", &digest(self.destination.marker, &comments))]);
+        let marker =
+            markdown::marker("review", &[("of", &digest(self.destination.marker, &comments))]);
         let facts = ReviewFacts {
             marker: &marker,
             requested_by: self.destination.requested_by,
@@ -80,7 +102,13 @@ impl Publisher<'_> {
             found: counts.1,
         };
         let body = self.clean(&review::body(&facts, &suggested.rest), &marker);
-        let posting = Posting::Review { number: *number, commit: head_sha.clone(), marker: marker.clone(), body, comments };
+        let posting = Posting::Review {
+            number: *number,
+            commit: head_sha.clone(),
+            marker: marker.clone(),
+            body,
+            comments,
+        };
         match self.post(posting, published).await {
             Some(receipt) => Ok(Landed::Review { url: receipt.url, comments: counts.0 + counts.1 }),
             None => Err(published.notes.last().cloned().unwrap_or_default()),
@@ -92,9 +120,12 @@ impl Publisher<'_> {
     }
 }
 
-/// Names a review by the run it is of, whichever attempt that is, and by what its comments say: saying something else is another one.
+/// Names a review by the run it is of, whichever attempt that is, and by what its comments say:
+/// saying something else is another one.
 fn digest(run: &str, comments: &[LineComment]) -> String {
-    let text = comments.iter().map(|comment| format!("{}:{}-{}\n{}\0", comment.path, comment.first, comment.last, comment.body));
+    let text = comments.iter().map(|comment| {
+        format!("{}:{}-{}\n{}\0", comment.path, comment.first, comment.last, comment.body)
+    });
     let hash = Sha256::digest(std::iter::once(format!("{run}\n")).chain(text).collect::<String>());
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,8 @@
-//! What an event itself says against a run: where it comes from, what it asks, whose output it is, how old and where it stands.
+//! What an event itself says against a run: where it comes from, what it asks, whose output it is,
+//! how old and where it stands.
 //!
-//! In: the trigger, the policy's settings and the situation. Out: nothing, or the rule that refuses. Who asked is decided in `who`.
+//! In: the trigger, the policy's settings and the situation. Out: nothing, or the rule that
+//! refuses. Who asked is decided in `who`.
 
 use crate::run::request::who::is;
 use crate::run::request::{EVENT_AGE_LIMIT, RUNS_PER_HOUR, Refused, Situation, silent, told};
@@ -9,34 +11,58 @@ use locum_forge::event::{EventKind, Trigger};
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::schema::{Forks, Triggers};
 
-/// The login that comments with a workflow's own token have: possibly ours, so never a person to obey.
+/// The login that comments with a workflow's own token have: possibly ours, so never a person to
+/// obey.
 const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
-pub(super) fn screen_repository(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
-    if !trigger.repository.is_empty() && !trigger.repository.eq_ignore_ascii_case(situation.repository) {
+pub(super) fn screen_repository(
+    trigger: &Trigger,
+    situation: &Situation<'_>,
+) -> Result<(), Refused> {
+    if !trigger.repository.is_empty()
+        && !trigger.repository.eq_ignore_ascii_case(situation.repository)
+    {
         return Err(silent(
             "repository",
-            &format!("the event is about `{}`, the job runs for `{}`", trigger.repository, situation.repository),
+            &format!(
+                "the event is about `{}`, the job runs for `{}`",
+                trigger.repository, situation.repository
+            ),
         ));
     }
     Ok(())
 }
 
 /// Returns the command of a comment; `None` for events that ask without words.
-pub(super) fn find_ask(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Option<CommentCommand>, Refused> {
+pub(super) fn find_ask(
+    trigger: &Trigger,
+    triggers: &Triggers,
+    situation: &Situation<'_>,
+) -> Result<Option<CommentCommand>, Refused> {
     match trigger.kind {
-        EventKind::IssueComment | EventKind::ReviewComment => find_command(trigger, triggers).map(Some),
+        EventKind::IssueComment | EventKind::ReviewComment => {
+            find_command(trigger, triggers).map(Some)
+        }
         EventKind::IssueLabeled => {
-            let rule = triggers.label.as_ref().ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
+            let rule = triggers
+                .label
+                .as_ref()
+                .ok_or_else(|| silent("triggers.label", "labels start nothing here"))?;
             if trigger.label.as_deref() != Some(rule.name.as_str()) {
                 return Err(silent("triggers.label.name", "the label is another one"));
             }
             Ok(None)
         }
         EventKind::IssueAssigned => {
-            let rule = triggers.assign.as_ref().ok_or_else(|| silent("triggers.assign", "assigning starts nothing here"))?;
+            let rule = triggers
+                .assign
+                .as_ref()
+                .ok_or_else(|| silent("triggers.assign", "assigning starts nothing here"))?;
             if !trigger.assignee.as_deref().is_some_and(|assignee| is(assignee, &rule.login)) {
-                return Err(silent("triggers.assign.login", "the issue was assigned to somebody else"));
+                return Err(silent(
+                    "triggers.assign.login",
+                    "the issue was assigned to somebody else",
+                ));
             }
             Ok(None)
         }
@@ -46,17 +72,25 @@ pub(super) fn find_ask(trigger: &Trigger, triggers: &Triggers, situation: &Situa
 }
 
 fn find_command(trigger: &Trigger, triggers: &Triggers) -> Result<CommentCommand, Refused> {
-    let rule = triggers.comment.as_ref().ok_or_else(|| silent("triggers.comment", "comments start nothing here"))?;
+    let rule = triggers
+        .comment
+        .as_ref()
+        .ok_or_else(|| silent("triggers.comment", "comments start nothing here"))?;
     let body = trigger.comment.as_ref().map_or("", |comment| comment.body.as_str());
     if body.len() > BODY_LIMIT_CHARS && body.chars().count() > BODY_LIMIT_CHARS {
         return Err(silent("comment-length", "the comment is longer than the forge allows"));
     }
-    command::parse(body, &rule.prefix).ok_or_else(|| silent("triggers.comment.prefix", "the comment holds no command"))
+    command::parse(body, &rule.prefix)
+        .ok_or_else(|| silent("triggers.comment.prefix", "the comment holds no command"))
 }
 
 /// A schedule runs on the default branch only: there alone its jobs were reviewed.
 fn screen_schedule(trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
-    let default = if trigger.default_branch.is_empty() { situation.default_branch } else { trigger.default_branch.as_str() };
+    let default = if trigger.default_branch.is_empty() {
+        situation.default_branch
+    } else {
+        trigger.default_branch.as_str()
+    };
     if default.is_empty() || situation.git_ref.strip_prefix("refs/heads/") != Some(default) {
         return Err(silent("schedule-branch", "schedules run on the default branch only"));
     }
@@ -76,7 +110,10 @@ pub(super) fn screen_bot(trigger: &Trigger, triggers: &Triggers) -> Result<(), R
     let login = trigger.actor.login.as_str();
     let listed = trigger.actor.is_user || triggers.bots.iter().any(|bot| is(bot, login));
     if !listed {
-        return Err(silent("triggers.bots.allow", &format!("{login} is not a person and not listed")));
+        return Err(silent(
+            "triggers.bots.allow",
+            &format!("{login} is not a person and not listed"),
+        ));
     }
     Ok(())
 }
@@ -91,7 +128,10 @@ pub(super) fn screen_thread(trigger: &Trigger, situation: &Situation<'_>) -> Res
             return Err(told("thread-unlocked", "the thread is locked"));
         }
     }
-    if trigger.happened_at.is_some_and(|happened| situation.now.duration_since(happened) > EVENT_AGE_LIMIT) {
+    if trigger
+        .happened_at
+        .is_some_and(|happened| situation.now.duration_since(happened) > EVENT_AGE_LIMIT)
+    {
         return Err(told("event-age", "the event is older than a day"));
     }
     Ok(())
@@ -99,14 +139,23 @@ pub(super) fn screen_thread(trigger: &Trigger, situation: &Situation<'_>) -> Res
 
 pub(super) fn screen_rate(situation: &Situation<'_>) -> Result<(), Refused> {
     if situation.recent_runs >= RUNS_PER_HOUR {
-        return Err(told("runs-per-hour", &format!("{RUNS_PER_HOUR} runs were started here within the hour")));
+        return Err(told(
+            "runs-per-hour",
+            &format!("{RUNS_PER_HOUR} runs were started here within the hour"),
+        ));
     }
     Ok(())
 }
 
 /// Returns whether the run may only read, by where the pull request's head lies.
-pub(super) fn fork_is_read_only(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<bool, Refused> {
-    let Some(subject) = trigger.subject.as_ref().filter(|subject| subject.is_pull_request) else { return Ok(false) };
+pub(super) fn fork_is_read_only(
+    trigger: &Trigger,
+    triggers: &Triggers,
+    situation: &Situation<'_>,
+) -> Result<bool, Refused> {
+    let Some(subject) = trigger.subject.as_ref().filter(|subject| subject.is_pull_request) else {
+        return Ok(false);
+    };
     let pull_request = situation
         .pull_request
         .filter(|pull_request| pull_request.number == subject.number)
@@ -120,6 +169,8 @@ pub(super) fn fork_is_read_only(trigger: &Trigger, triggers: &Triggers, situatio
     match (pull_request.is_fork, triggers.forks) {
         (false, _) | (true, Forks::Allow) => Ok(false),
         (true, Forks::ReadOnly) => Ok(true),
-        (true, Forks::Deny) => Err(told("triggers.forks", "pull requests from forks start nothing here")),
+        (true, Forks::Deny) => {
+            Err(told("triggers.forks", "pull requests from forks start nothing here"))
+        }
     }
 }

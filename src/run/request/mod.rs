@@ -1,8 +1,9 @@
 //! `Request`: a trigger that may run. Decides who may start what, from facts alone.
 //!
-//! In: the trigger, the policy's settings, what the forge answered about the actor and the pull request, and what the job knows
-//! of itself. Out: the request, or the refusal with the rule that made it. It asks nobody anything and fails closed: an answer
-//! that is missing, failed or unknown is a refusal.
+//! In: the trigger, the policy's settings, what the forge answered about the actor and the pull
+//! request, and what the job knows of itself. Out: the request, or the refusal with the rule that
+//! made it. It asks nobody anything and fails closed: an answer that is missing, failed or unknown
+//! is a refusal.
 
 mod event;
 mod who;
@@ -10,7 +11,10 @@ mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::run::request::event::{find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository, screen_thread};
+use crate::run::request::event::{
+    find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository,
+    screen_thread,
+};
 use crate::run::request::who::{Purpose, admit_tier, is_listed, screen_restart, tier_of};
 use locum_agent::session::event::PersonsWord;
 use locum_forge::command::CommentCommand;
@@ -123,7 +127,8 @@ pub struct Situation<'a> {
     pub own_login: Option<&'a str>,
     /// The forge's answer about the actor; the error says what failed.
     pub permission: Result<Permission, String>,
-    /// Who started the job again and the forge's answer about them, when it was someone else than the actor.
+    /// Who started the job again and the forge's answer about them, when it was someone else than
+    /// the actor.
     pub restarted_by: Option<(&'a str, Result<Permission, String>)>,
     /// The pull request as it is now, when the trigger is about one.
     pub pull_request: Option<&'a PullRequest>,
@@ -135,38 +140,80 @@ pub struct Situation<'a> {
     pub profiles: &'a [String],
 }
 
-/// Decides whether a trigger may run. `triggers` is `None` when the trusted ref holds no policy that can be read.
+/// Decides whether a trigger may run. `triggers` is `None` when the trusted ref holds no policy
+/// that can be read.
 ///
 /// # Errors
 /// The first rule that speaks against it.
-pub fn decide(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situation<'_>) -> Result<Request, Refused> {
+pub fn decide(
+    trigger: &Trigger,
+    triggers: Option<&Triggers>,
+    situation: &Situation<'_>,
+) -> Result<Request, Refused> {
     examine(trigger, triggers, situation).request
 }
 
 /// Makes every check of [`decide`] that can be made, also after one that failed.
 #[must_use]
-pub fn examine(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situation<'_>) -> Examination {
+pub fn examine(
+    trigger: &Trigger,
+    triggers: Option<&Triggers>,
+    situation: &Situation<'_>,
+) -> Examination {
     let mut checks = Checks::default();
-    let policy = triggers.ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"));
-    let Some(triggers) = checks.take("the trusted ref holds a policy", Asked::Policy, policy) else { return checks.refused() };
-    checks.take("the event is about this repository", Asked::Event, screen_repository(trigger, situation));
+    let policy = triggers
+        .ok_or_else(|| silent("policy", "the trusted ref holds no policy that can be read"));
+    let Some(triggers) = checks.take("the trusted ref holds a policy", Asked::Policy, policy)
+    else {
+        return checks.refused();
+    };
+    checks.take(
+        "the event is about this repository",
+        Asked::Event,
+        screen_repository(trigger, situation),
+    );
     let asked = find_ask(trigger, triggers, situation);
-    let Some(command) = checks.take("it asks for something", Asked::Event, asked) else { return checks.refused() };
+    let Some(command) = checks.take("it asks for something", Asked::Event, asked) else {
+        return checks.refused();
+    };
     if trigger.kind != EventKind::Schedule {
         checks.take("it is not our own output", Asked::Event, screen_own(trigger, situation));
-        checks.take("it is by a person, or by a bot the policy lists", Asked::Event, screen_bot(trigger, triggers));
+        checks.take(
+            "it is by a person, or by a bot the policy lists",
+            Asked::Event,
+            screen_bot(trigger, triggers),
+        );
     }
-    let tier = checks.take("the forge knows who it is", Asked::Forge, tier_of(trigger, triggers, situation));
+    let tier = checks.take(
+        "the forge knows who it is",
+        Asked::Forge,
+        tier_of(trigger, triggers, situation),
+    );
     if let Some(tier) = tier {
         let listed = is_listed(trigger, triggers, situation);
-        let admitted = admit_tier(trigger.kind, tier, listed, triggers, Purpose::of(command.as_ref()));
+        let admitted =
+            admit_tier(trigger.kind, tier, listed, triggers, Purpose::of(command.as_ref()));
         checks.take("the policy lets them ask this way", Asked::Policy, admitted);
     }
-    checks.take("the thread is open, not locked, and the event is fresh", Asked::Event, screen_thread(trigger, situation));
-    checks.take("whoever started the job again may write here", Asked::Forge, screen_restart(situation));
-    checks.take("fewer runs were started here than an hour may have", Asked::Forge, screen_rate(situation));
+    checks.take(
+        "the thread is open, not locked, and the event is fresh",
+        Asked::Event,
+        screen_thread(trigger, situation),
+    );
+    checks.take(
+        "whoever started the job again may write here",
+        Asked::Forge,
+        screen_restart(situation),
+    );
+    checks.take(
+        "fewer runs were started here than an hour may have",
+        Asked::Forge,
+        screen_rate(situation),
+    );
     let read_only = fork_is_read_only(trigger, triggers, situation);
-    let read_only = checks.take("the pull request is open and at the commit that was seen", Asked::Forge, read_only).unwrap_or(true);
+    let read_only = checks
+        .take("the pull request is open and at the commit that was seen", Asked::Forge, read_only)
+        .unwrap_or(true);
     let facts = Facts {
         trigger: trigger_kind(trigger.kind),
         tier: tier.unwrap_or(Tier::Stranger),
@@ -195,9 +242,14 @@ pub fn examine(trigger: &Trigger, triggers: Option<&Triggers>, situation: &Situa
     }
 }
 
-fn read_inputs(request: &mut Request, trigger: &Trigger, situation: &Situation<'_>) -> Result<(), Refused> {
+fn read_inputs(
+    request: &mut Request,
+    trigger: &Trigger,
+    situation: &Situation<'_>,
+) -> Result<(), Refused> {
     request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
-    request.mode = input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, situation)).transpose()?;
+    request.mode =
+        input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, situation)).transpose()?;
     Ok(())
 }
 
@@ -236,7 +288,12 @@ pub enum Asked {
 struct Checks(Vec<Check>);
 
 impl Checks {
-    fn take<T>(&mut self, claim: &'static str, asked: Asked, result: Result<T, Refused>) -> Option<T> {
+    fn take<T>(
+        &mut self,
+        claim: &'static str,
+        asked: Asked,
+        result: Result<T, Refused>,
+    ) -> Option<T> {
         let (value, refused) = match result {
             Ok(value) => (Some(value), None),
             Err(refused) => (None, Some(refused)),
@@ -255,17 +312,26 @@ impl Checks {
     }
 }
 
-/// Returns the first of these inputs of `workflow_dispatch` that was filled in: a field left empty comes as empty text.
+/// Returns the first of these inputs of `workflow_dispatch` that was filled in: a field left empty
+/// comes as empty text.
 fn input(trigger: &Trigger, names: &[&str]) -> Option<String> {
-    names.iter().filter_map(|name| trigger.inputs.get(*name)).find(|text| !text.trim().is_empty()).cloned()
+    names
+        .iter()
+        .filter_map(|name| trigger.inputs.get(*name))
+        .find(|text| !text.trim().is_empty())
+        .cloned()
 }
 
-/// Decides what can be decided before the forge is asked anything: most comments are not for us. Returns the command, for events
-/// that carry one.
+/// Decides what can be decided before the forge is asked anything: most comments are not for us.
+/// Returns the command, for events that carry one.
 ///
 /// # Errors
 /// The first rule that speaks against it.
-pub fn screen(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Option<CommentCommand>, Refused> {
+pub fn screen(
+    trigger: &Trigger,
+    triggers: &Triggers,
+    situation: &Situation<'_>,
+) -> Result<Option<CommentCommand>, Refused> {
     screen_repository(trigger, situation)?;
     let command = find_ask(trigger, triggers, situation)?;
     if trigger.kind != EventKind::Schedule {

@@ -6,7 +6,9 @@ use locum_forge::event::{Actor, Comment, EventKind, Subject, Trigger};
 use locum_forge::{Permission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::TriggerKind;
-use locum_policy::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers};
+use locum_policy::schema::{
+    AssignTrigger, CommentTrigger, Forks, LabelTrigger, ListedUser, Triggers,
+};
 use pretty_assertions::assert_eq;
 
 struct Scene {
@@ -29,7 +31,12 @@ fn scene(body: &str) -> Scene {
             default_branch: "main".to_owned(),
             is_private: false,
             happened_at: Some("2026-01-02T03:04:05Z".parse().unwrap()),
-            actor: Actor { login: "alice".to_owned(), id: Some(42), is_user: true, association: "MEMBER".to_owned() },
+            actor: Actor {
+                login: "alice".to_owned(),
+                id: Some(42),
+                is_user: true,
+                association: "MEMBER".to_owned(),
+            },
             subject: Some(Subject { number: 7, is_open: true, ..Subject::default() }),
             comment: Some(Comment { id: 11, body: body.to_owned(), ..Comment::default() }),
             label: None,
@@ -77,7 +84,8 @@ impl Scene {
     }
 
     fn examine(&self) -> super::Examination {
-        let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"].map(str::to_owned);
+        let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"]
+            .map(str::to_owned);
         let profiles = ["fast".to_owned()];
         let situation = Situation {
             now: self.now.parse().unwrap(),
@@ -108,15 +116,24 @@ impl Scene {
 #[test]
 fn a_maintainer_may_ask_in_a_comment() {
     let request = scene("/locum fix the test").decide().unwrap();
-    assert_eq!((request.wish, request.mode.as_deref(), request.text.as_str(), request.read_only), (Wish::Run, None, "the test", false));
-    assert_eq!((request.facts.trigger, request.facts.tier), (TriggerKind::Comment, Tier::Maintainer));
+    assert_eq!(
+        (request.wish, request.mode.as_deref(), request.text.as_str(), request.read_only),
+        (Wish::Run, None, "the test", false)
+    );
+    assert_eq!(
+        (request.facts.trigger, request.facts.tier),
+        (TriggerKind::Comment, Tier::Maintainer)
+    );
     assert_eq!((request.subject.unwrap().number, request.comment.unwrap().id), (7, 11));
 }
 
 #[test]
 fn words_after_the_prefix_are_verbs_modes_or_the_task() {
     let read = |body: &str| {
-        scene(body).decide().map(|request| (request.wish, request.mode.unwrap_or_default(), request.text)).map_err(|refused| refused.why)
+        scene(body)
+            .decide()
+            .map(|request| (request.wish, request.mode.unwrap_or_default(), request.text))
+            .map_err(|refused| refused.why)
     };
     let run = |mode: &str, text: &str| Ok((Wish::Run, mode.to_owned(), text.to_owned()));
     assert_eq!(read("/locum"), run("", ""));
@@ -135,14 +152,38 @@ fn words_after_the_prefix_are_verbs_modes_or_the_task() {
 #[test]
 fn people_of_the_policys_tiers_decide_and_programs_never() {
     let id = "0123456789abcdef";
-    let read = |body: &str| scene(body).decide().map(|request| request.wish).map_err(|refused| (refused.rule, refused.answer));
-    let decided = |id: Option<&str>, word| Ok(Wish::Decide(Said { id: id.map(str::to_owned), word }));
+    let read = |body: &str| {
+        scene(body)
+            .decide()
+            .map(|request| request.wish)
+            .map_err(|refused| (refused.rule, refused.answer))
+    };
+    let decided =
+        |id: Option<&str>, word| Ok(Wish::Decide(Said { id: id.map(str::to_owned), word }));
     assert_eq!(read(&format!("/locum approve {id}")), decided(Some(id), PersonsWord::Approve));
-    assert_eq!(read(&format!("/locum approve {}", id.to_uppercase())), decided(Some(id), PersonsWord::Approve));
-    assert_eq!(read(&format!("/locum deny {id} not now")), decided(Some(id), PersonsWord::Deny { reason: "not now".to_owned() }));
-    assert_eq!(read(&format!("/locum answer {id} the second")), decided(Some(id), PersonsWord::Answer { text: "the second".to_owned() }));
-    assert_eq!(read("/locum answer the second"), decided(None, PersonsWord::Answer { text: "the second".to_owned() }));
-    for wrong in ["approve", "approve 3", "deny it", "approve 0123456789abcdef and the rest", "approve --mode=code 0123456789abcdef"] {
+    assert_eq!(
+        read(&format!("/locum approve {}", id.to_uppercase())),
+        decided(Some(id), PersonsWord::Approve)
+    );
+    assert_eq!(
+        read(&format!("/locum deny {id} not now")),
+        decided(Some(id), PersonsWord::Deny { reason: "not now".to_owned() })
+    );
+    assert_eq!(
+        read(&format!("/locum answer {id} the second")),
+        decided(Some(id), PersonsWord::Answer { text: "the second".to_owned() })
+    );
+    assert_eq!(
+        read("/locum answer the second"),
+        decided(None, PersonsWord::Answer { text: "the second".to_owned() })
+    );
+    for wrong in [
+        "approve",
+        "approve 3",
+        "deny it",
+        "approve 0123456789abcdef and the rest",
+        "approve --mode=code 0123456789abcdef",
+    ] {
         assert_eq!(read(&format!("/locum {wrong}")), Err(("command", Answer::Told)), "{wrong}");
     }
 
@@ -155,21 +196,37 @@ fn people_of_the_policys_tiers_decide_and_programs_never() {
     by(Permission::Triage, "/locum fix it").runs();
     by(Permission::Triage, "/locum answer yes").runs();
     let approve = format!("/locum approve {id}");
-    assert_eq!(by(Permission::Triage, &approve).refused_by(), ("triggers.approve.tiers", Answer::Silent));
-    assert_eq!(by(Permission::Read, &approve).refused_by(), ("triggers.approve.tiers", Answer::Silent));
+    assert_eq!(
+        by(Permission::Triage, &approve).refused_by(),
+        ("triggers.approve.tiers", Answer::Silent)
+    );
+    assert_eq!(
+        by(Permission::Read, &approve).refused_by(),
+        ("triggers.approve.tiers", Answer::Silent)
+    );
     let mut wider = by(Permission::Triage, &approve);
     wider.triggers.approve_tiers.push(Tier::Collaborator);
     wider.runs();
     for body in [approve.as_str(), "/locum answer yes"] {
         let mut bot = scene(body);
-        bot.trigger.actor = Actor { login: "good-app[bot]".to_owned(), id: None, is_user: false, association: String::new() };
+        bot.trigger.actor = Actor {
+            login: "good-app[bot]".to_owned(),
+            id: None,
+            is_user: false,
+            association: String::new(),
+        };
         assert_eq!(bot.refused_by(), ("triggers.approve", Answer::Silent), "{body}");
     }
 }
 
 #[test]
 fn flags_tighten_and_never_choose_policy_model_or_endpoint() {
-    let flags = |body: &str| scene(body).decide().map(|request| request.flags).map_err(|refused| (refused.rule, refused.answer));
+    let flags = |body: &str| {
+        scene(body)
+            .decide()
+            .map(|request| request.flags)
+            .map_err(|refused| (refused.rule, refused.answer))
+    };
     assert_eq!(
         flags("/locum fix --dry-run --new-pr --budget=2.5 --model fast --paths=src/**,tests/** x"),
         Ok(Flags {
@@ -202,9 +259,15 @@ fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
         Scene { permission: Ok(permission), ..scene("/locum") }.runs();
     }
     for permission in [Permission::Triage, Permission::Read, Permission::None] {
-        assert_eq!(Scene { permission: Ok(permission), ..scene("/locum") }.refused_by(), ("triggers.comment.tiers", Answer::Silent));
+        assert_eq!(
+            Scene { permission: Ok(permission), ..scene("/locum") }.refused_by(),
+            ("triggers.comment.tiers", Answer::Silent)
+        );
     }
-    assert_eq!(Scene { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(), ("permission", Answer::Silent));
+    assert_eq!(
+        Scene { permission: Err("500".to_owned()), ..scene("/locum") }.refused_by(),
+        ("permission", Answer::Silent)
+    );
     let mut open = scene("/locum");
     open.permission = Ok(Permission::Read);
     open.triggers.comment.as_mut().unwrap().tiers.push(Tier::Collaborator);
@@ -217,7 +280,8 @@ fn only_tiers_of_the_policy_may_and_an_unknown_answer_refuses() {
 fn programs_run_only_by_name_and_with_the_right_to_write() {
     let from = |login: &str, permission| {
         let mut scene = scene("/locum");
-        scene.trigger.actor = Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
+        scene.trigger.actor =
+            Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
         Scene { permission: Ok(permission), ..scene }
     };
     assert_eq!(from("Good-App[bot]", Permission::Write).decide().unwrap().facts.tier, Tier::Bot);
@@ -227,7 +291,11 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
     by_hand.trigger.kind = EventKind::Dispatch;
     by_hand.runs();
     by_hand.triggers.dispatch_tiers.clear();
-    assert_eq!(by_hand.refused_by().0, "triggers.dispatch.tiers", "a way that is closed stays closed");
+    assert_eq!(
+        by_hand.refused_by().0,
+        "triggers.dispatch.tiers",
+        "a way that is closed stays closed"
+    );
     for own in ["locum[bot]", "Locum[bot]", "github-actions[bot]"] {
         let mut scene = from(own, Permission::Write);
         scene.triggers.bots.push(own.to_owned());
@@ -237,13 +305,21 @@ fn programs_run_only_by_name_and_with_the_right_to_write() {
 
 #[test]
 fn own_output_never_starts_a_run_however_often_and_under_whatever_name_it_comes_back() {
-    let bodies =
-        ["/locum code x", "<!-- locum:v1 kind=progress run=1 -->\n/locum fix", "Write `/locum approve 0123456789abcdef`.", "/locum help"];
+    let bodies = [
+        "/locum code x",
+        "<!-- locum:v1 kind=progress run=1 -->\n/locum fix",
+        "Write `/locum approve 0123456789abcdef`.",
+        "/locum help",
+    ];
     for round in 0..100 {
         for login in ["locum[bot]", "github-actions[bot]", "other-app[bot]", "LOCUM[BOT]"] {
             let mut scene = scene(bodies[round % bodies.len()]);
-            scene.trigger.actor =
-                Actor { login: login.to_owned(), id: None, is_user: login.starts_with('L'), association: "OWNER".to_owned() };
+            scene.trigger.actor = Actor {
+                login: login.to_owned(),
+                id: None,
+                is_user: login.starts_with('L'),
+                association: "OWNER".to_owned(),
+            };
             scene.permission = Ok(Permission::Admin);
             assert_eq!(scene.decide().unwrap_err().answer, Answer::Silent, "{round} {login}");
         }
@@ -256,9 +332,18 @@ fn every_check_is_shown_also_after_one_that_failed() {
     scene.trigger.subject.as_mut().unwrap().is_locked = true;
     scene.permission = Ok(Permission::None);
     let examined = scene.examine();
-    let failed: Vec<&str> = examined.checks.iter().filter_map(|check| check.refused.as_ref()).map(|refused| refused.rule).collect();
+    let failed: Vec<&str> = examined
+        .checks
+        .iter()
+        .filter_map(|check| check.refused.as_ref())
+        .map(|refused| refused.rule)
+        .collect();
     assert_eq!(failed, ["triggers.comment.tiers", "thread-unlocked"]);
-    assert_eq!(examined.request.unwrap_err().rule, "triggers.comment.tiers", "the first one decides");
+    assert_eq!(
+        examined.request.unwrap_err().rule,
+        "triggers.comment.tiers",
+        "the first one decides"
+    );
 }
 
 #[test]
@@ -271,17 +356,29 @@ fn closed_locked_and_old_threads_start_nothing() {
     let mut locked = scene("/locum");
     locked.trigger.subject.as_mut().unwrap().is_locked = true;
     assert_eq!(locked.refused_by().0, "thread-unlocked");
-    assert_eq!(Scene { now: "2026-01-03T03:05:00Z", ..scene("/locum") }.refused_by().0, "event-age");
+    assert_eq!(
+        Scene { now: "2026-01-03T03:05:00Z", ..scene("/locum") }.refused_by().0,
+        "event-age"
+    );
     Scene { now: "2026-01-03T03:04:00Z", ..scene("/locum") }.runs();
     assert_eq!(Scene { recent_runs: 10, ..scene("/locum") }.refused_by().0, "runs-per-hour");
     Scene { recent_runs: 9, ..scene("/locum") }.runs();
-    assert_eq!(scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(), ("comment-length", Answer::Silent));
+    assert_eq!(
+        scene(&format!("/locum {}", "a ".repeat(40_000))).refused_by(),
+        ("comment-length", Answer::Silent)
+    );
 }
 
 #[test]
 fn a_job_started_again_needs_the_right_of_who_did_it() {
-    assert_eq!(Scene { restarted_by: Some(Ok(Permission::Read)), ..scene("/locum") }.refused_by().0, "restart");
-    assert_eq!(Scene { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }.refused_by().0, "permission");
+    assert_eq!(
+        Scene { restarted_by: Some(Ok(Permission::Read)), ..scene("/locum") }.refused_by().0,
+        "restart"
+    );
+    assert_eq!(
+        Scene { restarted_by: Some(Err("404".to_owned())), ..scene("/locum") }.refused_by().0,
+        "permission"
+    );
     Scene { restarted_by: Some(Ok(Permission::Write)), ..scene("/locum") }.runs();
 }
 
@@ -331,16 +428,27 @@ fn labels_dispatches_and_schedules_have_their_own_rules() {
 
     let mut dispatch = scene("");
     dispatch.trigger.kind = EventKind::Dispatch;
-    dispatch.trigger.inputs =
-        [("task", "do it"), ("mode", "code"), ("job", "docs")].map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    dispatch.trigger.inputs = [("task", "do it"), ("mode", "code"), ("job", "docs")]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .into();
     let request = dispatch.decide().unwrap();
     assert_eq!(
-        (request.text.as_str(), request.mode.as_deref(), request.job.as_deref(), request.facts.trigger),
+        (
+            request.text.as_str(),
+            request.mode.as_deref(),
+            request.job.as_deref(),
+            request.facts.trigger
+        ),
         ("do it", Some("code"), Some("docs"), TriggerKind::Dispatch)
     );
-    dispatch.trigger.inputs = ["task", "mode", "job"].map(|key| (key.to_owned(), String::new())).into();
+    dispatch.trigger.inputs =
+        ["task", "mode", "job"].map(|key| (key.to_owned(), String::new())).into();
     let request = dispatch.decide().unwrap();
-    assert_eq!((request.text.as_str(), request.mode, request.job, request.facts.job), ("", None, None, None), "left empty");
+    assert_eq!(
+        (request.text.as_str(), request.mode, request.job, request.facts.job),
+        ("", None, None, None),
+        "left empty"
+    );
     dispatch.triggers.dispatch_tiers.clear();
     assert_eq!(dispatch.refused_by().0, "triggers.dispatch.tiers");
 
@@ -361,27 +469,49 @@ fn people_may_be_listed_by_name_and_better_by_number() {
         scene
     };
     with("Alice", None, Permission::Read).runs();
-    assert_eq!(with("alice", Some(42), Permission::Read).decide().unwrap().facts.tier, Tier::Stranger, "it stays what the forge says");
-    assert_eq!(with("alice", Some(43), Permission::Read).refused_by().0, "triggers.comment.tiers", "a renamed account");
+    assert_eq!(
+        with("alice", Some(42), Permission::Read).decide().unwrap().facts.tier,
+        Tier::Stranger,
+        "it stays what the forge says"
+    );
+    assert_eq!(
+        with("alice", Some(43), Permission::Read).refused_by().0,
+        "triggers.comment.tiers",
+        "a renamed account"
+    );
     assert_eq!(with("alice2", None, Permission::Read).refused_by().0, "triggers.comment.tiers");
     assert_eq!(with("alice", None, Permission::None).refused_by().0, "triggers.comment.tiers");
 
     let mut yes = with("alice", None, Permission::Read);
     yes.trigger.comment = scene("/locum approve 0123456789abcdef").trigger.comment;
-    assert_eq!(yes.refused_by().0, "triggers.approve.tiers", "no name stands in for the right to approve");
+    assert_eq!(
+        yes.refused_by().0,
+        "triggers.approve.tiers",
+        "no name stands in for the right to approve"
+    );
     let mut bot = with("good-app", None, Permission::Read);
-    bot.trigger.actor = Actor { login: "good-app".to_owned(), id: None, is_user: false, association: String::new() };
+    bot.trigger.actor = Actor {
+        login: "good-app".to_owned(),
+        id: None,
+        is_user: false,
+        association: String::new(),
+    };
     assert_eq!(bot.refused_by().0, "triggers.bots.allow");
     let mut closed = with("alice", None, Permission::Read);
     closed.trigger.kind = EventKind::Dispatch;
     closed.runs();
     closed.triggers.dispatch_tiers.clear();
-    assert_eq!(closed.refused_by().0, "triggers.dispatch.tiers", "a way that is closed stays closed");
+    assert_eq!(
+        closed.refused_by().0,
+        "triggers.dispatch.tiers",
+        "a way that is closed stays closed"
+    );
 }
 
 #[test]
 fn a_command_below_a_quoted_question_answers_it() {
-    let quoted = "> **locum: a question**\n>\n> Answer by a comment, and the run goes on: `/locum answer 0123456789abcdef your words`.\n\n";
+    let quoted = "> **locum: a question**\n>\n> Answer by a comment, and the run goes on: `/locum \
+                  answer 0123456789abcdef your words`.\n\n";
     let said = |body: &str| scene(body).decide().map(|request| request.wish);
     let answer = |text: &str| {
         let id = Some("0123456789abcdef".to_owned());
@@ -390,8 +520,12 @@ fn a_command_below_a_quoted_question_answers_it() {
     assert_eq!(said(&format!("{quoted}/locum the second one")), answer("the second one"));
     assert_eq!(said(&format!("{quoted}/locum code is fine\nmore")), answer("code is fine\nmore"));
     assert_eq!(said(&format!("{quoted}/locum status")), Ok(Wish::Status));
-    // People talk about a question; without the word nothing is an answer, and below the command nothing is a quote.
-    assert_eq!(scene(&format!("{quoted}the second one?")).refused_by(), ("triggers.comment.prefix", Answer::Silent));
+    // People talk about a question; without the word nothing is an answer, and below the command
+    // nothing is a quote.
+    assert_eq!(
+        scene(&format!("{quoted}the second one?")).refused_by(),
+        ("triggers.comment.prefix", Answer::Silent)
+    );
     assert_eq!(said(&format!("/locum fix it\n\n{quoted}")), Ok(Wish::Run));
     assert_eq!(said("> `/locum answer nonsense`\n\n/locum fix it"), Ok(Wish::Run));
     let mut stranger = scene(&format!("{quoted}/locum the second one"));
@@ -419,14 +553,24 @@ fn an_attack_by_event_starts_nothing() {
     assert!(starts(&|_| {}));
     assert!(!starts(&|scene| scene.trigger.actor.login = "Locum[bot]".to_owned()), "own output");
     let by_bot = |scene: &mut Scene, login: &str| {
-        scene.trigger.actor = Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
+        scene.trigger.actor =
+            Actor { login: login.to_owned(), id: None, is_user: false, association: String::new() };
     };
     assert!(starts(&|scene| by_bot(scene, "good-app[bot]")));
     assert!(!starts(&|scene| by_bot(scene, "evil-app[bot]")), "a program nobody named");
-    assert!(!starts(&|scene| scene.permission = Ok(Permission::Read)), "a person who may only read");
+    assert!(
+        !starts(&|scene| scene.permission = Ok(Permission::Read)),
+        "a person who may only read"
+    );
     let on_a_pull_request = |scene: &mut Scene, change: PullRequest| {
         let asked = Some("aaa".to_owned());
-        scene.trigger.subject = Some(Subject { number: 7, is_open: true, is_pull_request: true, head_sha: asked, ..Subject::default() });
+        scene.trigger.subject = Some(Subject {
+            number: 7,
+            is_open: true,
+            is_pull_request: true,
+            head_sha: asked,
+            ..Subject::default()
+        });
         scene.pull_request = Some(change);
     };
     assert!(starts(&|scene| on_a_pull_request(scene, pull_request())));

@@ -1,6 +1,8 @@
-//! Who asks, and whether the policy lets them: tiers by the forge's answer, bots and people by name.
+//! Who asks, and whether the policy lets them: tiers by the forge's answer, bots and people by
+//! name.
 //!
-//! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule that refuses.
+//! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
+//! that refuses.
 
 use crate::run::request::{Answer, Refused, Situation, silent};
 use locum_forge::Permission;
@@ -31,17 +33,28 @@ impl Purpose {
 }
 
 /// Returns the actor's tier by the forge's answer, never by the event's claim.
-pub(super) fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> Result<Tier, Refused> {
+pub(super) fn tier_of(
+    trigger: &Trigger,
+    triggers: &Triggers,
+    situation: &Situation<'_>,
+) -> Result<Tier, Refused> {
     if trigger.kind == EventKind::Schedule {
         return Ok(Tier::Schedule);
     }
     let login = &trigger.actor.login;
-    let permission =
-        situation.permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+    let permission = situation.permission.as_ref().map_err(|error| {
+        silent("permission", &format!("the permission of {login} is not known: {error}"))
+    })?;
     if !trigger.actor.is_user {
-        // Anyone's app may comment on a public repository under its name; a listed one must have been given the right to write.
-        let listed = triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
-        return if listed { Ok(Tier::Bot) } else { Err(silent("triggers.bots.allow", &format!("{login} may not write here"))) };
+        // Anyone's app may comment on a public repository under its name; a listed one must have
+        // been given the right to write.
+        let listed =
+            triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= Permission::Write;
+        return if listed {
+            Ok(Tier::Bot)
+        } else {
+            Err(silent("triggers.bots.allow", &format!("{login} may not write here")))
+        };
     }
     Ok(Tier::of(Standing {
         permission: permission.as_str(),
@@ -51,15 +64,23 @@ pub(super) fn tier_of(trigger: &Trigger, triggers: &Triggers, situation: &Situat
     }))
 }
 
-/// Returns true for a person the policy names, whom the forge lets read here. A number has to be theirs as well: logins change hands.
+/// Returns true for a person the policy names, whom the forge lets read here. A number has to be
+/// theirs as well: logins change hands.
 pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, situation: &Situation<'_>) -> bool {
     let Actor { login, id, is_user, .. } = &trigger.actor;
-    let may_read = situation.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
+    let may_read =
+        situation.permission.as_ref().is_ok_and(|permission| *permission >= Permission::Read);
     let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
     *is_user && may_read && triggers.users.iter().any(named)
 }
 
-pub(super) fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &Triggers, purpose: Purpose) -> Result<(), Refused> {
+pub(super) fn admit_tier(
+    kind: EventKind,
+    tier: Tier,
+    listed: bool,
+    triggers: &Triggers,
+    purpose: Purpose,
+) -> Result<(), Refused> {
     let (rule, tiers) = match kind {
         EventKind::IssueComment | EventKind::ReviewComment if purpose == Purpose::Approve => {
             ("triggers.approve.tiers", Some(triggers.approve_tiers.as_slice()))
@@ -67,17 +88,25 @@ pub(super) fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &T
         EventKind::IssueComment | EventKind::ReviewComment => {
             ("triggers.comment.tiers", triggers.comment.as_ref().map(|rule| rule.tiers.as_slice()))
         }
-        EventKind::IssueLabeled => ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice())),
-        EventKind::IssueAssigned => ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice())),
-        EventKind::Dispatch => ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice())),
+        EventKind::IssueLabeled => {
+            ("triggers.label.tiers", triggers.label.as_ref().map(|rule| rule.tiers.as_slice()))
+        }
+        EventKind::IssueAssigned => {
+            ("triggers.assign.tiers", triggers.assign.as_ref().map(|rule| rule.tiers.as_slice()))
+        }
+        EventKind::Dispatch => {
+            ("triggers.dispatch.tiers", Some(triggers.dispatch_tiers.as_slice()))
+        }
         EventKind::Schedule => return Ok(()),
     };
     // A bot is admitted by its name, but never in place of a person.
-    let in_a_persons_place = matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
+    let in_a_persons_place =
+        matches!(purpose, Purpose::Approve | Purpose::Answer) && tier == Tier::Bot;
     if in_a_persons_place {
         return Err(silent("triggers.approve", "only people decide"));
     }
-    // People and bots by name as well, in the ways that are open at all; never to say yes to a held call.
+    // People and bots by name as well, in the ways that are open at all; never to say yes to a held
+    // call.
     let open = kind != EventKind::Dispatch || !triggers.dispatch_tiers.is_empty();
     if listed && open && purpose != Purpose::Approve {
         return Ok(());
@@ -85,14 +114,23 @@ pub(super) fn admit_tier(kind: EventKind, tier: Tier, listed: bool, triggers: &T
     if (tier == Tier::Bot && open) || tiers.is_some_and(|tiers| tiers.contains(&tier)) {
         return Ok(());
     }
-    Err(Refused { why: format!("tier `{}` may not start runs this way", tier_name(tier)), rule, answer: Answer::Silent })
+    Err(Refused {
+        why: format!("tier `{}` may not start runs this way", tier_name(tier)),
+        rule,
+        answer: Answer::Silent,
+    })
 }
 
 pub(super) fn screen_restart(situation: &Situation<'_>) -> Result<(), Refused> {
     let Some((login, permission)) = &situation.restarted_by else { return Ok(()) };
-    let theirs = permission.as_ref().map_err(|error| silent("permission", &format!("the permission of {login} is not known: {error}")))?;
+    let theirs = permission.as_ref().map_err(|error| {
+        silent("permission", &format!("the permission of {login} is not known: {error}"))
+    })?;
     if *theirs < Permission::Write {
-        return Err(silent("restart", &format!("{login} started the job again and may not write here")));
+        return Err(silent(
+            "restart",
+            &format!("{login} started the job again and may not write here"),
+        ));
     }
     Ok(())
 }

@@ -1,27 +1,45 @@
-//! The words of a command: verb or mode, flags, what is decided. Mistakes of somebody who may ask are told.
+//! The words of a command: verb or mode, flags, what is decided. Mistakes of somebody who may ask
+//! are told.
 
 use crate::run::request::{Refused, Request, Said, Situation, Wish, told};
 use locum_agent::session::event::PersonsWord;
 use locum_forge::command::{self, CommentCommand};
 
-/// Verbs that will be served one day; until then they are answered, not taken for the start of a sentence.
+/// Verbs that will be served one day; until then they are answered, not taken for the start of a
+/// sentence.
 const RESERVED_VERBS: &[&str] = &["cancel", "retry", "triage"];
 
-pub(super) fn read_command(request: &mut Request, command: &CommentCommand, situation: &Situation<'_>) -> Result<(), Refused> {
+pub(super) fn read_command(
+    request: &mut Request,
+    command: &CommentCommand,
+    situation: &Situation<'_>,
+) -> Result<(), Refused> {
     for (flag, value) in &command.flags {
         let value = value.as_deref();
         match (flag.as_str(), value) {
             ("dry-run", None) => request.flags.dry_run = true,
             ("new-pr", None) => request.flags.new_pull_request = true,
             ("mode", Some(mode)) => request.mode = Some(known_mode(mode, situation)?),
-            ("model", Some(model)) if situation.profiles.iter().any(|known| known == model) => request.flags.model = Some(model.to_owned()),
-            ("model", Some(model)) => return Err(told("command", &format!("there is no model profile `{model}`"))),
+            ("model", Some(model)) if situation.profiles.iter().any(|known| known == model) => {
+                request.flags.model = Some(model.to_owned())
+            }
+            ("model", Some(model)) => {
+                return Err(told("command", &format!("there is no model profile `{model}`")));
+            }
             ("budget", Some(budget)) => request.flags.budget_usd = Some(dollars(budget)?),
             ("paths", Some(paths)) => {
-                request.flags.paths = paths.split(',').map(|path| path.trim().to_owned()).filter(|path| !path.is_empty()).collect()
+                request.flags.paths = paths
+                    .split(',')
+                    .map(|path| path.trim().to_owned())
+                    .filter(|path| !path.is_empty())
+                    .collect()
             }
-            ("dry-run" | "new-pr", Some(_)) => return Err(told("command", &format!("`--{flag}` takes no value"))),
-            ("mode" | "model" | "budget" | "paths", None) => return Err(told("command", &format!("`--{flag}` needs a value"))),
+            ("dry-run" | "new-pr", Some(_)) => {
+                return Err(told("command", &format!("`--{flag}` takes no value")));
+            }
+            ("mode" | "model" | "budget" | "paths", None) => {
+                return Err(told("command", &format!("`--{flag}` needs a value")));
+            }
             (_, _) => return Err(told("command", &format!("there is no flag `--{flag}`"))),
         }
     }
@@ -43,10 +61,16 @@ pub(super) fn read_command(request: &mut Request, command: &CommentCommand, situ
         Some("help") => request.wish = Wish::Help,
         Some("status") => request.wish = Wish::Status,
         Some("fix") => {}
-        Some("plan") if request.mode.is_none() => request.mode = Some(known_mode("architect", situation)?),
+        Some("plan") if request.mode.is_none() => {
+            request.mode = Some(known_mode("architect", situation)?)
+        }
         Some("plan") => {}
-        Some(verb @ ("code" | "ask" | "review")) => return Err(told("command", &format!("there is no mode `{verb}`"))),
-        Some(verb) if RESERVED_VERBS.contains(&verb) => return Err(told("command", &format!("`{verb}` is not known"))),
+        Some(verb @ ("code" | "ask" | "review")) => {
+            return Err(told("command", &format!("there is no mode `{verb}`")));
+        }
+        Some(verb) if RESERVED_VERBS.contains(&verb) => {
+            return Err(told("command", &format!("`{verb}` is not known")));
+        }
         Some(_) => request.text = command.whole_text(),
     }
     Ok(())
@@ -56,15 +80,23 @@ pub(super) fn read_command(request: &mut Request, command: &CommentCommand, situ
 fn said(verb: &str, text: &str) -> Result<Said, Refused> {
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let name = first.to_ascii_lowercase();
-    let id = (name.len() == command::QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit())).then_some(name);
+    let id = (name.len() == command::QUESTION_DIGITS
+        && name.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    .then_some(name);
     let rest = rest.trim().to_owned();
     match (verb, id) {
         ("answer", Some(id)) => Ok(Said { id: Some(id), word: PersonsWord::Answer { text: rest } }),
-        ("answer", None) => Ok(Said { id: None, word: PersonsWord::Answer { text: text.trim().to_owned() } }),
-        (verb, None) => Err(told("command", &format!("`{verb}` needs the name of what waits, as the run's comment gives it"))),
-        ("approve", Some(_)) if !rest.is_empty() => {
-            Err(told("command", "`approve` takes a name and nothing else: it is a yes to the call as it is shown"))
+        ("answer", None) => {
+            Ok(Said { id: None, word: PersonsWord::Answer { text: text.trim().to_owned() } })
         }
+        (verb, None) => Err(told(
+            "command",
+            &format!("`{verb}` needs the name of what waits, as the run's comment gives it"),
+        )),
+        ("approve", Some(_)) if !rest.is_empty() => Err(told(
+            "command",
+            "`approve` takes a name and nothing else: it is a yes to the call as it is shown",
+        )),
         ("approve", id) => Ok(Said { id, word: PersonsWord::Approve }),
         (_, id) => Ok(Said { id, word: PersonsWord::Deny { reason: rest } }),
     }
@@ -72,10 +104,19 @@ fn said(verb: &str, text: &str) -> Result<Said, Refused> {
 
 pub(super) fn known_mode(mode: &str, situation: &Situation<'_>) -> Result<String, Refused> {
     let known = situation.modes.iter().any(|known| known == mode);
-    if known { Ok(mode.to_owned()) } else { Err(told("command", &format!("there is no mode `{mode}`"))) }
+    if known {
+        Ok(mode.to_owned())
+    } else {
+        Err(told("command", &format!("there is no mode `{mode}`")))
+    }
 }
 
 fn dollars(text: &str) -> Result<f64, Refused> {
-    let number = text.trim_start_matches('$').parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| told("command", &format!("`--budget` needs dollars above 0, not `{text}`")))
+    let number = text
+        .trim_start_matches('$')
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && *number > 0.0);
+    number
+        .ok_or_else(|| told("command", &format!("`--budget` needs dollars above 0, not `{text}`")))
 }

@@ -1,8 +1,9 @@
-//! `Dialogue`: a program that is talked to in lines for as long as a run lasts, an MCP server: in a sandbox like any command, with its input,
-//! output and errors apart.
+//! `Dialogue`: a program that is talked to in lines for as long as a run lasts, an MCP server: in a
+//! sandbox like any command, with its input, output and errors apart.
 //!
-//! In: a permit to start the server, its words, what is around it. Out: lines both ways, each bounded, and at the end what it said on its
-//! error stream. What the lines mean is not known here. Dropping it kills every process of it.
+//! In: a permit to start the server, its words, what is around it. Out: lines both ways, each
+//! bounded, and at the end what it said on its error stream. What the lines mean is not known here.
+//! Dropping it kills every process of it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -80,7 +81,8 @@ impl Dialogue {
     /// Starts the program.
     ///
     /// # Errors
-    /// When the permit is for something else, the program cannot be started, or nothing can be put around it.
+    /// When the permit is for something else, the program cannot be started, or nothing can be put
+    /// around it.
     pub fn start(permit: &Permit<impl Act>, server: Server<'_>) -> Result<Self, ExecError> {
         if !permit.covers(&Intent::Server(server.name.to_owned())) {
             return Err(ExecError::NotPermitted);
@@ -90,10 +92,19 @@ impl Dialogue {
         if let Some(fence) = &fence {
             fence.adapt(&mut env);
         }
-        let mut started = spawn::start_words(server.words, &server.folder, &env, fence, Streams::Talk)?;
-        let (serving, switchboard) = serve(&mut started, server.proxy.as_ref()).map_err(|error| SandboxError::Rules(error.to_string()))?;
+        let mut started =
+            spawn::start_words(server.words, &server.folder, &env, fence, Streams::Talk)?;
+        let (serving, switchboard) = serve(&mut started, server.proxy.as_ref())
+            .map_err(|error| SandboxError::Rules(error.to_string()))?;
         let errors = Some(BothEnds::with_margin(ERRORS_KEPT_BYTES));
-        Ok(Self { started, unread: Vec::new(), searched: 0, errors, _serving: serving, _switchboard: switchboard })
+        Ok(Self {
+            started,
+            unread: Vec::new(),
+            searched: 0,
+            errors,
+            _serving: serving,
+            _switchboard: switchboard,
+        })
     }
 
     /// Sends one line. What it says meanwhile is read, so that neither waits for the other.
@@ -166,7 +177,8 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Ends the program: asks it by closing its input, then kills whatever is left. Returns what it said on its error stream, without secrets.
+    /// Ends the program: asks it by closing its input, then kills whatever is left. Returns what it
+    /// said on its error stream, without secrets.
     pub async fn end(mut self, redactor: &Redactor) -> String {
         self.started.input = None;
         let ended = async {
@@ -180,7 +192,10 @@ impl Dialogue {
         let _ = tokio::time::timeout(END_GRACE, ended).await;
         self.started.tree.kill();
         let _reaped = tokio::time::timeout(END_GRACE, self.started.child.wait()).await;
-        self.errors.take().map(|errors| errors.finish_redacted(redactor).text.trim().to_owned()).unwrap_or_default()
+        self.errors
+            .take()
+            .map(|errors| errors.finish_redacted(redactor).text.trim().to_owned())
+            .unwrap_or_default()
     }
 }
 

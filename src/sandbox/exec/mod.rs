@@ -1,8 +1,9 @@
-//! Child processes of the model: own session, clean environment, a sandbox around them, time and output bounded, all of them gone at
-//! the end.
+//! Child processes of the model: own session, clean environment, a sandbox around them, time and
+//! output bounded, all of them gone at the end.
 //!
-//! In: a script the permit covers, where and with what environment it runs, how long and how much output is kept. Out: how
-//! it ended and both ends of what it printed. It decides nothing about the script and builds no environment (`env` does).
+//! In: a script the permit covers, where and with what environment it runs, how long and how much
+//! output is kept. Out: how it ended and both ends of what it printed. It decides nothing about the
+//! script and builds no environment (`env` does).
 
 pub mod dialogue;
 pub mod output;
@@ -35,7 +36,8 @@ use locum_policy::intent::{Act, Intent};
 /// Time a command has to end by itself once it was told to, before it is killed.
 const TERM_GRACE: Duration = Duration::from_secs(2);
 
-/// Time that output is still waited for once every process of the command is gone, in case one could not be killed.
+/// Time that output is still waited for once every process of the command is gone, in case one
+/// could not be killed.
 const DRAIN_GRACE: Duration = Duration::from_millis(200);
 
 /// Time between two counts of processes, where the kernel does not count them.
@@ -123,12 +125,15 @@ pub enum ExecError {
 
 /// Runs a command to its end. Dropping the future kills every process of it.
 ///
-/// When the command itself has ended, what it left running is killed too, in whatever session or group it hides; the
-/// program becomes the parent of orphaned descendants for this.
+/// When the command itself has ended, what it left running is killed too, in whatever session or
+/// group it hides; the program becomes the parent of orphaned descendants for this.
 ///
 /// # Errors
 /// When it does not start.
-pub async fn run(permit: &Permit<impl Act>, command: CommandRun<'_>) -> Result<CommandOutput, ExecError> {
+pub async fn run(
+    permit: &Permit<impl Act>,
+    command: CommandRun<'_>,
+) -> Result<CommandOutput, ExecError> {
     if !permit.covers(&Intent::Command(command.script.clone())) {
         return Err(ExecError::NotPermitted);
     }
@@ -136,8 +141,14 @@ pub async fn run(permit: &Permit<impl Act>, command: CommandRun<'_>) -> Result<C
     run_execution(&execution, &command).await
 }
 
-#[expect(clippy::disallowed_methods, reason = "the wall time of a child process is measured where it runs")]
-async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Result<CommandOutput, ExecError> {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the wall time of a child process is measured where it runs"
+)]
+async fn run_execution(
+    execution: &Execution,
+    command: &CommandRun<'_>,
+) -> Result<CommandOutput, ExecError> {
     let begin = std::time::Instant::now();
     let fence = command.sandbox.fence(&command.reach)?;
     let mut env = command.env.clone();
@@ -146,17 +157,21 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
         fence.adapt(&mut env);
     }
     let mut started = spawn::start(execution, &command.folder, &env, fence)?;
-    let (serving, _switchboard) = serve(&mut started, command.proxy.as_ref()).map_err(|error| SandboxError::Rules(error.to_string()))?;
+    let (serving, _switchboard) = serve(&mut started, command.proxy.as_ref())
+        .map_err(|error| SandboxError::Rules(error.to_string()))?;
     let mut output = BothEnds::with_margin(command.output_bytes);
-    let exit = match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
-        Ok(exit) => exit.map_err(|source| ExecError::Start { program: started.program.clone(), source })?,
-        Err(_) => {
-            started.tree.ask_to_end();
-            // Either way it is over: what is left is killed below.
-            let _ = tokio::time::timeout(TERM_GRACE, until_exit(&mut started, &mut output)).await;
-            Exit::TimedOut
-        }
-    };
+    let exit =
+        match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
+            Ok(exit) => exit
+                .map_err(|source| ExecError::Start { program: started.program.clone(), source })?,
+            Err(_) => {
+                started.tree.ask_to_end();
+                // Either way it is over: what is left is killed below.
+                let _ =
+                    tokio::time::timeout(TERM_GRACE, until_exit(&mut started, &mut output)).await;
+                Exit::TimedOut
+            }
+        };
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
     let removed = started.swept.as_ref().map(Swept::sweep).unwrap_or_default();
@@ -169,8 +184,12 @@ async fn run_execution(execution: &Execution, command: &CommandRun<'_>) -> Resul
     })
 }
 
-/// Serves what leads a command to a proxy, and answers its calls. Without a proxy nothing answers there.
-fn serve(started: &mut Started, proxy: Option<&NetworkProxy>) -> io::Result<(Option<Serving>, Option<Switchboard>)> {
+/// Serves what leads a command to a proxy, and answers its calls. Without a proxy nothing answers
+/// there.
+fn serve(
+    started: &mut Started,
+    proxy: Option<&NetworkProxy>,
+) -> io::Result<(Option<Serving>, Option<Switchboard>)> {
     let serving = match (started.listener.take(), started.line.is_some(), proxy) {
         (Some(listener), _, Some(proxy)) => Some(proxy.on(listener.into())?),
         (None, true, Some(proxy)) => Some(proxy.on_loopback()?),
@@ -178,7 +197,11 @@ fn serve(started: &mut Started, proxy: Option<&NetworkProxy>) -> io::Result<(Opt
     };
     // Where calls are answered, nothing has to be looked at from time to time.
     let desk = |crowd| Desk { proxy: serving.as_ref().map(Serving::address), crowd };
-    let switchboard = started.line.take().map(|line| Switchboard::on(line, desk(started.crowd.take()))).transpose()?;
+    let switchboard = started
+        .line
+        .take()
+        .map(|line| Switchboard::on(line, desk(started.crowd.take())))
+        .transpose()?;
     Ok((serving, switchboard))
 }
 
@@ -220,7 +243,10 @@ async fn read_some<'a>(pipe: Option<&mut pipe::Receiver>, chunk: &'a mut [u8]) -
     }
 }
 
-async fn read_some_or_end<'a>(pipe: Option<&mut pipe::Receiver>, chunk: &'a mut [u8]) -> Option<&'a [u8]> {
+async fn read_some_or_end<'a>(
+    pipe: Option<&mut pipe::Receiver>,
+    chunk: &'a mut [u8],
+) -> Option<&'a [u8]> {
     use tokio::io::AsyncReadExt as _;
     let count = pipe?.read(chunk).await.ok().filter(|count| *count > 0)?;
     chunk.get(..count)
@@ -255,9 +281,15 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(20);
 
-    async fn run(execution: Execution, folder: &Path, env: &[(&str, &str)], timeout: Duration) -> Result<CommandOutput, ExecError> {
+    async fn run(
+        execution: Execution,
+        folder: &Path,
+        env: &[(&str, &str)],
+        timeout: Duration,
+    ) -> Result<CommandOutput, ExecError> {
         let script = Script::parse("");
-        let env: BTreeMap<String, String> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let env: BTreeMap<String, String> =
+            env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let (sandbox, reach) = (Sandbox::around_nothing(), reach(folder));
         let command = CommandRun {
             script: &script,
@@ -274,7 +306,14 @@ mod tests {
     }
 
     fn reach(root: &Path) -> Reach<'_> {
-        Reach { root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None }
+        Reach {
+            root,
+            git: &[],
+            writes: Writes::Entries,
+            git_settings: false,
+            visible: &|_| true,
+            policy: None,
+        }
     }
 
     async fn sh(text: &str, timeout: Duration) -> CommandOutput {
@@ -313,13 +352,19 @@ mod tests {
         assert_eq!(super::run(&permit, command(&permitted)).await.unwrap().output.text, "b\n");
         for script in ["echo a", "echo a | echo b; true"].map(Script::parse) {
             let command = CommandRun { script: &script, ..command(&permitted) };
-            assert!(matches!(super::run(&permit, command).await, Err(ExecError::NotPermitted)), "{}", script.text());
+            assert!(
+                matches!(super::run(&permit, command).await, Err(ExecError::NotPermitted)),
+                "{}",
+                script.text()
+            );
         }
     }
 
     #[tokio::test]
     async fn says_how_a_command_ended() {
-        for (text, exit) in [("true", Exit::Code(0)), ("exit 7", Exit::Code(7)), ("kill -9 $$", Exit::Signal(9))] {
+        for (text, exit) in
+            [("true", Exit::Code(0)), ("exit 7", Exit::Code(7)), ("kill -9 $$", Exit::Signal(9))]
+        {
             assert_eq!(sh(text, LONG).await.exit, exit, "{text}");
         }
     }
@@ -335,9 +380,18 @@ mod tests {
         let path = folder.path().canonicalize().unwrap();
         let env = [("PATH", "/usr/bin:/bin"), ("A", "1")];
         let text = |output: Result<CommandOutput, ExecError>| output.unwrap().output.text;
-        assert_eq!(text(run(words(&["echo", "$A", "*", ";x"]), &path, &env, LONG).await), "$A * ;x\n");
-        assert_eq!(text(run(words(&["env"]), &path, &env, LONG).await), "A=1\nPATH=/usr/bin:/bin\n");
-        assert_eq!(text(run(words(&["pwd", "-P"]), &path, &env, LONG).await), format!("{}\n", path.display()));
+        assert_eq!(
+            text(run(words(&["echo", "$A", "*", ";x"]), &path, &env, LONG).await),
+            "$A * ;x\n"
+        );
+        assert_eq!(
+            text(run(words(&["env"]), &path, &env, LONG).await),
+            "A=1\nPATH=/usr/bin:/bin\n"
+        );
+        assert_eq!(
+            text(run(words(&["pwd", "-P"]), &path, &env, LONG).await),
+            format!("{}\n", path.display())
+        );
     }
 
     #[tokio::test]
@@ -346,25 +400,44 @@ mod tests {
         std::fs::write(folder.path().join("plain"), "x").unwrap();
         for program in ["no-such-program", "./plain", "./none", "."] {
             let error = run(words(&[program]), folder.path(), &[], LONG).await.unwrap_err();
-            assert!(matches!(&error, ExecError::Start { program: named, .. } if named == program), "{error}");
+            assert!(
+                matches!(&error, ExecError::Start { program: named, .. } if named == program),
+                "{error}"
+            );
         }
-        let error = run(words(&["true"]), &folder.path().join("none"), &[], LONG).await.unwrap_err();
+        let error =
+            run(words(&["true"]), &folder.path().join("none"), &[], LONG).await.unwrap_err();
         assert!(matches!(error, ExecError::NoFolder(_)), "{error}");
-        assert!(matches!(run(words(&[]), folder.path(), &[], LONG).await, Err(ExecError::NotUnderstood)));
+        assert!(matches!(
+            run(words(&[]), folder.path(), &[], LONG).await,
+            Err(ExecError::NotUnderstood)
+        ));
     }
 
     #[tokio::test]
     async fn kills_what_takes_too_long() {
-        for text in ["echo begun; sleep 1000", "echo begun; sleep 1000 & wait", "echo begun; exec sleep 1000"] {
+        for text in [
+            "echo begun; sleep 1000",
+            "echo begun; sleep 1000 & wait",
+            "echo begun; exec sleep 1000",
+        ] {
             let output = sh(text, Duration::from_millis(200)).await;
-            assert_eq!((output.exit, output.output.text.as_str()), (Exit::TimedOut, "begun\n"), "{text}");
+            assert_eq!(
+                (output.exit, output.output.text.as_str()),
+                (Exit::TimedOut, "begun\n"),
+                "{text}"
+            );
             assert!(output.elapsed < Duration::from_secs(2), "{:?}", output.elapsed);
         }
     }
 
     #[tokio::test]
     async fn kills_what_does_not_want_to_end() {
-        let output = sh("trap '' TERM; echo begun; while :; do sleep 0.05; done", Duration::from_millis(200)).await;
+        let output = sh(
+            "trap '' TERM; echo begun; while :; do sleep 0.05; done",
+            Duration::from_millis(200),
+        )
+        .await;
         assert_eq!((output.exit, output.output.text.as_str()), (Exit::TimedOut, "begun\n"));
     }
 
@@ -372,9 +445,16 @@ mod tests {
     async fn bounds_output_that_never_ends() {
         let output = sh("exec yes", Duration::from_millis(300)).await;
         assert_eq!(output.exit, Exit::TimedOut);
-        assert!(output.output.omitted_bytes > 100_000 && output.output.text.len() < 1100, "{}", output.output.omitted_bytes);
+        assert!(
+            output.output.omitted_bytes > 100_000 && output.output.text.len() < 1100,
+            "{}",
+            output.output.omitted_bytes
+        );
         let output = sh("echo first; seq 100000; echo last", LONG).await;
-        assert!(output.output.text.starts_with("first\n1\n") && output.output.text.ends_with("100000\nlast\n"));
+        assert!(
+            output.output.text.starts_with("first\n1\n")
+                && output.output.text.ends_with("100000\nlast\n")
+        );
     }
 
     #[tokio::test]
@@ -383,11 +463,14 @@ mod tests {
         let path = [("PATH", "/usr/bin:/bin")];
         for text in [
             "sleep 1000 & echo $! > pid",
-            "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; done",
-            "(setsid env -i sh -c 'echo $$ > pid; sleep 1000; true' >/dev/null 2>&1 &) ; while ! [ -s pid ]; do sleep 0.01; done",
+            "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while ! [ -s pid ]; do sleep 0.01; \
+             done",
+            "(setsid env -i sh -c 'echo $$ > pid; sleep 1000; true' >/dev/null 2>&1 &) ; while ! \
+             [ -s pid ]; do sleep 0.01; done",
         ] {
             let begin = Instant::now();
-            let output = run(Execution::Shell(text.to_owned()), folder.path(), &path, LONG).await.unwrap();
+            let output =
+                run(Execution::Shell(text.to_owned()), folder.path(), &path, LONG).await.unwrap();
             assert_eq!(output.exit, Exit::Code(0), "{text}");
             assert!(begin.elapsed() < Duration::from_secs(5), "{text}");
             assert!(test_kill_process(process_in(&folder.path().join("pid"))).is_err(), "{text}");
@@ -399,11 +482,14 @@ mod tests {
     async fn a_command_that_ends_spares_the_one_beside_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = [("PATH", "/usr/bin:/bin")];
-        let long = "(setsid sh -c 'sleep 0.3; echo done > late' &); while ! [ -s late ]; do sleep 0.01; done";
+        let long = "(setsid sh -c 'sleep 0.3; echo done > late' &); while ! [ -s late ]; do sleep \
+                    0.01; done";
         let long = run(Execution::Shell(long.to_owned()), folder.path(), &path, LONG);
         let short = async {
             for _ in 0..5 {
-                run(Execution::Shell("sleep 0.01".to_owned()), folder.path(), &path, LONG).await.unwrap();
+                run(Execution::Shell("sleep 0.01".to_owned()), folder.path(), &path, LONG)
+                    .await
+                    .unwrap();
             }
         };
         let (long, ()) = tokio::join!(long, short);
@@ -414,7 +500,12 @@ mod tests {
     async fn dropping_the_run_kills_it() {
         let folder = tempfile::tempdir().unwrap();
         let text = "setsid sleep 1000 & echo $! > other; echo $$ > pid; sleep 1000";
-        let running = run(Execution::Shell(text.to_owned()), folder.path(), &[("PATH", "/usr/bin:/bin")], LONG);
+        let running = run(
+            Execution::Shell(text.to_owned()),
+            folder.path(),
+            &[("PATH", "/usr/bin:/bin")],
+            LONG,
+        );
         let pid = folder.path().join("pid");
         let begun = async {
             while std::fs::read_to_string(&pid).unwrap_or_default().is_empty() {
@@ -426,7 +517,9 @@ mod tests {
             () = begun => {}
         }
         assert!(test_kill_process(process_in(&folder.path().join("other"))).is_err());
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", process_in(&pid).as_raw_nonzero())).unwrap_or_default();
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", process_in(&pid).as_raw_nonzero()))
+                .unwrap_or_default();
         assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
     }
 }

@@ -5,11 +5,13 @@ use std::collections::VecDeque;
 use locum_base::secret::Redactor;
 use locum_base::text::Clipped;
 
-/// Bytes kept beyond each cut, looked at together with the rest and then left out: no part of a secret that lies across a cut
-/// is shown, as long as the secret, in whatever encoding, is no longer than this.
+/// Bytes kept beyond each cut, looked at together with the rest and then left out: no part of a
+/// secret that lies across a cut is shown, as long as the secret, in whatever encoding, is no
+/// longer than this.
 const MARGIN_BYTES: usize = 8 * 1024;
 
-/// Collects output: the first half of the limit as it comes, then the last half of whatever follows.
+/// Collects output: the first half of the limit as it comes, then the last half of whatever
+/// follows.
 #[derive(Debug)]
 pub struct BothEnds {
     head: Vec<u8>,
@@ -23,7 +25,13 @@ impl BothEnds {
     /// Prepares for at most `limit_bytes`, half from each end.
     pub fn new(limit_bytes: usize) -> Self {
         let tail_bytes = limit_bytes / 2;
-        Self { head: Vec::new(), tail: VecDeque::new(), head_bytes: limit_bytes - tail_bytes, tail_bytes, total_bytes: 0 }
+        Self {
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            head_bytes: limit_bytes - tail_bytes,
+            tail_bytes,
+            total_bytes: 0,
+        }
     }
 
     /// Prepares for at most `limit_bytes` of redacted text; see [`BothEnds::finish_redacted`].
@@ -31,11 +39,14 @@ impl BothEnds {
         Self::new(limit_bytes.saturating_add(2 * MARGIN_BYTES))
     }
 
-    /// Returns what was kept, as [`BothEnds::finish`] does, without secrets and without parts of secrets at the cut. Masks are
-    /// shorter than what they stand for, so leaving out the margin of the redacted text leaves out that of the output too.
+    /// Returns what was kept, as [`BothEnds::finish`] does, without secrets and without parts of
+    /// secrets at the cut. Masks are shorter than what they stand for, so leaving out the margin of
+    /// the redacted text leaves out that of the output too.
     pub(crate) fn finish_redacted(mut self, redactor: &Redactor) -> Clipped {
         let missing_bytes = self.total_bytes - self.head.len() - self.tail.len();
-        if missing_bytes == 0 && self.total_bytes <= self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES {
+        if missing_bytes == 0
+            && self.total_bytes <= self.head_bytes + self.tail_bytes - 2 * MARGIN_BYTES
+        {
             let whole = self.finish();
             return Clipped { text: redactor.redact(&whole.text), omitted_bytes: 0 };
         }
@@ -45,12 +56,19 @@ impl BothEnds {
             return Clipped::head_tail(&redactor.redact(&self.finish().text), limit_bytes);
         }
         let head = redactor.redact(&String::from_utf8_lossy(whole_head(&self.head)));
-        let tail = redactor.redact(&String::from_utf8_lossy(whole_tail(self.tail.make_contiguous())));
-        let head = head.get(..head.floor_char_boundary(head.len().saturating_sub(MARGIN_BYTES))).unwrap_or_default();
-        let tail = tail.get(tail.ceil_char_boundary(MARGIN_BYTES.min(tail.len()))..).unwrap_or_default();
+        let tail =
+            redactor.redact(&String::from_utf8_lossy(whole_tail(self.tail.make_contiguous())));
+        let head = head
+            .get(..head.floor_char_boundary(head.len().saturating_sub(MARGIN_BYTES)))
+            .unwrap_or_default();
+        let tail =
+            tail.get(tail.ceil_char_boundary(MARGIN_BYTES.min(tail.len()))..).unwrap_or_default();
         let omitted_bytes = self.total_bytes.saturating_sub(head.len() + tail.len());
         let gap = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-        Clipped { text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"), omitted_bytes }
+        Clipped {
+            text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
+            omitted_bytes,
+        }
     }
 
     /// Takes the next bytes.
@@ -69,20 +87,28 @@ impl BothEnds {
         let omitted_bytes = self.total_bytes - self.head.len() - self.tail.len();
         if omitted_bytes == 0 {
             self.head.extend(self.tail);
-            return Clipped { text: String::from_utf8_lossy(&self.head).into_owned(), omitted_bytes };
+            return Clipped {
+                text: String::from_utf8_lossy(&self.head).into_owned(),
+                omitted_bytes,
+            };
         }
         let (head, tail) = (whole_head(&self.head), whole_tail(self.tail.make_contiguous()));
         let omitted_bytes = self.total_bytes - head.len() - tail.len();
         let gap = if head.is_empty() || head.ends_with(b"\n") { "" } else { "\n" };
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
-        Clipped { text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"), omitted_bytes }
+        Clipped {
+            text: format!("{head}{gap}[... {omitted_bytes} bytes left out ...]\n{tail}"),
+            omitted_bytes,
+        }
     }
 }
 
 /// Cuts off a character that is not complete at the end.
 fn whole_head(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or(bytes),
+        Err(error) if error.error_len().is_none() => {
+            bytes.get(..error.valid_up_to()).unwrap_or(bytes)
+        }
         _ => bytes,
     }
 }
@@ -113,7 +139,12 @@ mod tests {
 
     #[test]
     fn keeps_what_fits_whole_however_it_comes() {
-        for pieces in [&[b"abcdef".as_slice()][..], &[b"a", b"bcdef"], &[b"abc", b"d", b"", b"ef"], &[b"a", b"b", b"c", b"d", b"e", b"f"]] {
+        for pieces in [
+            &[b"abcdef".as_slice()][..],
+            &[b"a", b"bcdef"],
+            &[b"abc", b"d", b"", b"ef"],
+            &[b"a", b"b", b"c", b"d", b"e", b"f"],
+        ] {
             assert_eq!(collect(6, pieces), clipped("abcdef", 0));
         }
         assert_eq!(collect(6, &["aé".as_bytes(), b"\xff"]), clipped("aé\u{fffd}", 0));
@@ -122,7 +153,11 @@ mod tests {
     #[test]
     fn keeps_both_ends_of_what_does_not_fit() {
         let expected = clipped("ab\n[... 4 bytes left out ...]\ngh", 4);
-        for pieces in [&[b"abcdefgh".as_slice()][..], &[b"abc", b"defgh"], &[b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"]] {
+        for pieces in [
+            &[b"abcdefgh".as_slice()][..],
+            &[b"abc", b"defgh"],
+            &[b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"h"],
+        ] {
             assert_eq!(collect(4, pieces), expected);
         }
         assert_eq!(collect(4, &[b"a\nxxxxxxyz"]), clipped("a\n[... 6 bytes left out ...]\nyz", 6));
@@ -136,17 +171,28 @@ mod tests {
         for shift in 0..80 {
             for fill in ["x".repeat(100_000), "y".repeat(200)] {
                 let mut ends = BothEnds::with_margin(100);
-                ends.push(format!("{}{secret}{fill}{secret}{}", "a".repeat(shift), "b".repeat(shift)).as_bytes());
+                ends.push(
+                    format!("{}{secret}{fill}{secret}{}", "a".repeat(shift), "b".repeat(shift))
+                        .as_bytes(),
+                );
                 let clipped = ends.finish_redacted(&redactor);
                 assert!(clipped.omitted_bytes > 0 && clipped.text.len() < 150, "{clipped:?}");
                 let parts = (0..=secret.len() - 6).filter_map(|at| secret.get(at..at + 6));
-                assert_eq!(parts.filter(|part| clipped.text.contains(part)).count(), 0, "{}", clipped.text);
+                assert_eq!(
+                    parts.filter(|part| clipped.text.contains(part)).count(),
+                    0,
+                    "{}",
+                    clipped.text
+                );
             }
         }
     }
 
     #[test]
     fn never_cuts_a_character() {
-        assert_eq!(collect(6, &["aéé____éé".as_bytes()]), clipped("aé\n[... 8 bytes left out ...]\né", 8));
+        assert_eq!(
+            collect(6, &["aéé____éé".as_bytes()]),
+            clipped("aé\n[... 8 bytes left out ...]\né", 8)
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! Starts a command as the leader of a session of its own, with one pipe for both streams, in namespaces of its own where it gets a view.
+//! Starts a command as the leader of a session of its own, with one pipe for both streams, in
+//! namespaces of its own where it gets a view.
 //!
-//! With the line of calls (`sandbox::switchboard`) the only place with `unsafe`: what a child does between fork and exec can only be said
-//! through `pre_exec`, and a first process of namespaces only be made by forking once more. What these processes do afterwards is
-//! told in `warden`.
+//! With the line of calls (`sandbox::switchboard`) the only place with `unsafe`: what a child does
+//! between fork and exec can only be said through `pre_exec`, and a first process of namespaces
+//! only be made by forking once more. What these processes do afterwards is told in `warden`.
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
 use std::collections::BTreeMap;
@@ -97,7 +98,8 @@ impl Started {
 /// Starts a command.
 ///
 /// # Errors
-/// When the folder is not there, the program is not or may not be run, or the fence cannot be put around it.
+/// When the folder is not there, the program is not or may not be run, or the fence cannot be put
+/// around it.
 pub(super) fn start(
     execution: &Execution,
     folder: &Path,
@@ -126,10 +128,17 @@ pub(super) fn start_words(
         return Err(ExecError::NoFolder(folder.to_owned()));
     }
     let program = words.first().ok_or(ExecError::NotUnderstood)?;
-    spawn(words, folder, env, fence, streams).map_err(|source| ExecError::Start { program: program.clone(), source })
+    spawn(words, folder, env, fence, streams)
+        .map_err(|source| ExecError::Start { program: program.clone(), source })
 }
 
-fn spawn(words: &[String], folder: &Path, env: &BTreeMap<String, String>, fence: Option<Fence>, streams: Streams) -> io::Result<Started> {
+fn spawn(
+    words: &[String],
+    folder: &Path,
+    env: &BTreeMap<String, String>,
+    fence: Option<Fence>,
+    streams: Streams,
+) -> io::Result<Started> {
     let mark = Mark::fresh();
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
@@ -160,7 +169,13 @@ fn spawn(words: &[String], folder: &Path, env: &BTreeMap<String, String>, fence:
                     let (ours, theirs) = Wires::pair()?;
                     has_proxy = view.has_proxy();
                     wires = Some(ours);
-                    let inside = Inside { view, wires: theirs, folder: c_string(folder)?, lock: fence.lock, line: line_out };
+                    let inside = Inside {
+                        view,
+                        wires: theirs,
+                        folder: c_string(folder)?,
+                        lock: fence.lock,
+                        line: line_out,
+                    };
                     before_exec_inside(&mut command, mark, inside);
                 }
                 None => before_exec(&mut command, mark, Some(fence.lock), line_out),
@@ -175,7 +190,9 @@ fn spawn(words: &[String], folder: &Path, env: &BTreeMap<String, String>, fence:
     let (child, told, control) = match (spawned, wires) {
         (Ok(child), Some(wires)) => (child, Some(wires.told), Some(wires.control)),
         (Ok(child), None) => (child, None, None),
-        (Err(error), wires) => return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error)),
+        (Err(error), wires) => {
+            return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error));
+        }
     };
     // Whatever it was that came over the wire, the command is killed when this fails.
     let listener = told.as_ref().filter(|_| has_proxy).map(loopback::receive);
@@ -186,7 +203,20 @@ fn spawn(words: &[String], folder: &Path, env: &BTreeMap<String, String>, fence:
     let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
     let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
     let (listener, line) = (listener.transpose()?, line.transpose()?);
-    Ok(Started { program: program.to_owned(), output, input, errors, tree, child, told, crowd, listener, line, swept, _outputs: outputs })
+    Ok(Started {
+        program: program.to_owned(),
+        output,
+        input,
+        errors,
+        tree,
+        child,
+        told,
+        crowd,
+        listener,
+        line,
+        swept,
+        _outputs: outputs,
+    })
 }
 
 fn c_string(path: &Path) -> io::Result<CString> {
@@ -208,7 +238,10 @@ struct TheirWires {
 impl Wires {
     fn pair() -> io::Result<(Self, TheirWires)> {
         let ((control_in, control), (told, told_out)) = (io::pipe()?, UnixStream::pair()?);
-        Ok((Self { control, told }, TheirWires { control: control_in.into(), told: told_out.into() }))
+        Ok((
+            Self { control, told },
+            TheirWires { control: control_in.into(), told: told_out.into() },
+        ))
     }
 
     /// Returns which part of the view could not be had, if it was that.
@@ -241,12 +274,21 @@ pub(crate) fn try_view(view: View) -> io::Result<()> {
     }
 }
 
-/// What the child does before it becomes the program: a session of its own (no terminal to ask at), death when this program
-/// dies, the mark by which its descendants are found, the sandbox's lock, and, where its calls are to be answered, the line for them.
-#[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
-fn before_exec(command: &mut Command, mark: Mark, mut lock: Option<Lock>, line: Option<UnixStream>) {
-    // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on what was made
-    // before, no memory taken, no lock waited for.
+/// What the child does before it becomes the program: a session of its own (no terminal to ask at),
+/// death when this program dies, the mark by which its descendants are found, the sandbox's lock,
+/// and, where its calls are to be answered, the line for them.
+#[expect(
+    unsafe_code,
+    reason = "the child must change itself before it becomes the program; there is no other door"
+)]
+fn before_exec(
+    command: &mut Command,
+    mark: Mark,
+    mut lock: Option<Lock>,
+    line: Option<UnixStream>,
+) {
+    // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on
+    // what was made before, no memory taken, no lock waited for.
     unsafe {
         command.pre_exec(move || {
             setsid()?;
@@ -274,11 +316,15 @@ struct Inside {
     line: Option<UnixStream>,
 }
 
-/// The same in namespaces of its own: the child stays outside and waits, its child is the first process inside and waits as well, and
-/// only the child of that becomes the program.
-#[expect(unsafe_code, reason = "the child must change itself before it becomes the program; there is no other door")]
+/// The same in namespaces of its own: the child stays outside and waits, its child is the first
+/// process inside and waits as well, and only the child of that becomes the program.
+#[expect(
+    unsafe_code,
+    reason = "the child must change itself before it becomes the program; there is no other door"
+)]
 fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
-    // SAFETY: as above; the processes forked on the way do nothing else either and never return from here.
+    // SAFETY: as above; the processes forked on the way do nothing else either and never return
+    // from here.
     unsafe {
         command.pre_exec(move || {
             setsid()?;
@@ -293,7 +339,10 @@ fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
 }
 
 #[expect(unsafe_code, reason = "a trial takes the same way as a command")]
-fn before_exec_std(command: &mut std::process::Command, step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) {
+fn before_exec_std(
+    command: &mut std::process::Command,
+    step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
+) {
     use std::os::unix::process::CommandExt as _;
     // SAFETY: as above.
     unsafe {
@@ -301,7 +350,8 @@ fn before_exec_std(command: &mut std::process::Command, step: impl FnMut() -> io
     }
 }
 
-/// Makes the namespaces and their first process, and takes the view. Returns in the process that becomes the program.
+/// Makes the namespaces and their first process, and takes the view. Returns in the process that
+/// becomes the program.
 fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     let tell = |stage: Stage, error: io::Error| {
         // Whoever started this learns of the error itself another way.
@@ -319,7 +369,8 @@ fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     setsid()?;
     if let Some(socket) = view.take().map_err(|(stage, errno)| tell(stage, errno.into()))? {
-        loopback::hand_over(&wires.told, &socket).map_err(|errno| tell(Stage::Network, errno.into()))?;
+        loopback::hand_over(&wires.told, &socket)
+            .map_err(|errno| tell(Stage::Network, errno.into()))?;
     }
     if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
         block_signals();
@@ -330,7 +381,8 @@ fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     Ok(())
 }
 
-/// Does something to the process's own files in `/proc`: one that others cannot look into does not own them.
+/// Does something to the process's own files in `/proc`: one that others cannot look into does not
+/// own them.
 fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
     let done = act();
@@ -338,10 +390,15 @@ fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     done
 }
 
-/// Lets everything else on this machine go before the command: the processor, and memory when there is none left.
+/// Lets everything else on this machine go before the command: the processor, and memory when there
+/// is none left.
 fn go_first() -> io::Result<()> {
     let first = || {
-        let file = rustix::fs::open(c"/proc/self/oom_score_adj", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let file = rustix::fs::open(
+            c"/proc/self/oom_score_adj",
+            OFlags::WRONLY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
         Ok(rustix::io::write(&file, ENDED_FIRST).map(drop)?)
     };
     // A container may keep both to itself; the other limits stand.
@@ -361,9 +418,11 @@ fn unshare(namespaces: i32) -> io::Result<()> {
 #[expect(unsafe_code, reason = "the first process of namespaces can only be forked into them")]
 fn fork() -> io::Result<Option<Pid>> {
     let none = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: a plain fork, without a stack of its own. It is asked of the kernel itself so that no handler of a library runs; the
-    // caller has one thread and only makes system calls.
-    let number = unsafe { libc::syscall(libc::SYS_clone, libc::c_long::from(libc::SIGCHLD), none, none, none, none) };
+    // SAFETY: a plain fork, without a stack of its own. It is asked of the kernel itself so that no
+    // handler of a library runs; the caller has one thread and only makes system calls.
+    let number = unsafe {
+        libc::syscall(libc::SYS_clone, libc::c_long::from(libc::SIGCHLD), none, none, none, none)
+    };
     match i32::try_from(number) {
         Ok(0) => Ok(None),
         Ok(number) if number > 0 => Ok(Pid::from_raw(number)),
@@ -385,7 +444,8 @@ fn close_others_at_exec() -> io::Result<()> {
 
 #[expect(unsafe_code, reason = "descriptors of others are closed in processes that never use them")]
 fn close_range(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
-    // SAFETY: either only a flag is set, or the process uses no descriptor afterwards but its input.
+    // SAFETY: either only a flag is set, or the process uses no descriptor afterwards but its
+    // input.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, flags) };
     match closed {
         0 => Ok(()),

@@ -1,9 +1,13 @@
 //! `Tree`: every process a command started, to end them all.
 //!
-//! Killing the process group leaves those that made a session of their own. So this program adopts orphaned descendants, and
-//! every command carries a `Mark` that its descendants inherit and cannot take off by changing session or environment: a
-//! limit on the time of real-time processes, far too large ever to matter, whose value is the command's number.
-#![expect(clippy::disallowed_methods, reason = "the kernel's tables of processes are read here, and not too often")]
+//! Killing the process group leaves those that made a session of their own. So this program adopts
+//! orphaned descendants, and every command carries a `Mark` that its descendants inherit and cannot
+//! take off by changing session or environment: a limit on the time of real-time processes, far too
+//! large ever to matter, whose value is the command's number.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the kernel's tables of processes are read here, and not too often"
+)]
 
 use std::fs;
 use std::io::{PipeWriter, Write as _};
@@ -34,14 +38,16 @@ impl Mark {
         Self(MARK_BASE_US | (random & (MARK_BASE_US - 1)))
     }
 
-    /// Marks the calling process and all that descend from it. A kernel that refuses leaves the group as the only hold.
+    /// Marks the calling process and all that descend from it. A kernel that refuses leaves the
+    /// group as the only hold.
     pub(crate) fn put_on_this_process(self) {
         let limit = Rlimit { current: Some(self.0), maximum: Some(self.0) };
         let _ = rustix::process::setrlimit(Resource::Rttime, limit);
     }
 
     fn is_on(self, process: Pid) -> bool {
-        let limits = fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero())).unwrap_or_default();
+        let limits = fs::read_to_string(format!("/proc/{}/limits", process.as_raw_nonzero()))
+            .unwrap_or_default();
         let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"));
         line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()) == Some(self.0)
     }
@@ -58,7 +64,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Makes this program the parent of descendants whose own parent ends. A kernel that refuses gives them to `init`.
+    /// Makes this program the parent of descendants whose own parent ends. A kernel that refuses
+    /// gives them to `init`.
     pub(crate) fn adopt_orphans() {
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     }
@@ -111,9 +118,13 @@ impl Tree {
         !matches!(rustix::process::waitid(WaitId::Pid(leader), options), Ok(None))
     }
 
-    /// Returns the command's processes that were orphaned. The first process is not among them: its owner reaps it.
+    /// Returns the command's processes that were orphaned. The first process is not among them: its
+    /// owner reaps it.
     fn adopted(&self) -> Vec<Pid> {
-        children().into_iter().filter(|child| Some(*child) != self.leader && self.mark.is_on(*child)).collect()
+        children()
+            .into_iter()
+            .filter(|child| Some(*child) != self.leader && self.mark.is_on(*child))
+            .collect()
     }
 }
 
@@ -132,14 +143,22 @@ pub(crate) struct Crowd {
 impl Crowd {
     /// Lets the command with this mark have so many.
     pub(super) fn of(mark: Mark, limit: usize) -> Self {
-        Self { mark, limit, room: 0, counted: None, harmless: processes().count().saturating_add(limit) }
+        Self {
+            mark,
+            limit,
+            room: 0,
+            counted: None,
+            harmless: processes().count().saturating_add(limit),
+        }
     }
 
-    /// Lets one more in, or not. Those let in that have not begun yet are not seen by the next count: there may be as many again for a moment,
-    /// and none after these.
+    /// Lets one more in, or not. Those let in that have not begun yet are not seen by the next
+    /// count: there may be as many again for a moment, and none after these.
     pub(crate) fn admits(&mut self) -> bool {
         if self.room == 0 && self.counted.is_none_or(|counted| counted.elapsed() > RECOUNT_PAUSE) {
-            self.room = self.limit.saturating_sub(processes().filter(|process| self.mark.is_on(*process)).map(threads_of).sum());
+            self.room = self.limit.saturating_sub(
+                processes().filter(|process| self.mark.is_on(*process)).map(threads_of).sum(),
+            );
             self.counted = Some(Instant::now());
         }
         let admitted = self.room > 0;
@@ -147,15 +166,18 @@ impl Crowd {
         admitted
     }
 
-    /// Returns true when it has more. Only when there are many on this machine is it looked at whose they are.
+    /// Returns true when it has more. Only when there are many on this machine is it looked at
+    /// whose they are.
     pub(super) fn is_over(&self) -> bool {
-        processes().count() > self.harmless && processes().filter(|process| self.mark.is_on(*process)).count() > self.limit
+        processes().count() > self.harmless
+            && processes().filter(|process| self.mark.is_on(*process)).count() > self.limit
     }
 }
 
 /// Returns how many threads a process has; one when that cannot be read.
 fn threads_of(process: Pid) -> usize {
-    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap_or_default();
+    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero()))
+        .unwrap_or_default();
     status.lines().find_map(|line| line.strip_prefix("Threads:")?.trim().parse().ok()).unwrap_or(1)
 }
 
@@ -175,7 +197,8 @@ impl Drop for Tree {
 
 /// Returns the processes whose parent is this program.
 fn children() -> Vec<Pid> {
-    let mut lists = threads().filter_map(|thread| fs::read_to_string(thread.join("children")).ok()).peekable();
+    let mut lists =
+        threads().filter_map(|thread| fs::read_to_string(thread.join("children")).ok()).peekable();
     if lists.peek().is_none() {
         return children_by_search();
     }

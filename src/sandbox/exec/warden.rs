@@ -1,14 +1,17 @@
-//! The two processes around a command in namespaces of its own: one waits outside them, one is the first inside.
+//! The two processes around a command in namespaces of its own: one waits outside them, one is the
+//! first inside.
 //!
-//! When the first process inside ends, the kernel kills every other one there: nothing that the command started outlives it, in
-//! whatever session or group it hides. Both only make system calls and take no memory; whoever calls them ends the process afterwards.
+//! When the first process inside ends, the kernel kills every other one there: nothing that the
+//! command started outlives it, in whatever session or group it hides. Both only make system calls
+//! and take no memory; whoever calls them ends the process afterwards.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-/// Waits outside until the first process inside has ended. On every byte that comes in, all inside are asked to end; when the input
-/// closes, whoever started the command is gone and they are killed.
+/// Waits outside until the first process inside has ended. On every byte that comes in, all inside
+/// are asked to end; when the input closes, whoever started the command is gone and they are
+/// killed.
 pub(super) fn wait_outside(first: Pid) {
     let Ok(watch) = rustix::process::pidfd_open(first, PidfdFlags::empty()) else {
         return kill_and_reap(first);
@@ -25,7 +28,8 @@ pub(super) fn wait_outside(first: Pid) {
         }
         if asked {
             match rustix::io::read(input, &mut [0_u8]) {
-                // The first process has a group of its own, which the command is in; it does not heed the signal itself.
+                // The first process has a group of its own, which the command is in; it does not
+                // heed the signal itself.
                 Ok(1) => drop(rustix::process::kill_process_group(first, Signal::TERM)),
                 Ok(_) | Err(_) => return kill_and_reap(first),
             }
@@ -40,11 +44,13 @@ fn kill_and_reap(first: Pid) {
 }
 
 fn reap(process: Pid) {
-    while matches!(rustix::process::waitpid(Some(process), WaitOptions::empty()), Err(Errno::INTR)) {}
+    while matches!(rustix::process::waitpid(Some(process), WaitOptions::empty()), Err(Errno::INTR))
+    {
+    }
 }
 
-/// Waits inside until the command itself has ended and tells how over what is put in the place of the input; reaps what
-/// lost its parent meanwhile.
+/// Waits inside until the command itself has ended and tells how over what is put in the place of
+/// the input; reaps what lost its parent meanwhile.
 pub(super) fn wait_inside(program: Pid) {
     let out = rustix::stdio::stdin();
     loop {

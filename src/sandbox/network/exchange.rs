@@ -1,7 +1,9 @@
-//! One exchange with a service that is spoken to in JSON over HTTP, an MCP server: a request with a body, and an answer that is read piece by piece.
+//! One exchange with a service that is spoken to in JSON over HTTP, an MCP server: a request with a
+//! body, and an answer that is read piece by piece.
 //!
-//! In: a permit, the address, headers of the caller. Out: the answer's head, and its body as it comes. As with pages, the connection goes to an
-//! address that was checked, and redirects are not followed: what is sent may hold a key, and goes nowhere else.
+//! In: a permit, the address, headers of the caller. Out: the answer's head, and its body as it
+//! comes. As with pages, the connection goes to an address that was checked, and redirects are not
+//! followed: what is sent may hold a key, and goes nowhere else.
 
 use http_body_util::BodyExt;
 use hyper::Request;
@@ -52,12 +54,25 @@ impl Gate {
             Verb::Post => Request::post("/").header(CONTENT_TYPE, "application/json"),
             Verb::Delete => Request::delete("/"),
         };
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value.expose()));
+        let request = headers
+            .iter()
+            .fold(request, |request, (name, value)| request.header(name, value.expose()));
         let (host, response) = self.ask(permit, url, request, Bytes::from(body)).await?;
         let (head, body) = response.into_parts();
-        let content_type = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        Ok(Exchange { status: head.status.as_u16(), content_type, headers: head.headers, host, body })
+        let content_type = head
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let content_type =
+            content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        Ok(Exchange {
+            status: head.status.as_u16(),
+            content_type,
+            headers: head.headers,
+            host,
+            body,
+        })
     }
 }
 
@@ -74,7 +89,10 @@ impl Exchange {
     /// When it breaks off.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, PageError> {
         while let Some(frame) = self.body.frame().await {
-            let frame = frame.map_err(|error| PageError::Answer { host: self.host.clone(), message: format!("it breaks off: {error}") })?;
+            let frame = frame.map_err(|error| PageError::Answer {
+                host: self.host.clone(),
+                message: format!("it breaks off: {error}"),
+            })?;
             if let Ok(bytes) = frame.into_data() {
                 return Ok(Some(bytes));
             }

@@ -1,7 +1,9 @@
-//! The network: the one place that turns a permitted destination into a connection, and the proxy that holds commands to theirs.
+//! The network: the one place that turns a permitted destination into a connection, and the proxy
+//! that holds commands to theirs.
 //!
-//! In: a permit and the destination it covers. Out: a connection to an address that was checked, or why there is none. A name is resolved
-//! here, every address it stands for has to be public, and exactly these are connected to: nobody resolves it a second time.
+//! In: a permit and the destination it covers. Out: a connection to an address that was checked, or
+//! why there is none. A name is resolved here, every address it stands for has to be public, and
+//! exactly these are connected to: nobody resolves it a second time.
 
 pub mod exchange;
 pub mod page;
@@ -31,7 +33,8 @@ const WHOLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Addresses of one name that are tried.
 const ADDRESSES_TRIED: usize = 4;
 
-/// How names become addresses and addresses connections. The machine's own in a run; tests watch what would be connected to.
+/// How names become addresses and addresses connections. The machine's own in a run; tests watch
+/// what would be connected to.
 pub trait Wire: Send + Sync {
     /// Returns every address of a name.
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
@@ -46,7 +49,8 @@ pub trait Wire: Send + Sync {
     fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String>;
 }
 
-/// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a proxy connects to nobody can check.
+/// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a
+/// proxy connects to nobody can check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 
@@ -142,8 +146,13 @@ impl Gate {
     /// Connects to a destination that the permit covers, at an address that was checked.
     ///
     /// # Errors
-    /// When the permit covers something else, the name has an address that is not public, has none, or nothing answers.
-    pub async fn open(&self, permit: &Permit<impl Act>, destination: &Destination) -> Result<TcpStream, NetworkError> {
+    /// When the permit covers something else, the name has an address that is not public, has none,
+    /// or nothing answers.
+    pub async fn open(
+        &self,
+        permit: &Permit<impl Act>,
+        destination: &Destination,
+    ) -> Result<TcpStream, NetworkError> {
         let covers = |intent: &Intent| match intent {
             Intent::Connect(permitted) => permitted == destination,
             Intent::Fetch(url) => url.destination() == Some(destination),
@@ -155,7 +164,9 @@ impl Gate {
         let addresses = self.checked(&destination.host).await?;
         let mut message = "it has no address".to_owned();
         for address in addresses.into_iter().take(ADDRESSES_TRIED) {
-            match timeout(self.step, self.wire.connect(SocketAddr::new(address, destination.port))).await {
+            match timeout(self.step, self.wire.connect(SocketAddr::new(address, destination.port)))
+                .await
+            {
                 Ok(Ok(stream)) => return Ok(stream),
                 Ok(Err(error)) => message = error.to_string(),
                 Err(_) => message = format!("no answer within {} s", self.step.as_secs_f64()),
@@ -164,23 +175,36 @@ impl Gate {
         Err(NetworkError::Unreachable { destination: destination.to_string(), message })
     }
 
-    /// Resolves a host. One address that is not public refuses them all: who answers so is not to be trusted with the others.
+    /// Resolves a host. One address that is not public refuses them all: who answers so is not to
+    /// be trusted with the others.
     async fn checked(&self, host: &Host) -> Result<Vec<IpAddr>, NetworkError> {
         let addresses = match host {
             Host::Address(address) => vec![*address],
             Host::Name(name) => {
-                let unresolved = |message: String| NetworkError::Unresolved { name: name.clone(), message };
+                let unresolved =
+                    |message: String| NetworkError::Unresolved { name: name.clone(), message };
                 match timeout(self.step, self.wire.resolve(name)).await {
-                    Ok(Ok(addresses)) if addresses.is_empty() => return Err(unresolved("it has no address".to_owned())),
+                    Ok(Ok(addresses)) if addresses.is_empty() => {
+                        return Err(unresolved("it has no address".to_owned()));
+                    }
                     Ok(Ok(addresses)) => addresses,
                     Ok(Err(error)) => return Err(unresolved(error.to_string())),
-                    Err(_) => return Err(unresolved(format!("no answer within {} s", self.step.as_secs_f64()))),
+                    Err(_) => {
+                        return Err(unresolved(format!(
+                            "no answer within {} s",
+                            self.step.as_secs_f64()
+                        )));
+                    }
                 }
             }
         };
         for address in &addresses {
             if let Some(what) = special(*address) {
-                return Err(NetworkError::Forbidden { name: host.to_string(), address: *address, what });
+                return Err(NetworkError::Forbidden {
+                    name: host.to_string(),
+                    address: *address,
+                    what,
+                });
             }
         }
         Ok(addresses)
@@ -197,25 +221,33 @@ mod tests {
     use locum_policy::intent::{Connection, Facts};
     use locum_policy::urls::Destination;
 
-    /// Connects to a listed host whose name stands for these addresses; true when anything was connected to.
+    /// Connects to a listed host whose name stands for these addresses; true when anything was
+    /// connected to.
     fn reaches(answer: &[&str]) -> bool {
         let (server, _) = serve(Vec::new());
         let (wire, connected) = Watched::new(server, &[("docs.rs", &[answer])]);
-        let policy = Policy::parse("version: 1\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
+        let policy =
+            Policy::parse("version: 1\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
         let destination = Destination::parse("docs.rs").unwrap();
         let permit = policy.admit(Connection(destination.clone()), &Facts::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let opened = runtime.block_on(Gate::new(Arc::new(wire)).open(&permit, &destination)).is_ok();
+        let opened =
+            runtime.block_on(Gate::new(Arc::new(wire)).open(&permit, &destination)).is_ok();
         let other = Destination::parse("evil.example").unwrap();
         let (elsewhere, _) = Watched::new(server, &[]);
-        assert!(runtime.block_on(Gate::new(Arc::new(elsewhere)).open(&permit, &other)).is_err(), "a permit covers what it was given for");
+        assert!(
+            runtime.block_on(Gate::new(Arc::new(elsewhere)).open(&permit, &other)).is_err(),
+            "a permit covers what it was given for"
+        );
         opened || connected.try_iter().count() > 0
     }
 
     #[test]
     fn what_a_name_stands_for_has_to_be_public() {
         assert!(reaches(&[PUBLIC]) && !reaches(&[]));
-        for answer in ["127.0.0.1", "169.254.169.254", "10.0.0.1", "fd00:ec2::254", "::ffff:127.0.0.1"] {
+        for answer in
+            ["127.0.0.1", "169.254.169.254", "10.0.0.1", "fd00:ec2::254", "::ffff:127.0.0.1"]
+        {
             assert!(!reaches(&[answer]), "{answer}");
             assert!(!reaches(&[PUBLIC, answer]), "{answer} beside a public one");
         }

@@ -1,7 +1,9 @@
-//! One page: asked for once, over a connection to an address that was checked. Redirects are not followed here.
+//! One page: asked for once, over a connection to an address that was checked. Redirects are not
+//! followed here.
 //!
-//! In: a permit and the address it covers. Out: the answer's head and as much of its body as is kept, decompressed. What is sent is a
-//! fixed list: no cookie, no credential, nothing of the machine.
+//! In: a permit and the address it covers. Out: the answer's head and as much of its body as is
+//! kept, decompressed. What is sent is a fixed list: no cookie, no credential, nothing of the
+//! machine.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,7 +12,10 @@ use flate2::write::GzDecoder;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName, LOCATION, USER_AGENT};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName,
+    LOCATION, USER_AGENT,
+};
 use hyper::http::request;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
@@ -79,14 +84,18 @@ impl Gate {
     /// When there is no connection, the host does not prove its name, or its answer cannot be read.
     pub async fn page(&self, permit: &Permit<impl Act>, url: &WebUrl) -> Result<Page, PageError> {
         let request = Request::get("/")
-            .header(ACCEPT, "text/markdown, text/html;q=0.9, text/plain;q=0.9, application/json;q=0.8, */*;q=0.1")
+            .header(
+                ACCEPT,
+                "text/markdown, text/html;q=0.9, text/plain;q=0.9, application/json;q=0.8, \
+                 */*;q=0.1",
+            )
             .header(ACCEPT_ENCODING, "gzip");
         let (host, response) = self.ask(permit, url, request, Bytes::new()).await?;
         page_of(&host, response).await
     }
 
-    /// Sends one request over a connection of its own to the host of `url`, and returns the host's name with the head of its answer. The
-    /// request's target, host and agent are filled in.
+    /// Sends one request over a connection of its own to the host of `url`, and returns the host's
+    /// name with the head of its answer. The request's target, host and agent are filled in.
     pub(super) async fn ask(
         &self,
         permit: &Permit<impl Act>,
@@ -109,14 +118,21 @@ impl Gate {
             .header(USER_AGENT, concat!("locum/", env!("CARGO_PKG_VERSION")))
             .header(CONNECTION, "close")
             .body(Full::new(body))
-            .map_err(|error| PageError::Answer { host: named.clone(), message: error.to_string() })?;
+            .map_err(|error| PageError::Answer {
+                host: named.clone(),
+                message: error.to_string(),
+            })?;
         let response = match destination.scheme {
             Scheme::Http => send(stream, &named, request).await?,
             Scheme::Https => {
                 let unproven = |message: String| PageError::Proof { host: host.clone(), message };
                 let trust = self.wire.trust().map_err(&unproven)?;
-                let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned()).map_err(|error| unproven(error.to_string()))?;
-                let stream = TlsConnector::from(trust).connect(name, stream).await.map_err(|error| unproven(error.to_string()))?;
+                let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
+                    .map_err(|error| unproven(error.to_string()))?;
+                let stream = TlsConnector::from(trust)
+                    .connect(name, stream)
+                    .await
+                    .map_err(|error| unproven(error.to_string()))?;
                 send(stream, &named, request).await?
             }
         };
@@ -130,7 +146,8 @@ async fn send(
     request: Request<Full<Bytes>>,
 ) -> Result<Response<Incoming>, PageError> {
     let unread = |error: hyper::Error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        let cause =
+            std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
         PageError::Answer { host: host.to_owned(), message: format!("{error}{cause}") }
     };
     let mut client = http1::Builder::new();
@@ -142,8 +159,11 @@ async fn send(
 }
 
 async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageError> {
-    let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let (content_type, location, encoding) = (header(CONTENT_TYPE), header(LOCATION), header(CONTENT_ENCODING));
+    let header = |name: HeaderName| {
+        response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
+    let (content_type, location, encoding) =
+        (header(CONTENT_TYPE), header(LOCATION), header(CONTENT_ENCODING));
     let status = response.status().as_u16();
     let encoding = encoding.as_deref().unwrap_or("identity").trim().to_ascii_lowercase();
     let kept = Kept::default();
@@ -153,7 +173,13 @@ async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageE
         other => Err(format!("it is compressed as `{other}`, which was not asked for")),
     };
     let kept = kept.map_err(|message| PageError::Answer { host: host.to_owned(), message })?;
-    Ok(Page { status, content_type: content_type.unwrap_or_default(), location, body: kept.bytes, is_cut: kept.is_full })
+    Ok(Page {
+        status,
+        content_type: content_type.unwrap_or_default(),
+        location,
+        body: kept.bytes,
+        is_cut: kept.is_full,
+    })
 }
 
 /// The start of a body; refuses what comes once it is full.
@@ -209,7 +235,8 @@ impl Reader {
     }
 }
 
-/// Reads a body until it ends or enough of it is kept; a compressed one is read no further than an uncompressed one would be.
+/// Reads a body until it ends or enough of it is kept; a compressed one is read no further than an
+/// uncompressed one would be.
 async fn read(mut response: Response<Incoming>, mut reader: Reader) -> Result<Kept, String> {
     let mut read_bytes = 0_usize;
     while let Some(frame) = response.frame().await {
@@ -219,7 +246,9 @@ async fn read(mut response: Response<Incoming>, mut reader: Reader) -> Result<Ke
         match reader.take(bytes) {
             Ok(()) if read_bytes <= PAGE_LIMIT_BYTES => {}
             Ok(()) => return Ok(Kept { bytes: reader.kept().bytes.clone(), is_full: true }),
-            Err(_) if reader.kept().is_full => return Ok(Kept { bytes: reader.kept().bytes.clone(), is_full: true }),
+            Err(_) if reader.kept().is_full => {
+                return Ok(Kept { bytes: reader.kept().bytes.clone(), is_full: true });
+            }
             Err(error) => return Err(format!("what is compressed cannot be read: {error}")),
         }
     }
@@ -232,8 +261,11 @@ async fn read(mut response: Response<Incoming>, mut reader: Reader) -> Result<Ke
 /// When it has none.
 pub(super) fn machine_trust() -> Result<Arc<rustls::ClientConfig>, String> {
     use rustls_platform_verifier::BuilderVerifierExt;
-    let builder = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
+    let builder = rustls::ClientConfig::builder_with_provider(Arc::new(
+        rustls::crypto::ring::default_provider(),
+    ));
+    let builder =
+        builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
     let builder = builder.with_platform_verifier().map_err(|error| error.to_string())?;
     Ok(Arc::new(builder.with_no_client_auth()))
 }

@@ -18,7 +18,10 @@ fn nothing_outside_and_nothing_protected_is_written() {
         ("remove outside", "rm $OUTSIDE/file"),
         ("write through a link", "echo x > door/new"),
         ("carry in from outside", "ln $OUTSIDE/file src/link"),
-        ("write to the temporary folder of all", "echo x > /tmp/locum-sandbox-test-$$ && rm /tmp/locum-sandbox-test-$$"),
+        (
+            "write to the temporary folder of all",
+            "echo x > /tmp/locum-sandbox-test-$$ && rm /tmp/locum-sandbox-test-$$",
+        ),
         ("change git's settings", "echo x >> .git/config"),
         ("cut git's settings", ": > .git/config"),
         ("make a hook", "echo x > .git/hooks/pre-commit"),
@@ -55,12 +58,29 @@ fn no_credential_is_read() {
 fn a_command_reaches_as_far_as_it_is_known() {
     let place = Place::new();
     let [with, without] = place.sandboxes(schema::Sandbox::Required).try_into().ok().unwrap();
-    assert_ne!(place.run_as("echo x > new", &without, Writes::Entries).unwrap().0, Exit::Code(0), "nothing covers `.git`");
+    assert_ne!(
+        place.run_as("echo x > new", &without, Writes::Entries).unwrap().0,
+        Exit::Code(0),
+        "nothing covers `.git`"
+    );
     let sandbox = with;
-    for (writes, inside, top) in [(Writes::Nothing, false, false), (Writes::Entries, true, true), (Writes::Everything, true, true)] {
-        let fine = |script: &str| place.run_as(script, &sandbox, writes).unwrap().0 == Exit::Code(0);
-        assert_eq!((fine("echo x > src/new"), fine("echo x > new && rm new")), (inside, top), "{writes:?}");
-        assert!(!fine(&format!("echo x > {}/new", place.outside.display())) && !fine("cat ~/../home/.ssh/id_ed25519"), "{writes:?}");
+    for (writes, inside, top) in [
+        (Writes::Nothing, false, false),
+        (Writes::Entries, true, true),
+        (Writes::Everything, true, true),
+    ] {
+        let fine =
+            |script: &str| place.run_as(script, &sandbox, writes).unwrap().0 == Exit::Code(0);
+        assert_eq!(
+            (fine("echo x > src/new"), fine("echo x > new && rm new")),
+            (inside, top),
+            "{writes:?}"
+        );
+        assert!(
+            !fine(&format!("echo x > {}/new", place.outside.display()))
+                && !fine("cat ~/../home/.ssh/id_ed25519"),
+            "{writes:?}"
+        );
     }
 }
 
@@ -70,12 +90,20 @@ fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
     let text = format!("version: 1\ncommands: {{ reads: ['{}/**'] }}\n", place.outside.display());
     let limits = Policy::parse(&text, "policy.yml").unwrap().settings().commands.clone();
     for namespaces in [true, false] {
-        let sandbox = Sandbox::on(&limits, &place.env, Level { namespaces, ..Level::obtained() }).unwrap();
+        let sandbox =
+            Sandbox::on(&limits, &place.env, Level { namespaces, ..Level::obtained() }).unwrap();
         let fine = |script: &str| {
-            place.run(&script.replace("$OUTSIDE", &place.outside.display().to_string()), &sandbox).unwrap().0 == Exit::Code(0)
+            place
+                .run(&script.replace("$OUTSIDE", &place.outside.display().to_string()), &sandbox)
+                .unwrap()
+                .0
+                == Exit::Code(0)
         };
         assert!(fine("cat $OUTSIDE/file"), "{namespaces}");
-        assert!(!fine("echo x > $OUTSIDE/new") && !fine("cat $OUTSIDE/../home/.ssh/id_ed25519"), "{namespaces}");
+        assert!(
+            !fine("echo x > $OUTSIDE/new") && !fine("cat $OUTSIDE/../home/.ssh/id_ed25519"),
+            "{namespaces}"
+        );
     }
 }
 
@@ -97,7 +125,9 @@ fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
         let (exit, output) = place.run(script, &with).unwrap();
         assert_ne!(exit, Exit::Code(0), "{script}\n{output}");
     }
-    let (exit, output) = place.run("echo x > sub/new && mv src/a sub/a && mkdir made && echo x > made/y", &with).unwrap();
+    let (exit, output) = place
+        .run("echo x > sub/new && mv src/a sub/a && mkdir made && echo x > made/y", &with)
+        .unwrap();
     assert_eq!(exit, Exit::Code(0), "{output}");
 }
 
@@ -105,12 +135,18 @@ fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
 fn a_protected_name_that_did_not_exist_is_gone_when_the_command_is() {
     let place = Place::new();
     for sandbox in place.sandboxes(schema::Sandbox::Required) {
-        for script in
-            ["mkdir -p .claude/x && echo x > .claude/x/y", "echo x > CLAUDE.md", "ln -s src .cargo", "echo x > .npmrc; kill -9 $$"]
-        {
+        for script in [
+            "mkdir -p .claude/x && echo x > .claude/x/y",
+            "echo x > CLAUDE.md",
+            "ln -s src .cargo",
+            "echo x > .npmrc; kill -9 $$",
+        ] {
             place.run(script, &sandbox).unwrap();
             for name in [".claude", "CLAUDE.md", ".cargo", ".npmrc"] {
-                assert!(std::fs::symlink_metadata(place.root.join(name)).is_err(), "{script}: {name}");
+                assert!(
+                    std::fs::symlink_metadata(place.root.join(name)).is_err(),
+                    "{script}: {name}"
+                );
             }
         }
     }

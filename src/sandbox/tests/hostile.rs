@@ -1,5 +1,6 @@
-//! A program in C that tries every way out, so that no interpreter stands between it and the kernel. Where a way is open outside for
-//! anybody, that is checked too: no attack fails for a reason of its own.
+//! A program in C that tries every way out, so that no interpreter stands between it and the
+//! kernel. Where a way is open outside for anybody, that is checked too: no attack fails for a
+//! reason of its own.
 
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
@@ -29,13 +30,20 @@ fn place() -> Place {
         let folder = tempfile::tempdir().unwrap();
         let (source, program) = (folder.path().join("hostile.c"), folder.path().join("hostile"));
         std::fs::write(&source, include_str!("hostile.c")).unwrap();
-        let built = Command::new("cc").arg("-O1").arg("-o").arg(&program).arg(&source).output().expect("`cc` is needed for this test");
+        let built = Command::new("cc")
+            .arg("-O1")
+            .arg("-o")
+            .arg(&program)
+            .arg(&source)
+            .output()
+            .expect("`cc` is needed for this test");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         std::fs::read(&program).unwrap()
     });
     let place = Place::new();
     let at = place.root.join("hostile");
-    // Copied by another program, as a file that this one wrote may still be held open by a child of another test.
+    // Copied by another program, as a file that this one wrote may still be held open by a child of
+    // another test.
     let written = place.root.join("hostile.bytes");
     std::fs::write(&written, program).unwrap();
     assert!(Command::new("cp").arg(&written).arg(&at).status().unwrap().success());
@@ -50,7 +58,8 @@ fn attack(place: &Place, words: &str, sandbox: &Sandbox) -> (Exit, String) {
 
 #[test]
 fn no_way_out_that_is_open_to_anybody_is_open_inside() {
-    let (tcp, tcp6) = (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("[::1]:0").unwrap());
+    let (tcp, tcp6) =
+        (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("[::1]:0").unwrap());
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let name = format!("locum-{}", uuid::Uuid::now_v7());
     let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
@@ -113,7 +122,11 @@ fn no_way_out_that_is_open_to_anybody_is_open_inside() {
             let place = place();
             let words = way.replace("$OUTSIDE", &place.outside.display().to_string());
             let (exit, output) = attack(&place, &words, &sandbox);
-            assert!(matches!(exit, Exit::Code(NOT_PERMITTED | STOPPED)), "{way}, {:?}: {exit:?} {output}", sandbox.level);
+            assert!(
+                matches!(exit, Exit::Code(NOT_PERMITTED | STOPPED)),
+                "{way}, {:?}: {exit:?} {output}",
+                sandbox.level
+            );
         }
     }
     assert_eq!(count(), 0, "what arrived from inside");
@@ -123,15 +136,24 @@ fn no_way_out_that_is_open_to_anybody_is_open_inside() {
 
 #[test]
 fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
-    let (tcp, tcp6) = (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("[::1]:0").unwrap());
+    let (tcp, tcp6) =
+        (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("[::1]:0").unwrap());
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let [port, port6, udp_port] = [tcp.local_addr(), tcp6.local_addr(), udp.local_addr()].map(|address| address.unwrap().port());
-    let policy = Policy::parse("version: 1\ncommands: { network: policy }\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
+    let [port, port6, udp_port] = [tcp.local_addr(), tcp6.local_addr(), udp.local_addr()]
+        .map(|address| address.unwrap().port());
+    let policy = Policy::parse(
+        "version: 1\ncommands: { network: policy }\nnetwork: { allow: [docs.rs] }\n",
+        "policy.yml",
+    )
+    .unwrap();
     let limits = policy.settings().commands.clone();
     let level = Level { namespaces: false, ..Level::obtained() };
     // With the kernel's rules for connections, and without them: each wall has to hold alone.
     for (level, second_wall) in [(level, true), (Level { files: false, ..level }, false)] {
-        let limits = CommandLimits { sandbox: if second_wall { limits.sandbox } else { schema::Sandbox::BestEffort }, ..limits.clone() };
+        let limits = CommandLimits {
+            sandbox: if second_wall { limits.sandbox } else { schema::Sandbox::BestEffort },
+            ..limits.clone()
+        };
         for way in [
             format!("tcp {port}"),
             format!("tcp6 {port6}"),
@@ -152,17 +174,27 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
         ] {
             let place = place();
             let words = format!("exec ./hostile {way}");
-            if second_wall && !["raw", "packet", "vsock", "audit", "route"].contains(&way.as_str()) {
-                let (exit, output) = place.run(&words, &place.sandbox(schema::Sandbox::Off)).unwrap();
+            if second_wall && !["raw", "packet", "vsock", "audit", "route"].contains(&way.as_str())
+            {
+                let (exit, output) =
+                    place.run(&words, &place.sandbox(schema::Sandbox::Off)).unwrap();
                 assert_eq!(exit, Exit::Code(0), "{way} outside: {output}");
             }
             tcp.set_nonblocking(true).unwrap();
             udp.set_nonblocking(true).unwrap();
-            let arrived = || std::iter::from_fn(|| tcp.accept().ok()).count() + std::iter::from_fn(|| udp.recv(&mut [0; 8]).ok()).count();
+            let arrived = || {
+                std::iter::from_fn(|| tcp.accept().ok()).count()
+                    + std::iter::from_fn(|| udp.recv(&mut [0; 8]).ok()).count()
+            };
             arrived();
-            let sandbox = Sandbox::on(&limits, &place.env, level).unwrap().with_hosts_of(&policy, &Facts::default());
+            let sandbox = Sandbox::on(&limits, &place.env, level)
+                .unwrap()
+                .with_hosts_of(&policy, &Facts::default());
             let (exit, output) = place.run(&words, &sandbox).unwrap();
-            assert!(matches!(exit, Exit::Code(NOT_PERMITTED | STOPPED)), "{way}: {exit:?} {output}");
+            assert!(
+                matches!(exit, Exit::Code(NOT_PERMITTED | STOPPED)),
+                "{way}: {exit:?} {output}"
+            );
             assert_eq!(arrived(), 0, "{way}");
         }
     }
@@ -237,10 +269,21 @@ fn a_command_with_too_many_processes_ends_with_all_of_them() {
         let name = unique(&place);
         let (exit, output) = place.run(&format!("exec ./{name} crowd 400"), &sandbox).unwrap();
         // What counts refuses the next one; what only looks ends them all.
-        let expected = if limit == ProcessLimit::Looked { Exit::TooManyProcesses } else { Exit::Code(NOT_PERMITTED) };
+        let expected = if limit == ProcessLimit::Looked {
+            Exit::TooManyProcesses
+        } else {
+            Exit::Code(NOT_PERMITTED)
+        };
         assert_eq!(exit, expected, "{level:?}: {output}");
         assert_eq!(running(&name), 0, "{:?}", sandbox.level);
-        let (exit, _) = place.run_for(&format!("exec ./{name} crowd 20"), &sandbox, Writes::Entries, Duration::from_secs(1)).unwrap();
+        let (exit, _) = place
+            .run_for(
+                &format!("exec ./{name} crowd 20"),
+                &sandbox,
+                Writes::Entries,
+                Duration::from_secs(1),
+            )
+            .unwrap();
         assert_eq!(exit, Exit::TimedOut, "a few are fine");
         assert_eq!(running(&name), 0, "{:?}", sandbox.level);
     }
@@ -251,7 +294,8 @@ fn nothing_hides_from_the_end_of_its_command() {
     for sandbox in sandboxes_of(&Place::new().env) {
         let place = place();
         let name = unique(&place);
-        let (exit, output) = place.run(&format!("./{name} hide; ./{name} hide & wait; exit 0"), &sandbox).unwrap();
+        let (exit, output) =
+            place.run(&format!("./{name} hide; ./{name} hide & wait; exit 0"), &sandbox).unwrap();
         assert_eq!(exit, Exit::Code(0), "{output}");
         assert_eq!(running(&name), 0, "{:?}", sandbox.level);
     }
@@ -266,7 +310,10 @@ fn a_command_cannot_take_all_memory() {
         let (exit, output) = place.run("exec ./hostile memory-bomb", &sandbox).unwrap();
         assert_eq!(exit, Exit::Code(NOT_PERMITTED), "{output}");
         let (_, output) = place.run("cat /proc/self/oom_score_adj", &sandbox).unwrap();
-        assert!(output.trim().parse::<i32>().unwrap() >= 500, "the kernel ends it before this program: {output}");
+        assert!(
+            output.trim().parse::<i32>().unwrap() >= 500,
+            "the kernel ends it before this program: {output}"
+        );
     }
 }
 
@@ -279,5 +326,9 @@ fn unique(place: &Place) -> String {
 
 fn running(name: &str) -> usize {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    entries.filter(|entry| std::fs::read_to_string(entry.path().join("comm")).is_ok_and(|comm| comm.trim() == name)).count()
+    entries
+        .filter(|entry| {
+            std::fs::read_to_string(entry.path().join("comm")).is_ok_and(|comm| comm.trim() == name)
+        })
+        .count()
 }

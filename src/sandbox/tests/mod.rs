@@ -1,6 +1,11 @@
-//! A hostile command, tried once with the sandbox and once without: every attack must fail inside and succeed outside, so that none
-//! fails for a reason of its own. Where the kernel cannot hold it, these tests fail.
-#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests prepare files, sockets and a victim, and take the time")]
+//! A hostile command, tried once with the sandbox and once without: every attack must fail inside
+//! and succeed outside, so that none fails for a reason of its own. Where the kernel cannot hold
+//! it, these tests fail.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests prepare files, sockets and a victim, and take the time"
+)]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -70,32 +75,64 @@ impl Place {
     fn sandbox(&self, wanted: schema::Sandbox) -> Sandbox {
         let limits = CommandLimits { sandbox: wanted, ..CommandLimits::default() };
         let sandbox = Sandbox::prepare(&limits, &self.env).unwrap();
-        assert_eq!(sandbox.holds(), wanted == schema::Sandbox::Required, "this kernel: {:?}", sandbox.level);
+        assert_eq!(
+            sandbox.holds(),
+            wanted == schema::Sandbox::Required,
+            "this kernel: {:?}",
+            sandbox.level
+        );
         sandbox
     }
 
     fn sandboxes(&self, wanted: schema::Sandbox) -> Vec<Sandbox> {
-        if wanted == schema::Sandbox::Off { vec![self.sandbox(wanted)] } else { sandboxes_of(&self.env) }
+        if wanted == schema::Sandbox::Off {
+            vec![self.sandbox(wanted)]
+        } else {
+            sandboxes_of(&self.env)
+        }
     }
 
     fn reach(&self) -> Reach<'_> {
-        Reach { root: &self.root, git: &[], writes: Writes::Entries, git_settings: false, visible: &|_| true, policy: None }
+        Reach {
+            root: &self.root,
+            git: &[],
+            writes: Writes::Entries,
+            git_settings: false,
+            visible: &|_| true,
+            policy: None,
+        }
     }
 
     fn run(&self, script: &str, sandbox: &Sandbox) -> Result<(Exit, String), ExecError> {
         self.run_as(script, sandbox, Writes::Entries)
     }
 
-    fn run_as(&self, script: &str, sandbox: &Sandbox, writes: Writes) -> Result<(Exit, String), ExecError> {
+    fn run_as(
+        &self,
+        script: &str,
+        sandbox: &Sandbox,
+        writes: Writes,
+    ) -> Result<(Exit, String), ExecError> {
         self.run_for(script, sandbox, writes, Duration::from_secs(20))
     }
 
-    fn run_for(&self, script: &str, sandbox: &Sandbox, writes: Writes, timeout: Duration) -> Result<(Exit, String), ExecError> {
+    fn run_for(
+        &self,
+        script: &str,
+        sandbox: &Sandbox,
+        writes: Writes,
+        timeout: Duration,
+    ) -> Result<(Exit, String), ExecError> {
         let output = self.run_whole(script, sandbox, writes, timeout, sandbox.proxy("code"))?;
         Ok((output.exit, output.output.text))
     }
 
-    fn run_through(&self, script: &str, sandbox: &Sandbox, proxy: Option<NetworkProxy>) -> Result<CommandOutput, ExecError> {
+    fn run_through(
+        &self,
+        script: &str,
+        sandbox: &Sandbox,
+        proxy: Option<NetworkProxy>,
+    ) -> Result<CommandOutput, ExecError> {
         self.run_whole(script, sandbox, Writes::Entries, Duration::from_secs(20), proxy)
     }
 
@@ -109,9 +146,14 @@ impl Place {
     ) -> Result<CommandOutput, ExecError> {
         let file = self.root.join("script.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
         let script = Script::parse("./script.sh");
-        let policy = Policy::parse("version: 1\nrules:\n  - allow: \"command(./script.sh)\"\n", "policy.yml").unwrap();
+        let policy = Policy::parse(
+            "version: 1\nrules:\n  - allow: \"command(./script.sh)\"\n",
+            "policy.yml",
+        )
+        .unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
         let permit = policy.admit(OneCommand(script.clone()), &facts).unwrap();
         let git = [self.root.join(".git")];
@@ -124,7 +166,14 @@ impl Place {
             output_bytes: 10_000,
             redactor: &Redactor::default(),
             sandbox,
-            reach: Reach { root: &self.root, git: &git, writes, git_settings: false, visible: &visible, policy: None },
+            reach: Reach {
+                root: &self.root,
+                git: &git,
+                writes,
+                git_settings: false,
+                visible: &visible,
+                policy: None,
+            },
             proxy,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -136,8 +185,14 @@ impl Place {
 fn sandboxes_of(env: &BTreeMap<String, String>) -> Vec<Sandbox> {
     let limits = CommandLimits::default();
     let level = Level::obtained();
-    assert!(level.is_full() && level.namespaces, "this kernel cannot hold what these tests attack: {:?}", Level::tried());
-    [level, Level { namespaces: false, ..level }].map(|level| Sandbox::on(&limits, env, level).unwrap()).into()
+    assert!(
+        level.is_full() && level.namespaces,
+        "this kernel cannot hold what these tests attack: {:?}",
+        Level::tried()
+    );
+    [level, Level { namespaces: false, ..level }]
+        .map(|level| Sandbox::on(&limits, env, level).unwrap())
+        .into()
 }
 
 struct OneCommand(Script);
@@ -151,12 +206,18 @@ impl Act for OneCommand {
 /// Runs each attack in a fresh place, outside and then inside.
 fn check(attacks: &[(&str, String)]) {
     for (name, script) in attacks {
-        for (wanted, succeeds) in [(schema::Sandbox::Off, true), (schema::Sandbox::Required, false)] {
+        for (wanted, succeeds) in [(schema::Sandbox::Off, true), (schema::Sandbox::Required, false)]
+        {
             let place = Place::new();
             let script = script.replace("$OUTSIDE", &place.outside.display().to_string());
             for sandbox in place.sandboxes(wanted) {
                 let (exit, output) = place.run(&script, &sandbox).unwrap();
-                assert_eq!(exit == Exit::Code(0), succeeds, "{name} with {wanted:?}, {:?}: {exit:?}\n{output}", sandbox.level);
+                assert_eq!(
+                    exit == Exit::Code(0),
+                    succeeds,
+                    "{name} with {wanted:?}, {:?}: {exit:?}\n{output}",
+                    sandbox.level
+                );
             }
         }
     }
@@ -178,7 +239,8 @@ fn everyday_work_goes_on() {
         "cat .git/HEAD .github/workflows/ci.yml .locum/policy.yml",
         "echo a | sort | tee /dev/null && cat < /dev/null && head -c 4 /dev/urandom > /dev/null",
         "(sleep 0.01 &) ; kill -0 $$ && nproc && id -u && date && ls -la . > /dev/null",
-        "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or die $!; my $p = fork; exit 0 unless $p; waitpid $p,0'",
+        "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or die $!; my $p = fork; exit 0 \
+         unless $p; waitpid $p,0'",
         "exec 3> \"$TMPDIR/l\"; flock 3; mkfifo \"$TMPDIR/f\"",
     ] {
         let (exit, output) = place.run(script, &sandbox).unwrap();
@@ -190,16 +252,22 @@ fn everyday_work_goes_on() {
 #[test]
 fn a_kernel_that_gives_too_little_runs_nothing_where_a_sandbox_is_required() {
     let place = Place::new();
-    for level in
-        [Level::default(), Level { files: false, ..Level::obtained() }, Level { syscalls: false, network: false, ..Level::obtained() }]
-    {
-        for (wanted, runs) in [(schema::Sandbox::Required, false), (schema::Sandbox::BestEffort, true)] {
+    for level in [
+        Level::default(),
+        Level { files: false, ..Level::obtained() },
+        Level { syscalls: false, network: false, ..Level::obtained() },
+    ] {
+        for (wanted, runs) in
+            [(schema::Sandbox::Required, false), (schema::Sandbox::BestEffort, true)]
+        {
             let limits = CommandLimits { sandbox: wanted, ..CommandLimits::default() };
             let sandbox = Sandbox::on(&limits, &place.env, level).unwrap();
             assert!(!sandbox.holds());
             match place.run("true", &sandbox) {
                 Ok((exit, _)) => assert!(runs && exit == Exit::Code(0), "{level:?} {wanted:?}"),
-                Err(ExecError::Sandbox(SandboxError::Below(missing))) => assert!(!runs && missing.contains("not held"), "{missing}"),
+                Err(ExecError::Sandbox(SandboxError::Below(missing))) => {
+                    assert!(!runs && missing.contains("not held"), "{missing}")
+                }
                 Err(other) => panic!("{other}"),
             }
         }
@@ -220,6 +288,9 @@ fn tells_what_it_costs() {
         times.sort();
         times[times.len() / 2]
     };
-    let (plain, inside) = (time(&place.sandbox(schema::Sandbox::Off)), time(&place.sandbox(schema::Sandbox::Required)));
+    let (plain, inside) = (
+        time(&place.sandbox(schema::Sandbox::Off)),
+        time(&place.sandbox(schema::Sandbox::Required)),
+    );
     println!("a command: plain {plain:?}, sandboxed {inside:?}");
 }

@@ -1,5 +1,5 @@
-//! Each part of the sandbox taken away alone: what it holds is open then, and closed again with it. And kernels that lack a part: each is
-//! made by a filter that answers for the kernel.
+//! Each part of the sandbox taken away alone: what it holds is open then, and closed again with it.
+//! And kernels that lack a part: each is made by a filter that answers for the kernel.
 
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
@@ -18,7 +18,8 @@ use locum_policy::schema::{self, CommandLimits};
 fn held_by(script: &str, without: Level, with: Level) {
     for (level, succeeds) in [(without, true), (with, false)] {
         let place = Place::new();
-        let limits = CommandLimits { sandbox: schema::Sandbox::BestEffort, ..CommandLimits::default() };
+        let limits =
+            CommandLimits { sandbox: schema::Sandbox::BestEffort, ..CommandLimits::default() };
         let sandbox = Sandbox::on(&limits, &place.env, level).unwrap();
         let script = script.replace("$OUTSIDE", &place.outside.display().to_string());
         let (exit, output) = place.run(&script, &sandbox).unwrap();
@@ -33,8 +34,9 @@ fn each_part_holds_what_is_open_without_it() {
     let listener = UdpSocket::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let send = format!(
-        "exec perl -MSocket -e 'socket(S,AF_INET,SOCK_DGRAM,0) or die $!; connect(S,sockaddr_in({port},INADDR_LOOPBACK)) or die $!; \
-         send(S,\"x\",0); send(S,\"x\",0) or die $!'"
+        "exec perl -MSocket -e 'socket(S,AF_INET,SOCK_DGRAM,0) or die $!; \
+         connect(S,sockaddr_in({port},INADDR_LOOPBACK)) or die $!; send(S,\"x\",0); \
+         send(S,\"x\",0) or die $!'"
     );
     held_by("echo x > $OUTSIDE/new", Level { files: false, ..first_wall }, first_wall);
     held_by("grep . .env", Level { files: false, ..first_wall }, first_wall);
@@ -72,7 +74,11 @@ fn every_version_of_the_interface_for_files_holds_what_is_told_of_it() {
             let (exit, output) = place.run(&held, &sandbox).unwrap();
             assert_ne!(exit, Exit::Code(0), "version {version}: {held}\n{output}");
         }
-        assert_eq!(place.run("echo y >> src/a && mv src/a src/b && cat src/b top", &sandbox).unwrap().0, Exit::Code(0), "{version}");
+        assert_eq!(
+            place.run("echo y >> src/a && mv src/a src/b && cat src/b top", &sandbox).unwrap().0,
+            Exit::Code(0),
+            "{version}"
+        );
         let (exit, _) = place.run(&format!("kill -0 {}", victim.id()), &sandbox).unwrap();
         let told = Level { landlock: u8::try_from(version).unwrap(), ..level };
         assert_eq!(exit != Exit::Code(0), told.holds_signals(), "version {version}");
@@ -81,11 +87,22 @@ fn every_version_of_the_interface_for_files_holds_what_is_told_of_it() {
     victim.wait().unwrap();
 }
 
-/// Does something on a kernel that answers these calls with an error; what it starts is on that kernel too.
-fn on_a_kernel_without<T: Send + 'static>(calls: &[i64], errno: i32, act: impl FnOnce() -> T + Send + 'static) -> T {
+/// Does something on a kernel that answers these calls with an error; what it starts is on that
+/// kernel too.
+fn on_a_kernel_without<T: Send + 'static>(
+    calls: &[i64],
+    errno: i32,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> T {
     let rules = calls.iter().map(|call| (*call, Vec::new())).collect::<BTreeMap<_, _>>();
     let answer = SeccompAction::Errno(errno.cast_unsigned());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, std::env::consts::ARCH.try_into().unwrap()).unwrap();
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        answer,
+        std::env::consts::ARCH.try_into().unwrap(),
+    )
+    .unwrap();
     let filter: BpfProgram = filter.try_into().unwrap();
     let thread = std::thread::spawn(move || {
         seccompiler::apply_filter(&filter).unwrap();
@@ -118,7 +135,10 @@ fn a_runner_that_refuses_namespaces_gives_the_first_wall_and_says_why() {
         on_a_kernel_without(&[call], libc::EPERM, move || {
             let (level, refused) = Level::tried();
             assert!(level.is_full() && !level.namespaces, "{level:?}");
-            assert!(refused.as_ref().is_some_and(|refused| refused.starts_with(why)), "{refused:?}");
+            assert!(
+                refused.as_ref().is_some_and(|refused| refused.starts_with(why)),
+                "{refused:?}"
+            );
             let place = Place::new();
             let sandbox = Sandbox::prepare(&CommandLimits::default(), &place.env).unwrap();
             assert_eq!(place.run("cat top", &sandbox).unwrap(), (Exit::Code(0), "top".to_owned()));

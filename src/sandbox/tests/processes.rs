@@ -11,7 +11,9 @@ use locum_policy::schema;
 #[test]
 fn other_processes_are_left_alone() {
     let mut victim = std::process::Command::new("sleep").arg("100").spawn().unwrap();
-    let call = |number: i64, arguments: &str| format!("exec perl -e 'exit(syscall({number},{arguments}) < 0 && $!{{EPERM}})'");
+    let call = |number: i64, arguments: &str| {
+        format!("exec perl -e 'exit(syscall({number},{arguments}) < 0 && $!{{EPERM}})'")
+    };
     let own = std::process::id();
     check(&[
         ("signal this program", format!("kill -0 {own}")),
@@ -32,8 +34,16 @@ fn other_processes_are_left_alone() {
 fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
     let place = Place::new();
     let sandbox = place.sandbox(schema::Sandbox::Required);
-    for number in [libc::SYS_mount, libc::SYS_bpf, libc::SYS_reboot, libc::SYS_init_module, libc::SYS_kexec_load, libc::SYS_chroot] {
-        let script = format!("exec perl -e 'exit(syscall({number},0,0,0,0,0) < 0 && $!{{EPERM}} ? 7 : 0)'");
+    for number in [
+        libc::SYS_mount,
+        libc::SYS_bpf,
+        libc::SYS_reboot,
+        libc::SYS_init_module,
+        libc::SYS_kexec_load,
+        libc::SYS_chroot,
+    ] {
+        let script =
+            format!("exec perl -e 'exit(syscall({number},0,0,0,0,0) < 0 && $!{{EPERM}} ? 7 : 0)'");
         assert_eq!(place.run(&script, &sandbox).unwrap().0, Exit::Code(7), "{number}");
     }
     let (_, status) = place.run("cat /proc/self/status; ulimit -c; ulimit -p", &sandbox).unwrap();
@@ -46,10 +56,14 @@ fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
 fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
     let place = Place::new();
     let fence = place.sandbox(schema::Sandbox::Required).fence(&place.reach()).unwrap().unwrap();
-    let mut env = BTreeMap::from([("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.fsmonitor"), ("GIT_CONFIG_VALUE_0", "false")])
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
+    let mut env = BTreeMap::from([
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+        ("GIT_CONFIG_VALUE_0", "false"),
+    ])
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .collect();
     fence.adapt(&mut env);
     let value = |name: &str| env.get(name).map(String::as_str);
     assert_eq!(

@@ -1,5 +1,6 @@
-//! What a runner leaves lying around for later steps, and the sockets by which a machine is told what to do: each by a test of its own, and, as
-//! everything in this folder, as an administrator and as an ordinary user.
+//! What a runner leaves lying around for later steps, and the sockets by which a machine is told
+//! what to do: each by a test of its own, and, as everything in this folder, as an administrator
+//! and as an ordinary user.
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,16 +17,18 @@ use crate::level::Level;
 use locum_policy::Policy;
 use locum_policy::schema;
 
-/// Has a command write to the file that a variable of the runner names, where it lies on hosted runners: found by its variable, by its path, and
-/// by looking for it.
+/// Has a command write to the file that a variable of the runner names, where it lies on hosted
+/// runners: found by its variable, by its path, and by looking for it.
 fn a_command_file_is_out_of_reach(variable: &str) {
     let attack = |place: &Place, sandbox: &Sandbox| {
-        let file = place.outside.join(format!("_runner_file_commands/{}_0b1c", variable.to_lowercase()));
+        let file =
+            place.outside.join(format!("_runner_file_commands/{}_0b1c", variable.to_lowercase()));
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "").unwrap();
         let script = format!(
-            "echo EVIL=1 >> \"${variable}\"; echo EVIL=1 >> {at}; for f in $(find {folder} -type f); do echo EVIL=1 >> $f; done; \
-             ln {at} src/x && echo EVIL=1 >> src/x; ln -s {at} src/y && echo EVIL=1 >> src/y; mv src/a {at}; true",
+            "echo EVIL=1 >> \"${variable}\"; echo EVIL=1 >> {at}; for f in $(find {folder} -type \
+             f); do echo EVIL=1 >> $f; done; ln {at} src/x && echo EVIL=1 >> src/x; ln -s {at} \
+             src/y && echo EVIL=1 >> src/y; mv src/a {at}; true",
             at = file.display(),
             folder = file.parent().unwrap().display(),
         );
@@ -39,7 +42,8 @@ fn a_command_file_is_out_of_reach(variable: &str) {
     }
 }
 
-/// Has a command speak to who listens at a socket, outside and inside, also where the policy lets it read the folder it lies in.
+/// Has a command speak to who listens at a socket, outside and inside, also where the policy lets
+/// it read the folder it lies in.
 fn a_socket_is_out_of_reach(path: &str) {
     let attack = |place: &Place, sandbox: &Sandbox| {
         let socket = place.outside.join(path);
@@ -47,10 +51,11 @@ fn a_socket_is_out_of_reach(path: &str) {
         let listener = UnixListener::bind(&socket).unwrap();
         std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o777)).unwrap();
         let script = format!(
-            "perl -MSocket -e 'for my $k (SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET) {{ socket(S,AF_UNIX,$k,0) or next; \
-             connect(S,sockaddr_un(\"{at}\")) and syswrite(S,\"GET /containers/json HTTP/1.0\\r\\n\\r\\n\") }}'; \
-             ln {at} src/s; ln -s {at} src/t; perl -MSocket -e 'for (@ARGV) {{ socket(S,AF_UNIX,SOCK_STREAM,0) or next; connect(S,sockaddr_un($_)) \
-             and syswrite(S,\"x\") }}' src/s src/t; true",
+            "perl -MSocket -e 'for my $k (SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET) {{ \
+             socket(S,AF_UNIX,$k,0) or next; connect(S,sockaddr_un(\"{at}\")) and \
+             syswrite(S,\"GET /containers/json HTTP/1.0\\r\\n\\r\\n\") }}'; ln {at} src/s; ln -s \
+             {at} src/t; perl -MSocket -e 'for (@ARGV) {{ socket(S,AF_UNIX,SOCK_STREAM,0) or \
+             next; connect(S,sockaddr_un($_)) and syswrite(S,\"x\") }}' src/s src/t; true",
             at = socket.display()
         );
         place.run(&script, sandbox).unwrap();
@@ -64,7 +69,10 @@ fn a_socket_is_out_of_reach(path: &str) {
     let place = Place::new();
     assert_ne!(attack(&place, &place.sandbox(schema::Sandbox::Off)), "", "outside");
     let readable = |place: &Place, network: &str| {
-        let text = format!("version: 1\ncommands: {{ network: {network}, reads: ['{}/**'] }}\n", place.outside.display());
+        let text = format!(
+            "version: 1\ncommands: {{ network: {network}, reads: ['{}/**'] }}\n",
+            place.outside.display()
+        );
         Policy::parse(&text, "policy.yml").unwrap().settings().commands.clone()
     };
     for namespaces in [true, false] {
@@ -133,9 +141,11 @@ fn the_socket_of_the_resolver_is_out_of_reach() {
 #[test]
 fn a_program_that_makes_its_user_another_one_does_not() {
     if !rustix::process::geteuid().is_root() {
-        // An ordinary user cannot make such a program; that none gains anything is asked of the kernel by its own word for it.
+        // An ordinary user cannot make such a program; that none gains anything is asked of the
+        // kernel by its own word for it.
         for sandbox in sandboxes_of(&Place::new().env) {
-            let (_, status) = Place::new().run("grep NoNewPrivs /proc/self/status", &sandbox).unwrap();
+            let (_, status) =
+                Place::new().run("grep NoNewPrivs /proc/self/status", &sandbox).unwrap();
             assert_eq!(status, "NoNewPrivs:\t1\n");
         }
         return;

@@ -20,7 +20,8 @@ impl Attributes {
 
     /// Says several texts.
     pub(super) fn texts(&mut self, key: &'static str, texts: &[&str]) {
-        let values: Vec<Value> = texts.iter().map(|text| json!({ "stringValue": clipped(text) })).collect();
+        let values: Vec<Value> =
+            texts.iter().map(|text| json!({ "stringValue": clipped(text) })).collect();
         self.put(key, json!({ "arrayValue": { "values": values } }));
     }
 
@@ -40,12 +41,20 @@ impl Attributes {
     }
 
     /// Says a message: its words, and the tools it called.
-    pub(super) fn messages(&mut self, key: &'static str, role: &str, text: &str, calls: &[ToolCall]) {
+    pub(super) fn messages(
+        &mut self,
+        key: &'static str,
+        role: &str,
+        text: &str,
+        calls: &[ToolCall],
+    ) {
         let words = (!text.is_empty()).then(|| json!({ "type": "text", "content": clipped(text) }));
-        let call =
-            |call: &ToolCall| json!({ "type": "tool_call", "id": call.id, "name": call.name, "arguments": clipped(&call.arguments) });
+        let call = |call: &ToolCall| json!({ "type": "tool_call", "id": call.id, "name": call.name, "arguments": clipped(&call.arguments) });
         let parts: Vec<Value> = words.into_iter().chain(calls.iter().map(call)).collect();
-        self.put(key, json!({ "stringValue": json!([{ "role": role, "parts": parts }]).to_string() }));
+        self.put(
+            key,
+            json!({ "stringValue": json!([{ "role": role, "parts": parts }]).to_string() }),
+        );
     }
 
     fn put(&mut self, key: &'static str, value: Value) {

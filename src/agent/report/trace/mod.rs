@@ -1,8 +1,10 @@
-//! A session as a trace: one span for the run, each task, each reply of a model, each call, in OpenTelemetry's words for agents.
+//! A session as a trace: one span for the run, each task, each reply of a model, each call, in
+//! OpenTelemetry's words for agents.
 //!
-//! In: the lines of a journal, what is known of the models. Out: spans, in the order they ended. Everything is read off the journal, names
-//! of spans too, so that a resumed session tells the same spans again. Texts of people, models and tools are left out unless they are asked
-//! for. It sends nothing.
+//! In: the lines of a journal, what is known of the models. Out: spans, in the order they ended.
+//! Everything is read off the journal, names of spans too, so that a resumed session tells the same
+//! spans again. Texts of people, models and tools are left out unless they are asked for. It sends
+//! nothing.
 
 mod attribute;
 pub mod otlp;
@@ -109,7 +111,12 @@ struct OpenTask {
 impl<'a> Tracer<'a> {
     fn new(facts: &'a TraceFacts, start: &SessionStart, at: Timestamp) -> Self {
         let names = Names::new(&start.id, facts.parent.as_ref());
-        let mut run = names.span("run", facts.parent.as_ref().map(|parent| parent.span_id.clone()), "locum run".to_owned(), at);
+        let mut run = names.span(
+            "run",
+            facts.parent.as_ref().map(|parent| parent.span_id.clone()),
+            "locum run".to_owned(),
+            at,
+        );
         run.attributes.text("gen_ai.conversation.id", start.id.as_str());
         run.attributes.text("locum.mode", &start.mode);
         run.attributes.text("locum.policy.hash", &start.policy_hash);
@@ -126,7 +133,9 @@ impl<'a> Tracer<'a> {
     fn take(&mut self, at: Timestamp, event: &Event) {
         self.last = at;
         let charged = event.task().zip(event.charged());
-        if let Some((open, charged)) = charged.and_then(|(task, charged)| Some((self.open.get_mut(&task)?, charged))) {
+        if let Some((open, charged)) =
+            charged.and_then(|(task, charged)| Some((self.open.get_mut(&task)?, charged)))
+        {
             open.own.add(charged);
         }
         match event {
@@ -136,7 +145,15 @@ impl<'a> Tracer<'a> {
             Event::Replied { task, reply, usage, estimated, cost_usd, .. } => {
                 self.replied(*task, at, reply, (*usage, *estimated, *cost_usd))
             }
-            Event::Shortened { task, how: Shortening::Condensed, text, usage, estimated, cost_usd, .. } => {
+            Event::Shortened {
+                task,
+                how: Shortening::Condensed,
+                text,
+                usage,
+                estimated,
+                cost_usd,
+                ..
+            } => {
                 self.summed_up(*task, at, text, (*usage, *estimated, *cost_usd));
             }
             Event::Consulted { task, call, usage, estimated, cost_usd, .. }
@@ -145,7 +162,9 @@ impl<'a> Tracer<'a> {
                     spent_on(&mut span.attributes, (*usage, *estimated, *cost_usd));
                 }
             }
-            Event::Judged { task, call, headline, verdicts, .. } => self.judged(*task, at, call, headline, verdicts),
+            Event::Judged { task, call, headline, verdicts, .. } => {
+                self.judged(*task, at, call, headline, verdicts)
+            }
             Event::Performing { task, call, .. } => {
                 if let Some(span) = self.call(*task, call) {
                     span.start = at;
@@ -168,13 +187,17 @@ impl<'a> Tracer<'a> {
                     open.since = at;
                 }
             }
-            Event::Shortened { task, .. } | Event::Reminded { task, .. } | Event::TodosChanged { task, .. } => {
+            Event::Shortened { task, .. }
+            | Event::Reminded { task, .. }
+            | Event::TodosChanged { task, .. } => {
                 if let Some(open) = self.open.get_mut(task) {
                     open.since = at;
                 }
             }
             Event::Resumed => self.open.values_mut().for_each(|open| open.since = at),
-            Event::ReplyLost { task, usage, estimated, cost_usd } => self.lost(*task, at, (*usage, *estimated, *cost_usd)),
+            Event::ReplyLost { task, usage, estimated, cost_usd } => {
+                self.lost(*task, at, (*usage, *estimated, *cost_usd))
+            }
             Event::Started(_)
             | Event::Forked { .. }
             | Event::Brought { .. }
@@ -185,10 +208,23 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn begin(&mut self, task: TaskId, asked: Option<(TaskId, &str)>, mode: &str, message: &str, at: Timestamp) {
-        let by_call = asked.and_then(|(parent, call)| self.call(parent, call).map(|span| span.id.clone()));
+    fn begin(
+        &mut self,
+        task: TaskId,
+        asked: Option<(TaskId, &str)>,
+        mode: &str,
+        message: &str,
+        at: Timestamp,
+    ) {
+        let by_call =
+            asked.and_then(|(parent, call)| self.call(parent, call).map(|span| span.id.clone()));
         let parent = by_call.unwrap_or_else(|| self.run.id.clone());
-        let mut span = self.names.span(&format!("task {task}"), Some(parent), format!("invoke_agent {mode}"), at);
+        let mut span = self.names.span(
+            &format!("task {task}"),
+            Some(parent),
+            format!("invoke_agent {mode}"),
+            at,
+        );
         span.attributes.text("gen_ai.operation.name", "invoke_agent");
         span.attributes.text("gen_ai.provider.name", "locum");
         span.attributes.text("gen_ai.agent.name", mode);
@@ -215,7 +251,12 @@ impl<'a> Tracer<'a> {
         let facts = self.facts;
         let Some(open) = self.open.get_mut(&task) else { return };
         let model = open.model(facts);
-        let mut span = self.names.chat(&format!("chat {task} {}", open.turns), &open.span.id, model, (open.since, at));
+        let mut span = self.names.chat(
+            &format!("chat {task} {}", open.turns),
+            &open.span.id,
+            model,
+            (open.since, at),
+        );
         spent_on(&mut span.attributes, spent);
         span.attributes.text("gen_ai.response.model", reply.by.as_deref().unwrap_or(&model.name));
         let finish = match reply.stop {
@@ -226,13 +267,23 @@ impl<'a> Tracer<'a> {
         };
         span.attributes.texts("gen_ai.response.finish_reasons", &[finish]);
         if facts.content {
-            span.attributes.messages("gen_ai.output.messages", "assistant", &reply.text, &reply.calls);
+            span.attributes.messages(
+                "gen_ai.output.messages",
+                "assistant",
+                &reply.text,
+                &reply.calls,
+            );
         }
         self.ended.push(span);
         let names = &self.names;
         let called = |call: &ToolCall| {
             let seed = format!("call {task} {} {}", open.turns, call.id);
-            let mut span = names.span(&seed, Some(open.span.id.clone()), format!("execute_tool {}", call.name), at);
+            let mut span = names.span(
+                &seed,
+                Some(open.span.id.clone()),
+                format!("execute_tool {}", call.name),
+                at,
+            );
             span.attributes.text("gen_ai.operation.name", "execute_tool");
             span.attributes.text("gen_ai.tool.name", &call.name);
             span.attributes.text("gen_ai.tool.type", "function");
@@ -247,11 +298,17 @@ impl<'a> Tracer<'a> {
         open.since = at;
     }
 
-    /// Takes a reply in that broke off: the journal does not say whose it was, so it stands under the task's own model.
+    /// Takes a reply in that broke off: the journal does not say whose it was, so it stands under
+    /// the task's own model.
     fn lost(&mut self, task: TaskId, at: Timestamp, spent: (Usage, bool, f64)) {
         let facts = self.facts;
         let Some(open) = self.open.get_mut(&task) else { return };
-        let mut span = self.names.chat(&format!("lost {task} {}", open.lost), &open.span.id, open.model(facts), (open.since, at));
+        let mut span = self.names.chat(
+            &format!("lost {task} {}", open.lost),
+            &open.span.id,
+            open.model(facts),
+            (open.since, at),
+        );
         spent_on(&mut span.attributes, spent);
         span.fail("reply_lost");
         self.ended.push(span);
@@ -263,7 +320,12 @@ impl<'a> Tracer<'a> {
         let facts = self.facts;
         let Some(open) = self.open.get_mut(&task) else { return };
         let model = facts.condense.as_ref().unwrap_or(open.model(facts));
-        let mut span = self.names.chat(&format!("condense {task} {}", open.shortened), &open.span.id, model, (open.since, at));
+        let mut span = self.names.chat(
+            &format!("condense {task} {}", open.shortened),
+            &open.span.id,
+            model,
+            (open.since, at),
+        );
         spent_on(&mut span.attributes, spent);
         span.attributes.text("locum.purpose", "condense");
         if facts.content {
@@ -274,12 +336,20 @@ impl<'a> Tracer<'a> {
         open.since = at;
     }
 
-    fn judged(&mut self, task: TaskId, at: Timestamp, call: &str, headline: &str, verdicts: &[Verdict]) {
+    fn judged(
+        &mut self,
+        task: TaskId,
+        at: Timestamp,
+        call: &str,
+        headline: &str,
+        verdicts: &[Verdict],
+    ) {
         let content = self.facts.content;
         let Some(span) = self.call(task, call) else { return };
         span.start = at;
         if let Some(worst) = verdicts.iter().max_by_key(|verdict| verdict.decision) {
-            span.attributes.text("locum.policy.decision", &format!("{:?}", worst.decision).to_lowercase());
+            span.attributes
+                .text("locum.policy.decision", &format!("{:?}", worst.decision).to_lowercase());
             if let Some(rule) = worst.rule() {
                 span.attributes.text("locum.policy.rule", &rule.pattern);
             }
@@ -289,7 +359,14 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn answered(&mut self, task: TaskId, at: Timestamp, call: &str, observation: &Observation, failure: Option<&str>) {
+    fn answered(
+        &mut self,
+        task: TaskId,
+        at: Timestamp,
+        call: &str,
+        observation: &Observation,
+        failure: Option<&str>,
+    ) {
         let content = self.facts.content;
         let Some(open) = self.open.get_mut(&task) else { return };
         open.since = at;
@@ -332,17 +409,26 @@ impl<'a> Tracer<'a> {
         let word = outcome.word;
         self.run.end = at;
         self.run.attributes.text("locum.outcome", word.as_str());
-        self.run.attributes.number("locum.refusals", u64::try_from(outcome.refusals.len()).unwrap_or(u64::MAX));
-        self.run.attributes.number("locum.changes", u64::try_from(outcome.changes.len()).unwrap_or(u64::MAX));
+        self.run
+            .attributes
+            .number("locum.refusals", u64::try_from(outcome.refusals.len()).unwrap_or(u64::MAX));
+        self.run
+            .attributes
+            .number("locum.changes", u64::try_from(outcome.changes.len()).unwrap_or(u64::MAX));
         self.run.attributes.number("locum.turns", u64::from(outcome.spent.turns));
         self.run.attributes.number("locum.tool_calls", u64::from(outcome.spent.tool_calls));
         // Under names of its own: whoever adds up what requests took should not count it twice.
         total(&mut self.run.attributes, TOTAL, outcome.spent.usage, outcome.spent.cost_usd);
         let failed = match word {
-            OutcomeWord::Done | OutcomeWord::NothingToDo | OutcomeWord::NeedsInput | OutcomeWord::OnHold => false,
-            OutcomeWord::Refused | OutcomeWord::BudgetExhausted | OutcomeWord::TimedOut | OutcomeWord::Failed | OutcomeWord::Cancelled => {
-                true
-            }
+            OutcomeWord::Done
+            | OutcomeWord::NothingToDo
+            | OutcomeWord::NeedsInput
+            | OutcomeWord::OnHold => false,
+            OutcomeWord::Refused
+            | OutcomeWord::BudgetExhausted
+            | OutcomeWord::TimedOut
+            | OutcomeWord::Failed
+            | OutcomeWord::Cancelled => true,
         };
         if failed {
             self.run.fail(word.as_str());
@@ -401,8 +487,15 @@ fn spent_on(attributes: &mut Attributes, (usage, is_estimate, cost_usd): (Usage,
 
 impl Names {
     /// Returns the span of one request to a model.
-    fn chat(&self, seed: &str, task: &str, model: &TracedModel, (start, end): (Timestamp, Timestamp)) -> Span {
-        let mut span = self.span(seed, Some(task.to_owned()), format!("chat {}", model.name), start);
+    fn chat(
+        &self,
+        seed: &str,
+        task: &str,
+        model: &TracedModel,
+        (start, end): (Timestamp, Timestamp),
+    ) -> Span {
+        let mut span =
+            self.span(seed, Some(task.to_owned()), format!("chat {}", model.name), start);
         (span.end, span.kind) = (end, Kind::Client);
         span.attributes.text("gen_ai.operation.name", "chat");
         span.attributes.text("gen_ai.provider.name", model.provider);

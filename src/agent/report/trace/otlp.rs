@@ -13,7 +13,8 @@ const SPANS_LIMIT: usize = 512;
 /// Returns the bodies that tell a collector of spans; `resource` says who they are from.
 #[must_use]
 pub fn bodies(spans: &[Span], resource: &[(String, String)]) -> Vec<String> {
-    let said = |(key, value): &(String, String)| json!({ "key": key, "value": { "stringValue": value } });
+    let said =
+        |(key, value): &(String, String)| json!({ "key": key, "value": { "stringValue": value } });
     let resource: Vec<Value> = resource.iter().map(said).collect();
     let scope = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
     let body = |spans: &[Span]| {

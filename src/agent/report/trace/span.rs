@@ -66,7 +66,11 @@ impl Parent {
                 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
                 && text.bytes().any(|byte| byte != b'0')
         };
-        let fits = version.len() == 2 && version != "ff" && is_hex(trace_id, 32) && is_hex(span_id, 16) && parts.next().is_some();
+        let fits = version.len() == 2
+            && version != "ff"
+            && is_hex(trace_id, 32)
+            && is_hex(span_id, 16)
+            && parts.next().is_some();
         fits.then(|| Self { trace_id: trace_id.to_owned(), span_id: span_id.to_owned() })
     }
 }
@@ -90,10 +94,26 @@ impl Names {
     }
 
     /// Begins a span; `seed` tells it from every other of the session.
-    pub(super) fn span(&self, seed: &str, parent: Option<String>, name: String, start: Timestamp) -> Span {
+    pub(super) fn span(
+        &self,
+        seed: &str,
+        parent: Option<String>,
+        name: String,
+        start: Timestamp,
+    ) -> Span {
         let id = hex(format!("{} {seed}", self.session).as_bytes(), 8);
         let attributes = Attributes::default();
-        Span { trace_id: self.trace_id.clone(), id, parent, name, kind: Kind::Internal, start, end: start, attributes, failed: false }
+        Span {
+            trace_id: self.trace_id.clone(),
+            id,
+            parent,
+            name,
+            kind: Kind::Internal,
+            start,
+            end: start,
+            attributes,
+            failed: false,
+        }
     }
 }
 
@@ -107,8 +127,12 @@ mod tests {
 
     #[test]
     fn reads_what_a_workflow_hands_on_and_nothing_else() {
-        let parent = Parent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").unwrap();
-        assert_eq!((parent.trace_id.as_str(), parent.span_id.as_str()), ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"));
+        let parent =
+            Parent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").unwrap();
+        assert_eq!(
+            (parent.trace_id.as_str(), parent.span_id.as_str()),
+            ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")
+        );
         for text in [
             "",
             "00",

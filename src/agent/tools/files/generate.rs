@@ -1,7 +1,8 @@
 //! `generate_image`: has another model draw a picture and writes it to a file.
 //!
-//! In: what is to be seen, where it goes, perhaps a picture to start from. Out: a checked call; then, with the picture that the session had drawn, the
-//! file. It asks no model: who draws, what that costs and what is kept of it is the session's part.
+//! In: what is to be seen, where it goes, perhaps a picture to start from. Out: a checked call;
+//! then, with the picture that the session had drawn, the file. It asks no model: who draws, what
+//! that costs and what is kept of it is the session's part.
 
 use std::borrow::Cow;
 
@@ -39,7 +40,8 @@ impl GenerateImage {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::GenerateImage.to_string(),
-            description: "Have another model draw a picture into a file, from this task's budget.".into(),
+            description: "Have another model draw a picture into a file, from this task's budget."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -59,20 +61,34 @@ impl GenerateImage {
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let prompt = arguments.words("prompt", "what is to be seen")?;
-        let place = arguments.place("path", "the file, relative to the repository root", context)?;
+        let place =
+            arguments.place("path", "the file, relative to the repository root", context)?;
         let from = arguments.optional_text("image", "path of an image to start from")?;
-        let from = from.filter(|path| !path.trim().is_empty()).map(|path| Place::find(&path, context)).transpose()?;
+        let from = from
+            .filter(|path| !path.trim().is_empty())
+            .map(|path| Place::find(&path, context))
+            .transpose()?;
         arguments.finish()?;
         place.check_edit(ToolName::GenerateImage, context)?;
         if context.painters.is_empty() {
-            return Err(CallError("No model that draws pictures is configured for this run (`models.pointers.image`).".to_owned()));
+            return Err(CallError(
+                "No model that draws pictures is configured for this run \
+                 (`models.pointers.image`)."
+                    .to_owned(),
+            ));
         }
         if prompt.len() > PROMPT_LIMIT_BYTES {
-            return Err(CallError(format!("`prompt` of `generate_image` has more than {PROMPT_LIMIT_BYTES} bytes.")));
+            return Err(CallError(format!(
+                "`prompt` of `generate_image` has more than {PROMPT_LIMIT_BYTES} bytes."
+            )));
         }
         let name = place.real.name().unwrap_or_default();
         let kind = KINDS.into_iter().find(|kind| kind.fits_name(name)).ok_or_else(|| {
-            CallError(format!("`path` of `generate_image` has to end in .png, .jpg, .jpeg or .webp; `{}` does not.", place.real))
+            CallError(format!(
+                "`path` of `generate_image` has to end in .png, .jpg, .jpeg or .webp; `{}` does \
+                 not.",
+                place.real
+            ))
         })?;
         Ok(Self { prompt, place, kind, from, painters: context.painters.to_vec() })
     }
@@ -95,7 +111,8 @@ impl GenerateImage {
         self.kind
     }
 
-    /// Returns what the policy is asked: the file, the picture it starts from, and every model that may be asked to draw.
+    /// Returns what the policy is asked: the file, the picture it starts from, and every model that
+    /// may be asked to draw.
     #[must_use]
     pub fn intents(&self) -> Vec<Intent> {
         let from = self.from.iter().map(|place| Intent::Read(place.real.clone()));
@@ -107,9 +124,14 @@ impl GenerateImage {
     ///
     /// # Errors
     /// A sentence for the model, where there is no such image or it may not be sent.
-    pub fn source(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Result<Option<Image>, CallError> {
+    pub fn source(
+        &self,
+        permit: &Permit<impl Act>,
+        context: ToolContext<'_>,
+    ) -> Result<Option<Image>, CallError> {
         let Some(place) = &self.from else { return Ok(None) };
-        let refused = |why: String| CallError(format!("Nothing was drawn: `{}` {why}.", place.asked));
+        let refused =
+            |why: String| CallError(format!("Nothing was drawn: `{}` {why}.", place.asked));
         let bytes = context
             .checkout
             .read(permit, &place.real, FILE_LIMIT_BYTES)
@@ -122,20 +144,30 @@ impl GenerateImage {
     }
 
     /// Writes the picture that was drawn.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>, picture: Option<&Image>) -> Observation {
+    pub fn perform(
+        &self,
+        permit: &Permit<impl Act>,
+        context: ToolContext<'_>,
+        picture: Option<&Image>,
+    ) -> Observation {
         let Place { asked, real } = &self.place;
-        let Some((picture, bytes)) = picture.and_then(|picture| Some((picture, picture.content.bytes()?))) else {
+        let Some((picture, bytes)) =
+            picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
+        else {
             return Observation::failed("The picture that was drawn is gone; nothing was written.");
         };
         if picture.kind != self.kind {
             let kind = picture.kind.as_str();
             return Observation::failed(format!(
-                "What was drawn is an {picture}, which is no content for `{asked}`; nothing was written. It is kept: the same call with a \
-                 `path` that ends in .{kind} writes it and draws nothing anew."
+                "What was drawn is an {picture}, which is no content for `{asked}`; nothing was \
+                 written. It is kept: the same call with a `path` that ends in .{kind} writes it \
+                 and draws nothing anew."
             ));
         }
         if holds_secret(bytes, context) {
-            return Observation::failed("What was drawn holds a secret in its bytes; nothing was written.");
+            return Observation::failed(
+                "What was drawn holds a secret in its bytes; nothing was written.",
+            );
         }
         let existed = matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
         if let Err(error) = context.checkout.write(permit, real, bytes) {
@@ -143,7 +175,8 @@ impl GenerateImage {
         }
         let done = if existed { "Replaced" } else { "Created" };
         let text = format!(
-            "{done} `{asked}` ({picture}). Whether it shows what it should is not checked; read_file shows it to a model that sees images."
+            "{done} `{asked}` ({picture}). Whether it shows what it should is not checked; \
+             read_file shows it to a model that sees images."
         );
         Observation { touched: vec![real.clone()], ..Observation::said(text) }
     }
@@ -169,25 +202,39 @@ mod tests {
     use locum_testing::images::png;
 
     fn parse(fixture: &Fixture, arguments: &Value) -> Result<Call, String> {
-        fixture.parse("generate_image", &arguments.to_string(), ToolName::ALL).map_err(|error| error.0)
+        fixture
+            .parse("generate_image", &arguments.to_string(), ToolName::ALL)
+            .map_err(|error| error.0)
     }
 
     fn draw(fixture: &Fixture, path: &str, picture: &[u8]) -> String {
         let call = parse(fixture, &json!({ "prompt": "a fox", "path": path })).unwrap();
-        let permit = Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts { mode: "code".into(), ..Facts::default() }).unwrap();
+        let permit = Policy::parse(POLICY, "policy.yml")
+            .unwrap()
+            .admit(call, &Facts { mode: "code".into(), ..Facts::default() })
+            .unwrap();
         let picture = Image::measure(picture).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let given = Given { picture: Some(&picture), ..Given::default() };
-        fixture.with_context(|context| runtime.block_on(dispatch::perform_with(permit, context, given))).text
+        fixture
+            .with_context(|context| {
+                runtime.block_on(dispatch::perform_with(permit, context, given))
+            })
+            .text
     }
 
     #[test]
     fn the_file_the_source_and_who_draws_are_judged() {
         let fixture = Fixture::new(&[("real.png", "x")]);
         std::os::unix::fs::symlink("real.png", fixture.at("link.png")).unwrap();
-        let call = parse(&fixture, &json!({ "prompt": "a fox", "path": "link.png", "image": "link.png" })).unwrap();
+        let call =
+            parse(&fixture, &json!({ "prompt": "a fox", "path": "link.png", "image": "link.png" }))
+                .unwrap();
         let real = RepoPath::parse("real.png").unwrap();
-        assert_eq!(call.intents(), [Intent::Edit(real.clone()), Intent::Read(real), Intent::Expert("painter".into())]);
+        assert_eq!(
+            call.intents(),
+            [Intent::Edit(real.clone()), Intent::Read(real), Intent::Expert("painter".into())]
+        );
         assert_eq!((call.headline().as_str(), call.only_reads()), ("draw link.png", false));
     }
 
@@ -197,7 +244,10 @@ mod tests {
         std::os::unix::fs::symlink("a.txt", fixture.at("link.png")).unwrap();
         for (arguments, words) in [
             (json!({ "prompt": " ", "path": "a.png" }), "is empty"),
-            (json!({ "prompt": "a fox", "path": "a.gif" }), "has to end in .png, .jpg, .jpeg or .webp"),
+            (
+                json!({ "prompt": "a fox", "path": "a.gif" }),
+                "has to end in .png, .jpg, .jpeg or .webp",
+            ),
             (json!({ "prompt": "a fox", "path": "png" }), "has to end in"),
             (json!({ "prompt": "a fox", "path": "link.png" }), "`a.txt` does not"),
             (json!({ "prompt": "a fox", "path": "../a.png" }), "../a.png"),
@@ -207,9 +257,15 @@ mod tests {
             let error = parse(&fixture, &arguments).unwrap_err();
             assert!(error.contains(words), "{words}: {error}");
         }
-        assert!(parse(&fixture, &json!({ "prompt": "a fox", "path": "A.JPEG", "image": null })).is_ok());
+        assert!(
+            parse(&fixture, &json!({ "prompt": "a fox", "path": "A.JPEG", "image": null })).is_ok()
+        );
         fixture.painters.clear();
-        assert!(parse(&fixture, &json!({ "prompt": "a fox", "path": "a.png" })).unwrap_err().contains("models.pointers.image"));
+        assert!(
+            parse(&fixture, &json!({ "prompt": "a fox", "path": "a.png" }))
+                .unwrap_err()
+                .contains("models.pointers.image")
+        );
     }
 
     #[test]
@@ -221,8 +277,14 @@ mod tests {
         assert_eq!(std::fs::read(fixture.at("art/fox.png")).unwrap(), drawn);
         assert!(draw(&fixture, "art/fox.png", &png(4, 5)).starts_with("Replaced"));
         let other = draw(&fixture, "fox.jpg", &drawn);
-        assert!(other.contains("image 2x3 png") && other.contains("nothing was written") && !fixture.at("fox.jpg").exists(), "{other}");
-        let secret = draw(&fixture, "b.png", &[png(2, 3), fixture.secret.as_bytes().to_vec()].concat());
+        assert!(
+            other.contains("image 2x3 png")
+                && other.contains("nothing was written")
+                && !fixture.at("fox.jpg").exists(),
+            "{other}"
+        );
+        let secret =
+            draw(&fixture, "b.png", &[png(2, 3), fixture.secret.as_bytes().to_vec()].concat());
         assert!(secret.contains("holds a secret") && !fixture.at("b.png").exists(), "{secret}");
     }
 }

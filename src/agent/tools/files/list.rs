@@ -40,8 +40,9 @@ impl ListFiles {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ListFiles.to_string(),
-            description: "List a folder, or with `recursive` what lies below it, at most 200 entries; folders end in `/`. \
-                          What ignore files name, dependencies and build output are left out."
+            description: "List a folder, or with `recursive` what lies below it, at most 200 \
+                          entries; folders end in `/`. What ignore files name, dependencies and \
+                          build output are left out."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -60,8 +61,13 @@ impl ListFiles {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place = arguments.optional_place("path", "the folder, relative to the repository root", context)?;
-        let recursive = arguments.flag("recursive", false, "whether to list what lies below, too")?;
+        let place = arguments.optional_place(
+            "path",
+            "the folder, relative to the repository root",
+            context,
+        )?;
+        let recursive =
+            arguments.flag("recursive", false, "whether to list what lies below, too")?;
         arguments.finish()?;
         Ok(Self { place, recursive })
     }
@@ -75,7 +81,10 @@ impl ListFiles {
     /// Lists the folder.
     pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let Place { asked, real } = &self.place;
-        let found = context.checkout.folder(permit, real).and_then(|folder| Ok((folder.entry(real)?, folder)));
+        let found = context
+            .checkout
+            .folder(permit, real)
+            .and_then(|folder| Ok((folder.entry(real)?, folder)));
         let (entry, folder) = match found {
             Ok(found) => found,
             Err(error) => return Observation::failed(format!("Cannot list `{asked}`: {error}.")),
@@ -85,9 +94,15 @@ impl ListFiles {
             Some(EntryKind::File | EntryKind::Link | EntryKind::Other) => {
                 return Observation::failed(format!("Cannot list `{asked}`: it is not a folder."));
             }
-            None => return Observation::failed(format!("Cannot list `{asked}`: it does not exist.")),
+            None => {
+                return Observation::failed(format!("Cannot list `{asked}`: it does not exist."));
+            }
         }
-        let (mut entries, cut) = if self.recursive { deep(&folder, context) } else { level(&folder, Skip::Git, 0, ENTRY_LIMIT, context) };
+        let (mut entries, cut) = if self.recursive {
+            deep(&folder, context)
+        } else {
+            level(&folder, Skip::Git, 0, ENTRY_LIMIT, context)
+        };
         entries.sort_by(|left, right| compare(&left.path, &right.path));
         Observation::said(render(&entries, cut))
     }
@@ -107,18 +122,32 @@ fn deep(folder: &Folder<'_>, context: ToolContext<'_>) -> (Vec<Listed>, bool) {
     (entries, true)
 }
 
-/// Lists what lies `depth` levels below the folder's own entries, at most `room` entries, and says whether there are more.
-fn level(folder: &Folder<'_>, skip: Skip, depth: usize, room: usize, context: ToolContext<'_>) -> (Vec<Listed>, bool) {
+/// Lists what lies `depth` levels below the folder's own entries, at most `room` entries, and says
+/// whether there are more.
+fn level(
+    folder: &Folder<'_>,
+    skip: Skip,
+    depth: usize,
+    room: usize,
+    context: ToolContext<'_>,
+) -> (Vec<Listed>, bool) {
     let mut walk = Walk::new(context.checkout.root(), folder, skip);
     let wanted_depth = walk.first_depth() + depth;
-    let entries = walk.builder().max_depth(Some(wanted_depth)).sort_by_file_name(std::ffi::OsStr::cmp).build();
+    let entries = walk
+        .builder()
+        .max_depth(Some(wanted_depth))
+        .sort_by_file_name(std::ffi::OsStr::cmp)
+        .build();
     let mut listed = Vec::new();
     for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
-        let Some(path) = walk.path_of(&entry).filter(|path| (context.visible)(path)) else { continue };
+        let Some(path) = walk.path_of(&entry).filter(|path| (context.visible)(path)) else {
+            continue;
+        };
         if listed.len() >= room {
             return (listed, true);
         }
-        listed.push(Listed { path, is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()) });
+        listed
+            .push(Listed { path, is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()) });
     }
     (listed, false)
 }
@@ -127,8 +156,12 @@ fn render(entries: &[Listed], cut: bool) -> String {
     if entries.is_empty() {
         return "No files found.".to_owned();
     }
-    let lines: Vec<String> = entries.iter().map(|entry| format!("{}{}", entry.path, if entry.is_folder { "/" } else { "" })).collect();
-    let tail = "\n\n(File list truncated. Use list_files on specific subdirectories if you need to explore further.)";
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|entry| format!("{}{}", entry.path, if entry.is_folder { "/" } else { "" }))
+        .collect();
+    let tail = "\n\n(File list truncated. Use list_files on specific subdirectories if you need \
+                to explore further.)";
     format!("{}{}", lines.join("\n"), if cut { tail } else { "" })
 }
 
@@ -149,7 +182,9 @@ fn sort_key(part: &str) -> Vec<Piece> {
     for letter in part.chars().flat_map(char::to_lowercase) {
         let digit = letter.to_digit(10).filter(|_| letter.is_ascii_digit()).map(u64::from);
         match (digit, pieces.last_mut()) {
-            (Some(digit), Some(Piece::Number(number))) => *number = number.saturating_mul(10).saturating_add(digit),
+            (Some(digit), Some(Piece::Number(number))) => {
+                *number = number.saturating_mul(10).saturating_add(digit)
+            }
             (Some(digit), _) => pieces.push(Piece::Number(digit)),
             (None, Some(Piece::Text(text))) => text.push(letter),
             (None, _) => pieces.push(Piece::Text(letter.to_string())),
@@ -165,7 +200,12 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn list(fixture: &Fixture, at: &str, recursive: bool) -> String {
-        fixture.call("list_files", &serde_json::json!({ "path": at, "recursive": recursive }).to_string()).text
+        fixture
+            .call(
+                "list_files",
+                &serde_json::json!({ "path": at, "recursive": recursive }).to_string(),
+            )
+            .text
     }
 
     #[test]
@@ -181,10 +221,19 @@ mod tests {
             ("src/deep/b.rs", ""),
             ("src/a.rs", ""),
         ]);
-        assert_eq!(list(&fixture, ".", true), ".gitignore\nFile9\nfile10\nsrc/\nsrc/a.rs\nsrc/deep/\nsrc/deep/b.rs");
-        assert_eq!(list(&fixture, ".", false), ".github/\n.gitignore\nFile9\nfile10\nnode_modules/\nsrc/");
+        assert_eq!(
+            list(&fixture, ".", true),
+            ".gitignore\nFile9\nfile10\nsrc/\nsrc/a.rs\nsrc/deep/\nsrc/deep/b.rs"
+        );
+        assert_eq!(
+            list(&fixture, ".", false),
+            ".github/\n.gitignore\nFile9\nfile10\nnode_modules/\nsrc/"
+        );
         assert_eq!(list(&fixture, "src", false), "src/a.rs\nsrc/deep/");
-        assert_eq!(list(&fixture, "node_modules", true), "node_modules/m/\nnode_modules/m/index.js");
+        assert_eq!(
+            list(&fixture, "node_modules", true),
+            "node_modules/m/\nnode_modules/m/index.js"
+        );
         assert_eq!(list(&fixture, "build", true), "build/x");
         assert_eq!(list(&fixture, "File9", false), "Cannot list `File9`: it is not a folder.");
         assert_eq!(list(&fixture, "none", false), "Cannot list `none`: it does not exist.");
@@ -196,9 +245,21 @@ mod tests {
         let mut files: Vec<(&str, &str)> = many.iter().map(|file| (file.as_str(), "")).collect();
         files.extend([("z/y/x", ""), ("last", "")]);
         let text = list(&Fixture::new(&files), ".", true);
-        assert_eq!(text.lines().filter(|line| !line.is_empty() && !line.starts_with('(')).count(), ENTRY_LIMIT);
-        assert!(text.starts_with("a/\na/f0\na/f1\na/f10\n") || text.starts_with("a/\na/f0\na/f1\na/f2\n"), "{text}");
-        assert!(text.contains("\nlast\n") && text.contains("\nz/\n") && text.contains("File list truncated"), "{text}");
+        assert_eq!(
+            text.lines().filter(|line| !line.is_empty() && !line.starts_with('(')).count(),
+            ENTRY_LIMIT
+        );
+        assert!(
+            text.starts_with("a/\na/f0\na/f1\na/f10\n")
+                || text.starts_with("a/\na/f0\na/f1\na/f2\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nlast\n")
+                && text.contains("\nz/\n")
+                && text.contains("File list truncated"),
+            "{text}"
+        );
     }
 
     #[test]

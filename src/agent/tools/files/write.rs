@@ -25,9 +25,9 @@ impl WriteToFile {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::WriteToFile.to_string(),
-            description:
-                "Create a file, or replace a whole one; folders are made as needed. For changes to an existing file prefer apply_diff."
-                    .into(),
+            description: "Create a file, or replace a whole one; folders are made as needed. For \
+                          changes to an existing file prefer apply_diff."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -45,14 +45,16 @@ impl WriteToFile {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place = arguments.place("path", "the file, relative to the repository root", context)?;
+        let place =
+            arguments.place("path", "the file, relative to the repository root", context)?;
         let content = arguments.text("content", "the complete content of the file")?;
         arguments.finish()?;
         place.check_edit(ToolName::WriteToFile, context)?;
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
         if content.len() > limit {
             return Err(CallError(format!(
-                "`content` of `write_to_file` has {} bytes, more than the {limit} that are written.",
+                "`content` of `write_to_file` has {} bytes, more than the {limit} that are \
+                 written.",
                 content.len()
             )));
         }
@@ -80,16 +82,20 @@ impl WriteToFile {
             return Observation::failed(format!("Cannot write `{asked}`: {error}."));
         }
         let done = if existed { "Replaced the content of" } else { "Created" };
-        let text =
-            format!("{done} `{asked}` ({} lines). It holds exactly what was sent; no need to read it again.", count_lines(&self.content));
+        let text = format!(
+            "{done} `{asked}` ({} lines). It holds exactly what was sent; no need to read it \
+             again.",
+            count_lines(&self.content)
+        );
         Observation { touched: vec![real.clone()], ..Observation::said(text) }
     }
 }
 
 /// Takes off what models put around a file's content: a code fence, or line numbers on every line.
 fn bare(place: &Place, content: String) -> String {
-    let markdown =
-        place.asked.name().is_some_and(|name| [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending)));
+    let markdown = place.asked.name().is_some_and(|name| {
+        [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending))
+    });
     let unfenced = if markdown { None } else { unfence(&content) };
     let content = unfenced.unwrap_or(content);
     let text = content.strip_suffix('\n').unwrap_or(&content);
@@ -100,8 +106,8 @@ fn bare(place: &Place, content: String) -> String {
     format!("{}{end}", blank::strip_numbers(text))
 }
 
-/// Returns what is between a first line that starts with three backticks and a last line of just these; the line end before the
-/// closing fence is the file's own.
+/// Returns what is between a first line that starts with three backticks and a last line of just
+/// these; the line end before the closing fence is the file's own.
 fn unfence(content: &str) -> Option<String> {
     let (_, inner) = content.strip_prefix("```").and_then(|rest| rest.split_once('\n'))?;
     let inner = inner.trim_end_matches(['\n', '\r', ' ']).strip_suffix("```")?;
@@ -131,7 +137,10 @@ mod tests {
 
     #[test]
     fn takes_off_numbers_when_every_line_has_one() {
-        let place = |name: &str| Place { asked: RepoPath::parse(name).unwrap(), real: RepoPath::parse(name).unwrap() };
+        let place = |name: &str| Place {
+            asked: RepoPath::parse(name).unwrap(),
+            real: RepoPath::parse(name).unwrap(),
+        };
         for (name, content, expected) in [
             ("a.rs", "1 | a\n2 |   b\n", "a\n  b\n"),
             ("a.rs", "1 | a\nb\n", "1 | a\nb\n"),

@@ -24,8 +24,9 @@ impl AskFollowupQuestion {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::AskFollowupQuestion.to_string(),
-            description: "Ask the people behind the task. Nobody is waiting: the run may stop here until someone answers, \
-                          so ask only what the repository cannot tell and the work cannot go on without."
+            description: "Ask the people behind the task. Nobody is waiting: the run may stop \
+                          here until someone answers, so ask only what the repository cannot tell \
+                          and the work cannot go on without."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -51,13 +52,17 @@ impl AskFollowupQuestion {
         let meaning = "1 to 4 suggested answers, best first";
         let items = arguments.list("follow_up", meaning)?;
         arguments.finish()?;
-        let names_mode = items.iter().any(|item| item.get("mode").is_some_and(|mode| !mode.is_null()));
+        let names_mode =
+            items.iter().any(|item| item.get("mode").is_some_and(|mode| !mode.is_null()));
         let suggestions: Option<Vec<String>> = items.into_iter().map(suggestion).collect();
         match suggestions {
-            Some(suggestions) if (1..=SUGGESTION_LIMIT).contains(&suggestions.len()) => Ok(Self { question, suggestions, names_mode }),
-            Some(_) | None => {
-                Err(CallError(format!("`follow_up` of `ask_followup_question` must be {meaning}, each a text that is not empty.")))
+            Some(suggestions) if (1..=SUGGESTION_LIMIT).contains(&suggestions.len()) => {
+                Ok(Self { question, suggestions, names_mode })
             }
+            Some(_) | None => Err(CallError(format!(
+                "`follow_up` of `ask_followup_question` must be {meaning}, each a text that is \
+                 not empty."
+            ))),
         }
     }
 
@@ -70,8 +75,13 @@ impl AskFollowupQuestion {
     /// Hands the question to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
-        let text = if self.names_mode { "The question is put; a mode in a suggestion is ignored." } else { "The question is put." };
-        let control = Control::Ask { question: self.question.clone(), suggestions: self.suggestions.clone() };
+        let text = if self.names_mode {
+            "The question is put; a mode in a suggestion is ignored."
+        } else {
+            "The question is put."
+        };
+        let control =
+            Control::Ask { question: self.question.clone(), suggestions: self.suggestions.clone() };
         Observation { control: Some(control), ..Observation::said(text) }
     }
 }
@@ -79,7 +89,9 @@ impl AskFollowupQuestion {
 fn suggestion(item: Value) -> Option<String> {
     let text = match item {
         Value::String(text) => text,
-        Value::Object(fields) => fields.get("text").or_else(|| fields.get("answer"))?.as_str()?.to_owned(),
+        Value::Object(fields) => {
+            fields.get("text").or_else(|| fields.get("answer"))?.as_str()?.to_owned()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
     };
     (!text.trim().is_empty()).then_some(text)
@@ -93,12 +105,15 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn parse(text: &str) -> Option<AskFollowupQuestion> {
-        AskFollowupQuestion::parse(Arguments::parse(ToolName::AskFollowupQuestion, text).unwrap()).ok()
+        AskFollowupQuestion::parse(Arguments::parse(ToolName::AskFollowupQuestion, text).unwrap())
+            .ok()
     }
 
     #[test]
     fn takes_texts_and_objects_as_suggestions() {
-        let asked = parse(r#"{"question": "Which?", "follow_up": ["a", {"text": "b", "mode": "code"}]}"#).unwrap();
+        let asked =
+            parse(r#"{"question": "Which?", "follow_up": ["a", {"text": "b", "mode": "code"}]}"#)
+                .unwrap();
         assert_eq!(asked.suggestions, ["a", "b"]);
         assert!(asked.perform().text.contains("mode in a suggestion is ignored"));
     }
@@ -106,7 +121,11 @@ mod tests {
     #[test]
     fn refuses_none_too_many_and_empty_suggestions() {
         for list in ["[]", r#"["a","b","c","d","e"]"#, r#"[" "]"#, "[3]", "null"] {
-            assert_eq!(parse(&format!(r#"{{"question": "Which?", "follow_up": {list}}}"#)), None, "{list}");
+            assert_eq!(
+                parse(&format!(r#"{{"question": "Which?", "follow_up": {list}}}"#)),
+                None,
+                "{list}"
+            );
         }
         assert_eq!(parse(r#"{"question": " ", "follow_up": ["a"]}"#), None);
     }

@@ -19,7 +19,9 @@ impl AttemptCompletion {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::AttemptCompletion.to_string(),
-            description: "End the task with its result. Call it alone, after every other call succeeded and the work was verified.".into(),
+            description: "End the task with its result. Call it alone, after every other call \
+                          succeeded and the work was verified."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": { "result": { "type": "string", "description": "What was done, what was found, what is left; final, without questions" } },
@@ -42,6 +44,9 @@ impl AttemptCompletion {
     /// Hands the result to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
-        Observation { control: Some(Control::Complete { result: self.result.clone() }), ..Observation::said("The task is ended.") }
+        Observation {
+            control: Some(Control::Complete { result: self.result.clone() }),
+            ..Observation::said("The task is ended.")
+        }
     }
 }

@@ -41,7 +41,10 @@ impl CoordinateMode {
         let slug = arguments.optional_text("mode_slug", "the mode the task goes on in, or null")?;
         let reason = arguments.words("reason", "what decided it")?;
         arguments.finish()?;
-        Ok(Self { slug: slug.map(|slug| slug.trim().to_owned()).filter(|slug| !slug.is_empty()), reason })
+        Ok(Self {
+            slug: slug.map(|slug| slug.trim().to_owned()).filter(|slug| !slug.is_empty()),
+            reason,
+        })
     }
 
     /// Returns the mode chosen.
@@ -53,7 +56,8 @@ impl CoordinateMode {
     /// Hands the decision to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
-        let control = Control::CoordinateMode { slug: self.slug.clone(), reason: self.reason.clone() };
+        let control =
+            Control::CoordinateMode { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation { control: Some(control), ..Observation::said("The request is decided.") }
     }
 }

@@ -23,8 +23,9 @@ impl AskExpertModel {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::AskExpertModel.to_string(),
-            description: "Ask another model one question and get its answer. It sees nothing of this task and has no tools: the question \
-                          holds everything it needs, code and errors included. It costs from this task's budget."
+            description: "Ask another model one question and get its answer. It sees nothing of \
+                          this task and has no tools: the question holds everything it needs, \
+                          code and errors included. It costs from this task's budget."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -43,12 +44,14 @@ impl AskExpertModel {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
-        let question = arguments.words("question", "what to ask, with everything the expert needs")?;
+        let question =
+            arguments.words("question", "what to ask, with everything the expert needs")?;
         let expert = arguments.words("expert", "the expert to ask")?.trim().to_owned();
         arguments.finish()?;
         if question.len() > QUESTION_LIMIT_BYTES {
             return Err(CallError(format!(
-                "`question` of `ask_expert_model` has more than {QUESTION_LIMIT_BYTES} bytes. Ask about a part."
+                "`question` of `ask_expert_model` has more than {QUESTION_LIMIT_BYTES} bytes. Ask \
+                 about a part."
             )));
         }
         Ok(Self { question, expert })
@@ -63,7 +66,8 @@ impl AskExpertModel {
     /// Hands the question to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
-        let control = Control::AskExpert { question: self.question.clone(), expert: self.expert.clone() };
+        let control =
+            Control::AskExpert { question: self.question.clone(), expert: self.expert.clone() };
         Observation { control: Some(control), ..Observation::said("The question is put.") }
     }
 }

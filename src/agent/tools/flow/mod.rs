@@ -1,5 +1,6 @@
-//! Tools that steer the session: ask, complete, start a sub-task, switch the mode, keep the checklist. They change nothing
-//! themselves: each ends in a [`crate::tools::Control`] for the session.
+//! Tools that steer the session: ask, complete, start a sub-task, switch the mode, keep the
+//! checklist. They change nothing themselves: each ends in a [`crate::tools::Control`] for the
+//! session.
 
 pub mod ask;
 pub mod complete;

@@ -60,8 +60,9 @@ impl NewTask {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::NewTask.to_string(),
-            description: "Start a sub-task in the given mode and wait for its result. It sees nothing of this conversation: \
-                          the message must hold all it needs, its limits, and what to report back."
+            description: "Start a sub-task in the given mode and wait for its result. It sees \
+                          nothing of this conversation: the message must hold all it needs, its \
+                          limits, and what to report back."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -85,17 +86,27 @@ impl NewTask {
     pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
         let mode = arguments.words("mode", "the mode of the sub-task")?.trim().to_owned();
         let message = arguments.words("message", "the complete instructions of the sub-task")?;
-        let todos = match arguments.optional_text("todos", "a checklist, one `- [ ] step` a line")? {
-            Some(text) => todo::parse(&text)?,
-            None => Vec::new(),
-        };
-        let priority = arguments.optional_text("priority", "`low`, `normal` or `high`")?.unwrap_or_default();
+        let todos =
+            match arguments.optional_text("todos", "a checklist, one `- [ ] step` a line")? {
+                Some(text) => todo::parse(&text)?,
+                None => Vec::new(),
+            };
+        let priority =
+            arguments.optional_text("priority", "`low`, `normal` or `high`")?.unwrap_or_default();
         let Some(priority) = Priority::find(&priority) else {
-            return Err(CallError("`priority` of `new_task` must be `low`, `normal` or `high`.".to_owned()));
+            return Err(CallError(
+                "`priority` of `new_task` must be `low`, `normal` or `high`.".to_owned(),
+            ));
         };
         let context = arguments.optional_text("context", "what the sub-task has to know")?;
         arguments.finish()?;
-        Ok(Self { mode, message, todos, priority, context: context.filter(|text| !text.trim().is_empty()) })
+        Ok(Self {
+            mode,
+            message,
+            todos,
+            priority,
+            context: context.filter(|text| !text.trim().is_empty()),
+        })
     }
 
     /// Returns the mode asked for.
@@ -131,7 +142,14 @@ impl NewTask {
     /// Hands the sub-task to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
-        let control = Control::NewTask { mode: self.mode.clone(), message: self.message.clone(), todos: self.todos.clone() };
-        Observation { control: Some(control), ..Observation::said(format!("A sub-task in {} mode is started.", self.mode)) }
+        let control = Control::NewTask {
+            mode: self.mode.clone(),
+            message: self.message.clone(),
+            todos: self.todos.clone(),
+        };
+        Observation {
+            control: Some(control),
+            ..Observation::said(format!("A sub-task in {} mode is started.", self.mode))
+        }
     }
 }

@@ -20,7 +20,9 @@ impl RequestModeSwitch {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::RequestModeSwitch.to_string(),
-            description: "Ask to go on in another mode, when the task needs what this mode cannot do. The conversation is kept.".into(),
+            description: "Ask to go on in another mode, when the task needs what this mode cannot \
+                          do. The conversation is kept."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -41,7 +43,10 @@ impl RequestModeSwitch {
         let reason = arguments.words("reason", "what has to be done in the other mode")?;
         let slug = arguments.optional_text("mode_slug", "the mode to go on in")?;
         arguments.finish()?;
-        Ok(Self { slug: slug.map(|slug| slug.trim().to_owned()).filter(|slug| !slug.is_empty()), reason })
+        Ok(Self {
+            slug: slug.map(|slug| slug.trim().to_owned()).filter(|slug| !slug.is_empty()),
+            reason,
+        })
     }
 
     /// Returns the mode asked for.
@@ -53,7 +58,8 @@ impl RequestModeSwitch {
     /// Hands the request to the session.
     #[must_use]
     pub fn perform(&self) -> Observation {
-        let control = Control::RequestSwitch { slug: self.slug.clone(), reason: self.reason.clone() };
+        let control =
+            Control::RequestSwitch { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation { control: Some(control), ..Observation::said("The request is made.") }
     }
 }

@@ -20,7 +20,9 @@ impl SwitchMode {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::SwitchMode.to_string(),
-            description: "Continue this task in another mode, with that mode's tools. The conversation is kept.".into(),
+            description: "Continue this task in another mode, with that mode's tools. The \
+                          conversation is kept."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -39,7 +41,8 @@ impl SwitchMode {
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
         let slug = arguments.words("mode_slug", "the mode to go on in")?.trim().to_owned();
-        let reason = arguments.optional_text("reason", "why that mode is needed")?.unwrap_or_default();
+        let reason =
+            arguments.optional_text("reason", "why that mode is needed")?.unwrap_or_default();
         arguments.finish()?;
         Ok(Self { slug, reason })
     }
@@ -54,6 +57,9 @@ impl SwitchMode {
     #[must_use]
     pub fn perform(&self) -> Observation {
         let control = Control::SwitchMode { slug: self.slug.clone(), reason: self.reason.clone() };
-        Observation { control: Some(control), ..Observation::said(format!("From now on in {} mode.", self.slug)) }
+        Observation {
+            control: Some(control),
+            ..Observation::said(format!("From now on in {} mode.", self.slug))
+        }
     }
 }

@@ -22,7 +22,8 @@ impl UpdateTodoList {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::UpdateTodoList.to_string(),
-            description: "Replace the checklist of this task; people follow the work by it. Use it for work of several steps and whenever a step ends."
+            description: "Replace the checklist of this task; people follow the work by it. Use \
+                          it for work of several steps and whenever a step ends."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -55,22 +56,30 @@ impl UpdateTodoList {
             count(TodoState::Started),
             count(TodoState::Pending)
         );
-        Observation { control: Some(Control::Todos { todos: self.todos.clone() }), ..Observation::said(text) }
+        Observation {
+            control: Some(Control::Todos { todos: self.todos.clone() }),
+            ..Observation::said(text)
+        }
     }
 }
 
-/// Reads a checklist: `- [ ]`, `- [x]`, `- [-]` or `- [~]` and a text, one a line. Other lines are not part of it; a blank text is
-/// an empty list.
+/// Reads a checklist: `- [ ]`, `- [x]`, `- [-]` or `- [~]` and a text, one a line. Other lines are
+/// not part of it; a blank text is an empty list.
 ///
 /// # Errors
 /// When there is text but no such line, or more than [`TODO_LIMIT`] of them.
 pub fn parse(text: &str) -> Result<Vec<Todo>, CallError> {
     let todos: Vec<Todo> = text.lines().filter_map(parse_line).collect();
     if todos.is_empty() && !text.trim().is_empty() {
-        return Err(CallError("`todos` holds no checklist line; write one step a line as `- [ ] step`.".to_owned()));
+        return Err(CallError(
+            "`todos` holds no checklist line; write one step a line as `- [ ] step`.".to_owned(),
+        ));
     }
     if todos.len() > TODO_LIMIT {
-        return Err(CallError(format!("`todos` has {} lines, more than the {TODO_LIMIT} that are kept; join small steps.", todos.len())));
+        return Err(CallError(format!(
+            "`todos` has {} lines, more than the {TODO_LIMIT} that are kept; join small steps.",
+            todos.len()
+        )));
     }
     Ok(todos)
 }
@@ -97,9 +106,18 @@ mod tests {
 
     #[test]
     fn reads_every_kind_of_line() {
-        let text = "# plan\n- [ ] a\n* [x] b [c]\n  - [X] d\n[-] e\n- [~] f\n- [?] g\n- [ ]\nplain\n-[ ] h\n";
-        let read: Vec<_> = parse(text).unwrap().into_iter().map(|todo| (todo.text, todo.state)).collect();
-        let expected = [("a", Pending), ("b [c]", Done), ("d", Done), ("e", Started), ("f", Started), ("h", Pending)];
+        let text = "# plan\n- [ ] a\n* [x] b [c]\n  - [X] d\n[-] e\n- [~] f\n- [?] g\n- [ \
+                    ]\nplain\n-[ ] h\n";
+        let read: Vec<_> =
+            parse(text).unwrap().into_iter().map(|todo| (todo.text, todo.state)).collect();
+        let expected = [
+            ("a", Pending),
+            ("b [c]", Done),
+            ("d", Done),
+            ("e", Started),
+            ("f", Started),
+            ("h", Pending),
+        ];
         assert_eq!(read, expected.map(|(text, state)| (text.to_owned(), state)));
     }
 

@@ -1,7 +1,9 @@
-//! `use_mcp_tool`: calls a tool of an MCP server, under its own name (`mcp--time--now`) or with server, tool and arguments.
+//! `use_mcp_tool`: calls a tool of an MCP server, under its own name (`mcp--time--now`) or with
+//! server, tool and arguments.
 //!
-//! In: what a model wrote. Out: a call of a tool that was listed when the run began, with arguments that fit its schema; then the server's answer as
-//! data. Arguments that hold a secret are not sent.
+//! In: what a model wrote. Out: a call of a tool that was listed when the run began, with arguments
+//! that fit its schema; then the server's answer as data. Arguments that hold a secret are not
+//! sent.
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +27,8 @@ pub struct UseMcpTool {
 }
 
 impl UseMcpTool {
-    /// Returns what models see of it, where they see it: each tool of a server is shown under a name of its own.
+    /// Returns what models see of it, where they see it: each tool of a server is shown under a
+    /// name of its own.
     #[must_use]
     pub fn spec() -> ToolSpec {
         ToolSpec {
@@ -48,14 +51,25 @@ impl UseMcpTool {
     ///
     /// # Errors
     /// A sentence for the model.
-    pub fn parse(name: &str, mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    pub fn parse(
+        name: &str,
+        mut arguments: Arguments,
+        context: ToolContext<'_>,
+    ) -> Result<Self, CallError> {
         let offered = context.servers.map(|servers| servers.offered());
         let call = if name == ToolName::UseMcpTool.as_str() {
             let server = arguments.words("server_name", "the server's name")?;
             let tool = arguments.words("tool_name", "the tool's name, as the server has it")?;
-            let given = arguments.optional_object("arguments", "what the tool takes")?.map(Arguments::into_fields).unwrap_or_default();
+            let given = arguments
+                .optional_object("arguments", "what the tool takes")?
+                .map(Arguments::into_fields)
+                .unwrap_or_default();
             arguments.finish()?;
-            Self { server: server.trim().to_owned(), tool: tool.trim().to_owned(), arguments: Value::Object(given) }
+            Self {
+                server: server.trim().to_owned(),
+                tool: tool.trim().to_owned(),
+                arguments: Value::Object(given),
+            }
         } else {
             let (server, tool) = named(name, offered.as_deref())?;
             Self { server, tool, arguments: Value::Object(arguments.into_fields()) }
@@ -64,10 +78,17 @@ impl UseMcpTool {
         let tool = find(&call, &offered)?;
         let call = Self { arguments: without_nulls(&tool.schema, call.arguments), ..call };
         if let Some(wrong) = schema::mismatch(&tool.schema, &call.arguments) {
-            return Err(CallError(format!("The arguments of `{}` do not fit: {wrong}.", tool.called)));
+            return Err(CallError(format!(
+                "The arguments of `{}` do not fit: {wrong}.",
+                tool.called
+            )));
         }
         if context.redactor.finds_secret(&call.arguments.to_string()) {
-            return Err(CallError("The arguments hold a secret, or what looks exactly like one. The tool was not called.".to_owned()));
+            return Err(CallError(
+                "The arguments hold a secret, or what looks exactly like one. The tool was not \
+                 called."
+                    .to_owned(),
+            ));
         }
         Ok(call)
     }
@@ -79,8 +100,14 @@ impl UseMcpTool {
     }
 
     /// Calls the tool.
-    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
-        let Some(servers) = context.servers else { return Observation::failed("There are no MCP servers here.") };
+    pub async fn perform(
+        &self,
+        permit: &Permit<impl Act>,
+        context: ToolContext<'_>,
+    ) -> Observation {
+        let Some(servers) = context.servers else {
+            return Observation::failed("There are no MCP servers here.");
+        };
         let params = json!({ "name": self.tool, "arguments": self.arguments });
         match servers.ask(permit, &self.intent(), "tools/call", &params).await {
             Ok(result) => content::of_call(&self.server, &result, context),
@@ -90,9 +117,14 @@ impl UseMcpTool {
 
     /// Where no server is started, as when a policy is asked, a call is known by its names alone.
     fn plain(self) -> Result<Self, CallError> {
-        let wrong = |text: &String| text.is_empty() || text.contains('/') || text.chars().any(char::is_whitespace);
+        let wrong = |text: &String| {
+            text.is_empty() || text.contains('/') || text.chars().any(char::is_whitespace)
+        };
         if wrong(&self.server) || wrong(&self.tool) {
-            return Err(CallError(format!("`{}` and `{}` are no names of a server and its tool.", self.server, self.tool)));
+            return Err(CallError(format!(
+                "`{}` and `{}` are no names of a server and its tool.",
+                self.server, self.tool
+            )));
         }
         Ok(self)
     }
@@ -100,25 +132,35 @@ impl UseMcpTool {
 
 /// Tells what a server did not do.
 pub(super) fn failed(server: &str, unanswered: &Unanswered) -> Observation {
-    let said = if unanswered.said.is_empty() { String::new() } else { format!("\n{}", content::material(server, &unanswered.said)) };
+    let said = if unanswered.said.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}", content::material(server, &unanswered.said))
+    };
     Observation::failed(format!("{}{said}", unanswered.sentence))
 }
 
 /// Reads server and tool off a name such as `mcp--time--now`.
 fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, String), CallError> {
     if let Some(offered) = offered {
-        let mut tools = offered.iter().flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
+        let mut tools =
+            offered.iter().flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
         return match tools.find(|(_, tool)| catalogue::is_called(tool, name)) {
             Some((server, tool)) => Ok((server.name.clone(), tool.name.clone())),
             None => {
-                let names: Vec<&str> = offered.iter().flat_map(|server| &server.tools).map(|tool| tool.called.as_str()).collect();
+                let names: Vec<&str> = offered
+                    .iter()
+                    .flat_map(|server| &server.tools)
+                    .map(|tool| tool.called.as_str())
+                    .collect();
                 Err(CallError(format!("There is no tool `{name}`. {}", known(name, &names))))
             }
         };
     }
     let rest = name.strip_prefix("mcp--").or_else(|| name.strip_prefix("mcp__")).unwrap_or(name);
     let split = rest.split_once("--").or_else(|| rest.split_once("__"));
-    let (server, tool) = split.ok_or_else(|| CallError(format!("`{name}` is not of the form `mcp--server--tool`.")))?;
+    let (server, tool) = split
+        .ok_or_else(|| CallError(format!("`{name}` is not of the form `mcp--server--tool`.")))?;
     Ok((server.to_owned(), tool.to_owned()))
 }
 
@@ -126,11 +168,20 @@ fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, Strin
 fn find<'o>(call: &UseMcpTool, offered: &'o [OfferedServer]) -> Result<&'o OfferedTool, CallError> {
     let Some(server) = offered.iter().find(|server| server.name == call.server) else {
         let names: Vec<&str> = offered.iter().map(|server| server.name.as_str()).collect();
-        return Err(CallError(format!("There is no MCP server `{}`. {}", call.server, known(&call.server, &names))));
+        return Err(CallError(format!(
+            "There is no MCP server `{}`. {}",
+            call.server,
+            known(&call.server, &names)
+        )));
     };
     server.tools.iter().find(|tool| tool.name == call.tool).ok_or_else(|| {
         let names: Vec<&str> = server.tools.iter().map(|tool| tool.name.as_str()).collect();
-        CallError(format!("The MCP server `{}` has no tool `{}`. {}", server.name, call.tool, known(&call.tool, &names)))
+        CallError(format!(
+            "The MCP server `{}` has no tool `{}`. {}",
+            server.name,
+            call.tool,
+            known(&call.tool, &names)
+        ))
     })
 }
 
@@ -150,5 +201,10 @@ fn without_nulls(schema: &Value, arguments: Value) -> Value {
         let of_field = schema.get("properties").and_then(|properties| properties.get(name));
         of_field.is_some_and(|of_field| schema::mismatch(of_field, &Value::Null).is_none())
     };
-    Value::Object(fields.into_iter().filter(|(name, value)| !value.is_null() || takes_null(name)).collect::<Map<_, _>>())
+    Value::Object(
+        fields
+            .into_iter()
+            .filter(|(name, value)| !value.is_null() || takes_null(name))
+            .collect::<Map<_, _>>(),
+    )
 }

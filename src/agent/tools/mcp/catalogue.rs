@@ -1,8 +1,9 @@
-//! What a server says it has, as the run keeps it: the tools named by it when the run began, each with a name for models, a bounded description and
-//! a hash.
+//! What a server says it has, as the run keeps it: the tools named by it when the run began, each
+//! with a name for models, a bounded description and a hash.
 //!
-//! In: answers to `tools/list` and `resources/list`. Out: [`OfferedTool`]s and addresses. Everything in them is somebody else's text: names that could
-//! be taken for something else are left out, descriptions made one line.
+//! In: answers to `tools/list` and `resources/list`. Out: [`OfferedTool`]s and addresses.
+//! Everything in them is somebody else's text: names that could be taken for something else are
+//! left out, descriptions made one line.
 
 use std::fmt::Write as _;
 
@@ -32,13 +33,15 @@ const DESCRIPTION_LIMIT_BYTES: usize = 1024;
 /// Letters of a hash that make a name that had to be cut differ from others.
 const SUFFIX_LETTERS: usize = 8;
 
-/// Reads a page of `tools/list` behind the tools that are known already. Returns how many were left out for their names.
+/// Reads a page of `tools/list` behind the tools that are known already. Returns how many were left
+/// out for their names.
 pub fn add_tools(server: &str, page: &Value, tools: &mut Vec<OfferedTool>) -> usize {
     let listed = page.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let before = tools.len();
     for tool in listed {
-        let Some(tool) = tool_of(server, tool).filter(|tool| tools.len() < TOOLS_LIMIT && !tools.iter().any(|other| same(other, tool)))
-        else {
+        let Some(tool) = tool_of(server, tool).filter(|tool| {
+            tools.len() < TOOLS_LIMIT && !tools.iter().any(|other| same(other, tool))
+        }) else {
             continue;
         };
         tools.push(tool);
@@ -76,7 +79,11 @@ pub fn called(server: &str, tool: &str) -> String {
         return whole;
     }
     let hash = hash_of(&format!("{server}/{tool}"));
-    format!("{}_{}", head(&whole, CALLED_LIMIT_BYTES - SUFFIX_LETTERS - 1), head(&hash, SUFFIX_LETTERS))
+    format!(
+        "{}_{}",
+        head(&whole, CALLED_LIMIT_BYTES - SUFFIX_LETTERS - 1),
+        head(&hash, SUFFIX_LETTERS)
+    )
 }
 
 /// Whether a name a model wrote means a tool: `-` and `_` are told apart by few of them.
@@ -88,12 +95,15 @@ pub fn is_called(tool: &OfferedTool, name: &str) -> bool {
 /// Reads addresses out of an answer to `resources/list`.
 #[must_use]
 pub fn resources(page: &Value) -> Vec<String> {
-    let listed = page.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let listed =
+        page.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let uris = listed.iter().filter_map(|resource| resource.get("uri").and_then(Value::as_str));
-    uris.filter(|uri| uri.len() <= 200 && uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'`'))
-        .take(RESOURCES_SHOWN)
-        .map(str::to_owned)
-        .collect()
+    uris.filter(|uri| {
+        uri.len() <= 200 && uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'`')
+    })
+    .take(RESOURCES_SHOWN)
+    .map(str::to_owned)
+    .collect()
 }
 
 /// Returns the tools of some servers as models see them.
@@ -104,7 +114,10 @@ pub fn specs(servers: &[OfferedServer]) -> Vec<ToolSpec> {
         description: format!("[MCP server {}] {}", server.name, tool.description),
         parameters: schema::shown(&tool.schema),
     };
-    servers.iter().flat_map(|server| server.tools.iter().map(move |tool| spec(server, tool))).collect()
+    servers
+        .iter()
+        .flat_map(|server| server.tools.iter().map(move |tool| spec(server, tool)))
+        .collect()
 }
 
 fn hash_of(text: &str) -> String {
@@ -142,11 +155,18 @@ mod tests {
 
     #[test]
     fn names_are_short_enough_and_differ() {
-        let (one, two) = (called("server", &format!("{}a", "x".repeat(100))), called("server", &format!("{}b", "x".repeat(100))));
+        let (one, two) = (
+            called("server", &format!("{}a", "x".repeat(100))),
+            called("server", &format!("{}b", "x".repeat(100))),
+        );
         assert!(one.len() == 64 && two.len() == 64 && one != two, "{one} {two}");
         let mut tools = Vec::new();
         add_tools("my-time", &json!({ "tools": [{ "name": "get_now" }] }), &mut tools);
-        for (name, known) in [("mcp--my-time--get_now", true), ("mcp__my_time__get_now", true), ("mcp--my-time--get", false)] {
+        for (name, known) in [
+            ("mcp--my-time--get_now", true),
+            ("mcp__my_time__get_now", true),
+            ("mcp--my-time--get", false),
+        ] {
             assert_eq!(is_called(&tools[0], name), known, "{name}");
         }
     }
@@ -155,7 +175,11 @@ mod tests {
     fn a_tool_that_changes_has_another_hash() {
         let hash = |description: &str| {
             let mut tools = Vec::new();
-            add_tools("time", &json!({ "tools": [{ "name": "now", "description": description }] }), &mut tools);
+            add_tools(
+                "time",
+                &json!({ "tools": [{ "name": "now", "description": description }] }),
+                &mut tools,
+            );
             tools[0].hash.clone()
         };
         assert_eq!(hash("a"), hash("a"));

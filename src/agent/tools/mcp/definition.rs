@@ -1,8 +1,9 @@
-//! `ServerDefinition`: an MCP server as configuration files define it. Our own `config.yml` and the files of other agents say the same in the
-//! same words.
+//! `ServerDefinition`: an MCP server as configuration files define it. Our own `config.yml` and the
+//! files of other agents say the same in the same words.
 //!
-//! In: the text of a file, or settings. Out: definitions with file and line, mistakes and warnings. Nothing is started, and no variable is looked up
-//! here: [`ServerDefinition::filled`] does it with those the caller allows.
+//! In: the text of a file, or settings. Out: definitions with file and line, mistakes and warnings.
+//! Nothing is started, and no variable is looked up here: [`ServerDefinition::filled`] does it with
+//! those the caller allows.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use std::time::Duration;
 use locum_files::fields::{Mistakes, nearest};
 use locum_files::yaml::{Document, Entry, Mistake, Node, Place, Value};
 
-/// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later file's definition takes the place of an earlier one's.
+/// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later
+/// file's definition takes the place of an earlier one's.
 pub const FILES: &[&str] = &[".mcprc", ".mcp.json", ".kilocode/mcp.json", ".roo/mcp.json"];
 
 /// Most servers of one run.
@@ -125,18 +127,36 @@ impl ServerSpec {
     /// # Errors
     /// A fragment that says what is wrong with it.
     pub fn check(self, name: &str, origin: &str) -> Result<ServerDefinition, String> {
-        let plain = plain_name(name)
-            .ok_or_else(|| format!("`{name}` is no name: it needs a letter or digit, and at most {NAME_LIMIT_BYTES} bytes"))?;
+        let plain = plain_name(name).ok_or_else(|| {
+            format!(
+                "`{name}` is no name: it needs a letter or digit, and at most {NAME_LIMIT_BYTES} \
+                 bytes"
+            )
+        })?;
         let transport = self.transport.as_deref().map(str::to_ascii_lowercase);
         let wants_program = match transport.as_deref() {
             None => self.command.is_some(),
             Some("stdio" | "local") => true,
-            Some("http" | "streamable-http" | "streamablehttp" | "streamable_http" | "remote") => false,
-            Some("sse") => return Err("`type: sse` is not spoken any more; servers offer `streamable-http` in its place".to_owned()),
-            Some(other) => return Err(format!("`type` cannot be `{other}`; it is `stdio` or `streamable-http`")),
+            Some("http" | "streamable-http" | "streamablehttp" | "streamable_http" | "remote") => {
+                false
+            }
+            Some("sse") => {
+                return Err("`type: sse` is not spoken any more; servers offer `streamable-http` \
+                            in its place"
+                    .to_owned());
+            }
+            Some(other) => {
+                return Err(format!(
+                    "`type` cannot be `{other}`; it is `stdio` or `streamable-http`"
+                ));
+            }
         };
         let way = match (self.command, self.url, wants_program) {
-            (Some(_), Some(_), _) => return Err("it has `command` and `url`: a server is a program or an address".to_owned()),
+            (Some(_), Some(_), _) => {
+                return Err(
+                    "it has `command` and `url`: a server is a program or an address".to_owned()
+                );
+            }
             (None, None, _) => return Err("it has neither `command` nor `url`".to_owned()),
             (Some(_), None, false) => return Err("`command` is for `type: stdio`".to_owned()),
             (None, Some(_), true) => return Err("`url` is for `type: streamable-http`".to_owned()),
@@ -144,13 +164,21 @@ impl ServerSpec {
                 let words = std::iter::once(command).chain(self.args).collect();
                 Way::Program { words, env: self.env, cwd: self.cwd }
             }
-            (None, Some(url), false) if self.args.is_empty() && self.env.is_empty() && self.cwd.is_none() => {
+            (None, Some(url), false)
+                if self.args.is_empty() && self.env.is_empty() && self.cwd.is_none() =>
+            {
                 Way::Http { url, headers: self.headers }
             }
-            (Some(_), None, true) => return Err("`headers` are for servers with a `url`".to_owned()),
-            (None, Some(_), false) => return Err("`args`, `env` and `cwd` are for servers with a `command`".to_owned()),
+            (Some(_), None, true) => {
+                return Err("`headers` are for servers with a `url`".to_owned());
+            }
+            (None, Some(_), false) => {
+                return Err("`args`, `env` and `cwd` are for servers with a `command`".to_owned());
+            }
         };
-        let timeout = self.timeout.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.clamp(1, TIMEOUT_LIMIT_S)));
+        let timeout = self
+            .timeout
+            .map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.clamp(1, TIMEOUT_LIMIT_S)));
         Ok(ServerDefinition {
             name: plain,
             origin: origin.to_owned(),
@@ -163,14 +191,18 @@ impl ServerSpec {
 }
 
 impl ServerDefinition {
-    /// Returns how it is reached with every variable filled in: `${NAME}`, `${env:NAME}`, `${NAME:-otherwise}`, and `${workspaceFolder}`.
+    /// Returns how it is reached with every variable filled in: `${NAME}`, `${env:NAME}`,
+    /// `${NAME:-otherwise}`, and `${workspaceFolder}`.
     ///
     /// # Errors
     /// A fragment that names a variable for which `value` has no answer.
     pub fn filled(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Way, String> {
         let fill = |text: &String| filled(text, value);
         let pairs = |pairs: &BTreeMap<String, String>| {
-            pairs.iter().map(|(name, text)| Ok((name.clone(), fill(text)?))).collect::<Result<BTreeMap<_, _>, String>>()
+            pairs
+                .iter()
+                .map(|(name, text)| Ok((name.clone(), fill(text)?)))
+                .collect::<Result<BTreeMap<_, _>, String>>()
         };
         Ok(match &self.way {
             Way::Program { words, env, cwd } => Way::Program {
@@ -187,8 +219,12 @@ fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, 
     let mut whole = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let (inner, behind) = after.split_once('}').ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
-        let (name, otherwise) = inner.split_once(":-").map_or((inner, None), |(name, otherwise)| (name, Some(otherwise)));
+        let (inner, behind) = after
+            .split_once('}')
+            .ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
+        let (name, otherwise) = inner
+            .split_once(":-")
+            .map_or((inner, None), |(name, otherwise)| (name, Some(otherwise)));
         let name = name.strip_prefix("env:").unwrap_or(name);
         let found = value(name).or_else(|| otherwise.map(str::to_owned));
         whole.push_str(before);
@@ -198,14 +234,23 @@ fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, 
     Ok(whole + rest)
 }
 
-/// Returns the name a server has in policies and tools: blanks are `_`, other letters than those of ASCII, digits, `-` and `_` are left out.
+/// Returns the name a server has in policies and tools: blanks are `_`, other letters than those of
+/// ASCII, digits, `-` and `_` are left out.
 #[must_use]
 pub fn plain_name(name: &str) -> Option<String> {
-    let plain: String = name.trim().chars().map(|letter| if letter.is_whitespace() { '_' } else { letter }).collect();
-    let plain: String = plain.chars().filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')).collect();
+    let plain: String = name
+        .trim()
+        .chars()
+        .map(|letter| if letter.is_whitespace() { '_' } else { letter })
+        .collect();
+    let plain: String = plain
+        .chars()
+        .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+        .collect();
     // Two of them part server and tool in the names that models see.
     let plain = plain.split("--").filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
-    let fits = plain.chars().any(|letter| letter.is_ascii_alphanumeric()) && plain.len() <= NAME_LIMIT_BYTES;
+    let fits = plain.chars().any(|letter| letter.is_ascii_alphanumeric())
+        && plain.len() <= NAME_LIMIT_BYTES;
     fits.then_some(plain)
 }
 
@@ -225,10 +270,17 @@ impl ServerFile {
     #[must_use]
     pub fn parse(origin: &str, text: &str) -> Self {
         let document = Document::parse(text);
-        let mut reading = Reading { origin, mistakes: Mistakes(document.mistakes), warnings: Mistakes::default(), servers: Vec::new() };
+        let mut reading = Reading {
+            origin,
+            mistakes: Mistakes(document.mistakes),
+            warnings: Mistakes::default(),
+            servers: Vec::new(),
+        };
         match &document.root {
             Some(root) => reading.file(root),
-            None if reading.mistakes.0.is_empty() => reading.mistakes.add(Place::default(), "the file is empty"),
+            None if reading.mistakes.0.is_empty() => {
+                reading.mistakes.add(Place::default(), "the file is empty")
+            }
             None => {}
         }
         let Reading { mistakes, warnings, servers, .. } = reading;
@@ -253,30 +305,44 @@ impl Reading<'_> {
             return self.servers(entries);
         }
         match root.get("mcpServers") {
-            None => self.mistakes.add_with_hint(root.place, "`mcpServers` is missing", "it holds the servers by name"),
+            None => self.mistakes.add_with_hint(
+                root.place,
+                "`mcpServers` is missing",
+                "it holds the servers by name",
+            ),
             Some(node) => match node.entries() {
                 Some(servers) => self.servers(servers),
                 None => self.mistakes.wanted(node, "mcpServers", "a mapping"),
             },
         }
-        for entry in entries.iter().filter(|entry| !matches!(entry.key.as_str(), "mcpServers" | "$schema")) {
+        for entry in
+            entries.iter().filter(|entry| !matches!(entry.key.as_str(), "mcpServers" | "$schema"))
+        {
             self.warnings.add(entry.key_place, format!("`{}` has no effect", entry.key));
         }
     }
 
     fn servers(&mut self, entries: &[Entry]) {
         if entries.len() > SERVERS_LIMIT {
-            self.mistakes.add(Place::default(), format!("{} servers, {SERVERS_LIMIT} at most", entries.len()));
+            self.mistakes.add(
+                Place::default(),
+                format!("{} servers, {SERVERS_LIMIT} at most", entries.len()),
+            );
         }
         for entry in entries.iter().take(SERVERS_LIMIT) {
             let Some(spec) = self.spec(entry) else { continue };
             let origin = format!("{}:{}", self.origin, entry.key_place.line);
             match spec.check(&entry.key, &origin) {
                 Ok(server) if self.servers.iter().any(|other| other.name == server.name) => {
-                    self.mistakes.add(entry.key_place, format!("another server is called `{}` too", server.name));
+                    self.mistakes.add(
+                        entry.key_place,
+                        format!("another server is called `{}` too", server.name),
+                    );
                 }
                 Ok(server) => self.servers.push(server),
-                Err(wrong) => self.mistakes.add(entry.key_place, format!("server `{}`: {wrong}", entry.key)),
+                Err(wrong) => {
+                    self.mistakes.add(entry.key_place, format!("server `{}`: {wrong}", entry.key))
+                }
             }
         }
     }
@@ -308,7 +374,13 @@ impl Reading<'_> {
                 "alwaysAllow" | "autoApprove" | "watchPaths" | "description" => {}
                 _ => {
                     let near = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
-                    let warning = Mistake { hint: near, ..Mistake::new(*key_place, format!("`{key}` of `{}` has no effect", server.key)) };
+                    let warning = Mistake {
+                        hint: near,
+                        ..Mistake::new(
+                            *key_place,
+                            format!("`{key}` of `{}` has no effect", server.key),
+                        )
+                    };
                     self.warnings.0.push(warning);
                 }
             }
@@ -333,7 +405,13 @@ impl Reading<'_> {
     fn timeout(&mut self, node: &Node) -> Option<u64> {
         let seconds = self.mistakes.count(node, "timeout")?;
         if !(1..=TIMEOUT_LIMIT_S).contains(&seconds) {
-            self.warnings.add(node.place, format!("`timeout` is in seconds, from 1 to {TIMEOUT_LIMIT_S}; the nearer of the two counts"));
+            self.warnings.add(
+                node.place,
+                format!(
+                    "`timeout` is in seconds, from 1 to {TIMEOUT_LIMIT_S}; the nearer of the two \
+                     counts"
+                ),
+            );
         }
         Some(seconds)
     }
@@ -351,7 +429,10 @@ impl Reading<'_> {
             self.mistakes.wanted(node, what, "a mapping");
             return BTreeMap::new();
         };
-        entries.iter().filter_map(|entry| Some((entry.key.clone(), self.scalar(&entry.node, &entry.key)?))).collect()
+        entries
+            .iter()
+            .filter_map(|entry| Some((entry.key.clone(), self.scalar(&entry.node, &entry.key)?)))
+            .collect()
     }
 
     /// Numbers and flags are what programs get as text.
@@ -374,7 +455,11 @@ mod tests {
     use super::{ServerFile, Way, plain_name};
 
     fn told(text: &str) -> Vec<String> {
-        ServerFile::parse(".mcp.json", text).mistakes.into_iter().map(|mistake| format!("{}: {}", mistake.place, mistake.message)).collect()
+        ServerFile::parse(".mcp.json", text)
+            .mistakes
+            .into_iter()
+            .map(|mistake| format!("{}: {}", mistake.place, mistake.message))
+            .collect()
     }
 
     #[test]
@@ -382,9 +467,15 @@ mod tests {
         let text = "{\n\t\"mcpServers\": {\n\t\t\"a b\": { \"command\": [\"x\", \"-v\"], \"args\": [1], \"env\": { \"PORT\": 80 }, \"timeout\": 9999, \"alwaysAllow\": [\"y\"] },\n\t\t\"c\": { \"url\": \"https://h.example/mcp\", \"headers\": { \"A\": \"b\" }, \"odd\": 1 }\n\t}\n}";
         let file = ServerFile::parse(".mcp.json", text);
         assert!(file.mistakes.is_empty(), "{:?}", file.mistakes);
-        let names: Vec<(&str, &str)> = file.servers.iter().map(|server| (server.name.as_str(), server.origin.as_str())).collect();
+        let names: Vec<(&str, &str)> = file
+            .servers
+            .iter()
+            .map(|server| (server.name.as_str(), server.origin.as_str()))
+            .collect();
         assert_eq!(names, [("a_b", ".mcp.json:3"), ("c", ".mcp.json:4")]);
-        assert!(matches!(&file.servers[0].way, Way::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80"));
+        assert!(
+            matches!(&file.servers[0].way, Way::Program { words, env, .. } if *words == ["x", "-v", "1"] && env["PORT"] == "80")
+        );
         assert_eq!(file.servers[0].timeout.as_secs(), 3600);
         assert_eq!(file.warnings.len(), 2, "{:?}", file.warnings);
         for (server, wrong) in [
@@ -400,25 +491,37 @@ mod tests {
             assert!(found.len() == 1 && found[0].contains(wrong), "{server}: {found:?}");
         }
         assert_eq!(told("{}"), ["1:1: `mcpServers` is missing"]);
-        assert_eq!(ServerFile::parse(".mcprc", "{a: {command: x}}").servers.len(), 1, "`.mcprc` may hold the servers alone");
+        assert_eq!(
+            ServerFile::parse(".mcprc", "{a: {command: x}}").servers.len(),
+            1,
+            "`.mcprc` may hold the servers alone"
+        );
     }
 
     #[test]
     fn variables_are_those_that_are_given() {
-        let text = "mcpServers: {a: {command: x, args: ['${KEY}', '${env:KEY}', '${NONE:-else}', '$KEY']}, b: {command: '${OTHER}'}, c: {command: '${'}}";
+        let text = "mcpServers: {a: {command: x, args: ['${KEY}', '${env:KEY}', '${NONE:-else}', \
+                    '$KEY']}, b: {command: '${OTHER}'}, c: {command: '${'}}";
         let file = ServerFile::parse(".mcp.json", text);
         let value = |name: &str| (name == "KEY").then(|| "given".to_owned());
         let words = ["x", "given", "given", "else", "$KEY"].map(str::to_owned).to_vec();
-        assert_eq!(file.servers[0].filled(&value), Ok(Way::Program { words, env: [].into(), cwd: None }));
+        assert_eq!(
+            file.servers[0].filled(&value),
+            Ok(Way::Program { words, env: [].into(), cwd: None })
+        );
         assert_eq!(file.servers[1].filled(&value), Err("`${OTHER}` has no value".to_owned()));
         assert!(file.servers[2].filled(&value).is_err());
     }
 
     #[test]
     fn names_are_plain() {
-        for (name, plain) in
-            [("Figma AI", Some("Figma_AI")), ("a--b", Some("a-b")), ("@x/y.z", Some("xyz")), ("--", None), ("\u{202e}", None)]
-        {
+        for (name, plain) in [
+            ("Figma AI", Some("Figma_AI")),
+            ("a--b", Some("a-b")),
+            ("@x/y.z", Some("xyz")),
+            ("--", None),
+            ("\u{202e}", None),
+        ] {
             assert_eq!(plain_name(name).as_deref(), plain, "{name}");
         }
         assert_eq!(plain_name(&"x".repeat(101)), None);

@@ -1,7 +1,9 @@
-//! `Service`: a server that is reached over HTTP ("streamable HTTP"): every message is a request, the answer JSON or a stream of events.
+//! `Service`: a server that is reached over HTTP ("streamable HTTP"): every message is a request,
+//! the answer JSON or a stream of events.
 //!
-//! In: lines. Out: lines. Each request goes to the one address of the definition, over a connection of its own that the gate opens; redirects are not
-//! followed and cookies not kept, so a key in a header reaches nobody else. The older transport of events alone (SSE) is not spoken.
+//! In: lines. Out: lines. Each request goes to the one address of the definition, over a connection
+//! of its own that the gate opens; redirects are not followed and cookies not kept, so a key in a
+//! header reaches nobody else. The older transport of events alone (SSE) is not spoken.
 
 use std::collections::VecDeque;
 
@@ -37,20 +39,39 @@ pub(super) struct Service {
 }
 
 impl Service {
-    pub(super) fn new(permit: Permit<Opening>, gate: Gate, url: WebUrl, headers: Vec<(String, Secret)>) -> Self {
-        Self { permit, gate, url, headers, session: None, version: None, events: None, ready: VecDeque::new() }
+    pub(super) fn new(
+        permit: Permit<Opening>,
+        gate: Gate,
+        url: WebUrl,
+        headers: Vec<(String, Secret)>,
+    ) -> Self {
+        Self {
+            permit,
+            gate,
+            url,
+            headers,
+            session: None,
+            version: None,
+            events: None,
+            ready: VecDeque::new(),
+        }
     }
 
     /// Sends a request; its answer, and what comes before it, is read with [`Service::next`].
     pub(super) async fn ask(&mut self, line: String) -> Result<(), Fault> {
         self.answered();
         let mut exchange = self.send(Verb::Post, line).await?;
-        if let Some(session) = exchange.header("mcp-session-id").filter(|_| self.session.is_none()) {
-            let plain = session.bytes().all(|byte| byte.is_ascii_graphic()) && session.len() <= SESSION_LIMIT_BYTES;
+        if let Some(session) = exchange.header("mcp-session-id").filter(|_| self.session.is_none())
+        {
+            let plain = session.bytes().all(|byte| byte.is_ascii_graphic())
+                && session.len() <= SESSION_LIMIT_BYTES;
             self.session = plain.then(|| session.to_owned());
         }
         match exchange.content_type.as_str() {
-            "text/event-stream" => self.events = Some(Events { exchange, unread: Vec::new(), data: Vec::new(), read_bytes: 0 }),
+            "text/event-stream" => {
+                self.events =
+                    Some(Events { exchange, unread: Vec::new(), data: Vec::new(), read_bytes: 0 })
+            }
             _ => self.ready.push_back(whole(&mut exchange, LINE_LIMIT_BYTES).await?),
         }
         Ok(())
@@ -87,20 +108,38 @@ impl Service {
     }
 
     async fn send(&self, verb: Verb, body: String) -> Result<Exchange, Fault> {
-        let mut headers = vec![("accept".to_owned(), Secret::new("application/json, text/event-stream"))];
+        let mut headers =
+            vec![("accept".to_owned(), Secret::new("application/json, text/event-stream"))];
         headers.extend(self.headers.iter().cloned());
-        headers.extend(self.session.iter().map(|session| ("mcp-session-id".to_owned(), Secret::new(session.as_str()))));
-        headers.extend(self.version.iter().map(|version| ("mcp-protocol-version".to_owned(), Secret::new(version.as_str()))));
+        headers.extend(
+            self.session
+                .iter()
+                .map(|session| ("mcp-session-id".to_owned(), Secret::new(session.as_str()))),
+        );
+        headers.extend(
+            self.version
+                .iter()
+                .map(|version| ("mcp-protocol-version".to_owned(), Secret::new(version.as_str()))),
+        );
         let exchange = self.gate.exchange(&self.permit, &self.url, verb, &headers, body).await;
         let mut exchange = exchange.map_err(|error| Fault::Over(error.to_string()))?;
         match exchange.status {
             200..=299 => Ok(exchange),
-            300..=399 => Err(Fault::Told(format!("it answered with status {}: redirects are not followed", exchange.status))),
-            404 if self.session.is_some() => Err(Fault::Over("it does not know this conversation any more".to_owned())),
+            300..=399 => Err(Fault::Told(format!(
+                "it answered with status {}: redirects are not followed",
+                exchange.status
+            ))),
+            404 if self.session.is_some() => {
+                Err(Fault::Over("it does not know this conversation any more".to_owned()))
+            }
             status => {
                 let body = whole(&mut exchange, ERROR_SHOWN_BYTES * 4).await.unwrap_or_default();
-                let text = String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
-                Err(Fault::Told(format!("it answered with status {status}: {}", head(&text, ERROR_SHOWN_BYTES))))
+                let text =
+                    String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
+                Err(Fault::Told(format!(
+                    "it answered with status {status}: {}",
+                    head(&text, ERROR_SHOWN_BYTES)
+                )))
             }
         }
     }
@@ -109,7 +148,9 @@ impl Service {
 /// Reads a body to its end.
 async fn whole(exchange: &mut Exchange, limit_bytes: usize) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
-    while let Some(piece) = exchange.piece().await.map_err(|error| Fault::Over(error.to_string()))? {
+    while let Some(piece) =
+        exchange.piece().await.map_err(|error| Fault::Over(error.to_string()))?
+    {
         bytes.extend_from_slice(&piece);
         if bytes.len() > limit_bytes {
             return Err(too_long());
@@ -140,7 +181,8 @@ impl Events {
                     return Ok(data);
                 }
             }
-            let piece = self.exchange.piece().await.map_err(|error| Fault::Over(error.to_string()))?;
+            let piece =
+                self.exchange.piece().await.map_err(|error| Fault::Over(error.to_string()))?;
             let piece = piece.ok_or_else(|| Fault::Over("its answer breaks off".to_owned()))?;
             self.read_bytes = self.read_bytes.saturating_add(piece.len());
             if self.read_bytes > LINE_LIMIT_BYTES {

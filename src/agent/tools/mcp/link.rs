@@ -1,7 +1,8 @@
 //! `Link`: a connection to one server on which one request at a time is asked and answered.
 //!
-//! In: a method and its parameters. Out: the result, or a [`Fault`] that says whether the connection can still be used. What the server asks for
-//! meanwhile is refused, since nobody sits here; what it tells is left aside, but for the notice that its tools changed.
+//! In: a method and its parameters. Out: the result, or a [`Fault`] that says whether the
+//! connection can still be used. What the server asks for meanwhile is refused, since nobody sits
+//! here; what it tells is left aside, but for the notice that its tools changed.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::tools::mcp::message::{self, Message, VERSION, VERSIONS, code};
 use locum_base::text::head;
 use locum_sandbox::exec::dialogue::{Dialogue, Silence};
 
-/// Messages read while one answer is waited for; a server that says more without answering is broken.
+/// Messages read while one answer is waited for; a server that says more without answering is
+/// broken.
 const MESSAGES_LIMIT: usize = 10_000;
 
 /// Longest wait for a server to take the notice that nobody waits for an answer any more.
@@ -76,7 +78,10 @@ pub(super) struct Greeting {
 
 impl Link {
     /// Begins a conversation over a wire.
-    pub(super) async fn greet(wire: Wire, patience: Duration) -> Result<(Self, Greeting), (Fault, Wire)> {
+    pub(super) async fn greet(
+        wire: Wire,
+        patience: Duration,
+    ) -> Result<(Self, Greeting), (Fault, Wire)> {
         let mut link = Self { wire, asked: 0, tools_changed: false };
         match link.begin(patience).await {
             Ok(greeting) => Ok((link, greeting)),
@@ -86,11 +91,15 @@ impl Link {
 
     async fn begin(&mut self, patience: Duration) -> Result<Greeting, Fault> {
         let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
-        let params = json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
+        let params =
+            json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
         let answer = self.ask("initialize", &params, patience).await?;
         let version = answer.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !VERSIONS.contains(&version) {
-            return Err(Fault::Over(format!("it speaks version `{}` of the protocol", head(version, 40))));
+            return Err(Fault::Over(format!(
+                "it speaks version `{}` of the protocol",
+                head(version, 40)
+            )));
         }
         if let Wire::Service(service) = &mut self.wire {
             service.version = Some(version.to_owned());
@@ -98,25 +107,38 @@ impl Link {
         let notice = message::notice("notifications/initialized", &json!({}));
         let sent = timeout(patience, self.tell(&notice)).await;
         sent.unwrap_or(Err(Fault::TooLate(patience)))?;
-        let has = |name: &str| answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object);
+        let has = |name: &str| {
+            answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object)
+        };
         self.tools_changed = false;
         Ok(Greeting { has_tools: has("tools"), has_resources: has("resources") })
     }
 
     /// Asks for something and waits for the answer.
-    pub(super) async fn ask(&mut self, method: &str, params: &Value, patience: Duration) -> Result<Value, Fault> {
+    pub(super) async fn ask(
+        &mut self,
+        method: &str,
+        params: &Value,
+        patience: Duration,
+    ) -> Result<Value, Fault> {
         self.asked += 1;
         let id = json!(self.asked);
         match timeout(patience, self.exchange(&id, method, params)).await {
             Ok(answer) => answer,
             Err(_) => {
-                // It may go on with it, or not: its answer, should one come, belongs to nothing any more.
+                // It may go on with it, or not: its answer, should one come, belongs to nothing any
+                // more.
                 let params = json!({ "requestId": id, "reason": "no answer in time" });
                 let notice = message::notice("notifications/cancelled", &params);
                 let _heard = timeout(CANCEL_LIMIT, self.tell(&notice)).await;
                 // A program that did not take the whole line would take the next one for its end.
-                let is_cut = matches!(&self.wire, Wire::Program(dialogue) if !dialogue.can_be_told());
-                Err(if is_cut { Fault::Over(Fault::TooLate(patience).to_string()) } else { Fault::TooLate(patience) })
+                let is_cut =
+                    matches!(&self.wire, Wire::Program(dialogue) if !dialogue.can_be_told());
+                Err(if is_cut {
+                    Fault::Over(Fault::TooLate(patience).to_string())
+                } else {
+                    Fault::TooLate(patience)
+                })
             }
         }
     }
@@ -138,11 +160,18 @@ impl Link {
                         if let Wire::Service(service) = &mut self.wire {
                             service.answered();
                         }
-                        return result.map_err(|(code, text)| Fault::Told(format!("{} (error {code})", head(&text, ERROR_LIMIT_BYTES))));
+                        return result.map_err(|(code, text)| {
+                            Fault::Told(format!(
+                                "{} (error {code})",
+                                head(&text, ERROR_LIMIT_BYTES)
+                            ))
+                        });
                     }
                     // An answer that nobody waits for any more.
                     Message::Answer { .. } => {}
-                    Message::Notice { method } => self.tools_changed |= method == "notifications/tools/list_changed",
+                    Message::Notice { method } => {
+                        self.tools_changed |= method == "notifications/tools/list_changed"
+                    }
                     Message::Request { id, method, .. } => self.tell(&reply(&id, &method)).await?,
                 }
             }
@@ -165,7 +194,8 @@ fn reply(id: &Value, method: &str) -> String {
         _ => message::error(
             id,
             code::NO_METHOD,
-            "locum answers no such request: it runs without a person, and samples, asks and shows nothing",
+            "locum answers no such request: it runs without a person, and samples, asks and shows \
+             nothing",
         ),
     }
 }

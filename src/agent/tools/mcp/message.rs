@@ -1,6 +1,7 @@
 //! What is said in the protocol: JSON-RPC requests, answers and notices, each a value and a line.
 //!
-//! In: bytes. Out: a [`Message`], or nothing where they are none. What somebody means by it is decided where it is read.
+//! In: bytes. Out: a [`Message`], or nothing where they are none. What somebody means by it is
+//! decided where it is read.
 
 use serde_json::{Value, json};
 
@@ -49,7 +50,8 @@ pub enum Message {
 }
 
 impl Message {
-    /// Reads the messages of a line; older servers send several in a list. What is no message is left out.
+    /// Reads the messages of a line; older servers send several in a list. What is no message is
+    /// left out.
     #[must_use]
     pub fn parse_all(bytes: &[u8]) -> Vec<Self> {
         match serde_json::from_slice(bytes) {
@@ -67,12 +69,17 @@ impl Message {
         let method = take("method").and_then(|method| method.as_str().map(str::to_owned));
         let error = take("error").filter(|error| error.is_object());
         match (id, method) {
-            (Some(id), Some(method)) => Some(Self::Request { id, method, params: take("params").unwrap_or_default() }),
+            (Some(id), Some(method)) => {
+                Some(Self::Request { id, method, params: take("params").unwrap_or_default() })
+            }
             (None, Some(method)) => Some(Self::Notice { method }),
             (Some(id), None) => {
                 let told = |error: Value| {
                     let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
-                    (code, error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned())
+                    (
+                        code,
+                        error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                    )
                 };
                 let result = match error {
                     Some(error) => Err(told(error)),

@@ -1,11 +1,14 @@
 //! MCP servers: tools and resources of other programs, offered to the model like tools of our own.
 //!
-//! A [`definition`] says what a server is; [`servers`] starts those the policy names, lists what they have and keeps them until the run ends;
-//! [`call`] and [`resource`] are the two tools. [`link`] speaks the protocol, over a program's streams or over [`http`]; [`message`] is what is said,
-//! [`catalogue`] what models are shown of it, [`schema`] what arguments are held to, [`content`] how results are shown.
+//! A [`definition`] says what a server is; [`servers`] starts those the policy names, lists what
+//! they have and keeps them until the run ends; [`call`] and [`resource`] are the two tools.
+//! [`link`] speaks the protocol, over a program's streams or over [`http`]; [`message`] is what is
+//! said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held to,
+//! [`content`] how results are shown.
 //!
-//! The client is our own. What a run needs of the protocol are five requests, while whose process it is, which address is connected to, how long a
-//! line may be, and what happens when a server ends are matters of the sandbox, the network's gate and the journal, not of a library.
+//! The client is our own. What a run needs of the protocol are five requests, while whose process
+//! it is, which address is connected to, how long a line may be, and what happens when a server
+//! ends are matters of the sandbox, the network's gate and the journal, not of a library.
 
 pub mod call;
 pub mod catalogue;

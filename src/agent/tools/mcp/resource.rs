@@ -1,4 +1,5 @@
-//! `access_mcp_resource`: reads a resource of an MCP server. In a policy it is `mcp(SERVER/resource:ADDRESS)`.
+//! `access_mcp_resource`: reads a resource of an MCP server. In a policy it is
+//! `mcp(SERVER/resource:ADDRESS)`.
 
 use serde_json::json;
 
@@ -50,16 +51,28 @@ impl AccessMcpResource {
         let uri = arguments.words("uri", "the resource's address")?.trim().to_owned();
         arguments.finish()?;
         if uri.len() > URI_LIMIT_BYTES || !uri.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(CallError(format!("`uri` is no address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks.")));
+            return Err(CallError(format!(
+                "`uri` is no address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks."
+            )));
         }
         if let Some(offered) = context.servers.map(|servers| servers.offered()) {
-            let names: Vec<&str> = offered.iter().filter(|server| server.has_resources).map(|server| server.name.as_str()).collect();
+            let names: Vec<&str> = offered
+                .iter()
+                .filter(|server| server.has_resources)
+                .map(|server| server.name.as_str())
+                .collect();
             if !names.contains(&server.as_str()) {
-                return Err(CallError(format!("There is no MCP server `{server}` with resources. {}", known(&server, &names))));
+                return Err(CallError(format!(
+                    "There is no MCP server `{server}` with resources. {}",
+                    known(&server, &names)
+                )));
             }
         }
         if context.redactor.finds_secret(&uri) {
-            return Err(CallError("The address holds a secret, or what looks exactly like one. It was not asked for.".to_owned()));
+            return Err(CallError(
+                "The address holds a secret, or what looks exactly like one. It was not asked for."
+                    .to_owned(),
+            ));
         }
         Ok(Self { server, uri })
     }
@@ -71,9 +84,18 @@ impl AccessMcpResource {
     }
 
     /// Reads it.
-    pub async fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
-        let Some(servers) = context.servers else { return Observation::failed("There are no MCP servers here.") };
-        match servers.ask(permit, &self.intent(), "resources/read", &json!({ "uri": self.uri })).await {
+    pub async fn perform(
+        &self,
+        permit: &Permit<impl Act>,
+        context: ToolContext<'_>,
+    ) -> Observation {
+        let Some(servers) = context.servers else {
+            return Observation::failed("There are no MCP servers here.");
+        };
+        match servers
+            .ask(permit, &self.intent(), "resources/read", &json!({ "uri": self.uri }))
+            .await
+        {
             Ok(result) => content::of_resource(&self.server, &result, context),
             Err(unanswered) => failed(&self.server, &unanswered),
         }

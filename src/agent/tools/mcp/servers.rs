@@ -1,10 +1,16 @@
-//! `Servers`: the MCP servers of a run. Those that the policy names are started when it begins, asked once what they have, and kept until it ends.
+//! `Servers`: the MCP servers of a run. Those that the policy names are started when it begins,
+//! asked once what they have, and kept until it ends.
 //!
-//! In: definitions of the trusted ref, the policy, what is around commands. Out: a catalogue that stays as it was, and answers to requests that a permit
-//! covers. A server that ends is started again once, when it is asked next; what it was asked when it ended is not asked again. A server that has other
-//! tools then is not asked for them: the catalogue is what the policy and the model were shown.
+//! In: definitions of the trusted ref, the policy, what is around commands. Out: a catalogue that
+//! stays as it was, and answers to requests that a permit covers. A server that ends is started
+//! again once, when it is asked next; what it was asked when it ended is not asked again. A server
+//! that has other tools then is not asked for them: the catalogue is what the policy and the model
+//! were shown.
 
-#![expect(clippy::disallowed_types, reason = "tasks beside each other ask one server, which is asked one thing at a time")]
+#![expect(
+    clippy::disallowed_types,
+    reason = "tasks beside each other ask one server, which is asked one thing at a time"
+)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +63,8 @@ pub struct Opening {
 
 impl Act for Opening {
     fn intents(&self) -> Vec<Intent> {
-        let connection = self.destination.iter().map(|destination| Intent::Connect(destination.clone()));
+        let connection =
+            self.destination.iter().map(|destination| Intent::Connect(destination.clone()));
         std::iter::once(Intent::Server(self.server.clone())).chain(connection).collect()
     }
 }
@@ -149,14 +156,24 @@ impl<'a> Servers<'a> {
     /// Returns no servers.
     #[must_use]
     pub fn none() -> Self {
-        Self { around: None, slots: Vec::new(), notes: RefCell::default(), held_back: RefCell::default() }
+        Self {
+            around: None,
+            slots: Vec::new(),
+            notes: RefCell::default(),
+            held_back: RefCell::default(),
+        }
     }
 
     /// Starts those that may be started, side by side, and asks them what they have.
     pub async fn open(planned: &[PlannedServer], around: Surroundings<'a>) -> Self {
         let opened = planned.iter().map(|planned| Slot::open(planned.clone(), &around));
         let slots = join_all(opened).await;
-        Self { around: Some(around), slots, notes: RefCell::default(), held_back: RefCell::default() }
+        Self {
+            around: Some(around),
+            slots,
+            notes: RefCell::default(),
+            held_back: RefCell::default(),
+        }
     }
 
     /// Returns every server and how it stands, in the order of their definitions.
@@ -170,10 +187,16 @@ impl<'a> Servers<'a> {
         let held_back = self.held_back.borrow();
         let kept = |server: &OfferedServer| {
             let mut server = server.clone();
-            server.tools.retain(|tool| !held_back.contains(&(server.name.clone(), tool.name.clone())));
+            server
+                .tools
+                .retain(|tool| !held_back.contains(&(server.name.clone(), tool.name.clone())));
             server
         };
-        self.slots.iter().filter(|slot| slot.standing == Standing::Ready).map(|slot| kept(&slot.offered)).collect()
+        self.slots
+            .iter()
+            .filter(|slot| slot.standing == Standing::Ready)
+            .map(|slot| kept(&slot.offered))
+            .collect()
     }
 
     /// Whether any answers.
@@ -182,17 +205,32 @@ impl<'a> Servers<'a> {
         self.slots.iter().any(|slot| slot.standing == Standing::Ready)
     }
 
-    /// Keeps back every tool that is another than it was before, or was not there: the run goes on with what it began with.
+    /// Keeps back every tool that is another than it was before, or was not there: the run goes on
+    /// with what it began with.
     pub fn hold_to(&self, before: &BTreeMap<String, BTreeMap<String, String>>) {
         for slot in self.slots.iter().filter(|slot| slot.standing == Standing::Ready) {
             let server = &slot.offered.name;
-            let hash = |tool: &OfferedTool| before.get(server).and_then(|tools| tools.get(&tool.name));
-            let others: Vec<&str> =
-                slot.offered.tools.iter().filter(|tool| hash(tool) != Some(&tool.hash)).map(|tool| tool.name.as_str()).collect();
+            let hash =
+                |tool: &OfferedTool| before.get(server).and_then(|tools| tools.get(&tool.name));
+            let others: Vec<&str> = slot
+                .offered
+                .tools
+                .iter()
+                .filter(|tool| hash(tool) != Some(&tool.hash))
+                .map(|tool| tool.name.as_str())
+                .collect();
             if !others.is_empty() {
-                self.note(server, format!("has other tools than when the run began; not offered: {}", others.join(", ")));
+                self.note(
+                    server,
+                    format!(
+                        "has other tools than when the run began; not offered: {}",
+                        others.join(", ")
+                    ),
+                );
             }
-            self.held_back.borrow_mut().extend(others.into_iter().map(|tool| (server.clone(), tool.to_owned())));
+            self.held_back
+                .borrow_mut()
+                .extend(others.into_iter().map(|tool| (server.clone(), tool.to_owned())));
         }
     }
 
@@ -206,12 +244,22 @@ impl<'a> Servers<'a> {
     ///
     /// # Errors
     /// When it does not answer, or with an error.
-    pub async fn ask(&self, permit: &Permit<impl Act>, asked: &Intent, method: &str, params: &Value) -> Result<Value, Unanswered> {
-        let Intent::Mcp { server, tool } = asked else { return Err("This call is about no server.".to_owned().into()) };
+    pub async fn ask(
+        &self,
+        permit: &Permit<impl Act>,
+        asked: &Intent,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, Unanswered> {
+        let Intent::Mcp { server, tool } = asked else {
+            return Err("This call is about no server.".to_owned().into());
+        };
         if !permit.covers(asked) {
             return Err(format!("`{asked}` is not covered by the permit.").into());
         }
-        let (Some(around), Some(slot)) = (&self.around, self.slots.iter().find(|slot| slot.offered.name == *server)) else {
+        let (Some(around), Some(slot)) =
+            (&self.around, self.slots.iter().find(|slot| slot.offered.name == *server))
+        else {
             return Err(format!("There is no MCP server `{server}`.").into());
         };
         let mut link = slot.link.lock().await;
@@ -219,21 +267,36 @@ impl<'a> Servers<'a> {
             *link = Some(slot.again(tool, around).await?);
             self.note(server, "ended and was started again".to_owned());
         }
-        let Some(open) = link.as_mut() else { return Err(format!("The MCP server `{server}` cannot be reached.").into()) };
+        let Some(open) = link.as_mut() else {
+            return Err(format!("The MCP server `{server}` cannot be reached.").into());
+        };
         let answer = open.ask(method, params, slot.planned.definition.timeout).await;
         if std::mem::take(&mut open.tools_changed) {
-            self.note(server, "said that its tools changed; those it listed when the run began stay".to_owned());
+            self.note(
+                server,
+                "said that its tools changed; those it listed when the run began stay".to_owned(),
+            );
         }
         match answer {
             Ok(value) => Ok(value),
-            Err(Fault::Told(said)) => Err(Unanswered { sentence: format!("The MCP server `{server}` answered with an error."), said }),
-            Err(fault @ Fault::TooLate(_)) => Err(format!("The MCP server `{server}` did not do it: {fault}. {MAYBE}").into()),
+            Err(Fault::Told(said)) => Err(Unanswered {
+                sentence: format!("The MCP server `{server}` answered with an error."),
+                said,
+            }),
+            Err(fault @ Fault::TooLate(_)) => {
+                Err(format!("The MCP server `{server}` did not do it: {fault}. {MAYBE}").into())
+            }
             Err(fault @ Fault::Over(_)) => {
                 let said = match link.take() {
                     Some(open) => end(open.wire, around.redactor).await,
                     None => String::new(),
                 };
-                Err(Unanswered { sentence: format!("The connection to the MCP server `{server}` is over: {fault}. {MAYBE}"), said })
+                Err(Unanswered {
+                    sentence: format!(
+                        "The connection to the MCP server `{server}` is over: {fault}. {MAYBE}"
+                    ),
+                    said,
+                })
             }
         }
     }
@@ -288,18 +351,31 @@ impl Slot {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
         }
         if self.starts.get() >= STARTS_LIMIT {
-            return Err(format!("The MCP server `{name}` ended again; it is not started another time. Go on without it.").into());
+            return Err(format!(
+                "The MCP server `{name}` ended again; it is not started another time. Go on \
+                 without it."
+            )
+            .into());
         }
         let (link, offered) = self.begin(around).await.map_err(|standing| match standing {
-            Standing::Refused(why) | Standing::Failed(why) => {
-                Unanswered { sentence: format!("The MCP server `{name}` ended and could not be started again."), said: why }
+            Standing::Refused(why) | Standing::Failed(why) => Unanswered {
+                sentence: format!("The MCP server `{name}` ended and could not be started again."),
+                said: why,
+            },
+            Standing::Disabled | Standing::Ready => {
+                format!("The MCP server `{name}` ended.").into()
             }
-            Standing::Disabled | Standing::Ready => format!("The MCP server `{name}` ended.").into(),
         })?;
-        let hash = |offered: &OfferedServer| offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone());
+        let hash = |offered: &OfferedServer| {
+            offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone())
+        };
         if hash(&offered) != hash(&self.offered) {
             end(link.wire, around.redactor).await;
-            return Err(format!("The MCP server `{name}` was started again and has another tool `{tool}` now; it was not called.").into());
+            return Err(format!(
+                "The MCP server `{name}` was started again and has another tool `{tool}` now; it \
+                 was not called."
+            )
+            .into());
         }
         Ok(link)
     }
@@ -315,7 +391,8 @@ impl Slot {
             return Err(Standing::Refused(format!("its `url`: {why}")));
         }
         let destination = url.as_ref().and_then(WebUrl::destination).cloned();
-        let (permit, mode) = admitted(Opening { server: definition.name.clone(), destination }, around)?;
+        let (permit, mode) =
+            admitted(Opening { server: definition.name.clone(), destination }, around)?;
         self.starts.set(self.starts.get() + 1);
         let patience = definition.timeout.min(BEGIN_LIMIT);
         let wire = match (way, url) {
@@ -324,16 +401,22 @@ impl Slot {
                 Wire::Program(Box::new(dialogue))
             }
             (Way::Http { headers, .. }, Some(url)) => {
-                let in_the_clear = url.destination().is_some_and(|destination| destination.scheme == Scheme::Http);
+                let in_the_clear =
+                    url.destination().is_some_and(|destination| destination.scheme == Scheme::Http);
                 if in_the_clear && !headers.is_empty() {
                     return Err(Standing::Refused(
                         "its `headers` would be sent unencrypted: `url` has to begin with `https://`".to_owned(),
                     ));
                 }
-                let headers = headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str()))).collect();
+                let headers = headers
+                    .iter()
+                    .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
+                    .collect();
                 Wire::Service(Box::new(Service::new(permit, around.gate.clone(), url, headers)))
             }
-            (Way::Http { .. }, None) => return Err(Standing::Refused("it has no `url`".to_owned())),
+            (Way::Http { .. }, None) => {
+                return Err(Standing::Refused("it has no `url`".to_owned()));
+            }
         };
         let failed = |fault: &Fault, said: &str| {
             let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
@@ -367,22 +450,30 @@ impl Slot {
         let unfenced = around.policy.settings().commands.sandbox == schema::Sandbox::Off;
         if !around.sandbox.holds() && !unfenced {
             return Err(Standing::Refused(
-                "a server is a program of somebody else and runs in the whole sandbox, which is not there".to_owned(),
+                "a server is a program of somebody else and runs in the whole sandbox, which is \
+                 not there"
+                    .to_owned(),
             ));
         }
         let checkout = &around.workspace.checkout;
         let inside = cwd.unwrap_or(".");
-        let inside =
-            checkout.root().to_str().and_then(|root| inside.strip_prefix(root)).map_or(inside, |rest| rest.trim_start_matches('/'));
+        let inside = checkout
+            .root()
+            .to_str()
+            .and_then(|root| inside.strip_prefix(root))
+            .map_or(inside, |rest| rest.trim_start_matches('/'));
         let path = if inside.is_empty() || inside == "." {
             Ok(RepoPath::root())
         } else {
             RepoPath::parse(inside).map_err(|error| error.to_string())
         };
-        let folder = path.and_then(|path| checkout.resolve(&path).map_err(|error| error.to_string()));
+        let folder =
+            path.and_then(|path| checkout.resolve(&path).map_err(|error| error.to_string()));
         let folder = folder.map_err(|error| Standing::Refused(format!("its `cwd`: {error}")))?;
         let git = around.workspace.repo.git_folders();
-        let visible = |path: &RepoPath| around.policy.decide(&Intent::Read(path.clone()), mode).decision == Decision::Allow;
+        let visible = |path: &RepoPath| {
+            around.policy.decide(&Intent::Read(path.clone()), mode).decision == Decision::Allow
+        };
         let mut env = around.env.clone();
         env.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
         let server = Server {
@@ -405,21 +496,36 @@ impl Slot {
     }
 }
 
-/// Asks the policy in every mode that could call tools of the server; one that lets it start is enough.
-fn admitted(opening: Opening, around: &Surroundings<'_>) -> Result<(Permit<Opening>, Facts), Standing> {
+/// Asks the policy in every mode that could call tools of the server; one that lets it start is
+/// enough.
+fn admitted(
+    opening: Opening,
+    around: &Surroundings<'_>,
+) -> Result<(Permit<Opening>, Facts), Standing> {
     let mut why = "no mode of this run may call tools of servers".to_owned();
     for facts in &around.facts {
         match around.policy.admit(opening.clone(), facts) {
             Ok(permit) => return Ok((permit, facts.clone())),
-            Err(refusal) => why = refusal.verdicts.first().map(|verdict| verdict.reason()).unwrap_or_default(),
+            Err(refusal) => {
+                why = refusal.verdicts.first().map(|verdict| verdict.reason()).unwrap_or_default()
+            }
         }
     }
     Err(Standing::Refused(why))
 }
 
 /// Asks a server what it has.
-async fn list(link: &mut Link, definition: &ServerDefinition, greeting: Greeting, patience: Duration) -> Result<OfferedServer, Fault> {
-    let mut offered = OfferedServer { name: definition.name.clone(), has_resources: greeting.has_resources, ..OfferedServer::default() };
+async fn list(
+    link: &mut Link,
+    definition: &ServerDefinition,
+    greeting: Greeting,
+    patience: Duration,
+) -> Result<OfferedServer, Fault> {
+    let mut offered = OfferedServer {
+        name: definition.name.clone(),
+        has_resources: greeting.has_resources,
+        ..OfferedServer::default()
+    };
     let mut cursor = None;
     for _ in 0..PAGES_LIMIT {
         if !greeting.has_tools {
@@ -494,7 +600,8 @@ mod tests {
 
     const POLICY: &str = "
 version: 1
-network: { allow: ['http://plain.example', 'http://inside.example'] }
+network: { allow: ['http://plain.example', 'http://inside.example'] \
+                          }
 rules:
   - allow: ['mcp(service/*)', 'mcp(inside/*)', 'mcp(elsewhere/*)', 'mcp(keyed/*)']
 ";
@@ -508,33 +615,56 @@ rules:
         }
     }
 
-    /// A service that answers as JSON, as events with other things between, and with an answer that breaks off.
+    /// A service that answers as JSON, as events with other things between, and with an answer that
+    /// breaks off.
     async fn serve(request: Request, told: mpsc::Sender<String>) -> Response {
         let (head, body) = request.into_parts();
         let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
         let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let header = |name: &str| head.headers.get(name).map_or("-", |value| value.to_str().unwrap()).to_owned();
-        let method = asked["method"].as_str().or(asked.get("error").map(|_| "refused")).unwrap_or("-");
+        let header = |name: &str| {
+            head.headers.get(name).map_or("-", |value| value.to_str().unwrap()).to_owned()
+        };
+        let method =
+            asked["method"].as_str().or(asked.get("error").map(|_| "refused")).unwrap_or("-");
         let name = asked["params"]["name"].as_str().unwrap_or_default();
-        told.send(format!("{} {method} {} {}", head.method, header("mcp-session-id"), header("mcp-protocol-version"))).unwrap();
-        let answer = |result: Value| json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }).to_string();
-        let response = Response::builder().header("content-type", "application/json; charset=utf-8");
+        told.send(format!(
+            "{} {method} {} {}",
+            head.method,
+            header("mcp-session-id"),
+            header("mcp-protocol-version")
+        ))
+        .unwrap();
+        let answer = |result: Value| {
+            json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result }).to_string()
+        };
+        let response =
+            Response::builder().header("content-type", "application/json; charset=utf-8");
         let events = Response::builder().header("content-type", "text/event-stream");
         let told = match (method, name) {
             ("initialize", _) => {
-                let result = json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} } });
+                let result =
+                    json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} } });
                 response.header("mcp-session-id", "conversation-1").body(answer(result))
             }
             ("tools/list", _) => {
-                let tools = ["say", "cut", "wrong", "gone"].map(|name| json!({ "name": name, "inputSchema": { "type": "object" } }));
-                let question = json!({ "jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage" });
+                let tools = ["say", "cut", "wrong", "gone"]
+                    .map(|name| json!({ "name": name, "inputSchema": { "type": "object" } }));
+                let question =
+                    json!({ "jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage" });
                 let list = answer(json!({ "tools": tools }));
-                events.body(format!(": hello\r\n\r\nid: 1\r\nevent: message\r\ndata: {question}\r\n\r\ndata: {list}\n\n"))
+                events.body(format!(
+                    ": hello\r\n\r\nid: 1\r\nevent: message\r\ndata: {question}\r\n\r\ndata: \
+                     {list}\n\n"
+                ))
             }
-            ("tools/call", "say") => response.body(answer(json!({ "content": [{ "type": "text", "text": "said" }] }))),
+            ("tools/call", "say") => {
+                response.body(answer(json!({ "content": [{ "type": "text", "text": "said" }] })))
+            }
             ("tools/call", "cut") => events.body("data: {\"jsonrpc\"".to_owned()),
             ("tools/call", "wrong") => response.status(500).body("it   hurts".to_owned()),
-            ("tools/call", _) => response.status(302).header("location", "http://evil.example/").body(String::new()),
+            ("tools/call", _) => {
+                response.status(302).header("location", "http://evil.example/").body(String::new())
+            }
             _ => response.status(202).body(String::new()),
         };
         told.unwrap().map(Into::into)
@@ -546,13 +676,21 @@ rules:
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0))).unwrap();
         let server = listener.local_addr().unwrap();
-        runtime
-            .spawn(async move { axum::serve(listener, axum::Router::new().fallback(move |request| serve(request, sender.clone()))).await });
+        runtime.spawn(async move {
+            axum::serve(
+                listener,
+                axum::Router::new().fallback(move |request| serve(request, sender.clone())),
+            )
+            .await
+        });
         let (wire, connected) = Watched::new(server, &[("inside.example", &[&["10.0.0.1"]])]);
 
         let folder = tempfile::tempdir().unwrap();
         seed::repository(folder.path(), &[("a", "a")], "first").unwrap();
-        let workspace = Workspace { checkout: Checkout::open(folder.path()).unwrap(), repo: Repo::open(folder.path()).unwrap() };
+        let workspace = Workspace {
+            checkout: Checkout::open(folder.path()).unwrap(),
+            repo: Repo::open(folder.path()).unwrap(),
+        };
         let env = BTreeMap::new();
         let around = Surroundings {
             workspace: &workspace,
@@ -564,7 +702,10 @@ rules:
             gate: &Gate::new(Arc::new(wire)).within(Duration::from_secs(20)),
         };
         let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
-            let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let headers = headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
             let way = Way::Http { url: url.to_owned(), headers };
             let definition = ServerDefinition {
                 name: name.to_owned(),
@@ -590,13 +731,19 @@ rules:
                 Standing::Ready => "ready".to_owned(),
                 Standing::Disabled => "disabled".to_owned(),
             };
-            let standings: Vec<String> = servers.all().map(|(_, standing, _)| why(standing)).collect();
+            let standings: Vec<String> =
+                servers.all().map(|(_, standing, _)| why(standing)).collect();
             assert_eq!(standings[0], "ready");
-            for (standing, wanted) in standings[1..].iter().zip(["private", "is not in `network.allow`", "unencrypted", "no rule is about"])
-            {
+            for (standing, wanted) in standings[1..].iter().zip([
+                "private",
+                "is not in `network.allow`",
+                "unencrypted",
+                "no rule is about",
+            ]) {
                 assert!(standing.contains(wanted), "{wanted}: {standing}");
             }
-            let tools: Vec<String> = servers.offered()[0].tools.iter().map(|tool| tool.name.clone()).collect();
+            let tools: Vec<String> =
+                servers.offered()[0].tools.iter().map(|tool| tool.name.clone()).collect();
             assert_eq!(tools, ["say", "cut", "wrong", "gone"]);
             let ask = async |tool: &str| {
                 let asked = Intent::Mcp { server: "service".to_owned(), tool: tool.to_owned() };
@@ -604,11 +751,21 @@ rules:
                 servers.ask(&permit, &asked, "tools/call", &json!({ "name": tool })).await
             };
             assert_eq!(ask("say").await.unwrap()["content"][0]["text"], "said");
-            assert_eq!(ask("wrong").await.unwrap_err().said, "it answered with status 500: it hurts");
+            assert_eq!(
+                ask("wrong").await.unwrap_err().said,
+                "it answered with status 500: it hurts"
+            );
             assert!(ask("gone").await.unwrap_err().said.contains("redirects are not followed"));
             let cut = ask("cut").await.unwrap_err().sentence;
-            assert!(cut.contains("its answer breaks off") && cut.contains("may have been done or not"), "{cut}");
-            assert_eq!(ask("say").await.unwrap()["content"][0]["text"], "said", "it is reached once more");
+            assert!(
+                cut.contains("its answer breaks off") && cut.contains("may have been done or not"),
+                "{cut}"
+            );
+            assert_eq!(
+                ask("say").await.unwrap()["content"][0]["text"],
+                "said",
+                "it is reached once more"
+            );
             servers.close().await;
         });
         let begun = [
@@ -617,7 +774,8 @@ rules:
             "POST tools/list conversation-1 2025-06-18",
             "POST refused conversation-1 2025-06-18",
         ];
-        let (call, over) = ("POST tools/call conversation-1 2025-06-18", "DELETE - conversation-1 2025-06-18");
+        let (call, over) =
+            ("POST tools/call conversation-1 2025-06-18", "DELETE - conversation-1 2025-06-18");
         let expected = [&begun[..], &[call; 4], &[over], &begun, &[call, over]].concat();
         assert_eq!(told.try_iter().collect::<Vec<_>>(), expected);
         assert!(connected.try_iter().all(|address| address.to_string() == "93.184.216.34:80"));

@@ -1,7 +1,8 @@
 //! `search_files`: finds a regular expression in the files below a folder.
 //!
-//! All files are listed first, in parallel, and put in order of path; then they are searched in parallel in that order until
-//! enough is found. What is returned is therefore always the same: the first results in order of path.
+//! All files are listed first, in parallel, and put in order of path; then they are searched in
+//! parallel in that order until enough is found. What is returned is therefore always the same: the
+//! first results in order of path.
 
 use std::fmt::Write as _;
 use std::io;
@@ -36,7 +37,8 @@ pub const SHOWN_LIMIT_BYTES: usize = 64 * 1024;
 /// Most bytes of one line held while searching; a file with a longer one is left out.
 const HEAP_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
-/// Largest file that is read whole before it is searched, which is faster than in pieces; one buffer a thread.
+/// Largest file that is read whole before it is searched, which is faster than in pieces; one
+/// buffer a thread.
 const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
 
 /// Most threads, as ripgrep has it.
@@ -77,8 +79,9 @@ impl SearchFiles {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::SearchFiles.to_string(),
-            description: "Search file contents below a folder by regular expression (Rust syntax, line by line); shows each match with a line of context. \
-                          Files named by ignore files are left out."
+            description: "Search file contents below a folder by regular expression (Rust syntax, \
+                          line by line); shows each match with a line of context. Files named by \
+                          ignore files are left out."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -98,18 +101,32 @@ impl SearchFiles {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place = arguments.optional_place("path", "the folder, relative to the repository root", context)?;
+        let place = arguments.optional_place(
+            "path",
+            "the folder, relative to the repository root",
+            context,
+        )?;
         let pattern = arguments.text("regex", "the regular expression")?;
         let files = arguments.optional_text("file_pattern", "a glob such as `*.rs`")?;
         arguments.finish()?;
         if pattern.is_empty() {
-            return Err(CallError("`regex` of `search_files` is empty; it would match every line.".to_owned()));
+            return Err(CallError(
+                "`regex` of `search_files` is empty; it would match every line.".to_owned(),
+            ));
         }
-        let matcher = RegexMatcherBuilder::new().multi_line(true).line_terminator(Some(b'\n')).build(&pattern);
-        let matcher =
-            matcher.map_err(|error| CallError(format!("`regex` of `search_files` is not a valid Rust regular expression: {error}")))?;
-        let files =
-            files.filter(|glob| !matches!(glob.trim(), "" | "*" | "**" | "**/*")).map(|glob| FilePattern::parse(&glob)).transpose()?;
+        let matcher = RegexMatcherBuilder::new()
+            .multi_line(true)
+            .line_terminator(Some(b'\n'))
+            .build(&pattern);
+        let matcher = matcher.map_err(|error| {
+            CallError(format!(
+                "`regex` of `search_files` is not a valid Rust regular expression: {error}"
+            ))
+        })?;
+        let files = files
+            .filter(|glob| !matches!(glob.trim(), "" | "*" | "**" | "**/*"))
+            .map(|glob| FilePattern::parse(&glob))
+            .transpose()?;
         Ok(Self { place, pattern, matcher, files })
     }
 
@@ -129,12 +146,27 @@ impl SearchFiles {
     pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let folder = match context.checkout.folder(permit, &self.place.real) {
             Ok(folder) => folder,
-            Err(error) => return Observation::failed(format!("Cannot search `{}`: {error}.", self.place.asked)),
+            Err(error) => {
+                return Observation::failed(format!(
+                    "Cannot search `{}`: {error}.",
+                    self.place.asked
+                ));
+            }
         };
         match folder.entry(&self.place.real) {
             Ok(Some(_)) => {}
-            Ok(None) => return Observation::failed(format!("Cannot search `{}`: it does not exist.", self.place.asked)),
-            Err(error) => return Observation::failed(format!("Cannot search `{}`: {error}.", self.place.asked)),
+            Ok(None) => {
+                return Observation::failed(format!(
+                    "Cannot search `{}`: it does not exist.",
+                    self.place.asked
+                ));
+            }
+            Err(error) => {
+                return Observation::failed(format!(
+                    "Cannot search `{}`: {error}.",
+                    self.place.asked
+                ));
+            }
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREAD_LIMIT);
         let paths = self.list(&folder, context, threads);
@@ -166,9 +198,15 @@ impl SearchFiles {
         paths
     }
 
-    /// Searches the files in order. Files are handed out one after another: once enough is found in those that are finished, those
-    /// under way complete an unbroken first part of the list.
-    fn search(&self, folder: &Folder<'_>, paths: &[RepoPath], context: ToolContext<'_>, threads: usize) -> Vec<FileHits> {
+    /// Searches the files in order. Files are handed out one after another: once enough is found in
+    /// those that are finished, those under way complete an unbroken first part of the list.
+    fn search(
+        &self,
+        folder: &Folder<'_>,
+        paths: &[RepoPath],
+        context: ToolContext<'_>,
+        threads: usize,
+    ) -> Vec<FileHits> {
         let visible = context.visible;
         let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let work = || {
@@ -177,7 +215,10 @@ impl SearchFiles {
             while found.load(Ordering::Relaxed) <= RESULT_LIMIT {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(path) = paths.get(place) else { break };
-                if let Some(file) = self.search_file(folder, path, &mut searcher, &mut buffer).filter(|_| visible(path)) {
+                if let Some(file) = self
+                    .search_file(folder, path, &mut searcher, &mut buffer)
+                    .filter(|_| visible(path))
+                {
                     found.fetch_add(file.count, Ordering::Relaxed);
                     hits.push(file);
                 }
@@ -196,14 +237,26 @@ impl SearchFiles {
     }
 
     /// Searches one file; a file that cannot be read, or is binary, has no results, as in ripgrep.
-    fn search_file(&self, folder: &Folder<'_>, path: &RepoPath, searcher: &mut Searcher, buffer: &mut Vec<u8>) -> Option<FileHits> {
+    fn search_file(
+        &self,
+        folder: &Folder<'_>,
+        path: &RepoPath,
+        searcher: &mut Searcher,
+        buffer: &mut Vec<u8>,
+    ) -> Option<FileHits> {
         let mut lines = Lines { lines: Vec::new(), count: 0 };
         match folder.read_into(path, WHOLE_LIMIT_BYTES, buffer) {
             Ok(()) => searcher.search_slice(&self.matcher, buffer, &mut lines).ok()?,
-            Err(FileError::TooLarge { .. }) => searcher.search_file(&self.matcher, &folder.open_file(path).ok()?, &mut lines).ok()?,
+            Err(FileError::TooLarge { .. }) => searcher
+                .search_file(&self.matcher, &folder.open_file(path).ok()?, &mut lines)
+                .ok()?,
             Err(_unreadable) => return None,
         }
-        (lines.count > 0).then(|| FileHits { path: path.clone(), lines: lines.lines, count: lines.count })
+        (lines.count > 0).then(|| FileHits {
+            path: path.clone(),
+            lines: lines.lines,
+            count: lines.count,
+        })
     }
 }
 
@@ -211,7 +264,9 @@ impl FilePattern {
     fn parse(text: &str) -> Result<Self, CallError> {
         let text = text.trim().trim_start_matches("./");
         let glob = GlobBuilder::new(text).literal_separator(true).build();
-        let glob = glob.map_err(|error| CallError(format!("`file_pattern` of `search_files` is not a glob: {error}.")))?;
+        let glob = glob.map_err(|error| {
+            CallError(format!("`file_pattern` of `search_files` is not a glob: {error}."))
+        })?;
         Ok(Self { glob: glob.compile_matcher(), on_path: text.contains('/') })
     }
 
@@ -220,7 +275,8 @@ impl FilePattern {
         if !self.on_path {
             return path.name().is_some_and(|name| self.glob.is_match(name));
         }
-        let below = path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        let below =
+            path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
         self.glob.is_match(path.as_str()) || below.is_some_and(|below| self.glob.is_match(below))
     }
 }
@@ -248,7 +304,11 @@ impl Lines {
     fn push(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
         // A character has four bytes at most: what is cut here would not be shown.
         let text = String::from_utf8_lossy(bytes.get(..LINE_LIMIT_CHARS * 4 + 4).unwrap_or(bytes));
-        self.lines.push(HitLine { number: number.unwrap_or_default(), text: shorten(text.trim_end_matches(['\n', '\r'])), matches });
+        self.lines.push(HitLine {
+            number: number.unwrap_or_default(),
+            text: shorten(text.trim_end_matches(['\n', '\r'])),
+            matches,
+        });
     }
 }
 
@@ -261,7 +321,11 @@ impl Sink for Lines {
         Ok(self.count <= RESULT_LIMIT)
     }
 
-    fn context(&mut self, _searcher: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+    fn context(
+        &mut self,
+        _searcher: &Searcher,
+        context: &SinkContext<'_>,
+    ) -> Result<bool, io::Error> {
         self.push(context.line_number(), context.bytes(), false);
         Ok(true)
     }
@@ -313,9 +377,14 @@ fn render(files: &[FileHits]) -> String {
         (0, _) => return "No results found.".to_owned(),
         (1, 1) => "Found 1 result.".to_owned(),
         (total, shown) if total > RESULT_LIMIT => {
-            format!("Showing first {shown} of {RESULT_LIMIT}+ results. Use a more specific search if necessary.")
+            format!(
+                "Showing first {shown} of {RESULT_LIMIT}+ results. Use a more specific search if \
+                 necessary."
+            )
         }
-        (total, shown) if total > shown => format!("Showing first {shown} of {total} results. Use a more specific search if necessary."),
+        (total, shown) if total > shown => format!(
+            "Showing first {shown} of {total} results. Use a more specific search if necessary."
+        ),
         (total, _) => format!("Found {total} results."),
     };
     format!("{head}\n{body}")
@@ -351,7 +420,9 @@ mod tests {
         std::fs::write(fixture.at(".git/description"), "needle").unwrap();
         assert_eq!(
             search(&fixture, ".", "n..dle", None),
-            "Found 4 results.\n\n# .github/ci.yml\n  1 | run: needle\n----\n\n# b/two.ts\n  1 | needle two\n----\n\n# src/one.rs\n  2 | 2\n  3 | needle é\n  4 | 4\n----\n  6 | 6\n  7 | needle\n  8 | 8\n----\n"
+            "Found 4 results.\n\n# .github/ci.yml\n  1 | run: needle\n----\n\n# b/two.ts\n  1 | \
+             needle two\n----\n\n# src/one.rs\n  2 | 2\n  3 | needle é\n  4 | 4\n----\n  6 | 6\n  \
+             7 | needle\n  8 | 8\n----\n"
         );
     }
 
@@ -360,7 +431,9 @@ mod tests {
         let fixture = project();
         let found = |path: &str, files: Option<&str>| {
             let text = search(&fixture, path, "needle", files);
-            text.lines().filter_map(|line| line.strip_prefix("# ").map(ToOwned::to_owned)).collect::<Vec<_>>()
+            text.lines()
+                .filter_map(|line| line.strip_prefix("# ").map(ToOwned::to_owned))
+                .collect::<Vec<_>>()
         };
         assert_eq!(found("src", None), ["src/one.rs"]);
         assert_eq!(found("src/one.rs", None), ["src/one.rs"]);
@@ -377,16 +450,25 @@ mod tests {
     fn leaves_out_what_may_not_be_read() {
         let mut fixture = project();
         fixture.hidden = vec![".github/ci.yml", "src/one.rs"];
-        assert_eq!(search(&fixture, ".", "needle", None), "Found 1 result.\n\n# b/two.ts\n  1 | needle two\n----\n");
+        assert_eq!(
+            search(&fixture, ".", "needle", None),
+            "Found 1 result.\n\n# b/two.ts\n  1 | needle two\n----\n"
+        );
     }
 
     #[test]
     fn stops_at_the_limit_always_with_the_same_results() {
-        let many: Vec<(String, String)> = (0..200).map(|file| (format!("d{}/f{file}", file % 7), "hit\n".repeat(5))).collect();
-        let files: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let many: Vec<(String, String)> =
+            (0..200).map(|file| (format!("d{}/f{file}", file % 7), "hit\n".repeat(5))).collect();
+        let files: Vec<(&str, &str)> =
+            many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let fixture = Fixture::new(&files);
         let first = search(&fixture, ".", "hit", None);
-        assert!(first.starts_with("Showing first 300 of 300+ results."), "{}", first.lines().next().unwrap());
+        assert!(
+            first.starts_with("Showing first 300 of 300+ results."),
+            "{}",
+            first.lines().next().unwrap()
+        );
         assert_eq!(first.lines().filter(|line| line.ends_with("hit")).count(), RESULT_LIMIT);
         for _ in 0..5 {
             assert_eq!(search(&fixture, ".", "hit", None), first);
@@ -398,8 +480,14 @@ mod tests {
         let fixture = Fixture::new(&[("a", &format!("{}needle", "x".repeat(600)))]);
         let text = search(&fixture, ".", "needle", None);
         assert!(text.ends_with(&format!("{} [truncated...]\n----\n", "x".repeat(500))), "{text}");
-        assert!(search(&fixture, ".", "(", None).starts_with("`regex` of `search_files` is not a valid Rust regular expression"));
-        assert!(search(&fixture, ".", "a", Some("[")).starts_with("`file_pattern` of `search_files` is not a glob"));
+        assert!(
+            search(&fixture, ".", "(", None)
+                .starts_with("`regex` of `search_files` is not a valid Rust regular expression")
+        );
+        assert!(
+            search(&fixture, ".", "a", Some("["))
+                .starts_with("`file_pattern` of `search_files` is not a glob")
+        );
         assert!(search(&fixture, ".", "", None).contains("is empty"));
     }
 
@@ -409,7 +497,10 @@ mod tests {
         let fixture = Fixture::new(&[("a", "needle")]);
         std::os::unix::fs::symlink(outside.root(), fixture.at("out")).unwrap();
         std::os::unix::fs::symlink("a", fixture.at("inside")).unwrap();
-        assert_eq!(search(&fixture, ".", "needle", None), "Found 1 result.\n\n# a\n  1 | needle\n----\n");
+        assert_eq!(
+            search(&fixture, ".", "needle", None),
+            "Found 1 result.\n\n# a\n  1 | needle\n----\n"
+        );
         assert!(search(&fixture, "out", "needle", None).contains("leads out of the repository"));
         assert!(search(&fixture, "inside", "needle", None).contains("# a\n"));
     }

@@ -1,7 +1,9 @@
-//! Which files of the checkout a list or a search looks at: everything below a folder, less what ignore files name and `.git`.
+//! Which files of the checkout a list or a search looks at: everything below a folder, less what
+//! ignore files name and `.git`.
 //!
-//! The walk starts at the checkout's root and goes straight to the folder, so that ignore files above it count and none outside
-//! the checkout does. A folder that is itself ignored was asked for by name: then ignore files do not count.
+//! The walk starts at the checkout's root and goes straight to the folder, so that ignore files
+//! above it count and none outside the checkout does. A folder that is itself ignored was asked for
+//! by name: then ignore files do not count.
 
 use std::path::{Path, PathBuf};
 
@@ -28,18 +30,36 @@ pub enum Skip {
 }
 
 /// Names of folders that hold what was built or fetched.
-const BULK_FOLDERS: &[&str] =
-    &["node_modules", "__pycache__", "env", "venv", "dist", "out", "bundle", "vendor", "tmp", "temp", "deps", "pkg", "Pods"];
+const BULK_FOLDERS: &[&str] = &[
+    "node_modules",
+    "__pycache__",
+    "env",
+    "venv",
+    "dist",
+    "out",
+    "bundle",
+    "vendor",
+    "tmp",
+    "temp",
+    "deps",
+    "pkg",
+    "Pods",
+];
 
 impl Walk {
     /// Prepares a walk over `folder` of the checkout at `root`.
     #[must_use]
     pub fn new(root: &Path, folder: &Folder<'_>, skip: Skip) -> Self {
         let walk = Self::from_root(root, folder.path(), skip);
-        if folder.path().is_root() || walk.reaches_folder() { walk } else { Self::from_ignored(root, folder, skip) }
+        if folder.path().is_root() || walk.reaches_folder() {
+            walk
+        } else {
+            Self::from_ignored(root, folder, skip)
+        }
     }
 
-    /// Returns how to go through it; entries above the folder come first and are told apart by [`Walk::path_of`].
+    /// Returns how to go through it; entries above the folder come first and are told apart by
+    /// [`Walk::path_of`].
     pub fn builder(&mut self) -> &mut WalkBuilder {
         &mut self.builder
     }
@@ -50,11 +70,13 @@ impl Walk {
         self.depth + 1
     }
 
-    /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it, and names that are no text.
-    /// A file that was asked for itself is an entry.
+    /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it,
+    /// and names that are no text. A file that was asked for itself is an entry.
     #[must_use]
     pub fn path_of(&self, entry: &DirEntry) -> Option<RepoPath> {
-        if entry.depth() < self.depth || (entry.depth() == self.depth && entry.file_type().is_none_or(|kind| kind.is_dir())) {
+        if entry.depth() < self.depth
+            || (entry.depth() == self.depth && entry.file_type().is_none_or(|kind| kind.is_dir()))
+        {
             return None;
         }
         RepoPath::parse(entry.path().strip_prefix(&self.root).ok()?.to_str()?).ok()
@@ -64,7 +86,12 @@ impl Walk {
         let parts: Vec<String> = folder.parts().map(ToOwned::to_owned).collect();
         let depth = parts.len();
         let mut builder = WalkBuilder::new(root);
-        builder.hidden(false).parents(false).git_global(false).require_git(false).follow_links(false);
+        builder
+            .hidden(false)
+            .parents(false)
+            .git_global(false)
+            .require_git(false)
+            .follow_links(false);
         builder.filter_entry(move |entry| {
             let name = entry.file_name().to_str().unwrap_or_default();
             match entry.depth().checked_sub(1).map(|place| parts.get(place)) {
@@ -78,14 +105,28 @@ impl Walk {
 
     fn from_ignored(root: &Path, folder: &Folder<'_>, skip: Skip) -> Self {
         let mut builder = WalkBuilder::new(folder.absolute());
-        builder.hidden(false).ignore(false).git_ignore(false).git_exclude(false).git_global(false).parents(false).follow_links(false);
-        builder.filter_entry(move |entry| entry.depth() == 0 || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry));
+        builder
+            .hidden(false)
+            .ignore(false)
+            .git_ignore(false)
+            .git_exclude(false)
+            .git_global(false)
+            .parents(false)
+            .follow_links(false);
+        builder.filter_entry(move |entry| {
+            entry.depth() == 0
+                || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry)
+        });
         Self { builder, root: root.to_owned(), depth: 0 }
     }
 
     fn reaches_folder(&self) -> bool {
         let mut builder = self.builder.clone();
-        builder.max_depth(Some(self.depth)).build().flatten().any(|entry| entry.depth() == self.depth)
+        builder
+            .max_depth(Some(self.depth))
+            .build()
+            .flatten()
+            .any(|entry| entry.depth() == self.depth)
     }
 }
 
@@ -94,7 +135,11 @@ fn skips(skip: Skip, name: &str, entry: &DirEntry) -> bool {
     match skip {
         Skip::Git => name == ".git",
         Skip::Bulk => {
-            name == ".git" || (folder && (name.starts_with('.') || BULK_FOLDERS.contains(&name) || is_build_output(entry.path())))
+            name == ".git"
+                || (folder
+                    && (name.starts_with('.')
+                        || BULK_FOLDERS.contains(&name)
+                        || is_build_output(entry.path())))
         }
     }
 }

@@ -1,13 +1,17 @@
 //! HTML as Markdown, for a model to read.
 //!
-//! In: a page and its address. Out: its title, headings, paragraphs, lists, code, tables and links; scripts, styles and comments are
-//! left out. It reads from front to end and keeps no tree: a page cannot make it slow, or nest it too deep. It mends nothing.
+//! In: a page and its address. Out: its title, headings, paragraphs, lists, code, tables and links;
+//! scripts, styles and comments are left out. It reads from front to end and keeps no tree: a page
+//! cannot make it slow, or nest it too deep. It mends nothing.
 
 use locum_base::secret::view::entity;
 use locum_policy::urls::WebUrl;
 
 /// Elements whose whole content is left out; read up to their own end.
-const SKIPPED: &[&str] = &["script", "style", "template", "svg", "iframe", "object", "math", "noscript", "canvas", "select", "textarea"];
+const SKIPPED: &[&str] = &[
+    "script", "style", "template", "svg", "iframe", "object", "math", "noscript", "canvas",
+    "select", "textarea",
+];
 
 /// Elements that stand on lines of their own.
 const BLOCKS: &[&str] = &[
@@ -51,7 +55,8 @@ const INDENT_LIMIT: usize = 6;
 
 /// Writes a page as Markdown.
 pub(super) fn render(html: &str, page: &WebUrl) -> String {
-    let mut writer = Writer { page: page.clone(), out: String::new(), lists: 0, pre: false, link: None };
+    let mut writer =
+        Writer { page: page.clone(), out: String::new(), lists: 0, pre: false, link: None };
     let mut rest = html;
     while let Some(at) = rest.find('<') {
         let (text, tail) = rest.split_at(at);
@@ -87,16 +92,24 @@ struct Tag {
 fn markup(text: &str) -> Option<(Tag, &str)> {
     let inner = text.strip_prefix('<')?;
     if let Some(comment) = inner.strip_prefix("!--") {
-        return Some((Tag::default(), comment.find("-->").and_then(|at| comment.get(at + 3..)).unwrap_or_default()));
+        return Some((
+            Tag::default(),
+            comment.find("-->").and_then(|at| comment.get(at + 3..)).unwrap_or_default(),
+        ));
     }
     if inner.starts_with(['!', '?']) {
-        return Some((Tag::default(), inner.find('>').and_then(|at| inner.get(at + 1..)).unwrap_or_default()));
+        return Some((
+            Tag::default(),
+            inner.find('>').and_then(|at| inner.get(at + 1..)).unwrap_or_default(),
+        ));
     }
     let (closes, named) = inner.strip_prefix('/').map_or((false, inner), |named| (true, named));
     if !named.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
         return None;
     }
-    let end = named.find(|letter: char| letter.is_ascii_whitespace() || matches!(letter, '>' | '/')).unwrap_or(named.len());
+    let end = named
+        .find(|letter: char| letter.is_ascii_whitespace() || matches!(letter, '>' | '/'))
+        .unwrap_or(named.len());
     let (name, mut rest) = named.split_at(end);
     let mut tag = Tag { name: name.to_ascii_lowercase(), closes, ..Tag::default() };
     loop {
@@ -126,18 +139,25 @@ fn markup(text: &str) -> Option<(Tag, &str)> {
 fn attribute(text: &str) -> (&str, &str, &str) {
     let first = text.chars().next().map_or(0, char::len_utf8);
     let stops = |letter: char| letter.is_ascii_whitespace() || matches!(letter, '=' | '>' | '/');
-    let end = text.get(first..).and_then(|tail| tail.find(stops)).map_or(text.len(), |at| first + at);
+    let end =
+        text.get(first..).and_then(|tail| tail.find(stops)).map_or(text.len(), |at| first + at);
     let (name, rest) = text.split_at(end);
-    let Some(value) = rest.trim_start_matches(|letter: char| letter.is_ascii_whitespace()).strip_prefix('=') else {
+    let Some(value) =
+        rest.trim_start_matches(|letter: char| letter.is_ascii_whitespace()).strip_prefix('=')
+    else {
         return (name, "", rest);
     };
     let value = value.trim_start_matches(|letter: char| letter.is_ascii_whitespace());
     for quote in ['"', '\''] {
         if let Some(quoted) = value.strip_prefix(quote) {
-            return quoted.split_once(quote).map_or((name, quoted, ""), |(value, after)| (name, value, after));
+            return quoted
+                .split_once(quote)
+                .map_or((name, quoted, ""), |(value, after)| (name, value, after));
         }
     }
-    let end = value.find(|letter: char| letter.is_ascii_whitespace() || letter == '>').unwrap_or(value.len());
+    let end = value
+        .find(|letter: char| letter.is_ascii_whitespace() || letter == '>')
+        .unwrap_or(value.len());
     let (value, after) = value.split_at(end);
     (name, value, after)
 }
@@ -189,7 +209,11 @@ fn common(text: &str) -> Option<(usize, char)> {
         ("sect", '§'),
         ("times", '×'),
     ];
-    let (name, _) = text.strip_prefix('&')?.get(..10.min(text.len() - 1)).unwrap_or_default().split_once(';')?;
+    let (name, _) = text
+        .strip_prefix('&')?
+        .get(..10.min(text.len() - 1))
+        .unwrap_or_default()
+        .split_once(';')?;
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, letter)| (name.len() + 2, *letter))
 }
 
@@ -226,7 +250,8 @@ impl Writer {
         match (name, tag.closes) {
             ("title", false) => self.out.push_str("# "),
             ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", false) => {
-                let level = name.strip_prefix('h').and_then(|level| level.parse().ok()).unwrap_or(1);
+                let level =
+                    name.strip_prefix('h').and_then(|level| level.parse().ok()).unwrap_or(1);
                 self.out.push_str(&"#".repeat(level));
                 self.out.push(' ');
             }
@@ -250,13 +275,22 @@ impl Writer {
                 self.out.push_str("```\n\n");
             }
             ("code", _) if !self.pre => self.out.push('`'),
-            ("img", false) => {
-                self.out.push_str(&tag.alt.as_deref().filter(|alt| !alt.is_empty()).map_or(String::new(), |alt| format!("[image: {alt}]")))
-            }
+            ("img", false) => self.out.push_str(
+                &tag.alt
+                    .as_deref()
+                    .filter(|alt| !alt.is_empty())
+                    .map_or(String::new(), |alt| format!("[image: {alt}]")),
+            ),
             ("a", false) => {
                 self.close_link();
-                let target = tag.href.as_deref().filter(|href| !href.starts_with('#')).map(|href| self.page.join(href));
-                self.link = target.filter(|target| target.problem().is_none()).map(|target| (self.out.len(), target.to_string()));
+                let target = tag
+                    .href
+                    .as_deref()
+                    .filter(|href| !href.starts_with('#'))
+                    .map(|href| self.page.join(href));
+                self.link = target
+                    .filter(|target| target.problem().is_none())
+                    .map(|target| (self.out.len(), target.to_string()));
             }
             ("a", true) => self.close_link(),
             _ => {}
@@ -265,7 +299,14 @@ impl Writer {
 
     fn close_link(&mut self) {
         let Some((start, target)) = self.link.take() else { return };
-        let Some(text) = self.out.get(start..).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()) else { return };
+        let Some(text) = self
+            .out
+            .get(start..)
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+        else {
+            return;
+        };
         self.out.truncate(start);
         self.out.push_str(&format!("[{text}]({target})"));
     }
@@ -312,17 +353,25 @@ mod tests {
     #[test]
     fn keeps_what_a_reader_sees() {
         check(
-            "<!doctype html><html><head><title>A &amp; B</title><style>p{}</style></head><body><h1>Head</h1><p>One\n two <b>three</b>.<p>Four<br>five",
+            "<!doctype html><html><head><title>A &amp; \
+             B</title><style>p{}</style></head><body><h1>Head</h1><p>One\n two \
+             <b>three</b>.<p>Four<br>five",
             "# A & B\n\n# Head\n\nOne two three.\n\nFour\nfive",
         );
         check("<ul><li>a<li>b<ul><li>c</ul></ul>d", "- a\n- b\n\n  - c\n\nd");
-        check("<pre><code>fn main() {\n    x &lt; y\n}</code></pre>", "```\nfn main() {\n    x < y\n}\n```");
+        check(
+            "<pre><code>fn main() {\n    x &lt; y\n}</code></pre>",
+            "```\nfn main() {\n    x < y\n}\n```",
+        );
         check(
             "Use <code>cargo</code> &mdash; <a href='../c?d=1&amp;e'>see  this</a>.",
             "Use `cargo` — [see this](https://docs.rs/c?d=1&e).",
         );
         check("<table><tr><th>a<th>b<tr><td>1</td><td>2</td></table>", "| a| b\n\n| 1| 2");
-        check("<a href=#x>here</a> <a href='javascript:x'>there</a> <img alt=logo src=x>", "here there [image: logo]");
+        check(
+            "<a href=#x>here</a> <a href='javascript:x'>there</a> <img alt=logo src=x>",
+            "here there [image: logo]",
+        );
     }
 
     #[test]
@@ -338,10 +387,23 @@ mod tests {
 
     #[test]
     fn long_pages_take_linear_time() {
-        for piece in
-            ["<div>", "<a href=x>", "<!--", "<", "</", "<a b=\"", "<script>", "<script></", "&#", "<ul><li>", "<a =", "<pre>", "<p "]
-        {
-            let _ = render(&piece.repeat(400_000 / piece.len()), &WebUrl::parse("https://docs.rs/"));
+        for piece in [
+            "<div>",
+            "<a href=x>",
+            "<!--",
+            "<",
+            "</",
+            "<a b=\"",
+            "<script>",
+            "<script></",
+            "&#",
+            "<ul><li>",
+            "<a =",
+            "<pre>",
+            "<p ",
+        ] {
+            let _ =
+                render(&piece.repeat(400_000 / piece.len()), &WebUrl::parse("https://docs.rs/"));
         }
     }
 }

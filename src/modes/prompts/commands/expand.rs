@@ -1,7 +1,9 @@
-//! What a task that begins with a slash comes to: the command's text with the arguments in it, and the commands whose output it asks for.
-//! In: the task and the command's text; out: parts in order. Runs nothing: the run does, under the policy, or says why not.
+//! What a task that begins with a slash comes to: the command's text with the arguments in it, and
+//! the commands whose output it asks for. In: the task and the command's text; out: parts in order.
+//! Runs nothing: the run does, under the policy, or says why not.
 //!
-//! Arguments are put in once and never looked into again: an argument with `$1` or `` !`x` `` in it stays as it is.
+//! Arguments are put in once and never looked into again: an argument with `$1` or `` !`x` `` in it
+//! stays as it is.
 
 /// Longest arguments, in bytes.
 pub const ARGUMENTS_LIMIT_BYTES: usize = 64 * 1024;
@@ -24,8 +26,9 @@ pub enum Part {
     Output(String),
 }
 
-/// Returns the command that a task calls: `/name` at its start, then blanks or nothing. `None` for other tasks, those that begin with a
-/// path (`/etc/hosts`) and those that begin with `\/` among them.
+/// Returns the command that a task calls: `/name` at its start, then blanks or nothing. `None` for
+/// other tasks, those that begin with a path (`/etc/hosts`) and those that begin with `\/` among
+/// them.
 #[must_use]
 pub fn parse_invocation(task: &str) -> Option<Invocation<'_>> {
     let rest = task.trim().strip_prefix('/')?;
@@ -42,8 +45,9 @@ pub fn parse_plain(task: &str) -> Part {
     Part::Text(task.strip_prefix("\\/").map_or_else(|| task.to_owned(), |rest| format!("/{rest}")))
 }
 
-/// Returns a command's text with its arguments: `$ARGUMENTS` all of them, `$1` to `$9` one each, as a shell would part them; where the text
-/// has a place for neither, they follow it. `\$` is a dollar.
+/// Returns a command's text with its arguments: `$ARGUMENTS` all of them, `$1` to `$9` one each, as
+/// a shell would part them; where the text has a place for neither, they follow it. `\$` is a
+/// dollar.
 #[must_use]
 pub fn fill(body: &str, arguments: &str) -> Vec<Part> {
     let words = words_of(arguments);
@@ -64,7 +68,8 @@ pub fn fill(body: &str, arguments: &str) -> Vec<Part> {
     parts
 }
 
-/// Cuts a text at `` !`command` ``; inside a fence of code nothing is cut. The flag says which pieces are commands.
+/// Cuts a text at `` !`command` ``; inside a fence of code nothing is cut. The flag says which
+/// pieces are commands.
 fn split_commands(body: &str) -> Vec<(&str, bool)> {
     let mut pieces = Vec::new();
     let mut in_fence = false;
@@ -73,7 +78,8 @@ fn split_commands(body: &str) -> Vec<(&str, bool)> {
             in_fence = !in_fence;
         }
         let mut rest = line;
-        while let Some((before, command, after)) = (!in_fence).then(|| next_command(rest)).flatten() {
+        while let Some((before, command, after)) = (!in_fence).then(|| next_command(rest)).flatten()
+        {
             pieces.extend([(before, false), (command, true)]);
             rest = after;
         }
@@ -87,7 +93,10 @@ fn next_command(line: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = line.split_once("!`")?;
     let (command, after) = rest.split_once('`')?;
     // A word right before the mark, or one more backtick, makes it something else.
-    let stands_alone = before.chars().next_back().is_none_or(|last| last.is_whitespace() || matches!(last, '(' | '[' | ':' | '*' | '|'));
+    let stands_alone = before
+        .chars()
+        .next_back()
+        .is_none_or(|last| last.is_whitespace() || matches!(last, '(' | '[' | ':' | '*' | '|'));
     (stands_alone && !command.trim().is_empty()).then_some((before, command.trim(), after))
 }
 
@@ -117,7 +126,8 @@ fn put_in(text: &str, arguments: &str, words: &[String]) -> (String, bool) {
     (filled + rest, filled_in)
 }
 
-/// Reads what follows a dollar as the number of an argument: one digit that no more of a number or name follows (`$10`, `$5.99`).
+/// Reads what follows a dollar as the number of an argument: one digit that no more of a number or
+/// name follows (`$10`, `$5.99`).
 fn positional(after: &str) -> Option<(usize, &str)> {
     let digit = after.chars().next()?.to_digit(10).filter(|digit| *digit > 0)?;
     let rest = after.get(1..)?;
@@ -137,7 +147,9 @@ fn words_of(arguments: &str) -> Vec<String> {
     for letter in arguments.chars() {
         match quote {
             Some(open) if letter == open => quote = None,
-            None if matches!(letter, '"' | '\'') && !(is_open && letter == '\'') => (quote, is_open) = (Some(letter), true),
+            None if matches!(letter, '"' | '\'') && !(is_open && letter == '\'') => {
+                (quote, is_open) = (Some(letter), true)
+            }
             None if letter.is_whitespace() => {
                 if is_open {
                     words.push(std::mem::take(&mut word));
@@ -167,7 +179,11 @@ mod tests {
             Part::Text(text) => text,
             Part::Output(command) => format!("<{command}>"),
         };
-        assert_eq!(fill(body, arguments).into_iter().map(told).collect::<String>(), expected, "{body} {arguments}");
+        assert_eq!(
+            fill(body, arguments).into_iter().map(told).collect::<String>(),
+            expected,
+            "{body} {arguments}"
+        );
     }
 
     #[test]
@@ -184,7 +200,11 @@ mod tests {
             ("fix /this", None),
             ("/fix, please", None),
         ] {
-            assert_eq!(parse_invocation(task), expected.map(|(name, arguments)| Invocation { name, arguments }), "{task}");
+            assert_eq!(
+                parse_invocation(task),
+                expected.map(|(name, arguments)| Invocation { name, arguments }),
+                "{task}"
+            );
         }
         assert_eq!(parse_plain(" \\/fix it "), Part::Text("/fix it".to_owned()));
         assert_eq!(parse_plain("a \\/b"), Part::Text("a \\/b".to_owned()));
@@ -196,7 +216,11 @@ mod tests {
         check("Fix $1 in $2, not $3.", "'the test' x", "Fix the test in x, not .");
         check("Fix it.", "soon", "Fix it.\n\nArguments: soon");
         check("Fix it.", "", "Fix it.");
-        check("It costs $5.99, $10 or \\$1 and $HOME $1x $", "a", "It costs $5.99, $10 or $1 and $HOME $1x $\n\nArguments: a");
+        check(
+            "It costs $5.99, $10 or \\$1 and $HOME $1x $",
+            "a",
+            "It costs $5.99, $10 or $1 and $HOME $1x $\n\nArguments: a",
+        );
         check("$1. $1", "a", "a. a");
     }
 
@@ -209,7 +233,11 @@ mod tests {
 
     #[test]
     fn commands_are_found_outside_fences() {
-        check("- Status: !`git status` and !`git diff $1`\n", "HEAD", "- Status: <git status> and <git diff HEAD>\n");
+        check(
+            "- Status: !`git status` and !`git diff $1`\n",
+            "HEAD",
+            "- Status: <git status> and <git diff HEAD>\n",
+        );
         check("!`a`", "", "<a>");
         check("```sh\n!`a`\n```\n!`b`", "", "```sh\n!`a`\n```\n<b>");
         for text in ["wow!`a`", "!``", "!` `", "!`a", "! `a`", "![x](`y`)"] {

@@ -1,5 +1,6 @@
-//! Slash commands: texts of a repository that a task may begin with, `/name what it is about`. In: files and where they lie; out: the
-//! commands by name, each with what is wrong with its file. Reads nothing: what a command's text refers to is looked up by the run.
+//! Slash commands: texts of a repository that a task may begin with, `/name what it is about`. In:
+//! files and where they lie; out: the commands by name, each with what is wrong with its file.
+//! Reads nothing: what a command's text refers to is looked up by the run.
 
 pub mod expand;
 
@@ -12,7 +13,8 @@ use crate::prompts::head::{HeadReader, Keys};
 use locum_files::fields;
 use locum_files::yaml::{Mistake, Node, Place};
 
-/// Folders of a repository that hold commands, each with everything below it; a command of an earlier one takes the place of a later one's.
+/// Folders of a repository that hold commands, each with everything below it; a command of an
+/// earlier one takes the place of a later one's.
 pub const FOLDERS: &[&str] = &[OWN_FOLDER, ".roo/commands", ".kode/commands", ".claude/commands"];
 /// The folder whose files may have no mistakes.
 const OWN_FOLDER: &str = ".locum/commands";
@@ -88,7 +90,8 @@ pub struct CommandSet {
 }
 
 impl CommandSet {
-    /// Reads files, the strongest first: the first of a name counts. Files that are no commands are left out.
+    /// Reads files, the strongest first: the first of a name counts. Files that are no commands are
+    /// left out.
     #[must_use]
     pub fn read(texts: &[PromptFile]) -> Self {
         let mut files: Vec<CommandFile> = Vec::new();
@@ -111,8 +114,13 @@ impl CommandSet {
             let other = "a task that is to begin with a slash begins with `\\/`";
             match fields::nearest(name, &known) {
                 Some(near) => format!("did you mean `/{near}`? {other}"),
-                None if known.is_empty() => format!("commands are read from {}; {other}", FOLDERS.join(", ")),
-                None => format!("known: {}; {other}", known.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ")),
+                None if known.is_empty() => {
+                    format!("commands are read from {}; {other}", FOLDERS.join(", "))
+                }
+                None => format!(
+                    "known: {}; {other}",
+                    known.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ")
+                ),
             }
         })
     }
@@ -121,13 +129,18 @@ impl CommandSet {
 /// Returns true for a file of a repository that is a command.
 #[must_use]
 pub fn is_command_file(path: &str) -> bool {
-    FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))) && name_of(path).is_some()
+    FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+        && name_of(path).is_some()
 }
 
-/// Returns the name of the command in a file: its path below its folder, `:` in place of `/`, without the ending.
+/// Returns the name of the command in a file: its path below its folder, `:` in place of `/`,
+/// without the ending.
 fn name_of(path: &str) -> Option<String> {
-    let of_repository = FOLDERS.iter().find_map(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
-    let below = of_repository.or_else(|| path.strip_prefix('/')?.rsplit_once(&format!("/{USER_FOLDER}/")).map(|(_, below)| below))?;
+    let of_repository =
+        FOLDERS.iter().find_map(|folder| path.strip_prefix(folder)?.strip_prefix('/'));
+    let below = of_repository.or_else(|| {
+        path.strip_prefix('/')?.rsplit_once(&format!("/{USER_FOLDER}/")).map(|(_, below)| below)
+    })?;
     let name = below.strip_suffix(".md")?;
     let is_readme = name.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("readme"));
     let fits = name.len() <= NAME_LIMIT_BYTES && name.split('/').all(is_word);
@@ -175,7 +188,10 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
 /// `argument-hint: [a]` without quotes is a list to YAML.
 fn hint(head: &Node, reader: &mut HeadReader<'_>) -> Option<String> {
     match head.get("argument-hint").and_then(Node::list) {
-        Some(words) => Some(format!("[{}]", words.iter().filter_map(Node::text).collect::<Vec<_>>().join(", "))),
+        Some(words) => Some(format!(
+            "[{}]",
+            words.iter().filter_map(Node::text).collect::<Vec<_>>().join(", ")
+        )),
         None => reader.text(head, "argument-hint"),
     }
 }
@@ -233,7 +249,8 @@ mod tests {
         ];
         let files: Vec<PromptFile> = paths.iter().map(|path| file(path, path)).collect();
         let set = CommandSet::read(&[&files[7..], &files[..7]].concat());
-        let found: Vec<(&str, &str)> = set.files.iter().map(|file| (file.name.as_str(), file.origin.as_str())).collect();
+        let found: Vec<(&str, &str)> =
+            set.files.iter().map(|file| (file.name.as_str(), file.origin.as_str())).collect();
         assert_eq!(
             found,
             [
@@ -242,32 +259,66 @@ mod tests {
                 ("web:test", ".claude/commands/web/test.md"),
             ]
         );
-        assert!(is_command_file(paths[1]) && !is_command_file(paths[2]) && !is_command_file(paths[6]) && !is_command_file(paths[8]));
+        assert!(
+            is_command_file(paths[1])
+                && !is_command_file(paths[2])
+                && !is_command_file(paths[6])
+                && !is_command_file(paths[8])
+        );
     }
 
     #[test]
     fn reads_a_head_in_full() {
-        let text = "---\ndescription: Fix it\nargument-hint: [issue]\nmode: debug\nmodel: small\nallowed-tools: Read, Bash(git diff:*)\n---\n\nDo it.\n";
+        let text = "---\ndescription: Fix it\nargument-hint: [issue]\nmode: debug\nmodel: \
+                    small\nallowed-tools: Read, Bash(git diff:*)\n---\n\nDo it.\n";
         let set = CommandSet::read(&[file(".claude/commands/fix.md", text)]);
         let command = set.find("fix").unwrap().command.as_ref().unwrap();
-        let told = [&command.description, &command.argument_hint, &command.mode, &command.model].map(|text| text.as_deref().unwrap());
-        assert_eq!((told, command.body.as_str()), (["Fix it", "[issue]", "debug", "small"], "Do it."));
+        let told = [&command.description, &command.argument_hint, &command.mode, &command.model]
+            .map(|text| text.as_deref().unwrap());
+        assert_eq!(
+            (told, command.body.as_str()),
+            (["Fix it", "[issue]", "debug", "small"], "Do it.")
+        );
         let code = builtin::modes().into_iter().find(|mode| mode.slug == "code").unwrap();
         let narrowed = command.rights.as_ref().unwrap().narrow(&code);
-        assert_eq!(narrowed.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(), [Group::Read, Group::Command]);
-        assert!(narrowed.tools().contains(&ToolName::ReadFile) && !narrowed.tools().contains(&ToolName::ListFiles));
+        assert_eq!(
+            narrowed.groups.iter().map(|entry| entry.group).collect::<Vec<_>>(),
+            [Group::Read, Group::Command]
+        );
+        assert!(
+            narrowed.tools().contains(&ToolName::ReadFile)
+                && !narrowed.tools().contains(&ToolName::ListFiles)
+        );
     }
 
     #[test]
     fn narrowing_never_gives_what_a_mode_does_not_have() {
-        let set = CommandSet::read(&[file(".claude/commands/all.md", "---\nallowed-tools: Read, Edit, Write, Bash, mcp__a\n---\nDo it.")]);
+        let set = CommandSet::read(&[file(
+            ".claude/commands/all.md",
+            "---\nallowed-tools: Read, Edit, Write, Bash, mcp__a\n---\nDo it.",
+        )]);
         let rights = set.files[0].command.as_ref().unwrap().rights.clone().unwrap();
         for mode in builtin::modes() {
             let narrowed = rights.narrow(&mode);
-            assert!(narrowed.tools().iter().all(|tool| mode.tools().contains(tool)), "{}", mode.slug);
-            assert_eq!(narrowed.groups.iter().map(|entry| &entry.file_regex).collect::<Vec<_>>().is_empty(), narrowed.groups.is_empty());
+            assert!(
+                narrowed.tools().iter().all(|tool| mode.tools().contains(tool)),
+                "{}",
+                mode.slug
+            );
+            assert_eq!(
+                narrowed
+                    .groups
+                    .iter()
+                    .map(|entry| &entry.file_regex)
+                    .collect::<Vec<_>>()
+                    .is_empty(),
+                narrowed.groups.is_empty()
+            );
         }
-        let all = CommandSet::read(&[file(".claude/commands/all.md", "---\nallowed-tools: '*'\n---\nDo it.")]);
+        let all = CommandSet::read(&[file(
+            ".claude/commands/all.md",
+            "---\nallowed-tools: '*'\n---\nDo it.",
+        )]);
         assert_eq!(all.files[0].command.as_ref().unwrap().rights, None);
     }
 
@@ -278,7 +329,10 @@ mod tests {
             mistakes("---\nmode: [a]\ndescripton: x\n---\nDo it."),
             ["3:1: key `descripton` has no effect", "2:7: `mode` has to be text, found a list"]
         );
-        assert_eq!(mistakes("---\nmode: code\n---\n \n"), ["0:0: no text says what the command does"]);
+        assert_eq!(
+            mistakes("---\nmode: code\n---\n \n"),
+            ["0:0: no text says what the command does"]
+        );
         assert!(mistakes(&"x".repeat(70_000))[0].contains("longer than 65536"));
         let broken = "---\ndescription: \"never closed\n---\n\nFollow @docs/x.md";
         let set = CommandSet::read(&[file(".roo/commands/x.md", broken)]);
@@ -289,9 +343,17 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
-        let set = CommandSet::read(&[file(".roo/commands/release.md", "x"), file(".roo/commands/fix.md", "x")]);
+        let set = CommandSet::read(&[
+            file(".roo/commands/release.md", "x"),
+            file(".roo/commands/fix.md", "x"),
+        ]);
         assert!(set.find("realease").unwrap_err().starts_with("did you mean `/release`?"));
         assert!(set.find("quite-other").unwrap_err().starts_with("known: /fix, /release;"));
-        assert!(CommandSet::default().find("x").unwrap_err().starts_with("commands are read from .locum/commands, "));
+        assert!(
+            CommandSet::default()
+                .find("x")
+                .unwrap_err()
+                .starts_with("commands are read from .locum/commands, ")
+        );
     }
 }

@@ -1,7 +1,8 @@
-//! What the words of one simple command would do: options looked up in the tables, operands turned into paths that are read
-//! or written, and everything that a `:*` may not cover.
+//! What the words of one simple command would do: options looked up in the tables, operands turned
+//! into paths that are read or written, and everything that a `:*` may not cover.
 //!
-//! In: literal words and the folder they run in. Out: an [`Examination`]. It knows no rules; the policy weighs what is found.
+//! In: literal words and the folder they run in. Out: an [`Examination`]. It knows no rules; the
+//! policy weighs what is found.
 
 mod operands;
 mod options;
@@ -9,24 +10,29 @@ mod options;
 use crate::command::examine::options::short_cluster_has;
 use crate::command::sed;
 use crate::command::tables::index::{self, Known};
-use crate::command::tables::{self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, WITH_VERBS, WRAPPERS};
+use crate::command::tables::{
+    self, Effect, Operands, RUN_OTHERS, SHELL_WORDS, WITH_VERBS, WRAPPERS,
+};
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;
 
 /// What one simple command would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examination {
-    /// What `:*` does not cover, by the index of the word: a rule that spells that word out covers it.
+    /// What `:*` does not cover, by the index of the word: a rule that spells that word out covers
+    /// it.
     pub findings: Vec<Finding>,
     /// Files and folders it reads.
     pub reads: Vec<PathUse>,
     /// Files it writes.
     pub edits: Vec<PathUse>,
-    /// Where no table says which words are paths: what any word of it, or a part of one, could name.
+    /// Where no table says which words are paths: what any word of it, or a part of one, could
+    /// name.
     pub perhaps: Vec<RepoPath>,
     /// Files that a shell finds by a pattern, and whether that is an absolute one.
     pub globs: Vec<(bool, PathGlob)>,
-    /// Paths of another revision: if one is a folder, what is shown of it has no names from the root.
+    /// Paths of another revision: if one is a folder, what is shown of it has no names from the
+    /// root.
     pub trees: Vec<RepoPath>,
     /// Whether it also reads what lies in the folders it is given.
     pub descends: bool,
@@ -74,24 +80,30 @@ impl PathUse {
 /// Looks at the words of one simple command.
 #[must_use]
 pub fn examine(words: &[String], folder: &RepoPath) -> Examination {
-    let mut looking = Looking { words, folder, found: Examination::default(), next: 1, known: false };
+    let mut looking =
+        Looking { words, folder, found: Examination::default(), next: 1, known: false };
     looking.program();
     if !looking.known {
-        looking.found.perhaps = words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
+        looking.found.perhaps =
+            words.iter().skip(1).flat_map(|word| nameable(word, folder)).collect();
         looking.leaving();
     }
     looking.found.descends = !looking.known || tables::descends(words);
     looking.found
 }
 
-/// Returns the paths that a word could name: the whole of it, and what stands around `=`, `:`, `,` and `@` in it.
+/// Returns the paths that a word could name: the whole of it, and what stands around `=`, `:`, `,`
+/// and `@` in it.
 fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = RepoPath> + 'w {
     let pieces = word.split(['=', ':', ',', '@']).filter(move |piece| *piece != word);
-    std::iter::once(word).chain(pieces).filter(|piece| !piece.is_empty()).filter_map(|piece| folder.join(piece).ok())
+    std::iter::once(word)
+        .chain(pieces)
+        .filter(|piece| !piece.is_empty())
+        .filter_map(|piece| folder.join(piece).ok())
 }
 
-/// Returns true when a word, or what stands behind an option's name, `=`, `:`, `,` or `@` in it, is a path that leaves the
-/// repository. Addresses of the network are no paths.
+/// Returns true when a word, or what stands behind an option's name, `=`, `:`, `,` or `@` in it, is
+/// a path that leaves the repository. Addresses of the network are no paths.
 fn leaves(word: &str, folder: &RepoPath) -> bool {
     if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
         return false;
@@ -101,8 +113,11 @@ fn leaves(word: &str, folder: &RepoPath) -> bool {
         .filter(|rest| !rest.starts_with('-'))
         .and_then(|rest| rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..)));
     let pieces = word.split(['=', ':', ',', '@']).chain(attached).chain(std::iter::once(word));
-    let outside =
-        |piece: &str| piece != "/dev/null" && (piece.starts_with(['/', '~']) || (piece.contains("..") && folder.join(piece).is_err()));
+    let outside = |piece: &str| {
+        piece != "/dev/null"
+            && (piece.starts_with(['/', '~'])
+                || (piece.contains("..") && folder.join(piece).is_err()))
+    };
     pieces.filter(|piece| !piece.is_empty()).any(outside)
 }
 
@@ -110,7 +125,8 @@ fn starts_with(words: &[String], wanted: &[&str]) -> bool {
     words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
 }
 
-/// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`, `/dev/null`).
+/// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`,
+/// `/dev/null`).
 #[must_use]
 pub fn path_use(word: &str, folder: &RepoPath) -> Option<PathUse> {
     if word == "-" || word == "/dev/null" {
@@ -133,7 +149,8 @@ impl Looking<'_> {
         let Some(program) = self.words.first().map(|word| word.to_lowercase()) else { return };
         let program = program.as_str();
         if SHELL_WORDS.contains(&program) {
-            self.found.never = Some(format!("`{program}` changes what the shell does with later commands"));
+            self.found.never =
+                Some(format!("`{program}` changes what the shell does with later commands"));
             return;
         }
         if program.contains('/') {
@@ -142,17 +159,23 @@ impl Looking<'_> {
             return;
         }
         // `python -m pytest` is known although `python` is not.
-        let module = index::of(program).iter().find(|known| known.table.words.len() > 2 && starts_with(self.words, known.table.words));
+        let module = index::of(program).iter().find(|known| {
+            known.table.words.len() > 2 && starts_with(self.words, known.table.words)
+        });
         if let Some(known) = module.filter(|_| !WITH_VERBS.contains(&program)) {
             self.next = known.table.words.len();
             self.by_table(known);
             return;
         }
         if RUN_OTHERS.contains(&program)
-            || RUN_OTHERS.contains(&program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+            || RUN_OTHERS.contains(
+                &program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'),
+            )
         {
             self.found.runs_code = true;
-            let reason = format!("`{program}` can run or write anything; a rule has to spell out every word of it");
+            let reason = format!(
+                "`{program}` can run or write anything; a rule has to spell out every word of it"
+            );
             if WRAPPERS.contains(&program) {
                 self.finding(usize::MAX, reason)
             } else {
@@ -161,7 +184,10 @@ impl Looking<'_> {
             return;
         }
         if let Some((index, word)) = tables::evaluated(program, self.words) {
-            self.finding(index, format!("some shells evaluate what follows `{word}` of `{program}`"));
+            self.finding(
+                index,
+                format!("some shells evaluate what follows `{word}` of `{program}`"),
+            );
         }
         match program {
             "test" | "[" => self.test(),
@@ -169,7 +195,9 @@ impl Looking<'_> {
             "sed" => self.sed(),
             program if WITH_VERBS.contains(&program) => self.with_verb(program),
             program => {
-                if let Some(known) = index::of(program).iter().find(|known| known.table.words.len() == 1) {
+                if let Some(known) =
+                    index::of(program).iter().find(|known| known.table.words.len() == 1)
+                {
                     self.by_table(known);
                 }
             }
@@ -178,7 +206,9 @@ impl Looking<'_> {
 
     fn with_verb(&mut self, program: &str) {
         while program == "git"
-            && self.words.get(self.next).is_some_and(|word| matches!(word.as_str(), "--no-pager" | "-P" | "--no-optional-locks"))
+            && self.words.get(self.next).is_some_and(|word| {
+                matches!(word.as_str(), "--no-pager" | "-P" | "--no-optional-locks")
+            })
         {
             self.next += 1;
         }
@@ -207,7 +237,10 @@ impl Looking<'_> {
                     match second {
                         Some("run" | "list") => self.next += 1,
                         Some(other) if !other.starts_with('-') => {
-                            self.finding(self.next, format!("`cargo nextest {other}` is not known to be harmless"));
+                            self.finding(
+                                self.next,
+                                format!("`cargo nextest {other}` is not known to be harmless"),
+                            );
                         }
                         Some(_) | None => {}
                     }
@@ -216,17 +249,36 @@ impl Looking<'_> {
             }
             None if program == "git" && !tables::is_verb_of_git(&verb) => {
                 self.found.runs_code = true;
-                self.finding(self.next, format!("`{verb}` is no verb of git's own: it could be an alias, which runs anything"));
+                self.finding(
+                    self.next,
+                    format!(
+                        "`{verb}` is no verb of git's own: it could be an alias, which runs \
+                         anything"
+                    ),
+                );
             }
             None if program == "git" && tables::git_shows_everything(&verb, second) => {
-                self.finding(self.next, format!("`git {verb}` shows files that are hidden with all others"));
+                self.finding(
+                    self.next,
+                    format!("`git {verb}` shows files that are hidden with all others"),
+                );
             }
             None => {
-                self.unfamiliar(self.next, format!("`{program} {verb}` is not known to be harmless"));
+                self.unfamiliar(
+                    self.next,
+                    format!("`{program} {verb}` is not known to be harmless"),
+                );
                 self.found.runs_code = program != "git";
                 for index in self.next + 1..self.words.len() {
-                    if self.words.get(index).is_some_and(|word| word.starts_with('-') && word.len() > 1) {
-                        self.unfamiliar(index, format!("no table says what this option of `{program} {verb}` does"));
+                    if self
+                        .words
+                        .get(index)
+                        .is_some_and(|word| word.starts_with('-') && word.len() > 1)
+                    {
+                        self.unfamiliar(
+                            index,
+                            format!("no table says what this option of `{program} {verb}` does"),
+                        );
                     }
                 }
             }
@@ -246,7 +298,10 @@ impl Looking<'_> {
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
-            let is_option = word.len() > 1 && word.starts_with('-') && plain_from.is_none() && table.operands != Operands::Words;
+            let is_option = word.len() > 1
+                && word.starts_with('-')
+                && plain_from.is_none()
+                && table.operands != Operands::Words;
             if !is_option {
                 operands.push((index, word));
             } else if word == "--" {
@@ -254,21 +309,36 @@ impl Looking<'_> {
             } else {
                 let option = word.split('=').next().unwrap_or_default();
                 if let Operands::PatternThenPaths(givers) = table.operands {
-                    pattern_given |=
-                        givers.iter().any(|giver| *giver == option || (giver.len() == 2 && short_cluster_has(known, &word, giver)));
+                    pattern_given |= givers.iter().any(|giver| {
+                        *giver == option
+                            || (giver.len() == 2 && short_cluster_has(known, &word, giver))
+                    });
                 }
-                recursive |= matches!(option, "-r" | "-R" | "--recursive") || (!word.starts_with("--") && word.contains(['r', 'R']));
+                recursive |= matches!(option, "-r" | "-R" | "--recursive")
+                    || (!word.starts_with("--") && word.contains(['r', 'R']));
                 self.option(known, &name, index, &word);
             }
         }
         if let Some(index) = tables::follows_a_folder(self.words) {
-            self.finding(index, "`--follow` shows everything in a folder; give it one file".to_owned());
+            self.finding(
+                index,
+                "`--follow` shows everything in a folder; give it one file".to_owned(),
+            );
         }
         self.operands(table, &name, operands, pattern_given, plain_from);
-        if name == "grep" && recursive && self.found.reads.iter().all(|read| matches!(read, PathUse::Inside(path) if path.is_root())) {
+        if name == "grep"
+            && recursive
+            && self
+                .found
+                .reads
+                .iter()
+                .all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
+        {
             self.finding(
                 self.words.len(),
-                "`grep -r` over the whole repository also reads hidden files and git's own; name folders, or use `rg`".to_owned(),
+                "`grep -r` over the whole repository also reads hidden files and git's own; name \
+                 folders, or use `rg`"
+                    .to_owned(),
             );
         }
     }
@@ -278,7 +348,9 @@ impl Looking<'_> {
         (self.known, self.found.only_reads) = (true, true);
         let about_files = |word: &str| {
             matches!(word, "-nt" | "-ot" | "-ef")
-                || (word.len() == 2 && word.starts_with('-') && word.ends_with(|letter| "abcdefghkprsuwxGLNOS".contains(letter)))
+                || (word.len() == 2
+                    && word.starts_with('-')
+                    && word.ends_with(|letter| "abcdefghkprsuwxGLNOS".contains(letter)))
         };
         for pair in self.words.windows(2) {
             if let [operator, operand] = pair
@@ -311,7 +383,10 @@ impl Looking<'_> {
                     }
                     self.next += count;
                 }
-                None => self.finding(index, format!("`find {word}` may write, run programs or leave the repository")),
+                None => self.finding(
+                    index,
+                    format!("`find {word}` may write, run programs or leave the repository"),
+                ),
             }
         }
         if starts == 0 {
@@ -331,11 +406,15 @@ impl Looking<'_> {
             match word.as_str() {
                 "--" if !plain => plain = true,
                 "-i" | "--in-place" if !plain => in_place = true,
-                "-e" | "--expression" if !plain => scripts.extend(self.take_next().map(|script| (index + 1, script))),
-                "-n" | "-E" | "-r" | "-s" | "-u" | "-z" | "-nE" | "-En" | "-nr" | "--quiet" | "--silent" | "--regexp-extended"
-                | "--separate" | "--posix" | "--sandbox"
+                "-e" | "--expression" if !plain => {
+                    scripts.extend(self.take_next().map(|script| (index + 1, script)))
+                }
+                "-n" | "-E" | "-r" | "-s" | "-u" | "-z" | "-nE" | "-En" | "-nr" | "--quiet"
+                | "--silent" | "--regexp-extended" | "--separate" | "--posix" | "--sandbox"
                     if !plain => {}
-                option if !plain && option.len() > 1 && option.starts_with('-') => self.unlisted("sed", index, option),
+                option if !plain && option.len() > 1 && option.starts_with('-') => {
+                    self.unlisted("sed", index, option)
+                }
                 _ => files.push((index, word)),
             }
         }
@@ -347,7 +426,8 @@ impl Looking<'_> {
                 self.finding(index, why);
             }
         }
-        let paths: Vec<PathUse> = files.iter().filter_map(|(_, word)| path_use(word, self.folder)).collect();
+        let paths: Vec<PathUse> =
+            files.iter().filter_map(|(_, word)| path_use(word, self.folder)).collect();
         if in_place {
             self.found.only_reads = false;
             self.found.edits.extend(paths.clone());
@@ -355,7 +435,8 @@ impl Looking<'_> {
         self.found.reads.extend(paths);
     }
 
-    /// Words that could name something outside the repository: whatever the program does with them, nobody said that it may.
+    /// Words that could name something outside the repository: whatever the program does with them,
+    /// nobody said that it may.
     fn leaving(&mut self) {
         for (index, word) in self.words.iter().enumerate().skip(1) {
             if leaves(word, self.folder) {
@@ -380,13 +461,15 @@ impl Looking<'_> {
 /// Returns how many words a harmless predicate of find takes.
 fn find_arguments(word: &str) -> Option<usize> {
     match word {
-        "(" | ")" | "!" | "," | "-not" | "-a" | "-and" | "-o" | "-or" | "-empty" | "-true" | "-false" | "-readable" | "-writable"
-        | "-executable" | "-print" | "-print0" | "-prune" | "-depth" | "-mount" | "-xdev" | "-ls" | "-daystart" | "-noleaf" | "-nouser"
-        | "-nogroup" | "-quit" | "-warn" | "-nowarn" => Some(0),
-        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex" | "-iregex" | "-regextype" | "-type"
-        | "-xtype" | "-maxdepth" | "-mindepth" | "-size" | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer"
-        | "-anewer" | "-cnewer" | "-perm" | "-user" | "-group" | "-uid" | "-gid" | "-links" | "-inum" | "-lname" | "-ilname"
-        | "-samefile" | "-printf" | "-fstype" | "-used" => Some(1),
+        "(" | ")" | "!" | "," | "-not" | "-a" | "-and" | "-o" | "-or" | "-empty" | "-true"
+        | "-false" | "-readable" | "-writable" | "-executable" | "-print" | "-print0"
+        | "-prune" | "-depth" | "-mount" | "-xdev" | "-ls" | "-daystart" | "-noleaf"
+        | "-nouser" | "-nogroup" | "-quit" | "-warn" | "-nowarn" => Some(0),
+        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
+        | "-iregex" | "-regextype" | "-type" | "-xtype" | "-maxdepth" | "-mindepth" | "-size"
+        | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer" | "-anewer"
+        | "-cnewer" | "-perm" | "-user" | "-group" | "-uid" | "-gid" | "-links" | "-inum"
+        | "-lname" | "-ilname" | "-samefile" | "-printf" | "-fstype" | "-used" => Some(1),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! Words of a command that are no options: paths, revisions, names of tests, text.
 //!
-//! In: the words, and what the table says they are. Out: paths that are read or written, and findings.
+//! In: the words, and what the table says they are. Out: paths that are read or written, and
+//! findings.
 
 use crate::command::examine::{Looking, PathUse, path_use};
 use crate::command::neutral;
@@ -33,7 +34,13 @@ impl Looking<'_> {
         if ARGUMENT_FILES.contains(&name)
             && let Some((index, word)) = operands.iter().find(|(_, word)| word.starts_with('@'))
         {
-            self.finding(*index, format!("`{name}` takes more words, options among them, from the file that `{word}` names"));
+            self.finding(
+                *index,
+                format!(
+                    "`{name}` takes more words, options among them, from the file that `{word}` \
+                     names"
+                ),
+            );
         }
         match table.operands {
             Operands::Words | Operands::Text => {}
@@ -48,7 +55,9 @@ impl Looking<'_> {
                 }
             }
             Operands::Format => {
-                if let Some((index, word)) = operands.iter().find(|(_, word)| !word.starts_with('+')) {
+                if let Some((index, word)) =
+                    operands.iter().find(|(_, word)| !word.starts_with('+'))
+                {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
                 }
             }
@@ -57,14 +66,18 @@ impl Looking<'_> {
                 self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
                 self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
             }
-            Operands::PatternsUnder(options) if plain_from.is_none() && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
+            Operands::PatternsUnder(options)
+                if plain_from.is_none()
+                    && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
             Operands::None | Operands::PatternsUnder(_) => {
                 if let Some((index, word)) = operands.first() {
                     self.finding(*index, format!("`{name}` with `{word}` does more than show"));
                 }
             }
             Operands::Only(known) => {
-                if let Some((index, word)) = operands.iter().find(|(_, word)| !known.contains(&word.as_str())) {
+                if let Some((index, word)) =
+                    operands.iter().find(|(_, word)| !known.contains(&word.as_str()))
+                {
                     self.finding(*index, format!("`{name}` with `{word}` does more than is known"));
                 }
             }
@@ -82,8 +95,14 @@ impl Looking<'_> {
                 }
             }
             Operands::PatternThenPaths(_) => {
-                if let Some((index, _)) = operands.first().filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program)) {
-                    self.finding(*index, format!("this program of `{name}` reads more than its input"));
+                if let Some((index, _)) = operands
+                    .first()
+                    .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program))
+                {
+                    self.finding(
+                        *index,
+                        format!("this program of `{name}` reads more than its input"),
+                    );
                 }
                 let skipped = usize::from(!pattern_given);
                 let paths = operands.iter().skip(skipped);
@@ -99,9 +118,14 @@ impl Looking<'_> {
                 }
             }
             Operands::Revisions => {
-                let by_number = operands.iter().find(|(_, word)| name == "git cat-file" && neutral::is_number(word));
+                let by_number = operands
+                    .iter()
+                    .find(|(_, word)| name == "git cat-file" && neutral::is_number(word));
                 if let Some((index, word)) = by_number {
-                    self.finding(*index, format!("`{word}` could be any file; name it as `REVISION:PATH`"));
+                    self.finding(
+                        *index,
+                        format!("`{word}` could be any file; name it as `REVISION:PATH`"),
+                    );
                 }
                 for (position, (_, word)) in operands.iter().enumerate() {
                     self.revision(word, plain_from.is_some_and(|from| position >= from));
@@ -110,7 +134,10 @@ impl Looking<'_> {
             Operands::Targets => {
                 for (index, word) in &operands {
                     if word.contains('=') && name == "make" {
-                        self.finding(*index, "a variable given to `make` can change what it runs".to_owned());
+                        self.finding(
+                            *index,
+                            "a variable given to `make` can change what it runs".to_owned(),
+                        );
                     }
                     let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
                     if !path.is_empty() {
@@ -137,14 +164,22 @@ impl Looking<'_> {
         }
     }
 
-    /// A revision, a revision's file, or a path; a path may say how it is meant: `:(top)x`, `:/x`, `:!x`.
+    /// A revision, a revision's file, or a path; a path may say how it is meant: `:(top)x`, `:/x`,
+    /// `:!x`.
     fn revision(&mut self, word: &str, is_path: bool) {
-        let from_root = |path: &str| RepoPath::parse(path).map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Perhaps);
+        let from_root = |path: &str| {
+            RepoPath::parse(path)
+                .map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Perhaps)
+        };
         if let Some((magic, path)) = word.strip_prefix(":(").and_then(|rest| rest.split_once(')')) {
             let magic: Vec<&str> = magic.split(',').collect();
             if !magic.contains(&"exclude") {
                 let path = if path.is_empty() { "." } else { path };
-                let used = if magic.contains(&"top") { Some(from_root(path)) } else { path_use(path, self.folder) };
+                let used = if magic.contains(&"top") {
+                    Some(from_root(path))
+                } else {
+                    path_use(path, self.folder)
+                };
                 self.found.reads.extend(used);
             }
             return;
@@ -165,11 +200,17 @@ impl Looking<'_> {
         // `:2:path` is a side of a conflict in the index.
         let path = path
             .split_once(':')
-            .filter(|(side, _)| revision.is_empty() && side.len() == 1 && side.bytes().all(|byte| byte.is_ascii_digit()))
+            .filter(|(side, _)| {
+                revision.is_empty()
+                    && side.len() == 1
+                    && side.bytes().all(|byte| byte.is_ascii_digit())
+            })
             .map_or(path, |(_, path)| path);
         let used = match path {
             "" => None,
-            path if path.starts_with("./") || path.starts_with("../") => path_use(path, self.folder),
+            path if path.starts_with("./") || path.starts_with("../") => {
+                path_use(path, self.folder)
+            }
             path => Some(from_root(path)),
         };
         self.found.trees.extend(used.as_ref().and_then(PathUse::inside).cloned());
@@ -189,7 +230,18 @@ impl Looking<'_> {
 
 /// Words of a program of jq or yq that run, read or show something other than its input.
 fn reaches_out(program: &str) -> bool {
-    ["system", "import", "include", "input_filename", "env", "ENV", "get_search_list", "modulemeta", "load", "eval"]
-        .iter()
-        .any(|word| program.contains(word))
+    [
+        "system",
+        "import",
+        "include",
+        "input_filename",
+        "env",
+        "ENV",
+        "get_search_list",
+        "modulemeta",
+        "load",
+        "eval",
+    ]
+    .iter()
+    .any(|word| program.contains(word))
 }

@@ -5,13 +5,16 @@
 use crate::command::examine::{Looking, path_use};
 use crate::command::tables::index::{Known, Takes};
 
-/// Options that take the next word whatever it looks like, where it is often a pattern that starts with `-`.
-const PATTERN_GIVERS: &[(&str, &str)] = &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];
+/// Options that take the next word whatever it looks like, where it is often a pattern that starts
+/// with `-`.
+const PATTERN_GIVERS: &[(&str, &str)] =
+    &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];
 
 impl Looking<'_> {
     /// Looks up one option word, which may be a cluster of letters, and takes its value along.
     pub(super) fn option(&mut self, known: &Known, name: &str, index: usize, word: &str) {
-        let (option, value) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+        let (option, value) =
+            word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if let Some(takes) = known.takes(option) {
             match (takes, value) {
                 (Takes::Nothing | Takes::Two, Some(_)) => self.unlisted(name, index, word),
@@ -29,7 +32,9 @@ impl Looking<'_> {
             }
             return;
         }
-        let digits = word.strip_prefix('-').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let digits = word.strip_prefix('-').is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        });
         if digits && (known.takes("-#").is_some() || known.takes("--oneline").is_some()) {
             return;
         }
@@ -47,8 +52,14 @@ impl Looking<'_> {
             match known.takes(&format!("-{letter}")) {
                 Some(Takes::Nothing) => {}
                 Some(Takes::Optional) => return,
-                Some(takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines)) => {
-                    let value = if rest.is_empty() { self.next_value(name, &format!("-{letter}")) } else { Some(rest.to_owned()) };
+                Some(
+                    takes @ (Takes::Value | Takes::ReadFile | Takes::WrittenFile | Takes::Lines),
+                ) => {
+                    let value = if rest.is_empty() {
+                        self.next_value(name, &format!("-{letter}"))
+                    } else {
+                        Some(rest.to_owned())
+                    };
                     self.value(takes, name, index, value);
                     return;
                 }
@@ -73,20 +84,29 @@ impl Looking<'_> {
                 self.found.edits.extend(path_use(&value, self.folder));
             }
             Takes::Lines => match value.rsplit_once(':') {
-                Some((_, file)) if !file.is_empty() => self.found.reads.extend(path_use(file, self.folder)),
+                Some((_, file)) if !file.is_empty() => {
+                    self.found.reads.extend(path_use(file, self.folder))
+                }
                 _ => self.finding(index, format!("lines of `{name}` without the file they are in")),
             },
             Takes::Nothing | Takes::Optional | Takes::Value | Takes::Two => {}
         }
     }
 
-    /// Takes the next word as an option's value. One that looks like an option is refused: many programs would take it for one.
+    /// Takes the next word as an option's value. One that looks like an option is refused: many
+    /// programs would take it for one.
     fn next_value(&mut self, name: &str, option: &str) -> Option<String> {
         let index = self.next;
         let value = self.take_next()?;
-        let is_text = PATTERN_GIVERS.contains(&(name, option)) || value.as_bytes().get(1).is_none_or(u8::is_ascii_digit);
+        let is_text = PATTERN_GIVERS.contains(&(name, option))
+            || value.as_bytes().get(1).is_none_or(u8::is_ascii_digit);
         if value.starts_with('-') && !is_text {
-            self.finding(index, format!("`{value}` could be an option of `{name}`; write it right behind `{option}`"));
+            self.finding(
+                index,
+                format!(
+                    "`{value}` could be an option of `{name}`; write it right behind `{option}`"
+                ),
+            );
         }
         Some(value)
     }
@@ -98,7 +118,8 @@ impl Looking<'_> {
     }
 }
 
-/// Returns true when a cluster of letters reaches the wanted one before a letter that takes a value.
+/// Returns true when a cluster of letters reaches the wanted one before a letter that takes a
+/// value.
 pub(super) fn short_cluster_has(known: &Known, word: &str, wanted: &str) -> bool {
     if word.starts_with("--") {
         return false;

@@ -1,8 +1,10 @@
-//! Scripts with words that only a shell can work out: variables, globs, substitutions, loops. Used where a policy says
-//! `commands: { expansions: allow }`, and to say which rule a refused script runs into.
+//! Scripts with words that only a shell can work out: variables, globs, substitutions, loops. Used
+//! where a policy says `commands: { expansions: allow }`, and to say which rule a refused script
+//! runs into.
 //!
-//! In: a script that `parse` refused. Out: every simple command in it at any depth, substitutions included, each word known or
-//! marked as unknown. Functions, arithmetic conditions, coprocesses and expansions that could hold code are refused here too.
+//! In: a script that `parse` refused. Out: every simple command in it at any depth, substitutions
+//! included, each word known or marked as unknown. Functions, arithmetic conditions, coprocesses
+//! and expansions that could hold code are refused here too.
 
 mod reading;
 mod word;
@@ -46,10 +48,15 @@ pub struct LooseCommand {
     pub unknown: Vec<(usize, Unknown)>,
 }
 
-/// Returns the script as it would run: line ends as the shell wants them, without separators at its start.
+/// Returns the script as it would run: line ends as the shell wants them, without separators at its
+/// start.
 #[must_use]
 pub fn plain(text: &str) -> String {
-    text.replace("\r\n", "\n").replace('\r', "\n").trim_start_matches([';', ' ', '\t', '\n']).trim_end().to_owned()
+    text.replace("\r\n", "\n")
+        .replace('\r', "\n")
+        .trim_start_matches([';', ' ', '\t', '\n'])
+        .trim_end()
+        .to_owned()
 }
 
 /// A script with expansions, judged and ready to run.
@@ -82,16 +89,27 @@ pub struct Shape {
 /// Names what cannot be judged even so.
 pub fn parse(text: &str, neutral: &Neutral) -> Result<Loose, String> {
     limits::check_letters(text)?;
-    let keywords = text.split_whitespace().filter(|word| matches!(*word, "if" | "for" | "while" | "until" | "case" | "!" | "{")).count();
-    if text.len() > LOOSE_LIMIT_BYTES || keywords + text.matches(['(', '`', '{']).count() > OPENERS_LIMIT {
-        return Err("the script is too long or too deeply nested for a script with expansions".to_owned());
+    let keywords = text
+        .split_whitespace()
+        .filter(|word| matches!(*word, "if" | "for" | "while" | "until" | "case" | "!" | "{"))
+        .count();
+    if text.len() > LOOSE_LIMIT_BYTES
+        || keywords + text.matches(['(', '`', '{']).count() > OPENERS_LIMIT
+    {
+        return Err(
+            "the script is too long or too deeply nested for a script with expansions".to_owned()
+        );
     }
     let mut reading = Reading::new(neutral);
     let text = reading.script(text)?;
     let Reading { found: commands, mut shape, .. } = reading;
     shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
     shape.expansions = commands.iter().any(|command| !command.unknown.is_empty());
-    if commands.is_empty() { Err("the script runs nothing".to_owned()) } else { Ok(Loose { commands, text, shape }) }
+    if commands.is_empty() {
+        Err("the script runs nothing".to_owned())
+    } else {
+        Ok(Loose { commands, text, shape })
+    }
 }
 
 /// Looks at a command some of whose words are not known before it runs.
@@ -101,7 +119,9 @@ pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
     let mut words: Vec<String> = command.simple.words.iter().skip(before).cloned().collect();
     let program = words.first().cloned().unwrap_or_default();
     let tolerant = ANY_WORD.contains(&program.as_str());
-    let known = !index::of(&program).is_empty() || matches!(program.as_str(), "find" | "sed") || RUN_OTHERS.contains(&program.as_str());
+    let known = !index::of(&program).is_empty()
+        || matches!(program.as_str(), "find" | "sed")
+        || RUN_OTHERS.contains(&program.as_str());
     let mut findings = Vec::new();
     let mut never = None;
     for (index, unknown) in &command.unknown {
@@ -134,22 +154,33 @@ pub fn examine_loose(command: &LooseCommand, folder: &RepoPath) -> Examination {
     }
     for (index, unknown) in &command.unknown {
         let Unknown::Files(glob) = unknown else { continue };
-        let inside = glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
+        let inside =
+            glob.strip_prefix('/').map_or_else(|| format!("{folder}/{glob}"), str::to_owned);
         match PathGlob::parse(&inside) {
             Ok(found_glob) => found.globs.push((glob.starts_with('/'), found_glob)),
-            Err(reason) => found.findings.push(Finding { unfamiliar: false, index: *index, reason }),
+            Err(reason) => {
+                found.findings.push(Finding { unfamiliar: false, index: *index, reason })
+            }
         }
     }
     found.never = never.or(found.never);
     found
 }
 
-/// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or any ending at all says nothing.
+/// `lib/*.rs` stands for files like `lib/x.rs`. A glob that could be an option, a hidden file or
+/// any ending at all says nothing.
 fn files_like(raw: &str) -> Unknown {
     let (folder, name) = raw.rsplit_once('/').map_or(("", raw), |(folder, name)| (folder, name));
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
-    let plain = |text: &str| text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./*?".contains(letter));
-    if ending.is_empty() || ending.contains(['*', '?']) || folder.contains(['*', '?']) || name.starts_with('.') || !plain(raw) {
+    let plain = |text: &str| {
+        text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./*?".contains(letter))
+    };
+    if ending.is_empty()
+        || ending.contains(['*', '?'])
+        || folder.contains(['*', '?'])
+        || name.starts_with('.')
+        || !plain(raw)
+    {
         return Unknown::Value;
     }
     Unknown::Files(raw.to_owned())

@@ -1,7 +1,8 @@
-//! Walks the tree of a script with expansions: collects its simple commands at any depth and renders, from that same walk, the
-//! text a shell is given. What is not judged is not rendered.
+//! Walks the tree of a script with expansions: collects its simple commands at any depth and
+//! renders, from that same walk, the text a shell is given. What is not judged is not rendered.
 //!
-//! In: a script. Out: its commands, and text in which words that are known are quoted. It weighs nothing.
+//! In: a script. Out: its commands, and text in which words that are known are quoted. It weighs
+//! nothing.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{Parser, ParserOptions, ast};
 
-use crate::command::loose::word::{self, check_arithmetic, check_parameter, escaped, has_expansion};
+use crate::command::loose::word::{
+    self, check_arithmetic, check_parameter, escaped, has_expansion,
+};
 use crate::command::loose::{LooseCommand, Shape, UNKNOWN, Unknown, files_like};
 use crate::command::neutral;
 use crate::command::tree::{Rendering, quoted};
@@ -29,7 +32,13 @@ pub(super) struct Reading<'r> {
 
 impl<'r> Reading<'r> {
     pub(super) fn new(neutral: &'r neutral::Neutral) -> Self {
-        Self { found: Vec::new(), shape: Shape::default(), neutral, out: Rendering::default(), depth: 0 }
+        Self {
+            found: Vec::new(),
+            shape: Shape::default(),
+            neutral,
+            out: Rendering::default(),
+            depth: 0,
+        }
     }
 
     /// Reads a script and returns how it is rendered.
@@ -38,8 +47,12 @@ impl<'r> Reading<'r> {
             return Err("the script nests substitutions too deeply".to_owned());
         }
         let options = ParserOptions::default();
-        let program = catch_unwind(AssertUnwindSafe(|| Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()));
-        let Ok(Ok(program)) = program else { return Err("the script is not complete shell syntax".to_owned()) };
+        let program = catch_unwind(AssertUnwindSafe(|| {
+            Parser::new(Cursor::new(text.as_bytes()), &options).parse_program()
+        }));
+        let Ok(Ok(program)) = program else {
+            return Err("the script is not complete shell syntax".to_owned());
+        };
         self.aside(|reading| {
             for (index, list) in program.complete_commands.iter().enumerate() {
                 if index > 0 {
@@ -51,8 +64,12 @@ impl<'r> Reading<'r> {
         })
     }
 
-    /// Renders something that stands inside a word or between brackets; its here-documents end inside.
-    fn aside(&mut self, walk: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<String, String> {
+    /// Renders something that stands inside a word or between brackets; its here-documents end
+    /// inside.
+    fn aside(
+        &mut self,
+        walk: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<String, String> {
         let outer = std::mem::take(&mut self.out);
         self.depth += 1;
         walk(self)?;
@@ -131,7 +148,11 @@ impl<'r> Reading<'r> {
             ast::CompoundCommand::ForClause(found) => {
                 check_variable(&found.variable_name)?;
                 let values = self.keyword("for", found.values.iter().flatten())?;
-                let values = if found.values.is_some() { format!(" in {}", values.join(" ")) } else { String::new() };
+                let values = if found.values.is_some() {
+                    format!(" in {}", values.join(" "))
+                } else {
+                    String::new()
+                };
                 self.out.push(&format!("for {}{values}", found.variable_name));
                 self.out.end_line();
                 self.enclosed("do", &found.body.list, "done")
@@ -147,7 +168,12 @@ impl<'r> Reading<'r> {
         }
     }
 
-    fn enclosed(&mut self, open: &str, list: &ast::CompoundList, close: &str) -> Result<(), String> {
+    fn enclosed(
+        &mut self,
+        open: &str,
+        list: &ast::CompoundList,
+        close: &str,
+    ) -> Result<(), String> {
         self.part(open, list)?;
         self.out.push(close);
         Ok(())
@@ -161,7 +187,11 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    fn repeated(&mut self, keyword: &str, found: &ast::WhileOrUntilClauseCommand) -> Result<(), String> {
+    fn repeated(
+        &mut self,
+        keyword: &str,
+        found: &ast::WhileOrUntilClauseCommand,
+    ) -> Result<(), String> {
         self.keyword(keyword, std::iter::empty())?;
         self.part(keyword, &found.0)?;
         self.enclosed("do", &found.1.list, "done")
@@ -185,13 +215,17 @@ impl<'r> Reading<'r> {
     }
 
     fn case(&mut self, found: &ast::CaseClauseCommand) -> Result<(), String> {
-        let words = self.keyword("case", std::iter::once(&found.value).chain(found.cases.iter().flat_map(|case| &case.patterns)))?;
+        let words = self.keyword(
+            "case",
+            std::iter::once(&found.value).chain(found.cases.iter().flat_map(|case| &case.patterns)),
+        )?;
         let mut words = words.into_iter();
         self.out.push(&format!("case {} in", words.next().unwrap_or_default()));
         for case in &found.cases {
             match case.post_action {
                 ast::CaseItemPostAction::ExitCase => {}
-                ast::CaseItemPostAction::UnconditionallyExecuteNextCaseItem | ast::CaseItemPostAction::ContinueEvaluatingCases => {
+                ast::CaseItemPostAction::UnconditionallyExecuteNextCaseItem
+                | ast::CaseItemPostAction::ContinueEvaluatingCases => {
                     return Err("the script goes on from one case to the next".to_owned());
                 }
             }
@@ -210,10 +244,15 @@ impl<'r> Reading<'r> {
     }
 
     /// Notes a keyword with its words; returns how those are rendered.
-    fn keyword<'w>(&mut self, keyword: &str, words: impl Iterator<Item = &'w ast::Word>) -> Result<Vec<String>, String> {
+    fn keyword<'w>(
+        &mut self,
+        keyword: &str,
+        words: impl Iterator<Item = &'w ast::Word>,
+    ) -> Result<Vec<String>, String> {
         let mut command = LooseCommand::default();
         command.simple.words.push(keyword.to_owned());
-        let rendered = words.map(|word| self.word(&word.value, &mut command)).collect::<Result<_, _>>()?;
+        let rendered =
+            words.map(|word| self.word(&word.value, &mut command)).collect::<Result<_, _>>()?;
         self.found.push(command);
         Ok(rendered)
     }
@@ -233,7 +272,9 @@ impl<'r> Reading<'r> {
         }
         let words = command.simple.words.get(command.assignments..).unwrap_or_default();
         for at in 0..words.len() {
-            if let (Some(instead), Some(word)) = (self.neutral.instead(words, at), rendered.get_mut(at + command.assignments)) {
+            if let (Some(instead), Some(word)) =
+                (self.neutral.instead(words, at), rendered.get_mut(at + command.assignments))
+            {
                 *word = quoted(&instead);
             }
         }
@@ -247,49 +288,79 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    fn item(&mut self, item: &ast::CommandPrefixOrSuffixItem, place: Place, command: &mut LooseCommand) -> Result<Option<String>, String> {
+    fn item(
+        &mut self,
+        item: &ast::CommandPrefixOrSuffixItem,
+        place: Place,
+        command: &mut LooseCommand,
+    ) -> Result<Option<String>, String> {
         match item {
             ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
                 parse::add_redirect(redirect, &mut command.simple.redirects)?;
                 Ok(None)
             }
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
-            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match (&assignment.value, &assignment.name, place) {
-                (ast::AssignmentValue::Array(values), ast::AssignmentName::VariableName(name), Place::Prefix) if !assignment.append => {
-                    let mut inner = LooseCommand::default();
-                    let rendered: Vec<String> = values
-                        .iter()
-                        .map(|(key, value)| match key {
-                            None => self.word(&value.value, &mut inner),
-                            Some(_) => Err("the script sets a part of an array".to_owned()),
-                        })
-                        .collect::<Result<_, _>>()?;
-                    command.simple.words.push(word.value.clone());
-                    Ok(Some(format!("{name}=({})", rendered.join(" "))))
-                }
-                (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
-                (ast::AssignmentValue::Scalar(_), _, Place::Suffix) => self.word(&word.value, command).map(Some),
-                (ast::AssignmentValue::Scalar(value), ast::AssignmentName::VariableName(name), Place::Prefix) if !assignment.append => {
-                    let mut alone = LooseCommand::default();
-                    let rendered = self.word(&value.value, &mut alone)?;
-                    let known = alone.simple.words.first().filter(|_| alone.unknown.is_empty());
-                    if known.is_none() {
-                        command.unknown.push((command.simple.words.len(), Unknown::Value));
+            ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                match (&assignment.value, &assignment.name, place) {
+                    (
+                        ast::AssignmentValue::Array(values),
+                        ast::AssignmentName::VariableName(name),
+                        Place::Prefix,
+                    ) if !assignment.append => {
+                        let mut inner = LooseCommand::default();
+                        let rendered: Vec<String> = values
+                            .iter()
+                            .map(|(key, value)| match key {
+                                None => self.word(&value.value, &mut inner),
+                                Some(_) => Err("the script sets a part of an array".to_owned()),
+                            })
+                            .collect::<Result<_, _>>()?;
+                        command.simple.words.push(word.value.clone());
+                        Ok(Some(format!("{name}=({})", rendered.join(" "))))
                     }
-                    command.simple.words.push(known.map_or_else(|| UNKNOWN.to_owned(), |value| format!("{name}={value}")));
-                    Ok(Some(format!("{name}={rendered}")))
+                    (ast::AssignmentValue::Array(_), _, _) => {
+                        Err("the script sets an array".to_owned())
+                    }
+                    (ast::AssignmentValue::Scalar(_), _, Place::Suffix) => {
+                        self.word(&word.value, command).map(Some)
+                    }
+                    (
+                        ast::AssignmentValue::Scalar(value),
+                        ast::AssignmentName::VariableName(name),
+                        Place::Prefix,
+                    ) if !assignment.append => {
+                        let mut alone = LooseCommand::default();
+                        let rendered = self.word(&value.value, &mut alone)?;
+                        let known = alone.simple.words.first().filter(|_| alone.unknown.is_empty());
+                        if known.is_none() {
+                            command.unknown.push((command.simple.words.len(), Unknown::Value));
+                        }
+                        command.simple.words.push(
+                            known.map_or_else(
+                                || UNKNOWN.to_owned(),
+                                |value| format!("{name}={value}"),
+                            ),
+                        );
+                        Ok(Some(format!("{name}={rendered}")))
+                    }
+                    (ast::AssignmentValue::Scalar(_), _, Place::Prefix) => {
+                        Err("the script changes a variable or a part of one".to_owned())
+                    }
                 }
-                (ast::AssignmentValue::Scalar(_), _, Place::Prefix) => Err("the script changes a variable or a part of one".to_owned()),
-            },
-            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(ast::ProcessSubstitutionKind::Read, inner) => {
+            }
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(
+                ast::ProcessSubstitutionKind::Read,
+                inner,
+            ) => {
                 command.unknown.push((command.simple.words.len(), Unknown::Pipe));
                 command.simple.words.push(UNKNOWN.to_owned());
                 let inner = self.aside(|reading| reading.list(&inner.list))?;
                 Ok(Some(format!("<({inner}\n)")))
             }
-            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(ast::ProcessSubstitutionKind::Write, _) => {
-                Err("the script uses a process substitution that is written to".to_owned())
-            }
+            ast::CommandPrefixOrSuffixItem::ProcessSubstitution(
+                ast::ProcessSubstitutionKind::Write,
+                _,
+            ) => Err("the script uses a process substitution that is written to".to_owned()),
         }
     }
 
@@ -300,7 +371,8 @@ impl<'r> Reading<'r> {
             command.simple.words.push(known.clone());
             return Ok(quoted(known));
         }
-        let pieces = brush_parser::word::parse(raw, &ParserOptions::default()).map_err(|_| format!("the word `{raw}` cannot be read"))?;
+        let pieces = brush_parser::word::parse(raw, &ParserOptions::default())
+            .map_err(|_| format!("the word `{raw}` cannot be read"))?;
         let rendered = self.pieces(&pieces, raw, Quotes::None)?;
         if let Ok(known) = known {
             command.simple.words.push(known.clone());
@@ -312,7 +384,12 @@ impl<'r> Reading<'r> {
         Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
     }
 
-    fn pieces(&mut self, pieces: &[WordPieceWithSource], raw: &str, quotes: Quotes) -> Result<String, String> {
+    fn pieces(
+        &mut self,
+        pieces: &[WordPieceWithSource],
+        raw: &str,
+        quotes: Quotes,
+    ) -> Result<String, String> {
         let mut out = String::new();
         for piece in pieces {
             let source = raw.get(piece.start_index..piece.end_index).unwrap_or_default();
@@ -321,12 +398,20 @@ impl<'r> Reading<'r> {
         Ok(out)
     }
 
-    fn piece(&mut self, piece: &WordPiece, source: &str, raw: &str, quotes: Quotes) -> Result<String, String> {
+    fn piece(
+        &mut self,
+        piece: &WordPiece,
+        source: &str,
+        raw: &str,
+        quotes: Quotes,
+    ) -> Result<String, String> {
         let refused = |what: &str| Err(format!("the word `{raw}` holds {what}"));
         match (piece, quotes) {
             // Brackets between double quotes are only text.
             (WordPiece::Text(text), Quotes::Double) => Ok(escaped(text)),
-            (WordPiece::Text(text), Quotes::None) if text.contains(['(', ')']) => refused("a bracket"),
+            (WordPiece::Text(text), Quotes::None) if text.contains(['(', ')']) => {
+                refused("a bracket")
+            }
             (WordPiece::Text(text), Quotes::None) => Ok(word::bare(text)),
             (WordPiece::SingleQuotedText(text), _) => Ok(quoted(text)),
             (WordPiece::EscapeSequence(text), _) => {
@@ -339,21 +424,39 @@ impl<'r> Reading<'r> {
             }
             (WordPiece::TildeExpansion(_), _) => {
                 let plain = source.starts_with('~')
-                    && source.chars().skip(1).all(|letter| letter.is_ascii_alphanumeric() || "._+-".contains(letter));
+                    && source
+                        .chars()
+                        .skip(1)
+                        .all(|letter| letter.is_ascii_alphanumeric() || "._+-".contains(letter));
                 if plain { Ok(source.to_owned()) } else { refused("a tilde") }
             }
-            (WordPiece::ParameterExpansion(_), _) => check_parameter(source, raw).map(|()| source.to_owned()),
-            (WordPiece::ArithmeticExpression(inner), _) => check_arithmetic(&inner.value, raw).map(|()| format!("$(({}))", inner.value)),
-            (WordPiece::DoubleQuotedSequence(inner), _) => Ok(format!("\"{}\"", self.pieces(inner, raw, Quotes::Double)?)),
-            (WordPiece::CommandSubstitution(script), _) => Ok(format!("$( {}\n)", self.script(script)?)),
-            (WordPiece::BackquotedCommandSubstitution(script), _) if script.contains('\\') => refused("nested backticks"),
-            (WordPiece::BackquotedCommandSubstitution(script), _) => Ok(format!("$( {}\n)", self.script(script)?)),
-            (WordPiece::AnsiCQuotedText(_) | WordPiece::GettextDoubleQuotedSequence(_), _) => refused("a `$'...'` quote"),
+            (WordPiece::ParameterExpansion(_), _) => {
+                check_parameter(source, raw).map(|()| source.to_owned())
+            }
+            (WordPiece::ArithmeticExpression(inner), _) => {
+                check_arithmetic(&inner.value, raw).map(|()| format!("$(({}))", inner.value))
+            }
+            (WordPiece::DoubleQuotedSequence(inner), _) => {
+                Ok(format!("\"{}\"", self.pieces(inner, raw, Quotes::Double)?))
+            }
+            (WordPiece::CommandSubstitution(script), _) => {
+                Ok(format!("$( {}\n)", self.script(script)?))
+            }
+            (WordPiece::BackquotedCommandSubstitution(script), _) if script.contains('\\') => {
+                refused("nested backticks")
+            }
+            (WordPiece::BackquotedCommandSubstitution(script), _) => {
+                Ok(format!("$( {}\n)", self.script(script)?))
+            }
+            (WordPiece::AnsiCQuotedText(_) | WordPiece::GettextDoubleQuotedSequence(_), _) => {
+                refused("a `$'...'` quote")
+            }
         }
     }
 }
 
-/// Where an item stands: before the program's name, where `a=b` sets a variable, or after it, where it is a word.
+/// Where an item stands: before the program's name, where `a=b` sets a variable, or after it, where
+/// it is a word.
 #[derive(Clone, Copy)]
 enum Place {
     Prefix,
@@ -369,7 +472,8 @@ enum Quotes {
 /// Variables with a meaning for shells and programs are written in capital letters, but for a few.
 fn check_variable(name: &str) -> Result<(), String> {
     let small = name.chars().any(|letter| letter.is_ascii_lowercase()) || name.len() <= 2;
-    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') && !name.is_empty();
+    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && !name.is_empty();
     if small && plain && !name.ends_with("_proxy") && !name.starts_with("npm_") {
         Ok(())
     } else {

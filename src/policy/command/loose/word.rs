@@ -1,19 +1,23 @@
-//! Words of a script with expansions, piece by piece: what an expansion may look like, and how text is written so that a shell
-//! takes it for that text.
+//! Words of a script with expansions, piece by piece: what an expansion may look like, and how text
+//! is written so that a shell takes it for that text.
 //!
 //! In: pieces of words as the shell grammar cut them. Out: the same in text, or why it is refused.
 
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 
-/// Lets through an expansion of a parameter that holds no code and sets nothing: `$NAME`, `${NAME}`, `${#NAME}`,
-/// `${NAME:-plain}` and the like.
+/// Lets through an expansion of a parameter that holds no code and sets nothing: `$NAME`,
+/// `${NAME}`, `${#NAME}`, `${NAME:-plain}` and the like.
 pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
     let refused = || Err(format!("the word `{raw}` holds an expansion that could run code"));
     let Some(inner) = source.strip_prefix('$') else { return refused() };
     let is_special = |text: &str| matches!(text, "?" | "@" | "*" | "#" | "$" | "!" | "-");
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let Some(body) = inner.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) else {
-        return if is_special(inner) || (!inner.is_empty() && inner.chars().all(is_name)) { Ok(()) } else { refused() };
+        return if is_special(inner) || (!inner.is_empty() && inner.chars().all(is_name)) {
+            Ok(())
+        } else {
+            refused()
+        };
     };
     if is_special(body) {
         return Ok(());
@@ -28,24 +32,36 @@ pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
     let offset = rest.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '+', '?', '=']));
     let sets = rest.starts_with('=') || rest.starts_with(":=");
     let plain = |letter: char| letter.is_ascii_alphanumeric() || " _.,:/+-*?#%^=".contains(letter);
-    let escapes = rest.split('\\').skip(1).all(|after| after.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '.'));
+    let escapes = rest.split('\\').skip(1).all(|after| {
+        after.starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '.')
+    });
     let cuts = rest.starts_with(['%', '#']);
     let plain = rest.chars().all(|letter| plain(letter) || (cuts && letter == '\\')) && escapes;
-    let counted = offset.is_none_or(|offset| offset.chars().all(|letter| letter.is_ascii_digit() || " :-".contains(letter)));
+    let counted = offset.is_none_or(|offset| {
+        offset.chars().all(|letter| letter.is_ascii_digit() || " :-".contains(letter))
+    });
     if plain && counted && !sets { Ok(()) } else { refused() }
 }
 
 /// Lets through arithmetic of numbers alone: the value of a name can be code.
 pub(super) fn check_arithmetic(inner: &str, raw: &str) -> Result<(), String> {
     let plain = |letter: char| letter.is_ascii_digit() || " +-*/%<>=!&|~^?:,".contains(letter);
-    if inner.chars().all(plain) { Ok(()) } else { Err(format!("the word `{raw}` holds arithmetic with more than numbers")) }
+    if inner.chars().all(plain) {
+        Ok(())
+    } else {
+        Err(format!("the word `{raw}` holds arithmetic with more than numbers"))
+    }
 }
 
-/// Text that stood outside quotes: wildcards and braces stay what they are, everything else stands for itself.
+/// Text that stood outside quotes: wildcards and braces stay what they are, everything else stands
+/// for itself.
 pub(super) fn bare(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"_-./,:=+%@^~*?[]{}!#".contains(letter) {
+        if letter.is_ascii()
+            && !letter.is_ascii_alphanumeric()
+            && !"_-./,:=+%@^~*?[]{}!#".contains(letter)
+        {
             out.push('\\');
         }
         out.push(letter);
@@ -87,9 +103,21 @@ mod tests {
 
     #[test]
     fn lets_no_expansion_through_that_runs_code_or_sets_a_variable() {
-        for source in
-            ["$a", "${a}", "${#a}", "$?", "${a:-b c}", "${a%.rs}", "${a##*/}", "${a:1:2}", "${a: -1}", "${a[@]}", "${a/b/c}", "$1", "${@}"]
-        {
+        for source in [
+            "$a",
+            "${a}",
+            "${#a}",
+            "$?",
+            "${a:-b c}",
+            "${a%.rs}",
+            "${a##*/}",
+            "${a:1:2}",
+            "${a: -1}",
+            "${a[@]}",
+            "${a/b/c}",
+            "$1",
+            "${@}",
+        ] {
             assert_eq!(check_parameter(source, source), Ok(()), "{source}");
         }
         for source in [

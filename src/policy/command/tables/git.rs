@@ -4,29 +4,37 @@
 
 use crate::command::tables::{Effect, Operands, Table, reads};
 
-const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only --name-status --raw --cached --staged \
-    --merge-base --no-ext-diff --no-textconv --no-color --color=? --word-diff=? --word-diff-regex= --color-words=? -U=? --unified=? -w -b -R -z -a --text \
-    --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --minimal --patience --histogram \
-    --diff-algorithm= --diff-filter= -M=? -C=? -D --find-renames=? --find-copies=? --no-renames --check --exit-code --quiet -q --full-index \
-    --binary --abbrev=? --relative=? --no-prefix --ignore-submodules=? -S= -G= --pickaxe-all --pickaxe-regex --function-context \
-    -W --inter-hunk-context= --dirstat=? --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic --irreversible-delete";
+const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numstat --summary --name-only \
+     --name-status --raw --cached --staged --merge-base --no-ext-diff --no-textconv --no-color \
+     --color=? --word-diff=? --word-diff-regex= --color-words=? -U=? --unified=? -w -b -R -z -a \
+     --text --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines \
+     --ignore-cr-at-eol --minimal --patience --histogram --diff-algorithm= --diff-filter= -M=? \
+     -C=? -D --find-renames=? --find-copies=? --no-renames --check --exit-code --quiet -q \
+     --full-index --binary --abbrev=? --relative=? --no-prefix --ignore-submodules=? -S= -G= \
+     --pickaxe-all --pickaxe-regex --function-context -W --inter-hunk-context= --dirstat=? \
+     --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic \
+     --irreversible-delete";
 
-const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= --author= --committer= --grep= \
-    -i --regexp-ignore-case -E -F -P --extended-regexp --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? --format=? \
-    --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow -L=: --date= --relative-date --topo-order --date-order \
-    --author-date-order --left-right --cherry --cherry-pick --cherry-mark --boundary --tags=? --branches=? --remotes=? --simplify-by-decoration \
-    --full-history --ancestry-path=? --min-parents=? --max-parents=? --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
-    --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
+const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= \
+     --author= --committer= --grep= -i --regexp-ignore-case -E -F -P --extended-regexp \
+     --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? \
+     --format=? --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse \
+     --follow -L=: --date= --relative-date --topo-order --date-order --author-date-order \
+     --left-right --cherry --cherry-pick --cherry-mark --boundary --tags=? --branches=? \
+     --remotes=? --simplify-by-decoration --full-history --ancestry-path=? --min-parents=? \
+     --max-parents=? --no-walk=? --parents --children --notes=? --no-notes --source --log-size \
+     --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
 
-const REFLOG: &str = "--oneline -n= --max-count= --all --date= --format=? --pretty=? --no-abbrev --abbrev-commit";
+const REFLOG: &str =
+    "--oneline -n= --max-count= --all --date= --format=? --pretty=? --no-abbrev --abbrev-commit";
 
 /// Returns true for an option of `git log` after which it shows files or what is in them.
 pub(super) fn is_about_files(word: &str) -> bool {
     let option = word.split('=').next().unwrap_or_default();
     let listed = |option: &str| {
-        GIT_DIFF
-            .split_ascii_whitespace()
-            .any(|entry| entry.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+        GIT_DIFF.split_ascii_whitespace().any(|entry| {
+            entry.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        })
     };
     if option.starts_with("--") {
         return listed(option);
@@ -35,58 +43,91 @@ pub(super) fn is_about_files(word: &str) -> bool {
 }
 
 /// Every verb of git's own. Anything else is an alias or a program named `git-...`.
-pub(super) const VERBS: &str = "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr check-ignore check-mailmap \
-    check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential \
-    describe diagnose diff diff-files diff-index diff-tree difftool fast-export fast-import fetch fetch-pack filter-branch fmt-merge-msg for-each-ref \
-    for-each-repo format-patch fsck gc get-tar-commit-id grep hash-object help hook index-pack init init-db interpret-trailers log ls-files ls-remote \
-    ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-tree mergetool mktag mktree multi-pack-index mv name-rev \
-    notes pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push quiltimport range-diff read-tree rebase reflog refs remote repack \
-    replace replay request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-branch show-index show-ref \
-    sparse-checkout stage stash status stripspace submodule switch symbolic-ref tag unpack-file unpack-objects update-index update-ref \
-    update-server-info var verify-commit verify-pack verify-tag version whatchanged worktree write-tree";
+pub(super) const VERBS: &str = "add am annotate apply archive bisect blame branch bugreport bundle cat-file check-attr \
+     check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean \
+     clone column commit commit-graph commit-tree config count-objects credential describe \
+     diagnose diff diff-files diff-index diff-tree difftool fast-export fast-import fetch \
+     fetch-pack filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc \
+     get-tar-commit-id grep hash-object help hook index-pack init init-db interpret-trailers log \
+     ls-files ls-remote ls-tree mailinfo mailsplit maintenance merge merge-base merge-file \
+     merge-index merge-tree mergetool mktag mktree multi-pack-index mv name-rev notes \
+     pack-objects pack-redundant pack-refs patch-id prune prune-packed pull push quiltimport \
+     range-diff read-tree rebase reflog refs remote repack replace replay request-pull rerere \
+     reset restore rev-list rev-parse revert rm send-email send-pack shortlog show show-branch \
+     show-index show-ref sparse-checkout stage stash status stripspace submodule switch \
+     symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info var \
+     verify-commit verify-pack verify-tag version whatchanged worktree write-tree";
 
 /// The tables.
 pub(super) const TABLES: &[Table] = &[
     reads(
         &["git", "status"],
         Operands::Revisions,
-        "-s -b -u=? -z --short --branch --porcelain=? --long --show-stash --untracked-files=? --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?",
+        "-s -b -u=? -z --short --branch --porcelain=? --long --show-stash --untracked-files=? \
+         --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames \
+         --no-renames --find-renames=?",
     ),
     reads(&["git", "diff"], Operands::Revisions, GIT_DIFF),
-    Table { words: &["git", "log"], options: [GIT_DIFF, GIT_LOG], operands: Operands::Revisions, effect: Effect::Reads },
-    Table { words: &["git", "show"], options: [GIT_DIFF, GIT_LOG], operands: Operands::Revisions, effect: Effect::Reads },
-    reads(&["git", "shortlog"], Operands::Revisions, "-s -n -e -c --summary --numbered --email --since= --until= --no-merges --group="),
+    Table {
+        words: &["git", "log"],
+        options: [GIT_DIFF, GIT_LOG],
+        operands: Operands::Revisions,
+        effect: Effect::Reads,
+    },
+    Table {
+        words: &["git", "show"],
+        options: [GIT_DIFF, GIT_LOG],
+        operands: Operands::Revisions,
+        effect: Effect::Reads,
+    },
+    reads(
+        &["git", "shortlog"],
+        Operands::Revisions,
+        "-s -n -e -c --summary --numbered --email --since= --until= --no-merges --group=",
+    ),
     reads(
         &["git", "rev-list"],
         Operands::Revisions,
-        "-n= --max-count= --count --all --no-merges --merges --first-parent --reverse --since= --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=?",
+        "-n= --max-count= --count --all --no-merges --merges --first-parent --reverse --since= \
+         --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=?",
     ),
     reads(
         &["git", "blame"],
         Operands::Revisions,
-        "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev=? --show-email --show-name --show-number --since=",
+        "-L= -w -C=? -M=? -s -e -l -t -p -f -n --porcelain --line-porcelain --date= --abbrev=? \
+         --show-email --show-name --show-number --since=",
     ),
     reads(
         &["git", "ls-files"],
         Operands::Revisions,
-        "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored --stage --unmerged --killed --exclude-standard --directory --error-unmatch --full-name --eol --deduplicate",
+        "-c -d -m -o -i -s -u -k -z -t -v --cached --deleted --modified --others --ignored \
+         --stage --unmerged --killed --exclude-standard --directory --error-unmatch --full-name \
+         --eol --deduplicate",
     ),
-    reads(&["git", "ls-tree"], Operands::Revisions, "-r -d -t -l -z --name-only --name-status --full-name --full-tree --long --abbrev=?"),
+    reads(
+        &["git", "ls-tree"],
+        Operands::Revisions,
+        "-r -d -t -l -z --name-only --name-status --full-name --full-tree --long --abbrev=?",
+    ),
     reads(&["git", "cat-file"], Operands::Revisions, "-p -t -s -e"),
     reads(
         &["git", "rev-parse"],
         Operands::Revisions,
-        "--short=? --abbrev-ref=? --verify -q --quiet --show-toplevel --show-prefix --git-dir --is-inside-work-tree --is-bare-repository --symbolic-full-name --symbolic --show-cdup --branches=? --tags=? --all",
+        "--short=? --abbrev-ref=? --verify -q --quiet --show-toplevel --show-prefix --git-dir \
+         --is-inside-work-tree --is-bare-repository --symbolic-full-name --symbolic --show-cdup \
+         --branches=? --tags=? --all",
     ),
     reads(
         &["git", "describe"],
         Operands::Revisions,
-        "--tags --always --dirty=? --abbrev=? --long --all --match= --exclude= --exact-match --contains --first-parent --candidates=",
+        "--tags --always --dirty=? --abbrev=? --long --all --match= --exclude= --exact-match \
+         --contains --first-parent --candidates=",
     ),
     Table {
         words: &["git", "commit"],
         options: [
-            "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
+            "-m= --message= -a --all --amend --no-edit --allow-empty -q --quiet -v --verbose -s \
+             --signoff --no-verify -n -F=< --file=< --author= --date= --no-gpg-sign",
             "",
         ],
         operands: Operands::None,
@@ -94,21 +135,30 @@ pub(super) const TABLES: &[Table] = &[
     },
     Table {
         words: &["git", "add"],
-        options: ["-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add", ""],
+        options: [
+            "-A --all -u --update -n --dry-run -v --verbose -f --force -N --intent-to-add",
+            "",
+        ],
         operands: Operands::Paths,
         effect: Effect::Writes,
     },
-    reads(&["git", "merge-base"], Operands::Revisions, "--all -a --octopus --is-ancestor --fork-point --independent"),
+    reads(
+        &["git", "merge-base"],
+        Operands::Revisions,
+        "--all -a --octopus --is-ancestor --fork-point --independent",
+    ),
     reads(&["git", "name-rev"], Operands::Revisions, "--tags --refs= --name-only --always"),
     reads(
         &["git", "branch"],
         Operands::PatternsUnder(&["--list"]),
-        "-a -r -v --all --remotes --list --show-current --verbose --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-color --color=? --no-column",
+        "-a -r -v --all --remotes --list --show-current --verbose --contains= --no-contains= \
+         --merged=? --no-merged=? --points-at= --sort= --format= --no-color --color=? --no-column",
     ),
     reads(
         &["git", "tag"],
         Operands::PatternsUnder(&["--list", "-l"]),
-        "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= --format= --no-column",
+        "-l -n=? --list --contains= --no-contains= --merged=? --no-merged=? --points-at= --sort= \
+         --format= --no-column",
     ),
     reads(&["git", "remote"], Operands::None, "-v --verbose"),
     reads(&["git", "reflog", "show"], Operands::Revisions, REFLOG),
@@ -119,14 +169,32 @@ pub(super) const TABLES: &[Table] = &[
     reads(&["git", "diff-files"], Operands::Revisions, GIT_DIFF),
     reads(&["git", "diff-index"], Operands::Revisions, GIT_DIFF),
     reads(&["git", "stash", "list"], Operands::None, "--oneline --stat"),
-    reads(&["git", "show-ref"], Operands::Text, "--heads --tags --verify -q --quiet --hash=? -s=? -d --abbrev=?"),
-    reads(&["git", "for-each-ref"], Operands::Text, "--count= --sort= --format= --contains= --merged= --points-at="),
-    reads(&["git", "check-ignore"], Operands::Paths, "-v -n -q --verbose --non-matching --quiet --no-index"),
-    reads(&["git", "diff-tree"], Operands::Revisions, "-r -t -p --root --no-commit-id --name-only --name-status --stat=? -m -c --cc -z"),
+    reads(
+        &["git", "show-ref"],
+        Operands::Text,
+        "--heads --tags --verify -q --quiet --hash=? -s=? -d --abbrev=?",
+    ),
+    reads(
+        &["git", "for-each-ref"],
+        Operands::Text,
+        "--count= --sort= --format= --contains= --merged= --points-at=",
+    ),
+    reads(
+        &["git", "check-ignore"],
+        Operands::Paths,
+        "-v -n -q --verbose --non-matching --quiet --no-index",
+    ),
+    reads(
+        &["git", "diff-tree"],
+        Operands::Revisions,
+        "-r -t -p --root --no-commit-id --name-only --name-status --stat=? -m -c --cc -z",
+    ),
     reads(
         &["git", "grep"],
         Operands::PatternThenPaths(&["-e", "-f"]),
-        "-n -i -v -l -L -c -o -w -E -F -G -P -H -h -q -I -p -W -A= -B= -C= -e= -f=< --line-number --ignore-case --name-only --files-with-matches \
-         --files-without-match --count --word-regexp --extended-regexp --fixed-strings --perl-regexp --cached --heading --break --show-function --all-match --and --or --not",
+        "-n -i -v -l -L -c -o -w -E -F -G -P -H -h -q -I -p -W -A= -B= -C= -e= -f=< --line-number \
+         --ignore-case --name-only --files-with-matches --files-without-match --count \
+         --word-regexp --extended-regexp --fixed-strings --perl-regexp --cached --heading --break \
+         --show-function --all-match --and --or --not",
     ),
 ];

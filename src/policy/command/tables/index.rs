@@ -1,6 +1,8 @@
-//! The tables by program, and the options of each by name: every word of every command is looked up here.
+//! The tables by program, and the options of each by name: every word of every command is looked up
+//! here.
 //!
-//! In: the tables. Out: what they say, found without going through all of them. A table's options are read once somebody asks.
+//! In: the tables. Out: what they say, found without going through all of them. A table's options
+//! are read once somebody asks.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};

@@ -1,8 +1,10 @@
-//! Option tables of common programs: every option that may follow a `:*`, and what it does. An option that is not here is not
-//! allowed by `:*`, so that a new option of a program is a refusal, not a hole.
+//! Option tables of common programs: every option that may follow a `:*`, and what it does. An
+//! option that is not here is not allowed by `:*`, so that a new option of a program is a refusal,
+//! not a hole.
 //!
-//! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value; `--file=<` takes a file that is
-//! read; `-o=>` takes a file that is written; `--arg==` takes two values. Single letters combine (`-la`).
+//! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value;
+//! `--file=<` takes a file that is read; `-o=>` takes a file that is written; `--arg==` takes two
+//! values. Single letters combine (`-la`).
 
 mod build;
 mod git;
@@ -36,7 +38,8 @@ pub enum Operands {
     PathsOrHere,
     /// One file that is read; a second would be written.
     OnePath,
-    /// A pattern or program, unless an option gave it, then files; without one, the folder the command runs in or its input.
+    /// A pattern or program, unless an option gave it, then files; without one, the folder the
+    /// command runs in or its input.
     PatternThenPaths(&'static [&'static str]),
     /// Revisions, `REVISION:PATH`, or paths.
     Revisions,
@@ -69,11 +72,19 @@ pub enum Effect {
     RunsCode,
 }
 
-pub(super) const fn reads(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
+pub(super) const fn reads(
+    words: &'static [&'static str],
+    operands: Operands,
+    options: &'static str,
+) -> Table {
     Table { words, options: [options, ""], operands, effect: Effect::Reads }
 }
 
-pub(super) const fn runs(words: &'static [&'static str], operands: Operands, options: &'static str) -> Table {
+pub(super) const fn runs(
+    words: &'static [&'static str],
+    operands: Operands,
+    options: &'static str,
+) -> Table {
     Table { words, options: [options, ""], operands, effect: Effect::RunsCode }
 }
 
@@ -100,10 +111,15 @@ const DESCENDING: &[(&str, &str)] = &[
 /// Returns true for a command that reads what lies in the folders it is given.
 pub(super) fn descends(words: &[String]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
-    let Some((_, letters)) = DESCENDING.iter().find(|(name, _)| *name == program.to_lowercase()) else { return false };
+    let Some((_, letters)) = DESCENDING.iter().find(|(name, _)| *name == program.to_lowercase())
+    else {
+        return false;
+    };
     let asked = |word: &String| {
         matches!(word.as_str(), "--recursive" | "--archive" | "--dereference-recursive")
-            || (word.starts_with('-') && !word.starts_with("--") && word.chars().any(|letter| letters.contains(letter)))
+            || (word.starts_with('-')
+                && !word.starts_with("--")
+                && word.chars().any(|letter| letters.contains(letter)))
     };
     letters.is_empty() || rest.iter().any(asked)
 }
@@ -113,7 +129,8 @@ pub(super) fn is_verb_of_git(verb: &str) -> bool {
     git::VERBS.split_ascii_whitespace().any(|known| known == verb)
 }
 
-/// Returns true for verbs of git that show files and know no pattern of what to leave out: a rule has to name them.
+/// Returns true for verbs of git that show files and know no pattern of what to leave out: a rule
+/// has to name them.
 pub(super) fn git_shows_everything(verb: &str, second: Option<&str>) -> bool {
     let verbs = [
         "archive",
@@ -132,32 +149,53 @@ pub(super) fn git_shows_everything(verb: &str, second: Option<&str>) -> bool {
     verbs.contains(&verb) || (verb == "stash" && second == Some("show"))
 }
 
-/// Returns the index of a word after which a shell that has the program built in evaluates a name, in which code can stand.
+/// Returns the index of a word after which a shell that has the program built in evaluates a name,
+/// in which code can stand.
 pub(super) fn evaluated<'w>(program: &str, words: &'w [String]) -> Option<(usize, &'w str)> {
     let evaluates = |word: &str| match program {
         "printf" => word.starts_with("-v"),
         "test" | "[" => matches!(word, "-v" | "-R"),
         _ => false,
     };
-    words.iter().enumerate().skip(1).map(|(index, word)| (index, word.as_str())).find(|(_, word)| evaluates(word))
+    words
+        .iter()
+        .enumerate()
+        .skip(1)
+        .map(|(index, word)| (index, word.as_str()))
+        .find(|(_, word)| evaluates(word))
 }
 
-/// Returns true when a verb of git that can leave files out shows any that no word names. Some options allow no such patterns.
+/// Returns true when a verb of git that can leave files out shows any that no word names. Some
+/// options allow no such patterns.
 pub(super) fn git_shows_files(verb: &str, words: &[String]) -> bool {
-    let options = || words.iter().take_while(|word| *word != "--").filter(|word| word.len() > 1 && word.starts_with('-'));
-    let named = |wanted: &str| options().any(|word| word == wanted || word.split('=').next() == Some(wanted));
+    let options = || {
+        words
+            .iter()
+            .take_while(|word| *word != "--")
+            .filter(|word| word.len() > 1 && word.starts_with('-'))
+    };
+    let named = |wanted: &str| {
+        options().any(|word| word == wanted || word.split('=').next() == Some(wanted))
+    };
     match verb {
-        "log" => !named("--follow") && !options().any(|word| word.starts_with("-L")) && options().any(|word| git::is_about_files(word)),
+        "log" => {
+            !named("--follow")
+                && !options().any(|word| word.starts_with("-L"))
+                && options().any(|word| git::is_about_files(word))
+        }
         "ls-files" => !named("--error-unmatch"),
         "diff" => !named("--no-index"),
         _ => true,
     }
 }
 
-/// Returns the index of a word that may be a folder whose history `git log --follow` shows: then nothing can be left out of it.
+/// Returns the index of a word that may be a folder whose history `git log --follow` shows: then
+/// nothing can be left out of it.
 pub(super) fn follows_a_folder(words: &[String]) -> Option<usize> {
-    let follows = words.first().is_some_and(|word| word == "git") && words.iter().any(|word| word == "--follow");
-    let shows = || words.iter().skip(1).any(|word| word.starts_with('-') && git::is_about_files(word));
+    let follows = words.first().is_some_and(|word| word == "git")
+        && words.iter().any(|word| word == "--follow");
+    let shows =
+        || words.iter().skip(1).any(|word| word.starts_with('-') && git::is_about_files(word));
     let last = words.len().checked_sub(1).filter(|_| follows && shows())?;
     let name = words.get(last)?.rsplit('/').next().unwrap_or_default();
     (!name.trim_start_matches('.').contains('.')).then_some(last)
@@ -168,14 +206,17 @@ pub(super) fn end_of_options(words: &[String]) -> usize {
     words.iter().position(|word| word == "--").unwrap_or(words.len())
 }
 
-/// Programs whose first word after the name is a verb with its own table; a verb without one takes no options under `:*`.
-pub(super) const WITH_VERBS: &[&str] = &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff"];
+/// Programs whose first word after the name is a verb with its own table; a verb without one takes
+/// no options under `:*`.
+pub(super) const WITH_VERBS: &[&str] =
+    &["git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff"];
 
 /// Programs to which no word at all means harm: what a shell makes of a word may be given to them.
-pub(super) const ANY_WORD: &[&str] = &["echo", "printf", "true", "false", "basename", "dirname", "seq", "ls", "test", "["];
+pub(super) const ANY_WORD: &[&str] =
+    &["echo", "printf", "true", "false", "basename", "dirname", "seq", "ls", "test", "["];
 
-/// Those of [`RUN_OTHERS`] that start other programs by name or read commands from elsewhere: a rule that names one of these
-/// says nothing about what is run.
+/// Those of [`RUN_OTHERS`] that start other programs by name or read commands from elsewhere: a
+/// rule that names one of these says nothing about what is run.
 pub(super) const WRAPPERS: &[&str] = &[
     "env",
     "xargs",
@@ -249,8 +290,8 @@ pub(super) const WRAPPERS: &[&str] = &[
     "fdfind",
 ];
 
-/// Programs that run what their words say: wrappers, shells, interpreters, remote shells, archivers and editors with hooks.
-/// A rule allows them only when it is written out word for word.
+/// Programs that run what their words say: wrappers, shells, interpreters, remote shells, archivers
+/// and editors with hooks. A rule allows them only when it is written out word for word.
 pub(super) const RUN_OTHERS: &[&str] = &[
     "env",
     "xargs",
@@ -428,7 +469,8 @@ pub(super) const RUN_OTHERS: &[&str] = &[
     "ack",
 ];
 
-/// Words that only a shell understands and that change what later commands mean. No rule allows them.
+/// Words that only a shell understands and that change what later commands mean. No rule allows
+/// them.
 pub(super) const SHELL_WORDS: &[&str] = &[
     "alias",
     "unalias",

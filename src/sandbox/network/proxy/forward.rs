@@ -1,7 +1,8 @@
-//! Requests in the clear: asked of the host anew, on a connection of their own, so that each one is judged by itself.
+//! Requests in the clear: asked of the host anew, on a connection of their own, so that each one is
+//! judged by itself.
 //!
-//! In: a request with a whole address, and a connection to its host. Out: the host's answer. What belongs to the connection with the proxy
-//! stays behind.
+//! In: a request with a whole address, and a connection to its host. Out: the host's answer. What
+//! belongs to the connection with the proxy stays behind.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -40,7 +41,9 @@ pub(super) async fn forward(
 ) -> Response<Body> {
     match ask(request, destination, upstream, meter).await {
         Ok(response) => response,
-        Err(error) => said(StatusCode::BAD_GATEWAY, format!("`{destination}` did not answer: {error}")),
+        Err(error) => {
+            said(StatusCode::BAD_GATEWAY, format!("`{destination}` did not answer: {error}"))
+        }
     }
 }
 
@@ -110,7 +113,10 @@ impl hyper::body::Body for Counted {
     type Data = Bytes;
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let polled = Pin::new(&mut self.inner).poll_frame(context);
         polled.map(|frame| {
             let frame = match frame? {

@@ -1,7 +1,9 @@
-//! The proxy that commands are held to where the policy lists hosts: it lets them talk to these and to nobody else.
+//! The proxy that commands are held to where the policy lists hosts: it lets them talk to these and
+//! to nobody else.
 //!
-//! In: a listening socket, and who admits a destination. Out: what was asked for, with each verdict. It speaks HTTP/1.1: `CONNECT` for
-//! what is encrypted, whole addresses for what is not. That commands reach nothing but this proxy is the sandbox's part.
+//! In: a listening socket, and who admits a destination. Out: what was asked for, with each
+//! verdict. It speaks HTTP/1.1: `CONNECT` for what is encrypted, whole addresses for what is not.
+//! That commands reach nothing but this proxy is the sandbox's part.
 
 mod forward;
 mod tunnel;
@@ -116,7 +118,8 @@ impl NetworkProxy {
         self.on(std::net::TcpListener::bind(("127.0.0.1", 0))?)
     }
 
-    /// Serves a socket that listens already, perhaps in another network namespace. Has to be called inside a runtime.
+    /// Serves a socket that listens already, perhaps in another network namespace. Has to be called
+    /// inside a runtime.
     ///
     /// # Errors
     /// When the socket cannot be used.
@@ -202,7 +205,11 @@ impl Meter {
 fn within(count: &AtomicU64, bytes: usize, limit: u64) -> io::Result<()> {
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let before = count.fetch_add(bytes, Ordering::Relaxed);
-    if before.saturating_add(bytes) > limit { Err(io::Error::other("the command moved more bytes than it may")) } else { Ok(()) }
+    if before.saturating_add(bytes) > limit {
+        Err(io::Error::other("the command moved more bytes than it may"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Takes connections until it is aborted; they end with it.
@@ -211,7 +218,8 @@ async fn accept(listener: TcpListener, desk: Desk) {
     let mut connections = JoinSet::new();
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        // What fails here fails for one connection (it was reset) or until a file can be opened again.
+        // What fails here fails for one connection (it was reset) or until a file can be opened
+        // again.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
@@ -235,7 +243,11 @@ impl Desk {
         });
         let mut server = http1::Builder::new();
         // One request a connection: programs open another, and none waits for what never comes.
-        server.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEAD_LIMIT_BYTES);
+        server
+            .keep_alive(false)
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIMEOUT)
+            .max_buf_size(HEAD_LIMIT_BYTES);
         let connection = server.serve_connection(TokioIo::new(stream), service).with_upgrades();
         // A client that breaks off, or speaks something else, has had its answer.
         let _ended = connection.await;
@@ -246,9 +258,16 @@ impl Desk {
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>, tunnels: &mpsc::Sender<Tunnel>) -> Response<Body> {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        tunnels: &mpsc::Sender<Tunnel>,
+    ) -> Response<Body> {
         if !self.meter.request() {
-            return said(StatusCode::TOO_MANY_REQUESTS, format!("a command makes at most {REQUESTS_LIMIT} requests"));
+            return said(
+                StatusCode::TOO_MANY_REQUESTS,
+                format!("a command makes at most {REQUESTS_LIMIT} requests"),
+            );
         }
         let destination = match destination_of(&request) {
             Ok(destination) => destination,
@@ -258,8 +277,12 @@ impl Desk {
             Ok(permit) => permit,
             Err(refusal) => {
                 refusal.verdicts.iter().cloned().for_each(|verdict| self.tell(verdict));
-                let why = refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason());
-                return said(StatusCode::FORBIDDEN, format!("the policy does not allow `{destination}`: {why}"));
+                let why =
+                    refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason());
+                return said(
+                    StatusCode::FORBIDDEN,
+                    format!("the policy does not allow `{destination}`: {why}"),
+                );
             }
         };
         let upstream = match self.proxy.gate.open(&permit, &destination).await {
@@ -280,7 +303,9 @@ impl Desk {
         let tunnel = Tunnel { client: hyper::upgrade::on(request), upstream, destination };
         match tunnels.try_send(tunnel) {
             Ok(()) => Response::new(Empty::new().map_err(|never| match never {}).boxed()),
-            Err(_) => said(StatusCode::BAD_REQUEST, "this connection is a tunnel already".to_owned()),
+            Err(_) => {
+                said(StatusCode::BAD_REQUEST, "this connection is a tunnel already".to_owned())
+            }
         }
     }
 
@@ -294,16 +319,25 @@ impl Desk {
 fn destination_of(request: &Request<Incoming>) -> Result<Destination, String> {
     let uri: &Uri = request.uri();
     let authority = uri.authority().map(|authority| authority.as_str());
-    let (scheme, authority) = match (request.method() == Method::CONNECT, uri.scheme_str(), authority) {
-        (true, None, Some(authority)) => (Scheme::Https, authority),
-        (false, Some("http"), Some(authority)) => (Scheme::Http, authority),
-        _ => return Err("this is a proxy: it takes `CONNECT host:port`, and `http://` addresses written in full".to_owned()),
-    };
+    let (scheme, authority) =
+        match (request.method() == Method::CONNECT, uri.scheme_str(), authority) {
+            (true, None, Some(authority)) => (Scheme::Https, authority),
+            (false, Some("http"), Some(authority)) => (Scheme::Http, authority),
+            _ => {
+                return Err("this is a proxy: it takes `CONNECT host:port`, and `http://` \
+                            addresses written in full"
+                    .to_owned());
+            }
+        };
     let (host, port) = split_port(authority)?;
     if scheme == Scheme::Https && port.is_none() {
         return Err("`CONNECT` names no port".to_owned());
     }
-    Ok(Destination { host: Host::parse(host)?, port: port.unwrap_or(scheme.default_port()), scheme })
+    Ok(Destination {
+        host: Host::parse(host)?,
+        port: port.unwrap_or(scheme.default_port()),
+        scheme,
+    })
 }
 
 fn refused(destination: &Destination, reason: String) -> Verdict {
@@ -311,10 +345,14 @@ fn refused(destination: &Destination, reason: String) -> Verdict {
 }
 
 fn said(status: StatusCode, sentence: String) -> Response<Body> {
-    let body = Full::new(Bytes::from(format!("locum: {sentence}\n"))).map_err(|never| match never {}).boxed();
+    let body = Full::new(Bytes::from(format!("locum: {sentence}\n")))
+        .map_err(|never| match never {})
+        .boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     response
 }
 

@@ -1,4 +1,5 @@
-//! What the proxy lets pass, and what not: asked as programs ask it, with a server that stands for the whole internet.
+//! What the proxy lets pass, and what not: asked as programs ask it, with a server that stands for
+//! the whole internet.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, mpsc};
@@ -16,11 +17,13 @@ use pretty_assertions::assert_eq;
 
 const POLICY: &str = "
 version: 1
-network: { allow: [docs.rs, '*.example.com', 'http://plain.example', 'private.example', '93.184.216.34'] }
+network: { allow: [docs.rs, '*.example.com', 'http://plain.example', \
+                      'private.example', '93.184.216.34'] }
 rules: [{ deny: 'fetch(bad.example.com)' }]
 ";
 
-/// A proxy, the addresses it would have connected to, and a server behind them all that sends everything back.
+/// A proxy, the addresses it would have connected to, and a server behind them all that sends
+/// everything back.
 struct Scene {
     serving: Serving,
     connected: mpsc::Receiver<SocketAddr>,
@@ -46,7 +49,10 @@ impl Scene {
         let (wire, connected) = Watched::new(server, names);
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
         let admit: Admit = Arc::new(move |connection| policy.admit(connection, &Facts::default()));
-        Self { serving: NetworkProxy::new(Gate::new(Arc::new(wire)), admit).on_loopback().unwrap(), connected }
+        Self {
+            serving: NetworkProxy::new(Gate::new(Arc::new(wire)), admit).on_loopback().unwrap(),
+            connected,
+        }
     }
 
     async fn connect(&self) -> TcpStream {
@@ -65,7 +71,10 @@ impl Scene {
     /// Opens a tunnel, says something in it and returns what comes back.
     async fn say(&self, target: &str, words: &[u8]) -> Vec<u8> {
         let mut stream = self.connect().await;
-        stream.write_all(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes()).await.unwrap();
+        stream
+            .write_all(format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n").as_bytes())
+            .await
+            .unwrap();
         let mut head = [0; 12];
         stream.read_exact(&mut head).await.unwrap();
         assert_eq!(&head, b"HTTP/1.1 200");
@@ -82,16 +91,24 @@ impl Scene {
     }
 
     fn finish(self) -> (Traffic, Vec<String>) {
-        (self.serving.finish(), self.connected.try_iter().map(|address| address.to_string()).collect())
+        (
+            self.serving.finish(),
+            self.connected.try_iter().map(|address| address.to_string()).collect(),
+        )
     }
 }
 
 /// Returns the first words of a client of TLS that asks for this host.
 fn greeting(host: &str) -> Vec<u8> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = config.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth();
-    let mut client = rustls::ClientConnection::new(Arc::new(config), host.to_owned().try_into().unwrap()).unwrap();
+    let config = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let config =
+        config.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth();
+    let mut client =
+        rustls::ClientConnection::new(Arc::new(config), host.to_owned().try_into().unwrap())
+            .unwrap();
     let mut words = Vec::new();
     client.write_tls(&mut words).unwrap();
     words
@@ -104,15 +121,25 @@ fn connect(target: &str) -> String {
 #[tokio::test]
 async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
     let scene = Scene::new().await;
-    for (target, host) in [("docs.rs:443", "docs.rs"), ("a.b.example.com:443", "a.b.example.com"), ("93.184.216.34:443", PUBLIC)] {
+    for (target, host) in [
+        ("docs.rs:443", "docs.rs"),
+        ("a.b.example.com:443", "a.b.example.com"),
+        ("93.184.216.34:443", PUBLIC),
+    ] {
         let words = greeting(host);
         assert_eq!(scene.say(target, &words).await, words, "{target}");
     }
     let (traffic, connected) = scene.finish();
     assert_eq!(connected, ["93.184.216.34:443"; 3]);
-    assert!(traffic.sent_bytes > 300 && traffic.sent_bytes == traffic.received_bytes, "{traffic:?}");
-    let told = |(verdict, count): &(locum_policy::verdict::Verdict, u32)| (verdict.decision, verdict.intent.clone(), *count);
-    let expected = ["docs.rs", "a.b.example.com", PUBLIC].map(|host| (Decision::Allow, format!("connect({host}:443)"), 1));
+    assert!(
+        traffic.sent_bytes > 300 && traffic.sent_bytes == traffic.received_bytes,
+        "{traffic:?}"
+    );
+    let told = |(verdict, count): &(locum_policy::verdict::Verdict, u32)| {
+        (verdict.decision, verdict.intent.clone(), *count)
+    };
+    let expected = ["docs.rs", "a.b.example.com", PUBLIC]
+        .map(|host| (Decision::Allow, format!("connect({host}:443)"), 1));
     assert_eq!(traffic.verdicts.iter().map(told).collect::<Vec<_>>(), expected);
     assert_eq!(traffic.verdicts[0].0.rule().unwrap().line, 3);
 }
@@ -138,7 +165,10 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
     let (traffic, connected) = scene.finish();
     assert_eq!(connected, Vec::<String>::new());
     assert_eq!(traffic.verdicts.len(), 10);
-    assert!(traffic.verdicts.iter().all(|(verdict, _)| verdict.decision == Decision::Deny), "{traffic:?}");
+    assert!(
+        traffic.verdicts.iter().all(|(verdict, _)| verdict.decision == Decision::Deny),
+        "{traffic:?}"
+    );
 }
 
 #[tokio::test]
@@ -148,8 +178,12 @@ async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
     assert_eq!(scene.say("docs.rs:443", &greeting("93.184.216.34")).await, b"");
     assert_eq!(scene.say("docs.rs:443", b"SSH-2.0-locum\r\n").await, b"");
     let (traffic, _) = scene.finish();
-    let denied: Vec<String> =
-        traffic.verdicts.iter().filter(|(verdict, _)| verdict.decision == Decision::Deny).map(|(verdict, _)| verdict.reason()).collect();
+    let denied: Vec<String> = traffic
+        .verdicts
+        .iter()
+        .filter(|(verdict, _)| verdict.decision == Decision::Deny)
+        .map(|(verdict, _)| verdict.reason())
+        .collect();
     assert_eq!(
         denied,
         [
@@ -169,18 +203,34 @@ async fn forwards_what_is_not_encrypted_one_request_at_a_time() {
         let (mut stream, _) = server.accept().await.unwrap();
         let mut request = vec![0; 4096];
         let count = stream.read(&mut request).await.unwrap();
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: x-hop\r\nX-Hop: 1\r\n\r\nhi").await.unwrap();
+        stream
+            .write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: x-hop\r\nX-Hop: 1\r\n\r\nhi",
+            )
+            .await
+            .unwrap();
         String::from_utf8(request[..count].to_vec()).unwrap()
     };
-    let request = "GET http://plain.example/a?b HTTP/1.1\r\nHost: evil.example\r\nProxy-Authorization: x\r\nConnection: X-Mine, close\r\nX-Mine: 1\r\nAccept: */*\r\n\r\n";
+    let request = "GET http://plain.example/a?b HTTP/1.1\r\nHost: \
+                   evil.example\r\nProxy-Authorization: x\r\nConnection: X-Mine, close\r\nX-Mine: \
+                   1\r\nAccept: */*\r\n\r\n";
     let (answer, seen) = tokio::join!(scene.ask(request), answers);
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("\r\n\r\nhi") && !answer.contains("x-hop"), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 200")
+            && answer.ends_with("\r\n\r\nhi")
+            && !answer.contains("x-hop"),
+        "{answer}"
+    );
     assert_eq!(seen, "GET /a?b HTTP/1.1\r\nhost: plain.example\r\naccept: */*\r\n\r\n");
     // A second request on a connection is not heard.
-    let two =
-        "GET http://evil.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\nGET http://plain.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\n";
+    let two = "GET http://evil.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\nGET \
+         http://plain.example/ HTTP/1.1\r\nHost: plain.example\r\n\r\n";
     let answer = scene.ask(two).await;
-    assert_eq!((answer.matches("HTTP/1.1 403").count(), answer.matches("HTTP/1.1").count()), (1, 1), "{answer}");
+    assert_eq!(
+        (answer.matches("HTTP/1.1 403").count(), answer.matches("HTTP/1.1").count()),
+        (1, 1),
+        "{answer}"
+    );
     let (_, connected) = scene.finish();
     assert_eq!(connected, ["93.184.216.34:80"]);
 }
@@ -201,7 +251,12 @@ async fn refuses_what_is_no_request_to_a_proxy() {
         "\x16\x03\x01\x02\x00\x01\x00\r\n\r\n",
     ] {
         let answer = scene.ask(request).await;
-        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400") || answer.starts_with("HTTP/1.1 403"), "{request:?}: {answer}");
+        assert!(
+            answer.is_empty()
+                || answer.starts_with("HTTP/1.1 400")
+                || answer.starts_with("HTTP/1.1 403"),
+            "{request:?}: {answer}"
+        );
     }
     assert_eq!(scene.finish().1, Vec::<String>::new());
 }
@@ -209,10 +264,16 @@ async fn refuses_what_is_no_request_to_a_proxy() {
 #[tokio::test]
 async fn what_is_connected_to_was_checked() {
     let server = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let scene = Scene::before(server.local_addr().unwrap(), &[("docs.rs", &[&[PUBLIC], &["127.0.0.1"]])]);
-    let _first = tokio::join!(scene.ask("CONNECT docs.rs:443 HTTP/1.1\r\n\r\n"), async { drop(server.accept().await.unwrap()) });
+    let scene =
+        Scene::before(server.local_addr().unwrap(), &[("docs.rs", &[&[PUBLIC], &["127.0.0.1"]])]);
+    let _first = tokio::join!(scene.ask("CONNECT docs.rs:443 HTTP/1.1\r\n\r\n"), async {
+        drop(server.accept().await.unwrap())
+    });
     let second = scene.ask(&connect("docs.rs:443")).await;
-    assert!(second.starts_with("HTTP/1.1 403") && second.contains("a loopback address"), "{second}");
+    assert!(
+        second.starts_with("HTTP/1.1 403") && second.contains("a loopback address"),
+        "{second}"
+    );
     assert_eq!(scene.finish().1, ["93.184.216.34:443"]);
 }
 

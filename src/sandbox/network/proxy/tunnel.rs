@@ -1,7 +1,8 @@
 //! `Tunnel`: an encrypted connection of a command, passed on byte by byte.
 //!
-//! In: both ends. Out: nothing, or the verdict on what was said in it. The first words have to be those of TLS and to name the host that was
-//! admitted: many hosts live at one address, and a tunnel to one of them is not to be one to all.
+//! In: both ends. Out: nothing, or the verdict on what was said in it. The first words have to be
+//! those of TLS and to name the host that was admitted: many hosts live at one address, and a
+//! tunnel to one of them is not to be one to all.
 
 use std::io;
 
@@ -46,10 +47,16 @@ impl Tunnel {
             Ok(Ok((name, greeting))) if is_for(name.as_deref(), &self.destination.host) => greeting,
             Ok(Ok((name, _))) => {
                 let named = name.map_or("no host".to_owned(), |name| format!("`{name}`"));
-                return Err(Box::new(refused(&self.destination, format!("the greeting in the tunnel names {named}"))));
+                return Err(Box::new(refused(
+                    &self.destination,
+                    format!("the greeting in the tunnel names {named}"),
+                )));
             }
             Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(Box::new(refused(&self.destination, "what was said in the tunnel is not TLS".to_owned())));
+                return Err(Box::new(refused(
+                    &self.destination,
+                    "what was said in the tunnel is not TLS".to_owned(),
+                )));
             }
             Ok(Err(_)) | Err(_) => return Ok(()),
         };
@@ -72,14 +79,19 @@ async fn greeting(client: &mut (impl AsyncRead + Unpin)) -> io::Result<(Option<S
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let count = client.read(&mut chunk).await?;
-        let read = chunk.get(..count).filter(|read| !read.is_empty()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let read = chunk
+            .get(..count)
+            .filter(|read| !read.is_empty())
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
         bytes.extend_from_slice(read);
         let mut rest = read;
         while !rest.is_empty() {
             acceptor.read_tls(&mut rest).map_err(|_| io::ErrorKind::InvalidData)?;
         }
         match acceptor.accept() {
-            Ok(Some(accepted)) => return Ok((accepted.client_hello().server_name().map(str::to_owned), bytes)),
+            Ok(Some(accepted)) => {
+                return Ok((accepted.client_hello().server_name().map(str::to_owned), bytes));
+            }
             Ok(None) if bytes.len() < GREETING_LIMIT_BYTES => {}
             Ok(None) | Err(_) => return Err(io::ErrorKind::InvalidData.into()),
         }
@@ -89,7 +101,9 @@ async fn greeting(client: &mut (impl AsyncRead + Unpin)) -> io::Result<(Option<S
 /// A host that is an address is asked for without a name.
 fn is_for(name: Option<&str>, host: &Host) -> bool {
     match host {
-        Host::Name(wanted) => name.is_some_and(|name| Host::parse(name).is_ok_and(|host| host == Host::Name(wanted.clone()))),
+        Host::Name(wanted) => name.is_some_and(|name| {
+            Host::parse(name).is_ok_and(|host| host == Host::Name(wanted.clone()))
+        }),
         Host::Address(_) => name.is_none(),
     }
 }
@@ -102,7 +116,9 @@ async fn pump(
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         let read = from.read(&mut chunk).await?;
-        let Some(bytes) = chunk.get(..read).filter(|bytes| !bytes.is_empty()) else { return to.shutdown().await };
+        let Some(bytes) = chunk.get(..read).filter(|bytes| !bytes.is_empty()) else {
+            return to.shutdown().await;
+        };
         count(read)?;
         to.write_all(bytes).await?;
     }

@@ -1,6 +1,7 @@
 //! What counts as blank in a diff, and line numbers a model copied into it from `read_file`.
 
-/// Returns true for blanks as JavaScript's `\s` sees them: models and their peers' tools agree on these.
+/// Returns true for blanks as JavaScript's `\s` sees them: models and their peers' tools agree on
+/// these.
 #[must_use]
 pub fn is_blank(letter: char) -> bool {
     letter == '\u{feff}' || (letter.is_whitespace() && letter != '\u{85}')
@@ -34,7 +35,10 @@ pub fn first_number(text: &str) -> Option<usize> {
 /// Takes the numbers off every line that has one.
 #[must_use]
 pub fn strip_numbers(text: &str) -> String {
-    lines(text).map(|line| after_number(line).map_or(line, |rest| strip_one_blank(rest))).collect::<Vec<_>>().join("\n")
+    lines(text)
+        .map(|line| after_number(line).map_or(line, |rest| strip_one_blank(rest)))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Takes off `12 | `, and also a bare `| ` where the number was lost.
@@ -70,9 +74,14 @@ mod tests {
 
     #[test]
     fn knows_numbered_text() {
-        for (text, expected) in
-            [("1 | a", true), (" 9 | a\n10 |b", true), ("1 || a", false), ("| 1 | a", false), ("1| a", false), ("1 | a\nb", false)]
-        {
+        for (text, expected) in [
+            ("1 | a", true),
+            (" 9 | a\n10 |b", true),
+            ("1 || a", false),
+            ("| 1 | a", false),
+            ("1| a", false),
+            ("1 | a\nb", false),
+        ] {
             assert_eq!(is_numbered(text), expected, "{text}");
         }
         assert_eq!(first_number(" 12 | a\n13 | b"), Some(12));

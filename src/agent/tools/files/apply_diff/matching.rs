@@ -1,9 +1,11 @@
-//! Finds the lines of a file a search text means: equal once blanks and typographic signs are made plain, nearest to where it
-//! was looked for; and, when nothing is near enough, the most similar lines for the error message.
+//! Finds the lines of a file a search text means: equal once blanks and typographic signs are made
+//! plain, nearest to where it was looked for; and, when nothing is near enough, the most similar
+//! lines for the error message.
 
 use crate::tools::files::apply_diff::blank::is_blank;
 
-/// Work spent on similarity for one search, in compared character pairs; what is not compared by then does not count.
+/// Work spent on similarity for one search, in compared character pairs; what is not compared by
+/// then does not count.
 const COMPARISON_LIMIT: usize = 40_000_000;
 
 /// A file's lines, made comparable once.
@@ -47,20 +49,26 @@ impl Comparable {
     pub fn matches_at(&self, line: usize, search: &str, least_similarity: f64) -> bool {
         let (wanted, height) = wanted(search);
         self.equals(line, height, &wanted)
-            || (least_similarity < 1.0 && similarity(&self.window(line, height), &wanted) >= least_similarity)
+            || (least_similarity < 1.0
+                && similarity(&self.window(line, height), &wanted) >= least_similarity)
     }
 
-    /// Returns where the search text stands within `bounds`; of several places, the one nearest to the middle.
+    /// Returns where the search text stands within `bounds`; of several places, the one nearest to
+    /// the middle.
     #[must_use]
     pub fn find_equal(&self, search: &str, bounds: Bounds) -> Option<Found> {
         let (wanted, height) = wanted(search);
-        let line = middle_out(bounds, height).into_iter().find(|line| self.equals(*line, height, &wanted))?;
+        let line = middle_out(bounds, height)
+            .into_iter()
+            .find(|line| self.equals(*line, height, &wanted))?;
         (!search.is_empty()).then_some(Found { line, similarity: 1.0 })
     }
 
-    /// Returns the lines within `bounds` most like the search text, if any are; of equals, the one nearest to the middle.
+    /// Returns the lines within `bounds` most like the search text, if any are; of equals, the one
+    /// nearest to the middle.
     ///
-    /// Places are compared in order of how similar they can be at best, until no other can be better.
+    /// Places are compared in order of how similar they can be at best, until no other can be
+    /// better.
     #[must_use]
     pub fn find_similar(&self, search: &str, bounds: Bounds) -> Option<Found> {
         let (wanted, height) = wanted(search);
@@ -68,7 +76,9 @@ impl Comparable {
         let mut candidates: Vec<(f64, usize, usize)> = middle_out(bounds, height)
             .into_iter()
             .enumerate()
-            .map(|(rank, line)| (Letters::of(&self.window(line, height)).best_similarity(&letters), rank, line))
+            .map(|(rank, line)| {
+                (Letters::of(&self.window(line, height)).best_similarity(&letters), rank, line)
+            })
             .collect();
         candidates.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
         let mut best: Option<(f64, usize, usize)> = None;
@@ -84,11 +94,14 @@ impl Comparable {
                 break;
             }
             let score = similarity(&window, &wanted);
-            if best.is_none_or(|(known, known_rank, _)| score > known || (score >= known && rank < known_rank)) {
+            if best.is_none_or(|(known, known_rank, _)| {
+                score > known || (score >= known && rank < known_rank)
+            }) {
                 best = Some((score, rank, line));
             }
         }
-        best.filter(|(score, _, _)| *score > 0.0 && !search.is_empty()).map(|(similarity, _, line)| Found { line, similarity })
+        best.filter(|(score, _, _)| *score > 0.0 && !search.is_empty())
+            .map(|(similarity, _, line)| Found { line, similarity })
     }
 
     fn window(&self, line: usize, height: usize) -> Vec<u16> {
@@ -102,7 +115,9 @@ impl Comparable {
 
     fn equals(&self, line: usize, height: usize, wanted: &[u16]) -> bool {
         let mut rest = wanted;
-        for (place, part) in self.slice(line, height).iter().filter(|part| !part.is_empty()).enumerate() {
+        for (place, part) in
+            self.slice(line, height).iter().filter(|part| !part.is_empty()).enumerate()
+        {
             if place > 0 {
                 let Some(after) = rest.strip_prefix(&[SPACE]) else { return false };
                 rest = after;
@@ -149,7 +164,8 @@ fn join(lines: &[Vec<u16>]) -> Vec<u16> {
     lines.iter().filter(|line| !line.is_empty()).map(Vec::as_slice).collect::<Vec<_>>().join(&SPACE)
 }
 
-/// The places to look at: from the middle outwards, left before right; to the right only where the whole text fits.
+/// The places to look at: from the middle outwards, left before right; to the right only where the
+/// whole text fits.
 fn middle_out(bounds: Bounds, height: usize) -> Vec<usize> {
     let Bounds { start, end } = bounds;
     let middle = usize::midpoint(start, end);
@@ -182,9 +198,14 @@ fn share(distance: usize, longer: usize) -> f64 {
 /// Returns what is left of both texts without what they start and end with in common.
 fn differing<'a>(left: &'a [u16], right: &'a [u16]) -> (&'a [u16], &'a [u16]) {
     let start = left.iter().zip(right).take_while(|(left, right)| left == right).count();
-    let (left, right) = (left.get(start..).unwrap_or_default(), right.get(start..).unwrap_or_default());
-    let end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
-    (left.get(..left.len() - end).unwrap_or_default(), right.get(..right.len() - end).unwrap_or_default())
+    let (left, right) =
+        (left.get(start..).unwrap_or_default(), right.get(start..).unwrap_or_default());
+    let end =
+        left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
+    (
+        left.get(..left.len() - end).unwrap_or_default(),
+        right.get(..right.len() - end).unwrap_or_default(),
+    )
 }
 
 fn distance(left: &[u16], right: &[u16]) -> usize {
@@ -223,10 +244,12 @@ impl Letters {
         Self { counts, total: text.len() }
     }
 
-    /// No edit turns one letter into two: the letters both texts share bound their similarity from above.
+    /// No edit turns one letter into two: the letters both texts share bound their similarity from
+    /// above.
     fn best_similarity(&self, other: &Self) -> f64 {
         let longer = self.total.max(other.total);
-        let shared: usize = self.counts.iter().zip(&other.counts).map(|(left, right)| left.min(right)).sum();
+        let shared: usize =
+            self.counts.iter().zip(&other.counts).map(|(left, right)| left.min(right)).sum();
         share(longer - shared.min(longer), longer)
     }
 }
@@ -274,9 +297,14 @@ mod tests {
     #[test]
     fn counts_edits() {
         let units = |text: &str| text.encode_utf16().collect::<Vec<_>>();
-        for (left, right, expected) in
-            [("kitten", "sitting", 3), ("", "ab", 2), ("ab", "", 2), ("flaw", "lawn", 2), ("abcab", "abab", 1), ("aa", "a", 1)]
-        {
+        for (left, right, expected) in [
+            ("kitten", "sitting", 3),
+            ("", "ab", 2),
+            ("ab", "", 2),
+            ("flaw", "lawn", 2),
+            ("abcab", "abab", 1),
+            ("aa", "a", 1),
+        ] {
             assert_eq!(distance(&units(left), &units(right)), expected, "{left} {right}");
         }
     }

@@ -1,7 +1,8 @@
 //! `apply_diff`: search/replace blocks on one file, found by text and, where given, by line.
 //!
-//! [`apply`] is pure: the file's text and the diff in, the new text and what became of each block out. A block that does not
-//! fit is reported beside those that do; nothing is changed when none fits.
+//! [`apply`] is pure: the file's text and the diff in, the new text and what became of each block
+//! out. A block that does not fit is reported beside those that do; nothing is changed when none
+//! fits.
 
 pub mod blank;
 pub mod indent;
@@ -37,7 +38,8 @@ impl Default for Tolerance {
 pub struct Applied {
     /// The file's new text.
     pub content: String,
-    /// The places that changed, in the order they were applied; lines of the text as it was right after.
+    /// The places that changed, in the order they were applied; lines of the text as it was right
+    /// after.
     pub changed: Vec<Changed>,
     /// The blocks that did not fit.
     pub failed: Vec<BlockError>,
@@ -115,7 +117,11 @@ pub fn apply_with(original: &str, diff: &str, tolerance: Tolerance) -> Result<Ap
             failed.push(error);
         }
     }
-    if file.changed.is_empty() { Err(DiffError::NoBlockFits(failed)) } else { Ok(file.finish(failed)) }
+    if file.changed.is_empty() {
+        Err(DiffError::NoBlockFits(failed))
+    } else {
+        Ok(file.finish(failed))
+    }
 }
 
 /// The file while blocks are applied to it, one after another.
@@ -163,13 +169,16 @@ impl Target {
         }
     }
 
-    /// Moves the start line with the changes made so far, and takes copied line numbers for what they are.
+    /// Moves the start line with the changes made so far, and takes copied line numbers for what
+    /// they are.
     fn placed(&self, block: Block) -> Block {
         let Block { mut start_line, mut search, mut replace } = block;
         if start_line > 0 {
             start_line = start_line.saturating_add_signed(self.moved).max(1);
         }
-        if blank::is_numbered(&search) && (blank::is_numbered(&replace) || blank::trim(&replace).is_empty()) {
+        if blank::is_numbered(&search)
+            && (blank::is_numbered(&replace) || blank::trim(&replace).is_empty())
+        {
             if start_line == 0 {
                 start_line = blank::first_number(&search).unwrap_or_default();
             }
@@ -182,7 +191,11 @@ impl Target {
     /// Looks at the start line first, then near it or, without one, everywhere.
     fn find(&self, block: &Block) -> Option<usize> {
         let exact = block.start_line.checked_sub(1);
-        exact.filter(|line| self.comparable.matches_at(*line, &block.search, self.tolerance.similarity)).or_else(|| self.find_near(block))
+        exact
+            .filter(|line| {
+                self.comparable.matches_at(*line, &block.search, self.tolerance.similarity)
+            })
+            .or_else(|| self.find_near(block))
     }
 
     fn find_near(&self, block: &Block) -> Option<usize> {
@@ -203,17 +216,23 @@ impl Target {
         }
         let height = block.search.split('\n').count();
         let start = block.start_line.saturating_sub(self.tolerance.lines + 1);
-        let end = block.start_line.saturating_add(height + self.tolerance.lines).min(self.lines.len());
+        let end =
+            block.start_line.saturating_add(height + self.tolerance.lines).min(self.lines.len());
         Bounds { start, end }
     }
 
     fn replace(&mut self, line: usize, block: &Block) {
         let search: Vec<&str> = block.search.split('\n').collect();
-        let replacement: Vec<&str> = if block.replace.is_empty() { Vec::new() } else { block.replace.split('\n').collect() };
+        let replacement: Vec<&str> =
+            if block.replace.is_empty() { Vec::new() } else { block.replace.split('\n').collect() };
         let line = line.min(self.lines.len());
         let end = line.saturating_add(search.len()).min(self.lines.len());
         let matched_first = self.lines.get(line).map_or("", String::as_str);
-        let new = indent::reindent(&replacement, search.first().copied().unwrap_or_default(), matched_first);
+        let new = indent::reindent(
+            &replacement,
+            search.first().copied().unwrap_or_default(),
+            matched_first,
+        );
         let (removed, added) = (end - line, new.len());
         self.comparable.splice(line, removed, &new);
         self.lines.splice(line..end, new);
@@ -225,13 +244,19 @@ impl Target {
         let height = block.search.split('\n').count();
         let best = self.comparable.find_similar(&block.search, self.bounds(block));
         let centre = best.map_or(block.start_line.saturating_sub(1), |found| found.line);
-        let text = |found: Found| self.lines.get(found.line..(found.line + height).min(self.lines.len())).unwrap_or_default().join("\n");
+        let text = |found: Found| {
+            self.lines
+                .get(found.line..(found.line + height).min(self.lines.len()))
+                .unwrap_or_default()
+                .join("\n")
+        };
         NoMatch {
             search: block.search.clone(),
             start_line: block.start_line,
             best: best.map(|found| (found.line + 1, found.similarity, text(found))),
             needed: self.tolerance.similarity,
-            surroundings: self.numbered(centre.saturating_sub(SURROUNDING_LINES / 2), height + SURROUNDING_LINES),
+            surroundings: self
+                .numbered(centre.saturating_sub(SURROUNDING_LINES / 2), height + SURROUNDING_LINES),
         }
     }
 
@@ -306,16 +331,25 @@ mod tests {
         let Applied { content, changed, failed } = apply("a\nb\n", &diff).unwrap();
         assert_eq!(content, "x\nb\n");
         assert_eq!(changed, [Changed { line: 1, removed: 1, added: 1 }]);
-        assert!(matches!(failed.as_slice(), [BlockError::NoMatch(_), BlockError::Identical]), "{failed:?}");
+        assert!(
+            matches!(failed.as_slice(), [BlockError::NoMatch(_), BlockError::Identical]),
+            "{failed:?}"
+        );
     }
 
     #[test]
     fn a_miss_shows_the_most_similar_lines() {
-        let Err(DiffError::NoBlockFits(failed)) = apply("one\ntwo words\nthree\n", &block("", "two wards", "2")) else {
+        let Err(DiffError::NoBlockFits(failed)) =
+            apply("one\ntwo words\nthree\n", &block("", "two wards", "2"))
+        else {
             panic!("found what is not there");
         };
         let text = failed.first().unwrap().to_string();
-        assert!(text.contains("89% of the 100% needed, at line 2:\ntwo words\n") && text.contains("\n3 | three\n"), "{text}");
+        assert!(
+            text.contains("89% of the 100% needed, at line 2:\ntwo words\n")
+                && text.contains("\n3 | three\n"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -328,7 +362,8 @@ mod tests {
 
     #[test]
     fn a_huge_file_is_searched_quickly_and_a_miss_stays_bounded() {
-        let original: String = (0..20_000).map(|line| format!("line number {line} of many\n")).collect();
+        let original: String =
+            (0..20_000).map(|line| format!("line number {line} of many\n")).collect();
         let last = block("", "line number 19999 of many", "x");
         assert!(content(&original, &last).is_some_and(|text| text.ends_with("\nx\n")));
         let search: String = (0..100).map(|line| format!("line nomber {line} of many\n")).collect();

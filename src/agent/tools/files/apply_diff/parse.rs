@@ -1,7 +1,9 @@
-//! The grammar of a diff: text with `<<<<<<< SEARCH` blocks becomes [`Block`]s, or the one reason why it does not.
+//! The grammar of a diff: text with `<<<<<<< SEARCH` blocks becomes [`Block`]s, or the one reason
+//! why it does not.
 //!
-//! In: the diff as the model wrote it. Out: blocks in order of their start line, escapes undone. It knows nothing of the file.
-//! Markers are recognised on trimmed lines, so that a block a model indented is refused rather than skipped in silence.
+//! In: the diff as the model wrote it. Out: blocks in order of their start line, escapes undone. It
+//! knows nothing of the file. Markers are recognised on trimmed lines, so that a block a model
+//! indented is refused rather than skipped in silence.
 
 use crate::tools::files::apply_diff::blank::{is_blank, trim};
 
@@ -21,7 +23,8 @@ pub struct Block {
 pub enum ParseError {
     /// A line that looks like a conflict marker stands where text is expected.
     #[error(
-        "line {line} of the diff: `{found}` reads as a marker where {expected} is expected; write \\ in front of it if it is part of the file"
+        "line {line} of the diff: `{found}` reads as a marker where {expected} is expected; write \
+         \\ in front of it if it is part of the file"
     )]
     UnescapedMarker {
         /// Where.
@@ -32,7 +35,10 @@ pub enum ParseError {
         expected: &'static str,
     },
     /// The markers of a block are not SEARCH, `=======`, REPLACE in this order.
-    #[error("line {line} of the diff: found `{found}` where {expected} is expected; a block is SEARCH, =======, REPLACE, each once")]
+    #[error(
+        "line {line} of the diff: found `{found}` where {expected} is expected; a block is \
+         SEARCH, =======, REPLACE, each once"
+    )]
     Malformed {
         /// Where.
         line: usize,
@@ -42,7 +48,10 @@ pub enum ParseError {
         expected: &'static str,
     },
     /// `:start_line:` or `:end_line:` stands in the replacement.
-    #[error("line {line} of the diff: `{marker}` belongs in the SEARCH part; write \\ in front of it if it is part of the file")]
+    #[error(
+        "line {line} of the diff: `{marker}` belongs in the SEARCH part; write \\ in front of it \
+         if it is part of the file"
+    )]
     LineMarkerInReplace {
         /// Where.
         line: usize,
@@ -57,7 +66,8 @@ pub enum ParseError {
     },
     /// There is no block, or a marker is indented or followed by other characters.
     #[error(
-        "the diff holds no readable block; each is `<<<<<<< SEARCH`, `:start_line:N`, `-------`, text, `=======`, text, `>>>>>>> REPLACE`, every marker alone on its line and not indented"
+        "the diff holds no readable block; each is `<<<<<<< SEARCH`, `:start_line:N`, `-------`, \
+         text, `=======`, text, `>>>>>>> REPLACE`, every marker alone on its line and not indented"
     )]
     InvalidFormat,
 }
@@ -74,7 +84,8 @@ const END_LINE: &str = ":end_line:";
 /// # Errors
 /// The first mistake found; then no block is usable.
 pub fn parse(diff: &str) -> Result<Vec<Block>, ParseError> {
-    let lines: Vec<&str> = diff.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+    let lines: Vec<&str> =
+        diff.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
     let spans = check_order(&lines)?;
     if spans.is_empty() || !spans.iter().all(|span| span.is_strict(&lines)) {
         return Err(ParseError::InvalidFormat);
@@ -127,39 +138,55 @@ impl Marker {
 fn check_order(lines: &[&str]) -> Result<Vec<Span>, ParseError> {
     let markers: Vec<Marker> = lines.iter().map(|line| Marker::of(trim(line))).collect();
     let count = |wanted: Marker| markers.iter().filter(|marker| **marker == wanted).count();
-    let uneven = count(Marker::Search) != count(Marker::Replace) || count(Marker::Separator) < count(Marker::Search);
+    let uneven = count(Marker::Search) != count(Marker::Replace)
+        || count(Marker::Separator) < count(Marker::Search);
 
     let mut spans = Vec::new();
     let mut expecting = Expecting::Search;
     for (at, (line, marker)) in lines.iter().zip(&markers).enumerate() {
         let found = trim(line);
         let expected = expecting.name();
-        let foreign = || ParseError::UnescapedMarker { line: at + 1, found: found.to_owned(), expected };
-        let malformed = || ParseError::Malformed { line: at + 1, found: found.to_owned(), expected };
+        let foreign =
+            || ParseError::UnescapedMarker { line: at + 1, found: found.to_owned(), expected };
+        let malformed =
+            || ParseError::Malformed { line: at + 1, found: found.to_owned(), expected };
         expecting = match (expecting, marker) {
             (Expecting::Replace { .. }, Marker::Text) => {
-                if let Some(marker) = [START_LINE, END_LINE].into_iter().find(|marker| found.starts_with(marker)) {
+                if let Some(marker) =
+                    [START_LINE, END_LINE].into_iter().find(|marker| found.starts_with(marker))
+                {
                     return Err(ParseError::LineMarkerInReplace { line: at + 1, marker });
                 }
                 expecting
             }
             (Expecting::Search | Expecting::Separator { .. }, Marker::Text) => expecting,
             (Expecting::Search, Marker::Search) => Expecting::Separator { search: at },
-            (Expecting::Separator { search }, Marker::Separator) => Expecting::Replace { search, separator: at },
+            (Expecting::Separator { search }, Marker::Separator) => {
+                Expecting::Replace { search, separator: at }
+            }
             (Expecting::Replace { search, separator }, Marker::Replace) => {
                 spans.push(Span { search, separator, replace: at });
                 Expecting::Search
             }
-            (Expecting::Search | Expecting::Separator { .. } | Expecting::Replace { .. }, Marker::Foreign) => return Err(foreign()),
-            (Expecting::Search | Expecting::Replace { .. }, Marker::Separator) if !uneven => return Err(foreign()),
+            (
+                Expecting::Search | Expecting::Separator { .. } | Expecting::Replace { .. },
+                Marker::Foreign,
+            ) => return Err(foreign()),
+            (Expecting::Search | Expecting::Replace { .. }, Marker::Separator) if !uneven => {
+                return Err(foreign());
+            }
             (Expecting::Search | Expecting::Replace { .. }, Marker::Separator)
             | (Expecting::Search | Expecting::Separator { .. }, Marker::Replace)
-            | (Expecting::Separator { .. } | Expecting::Replace { .. }, Marker::Search) => return Err(malformed()),
+            | (Expecting::Separator { .. } | Expecting::Replace { .. }, Marker::Search) => {
+                return Err(malformed());
+            }
         };
     }
     match expecting {
         Expecting::Search => Ok(spans),
-        Expecting::Separator { .. } | Expecting::Replace { .. } => Err(ParseError::UnexpectedEnd { expected: expecting.name() }),
+        Expecting::Separator { .. } | Expecting::Replace { .. } => {
+            Err(ParseError::UnexpectedEnd { expected: expecting.name() })
+        }
     }
 }
 
@@ -174,10 +201,13 @@ impl Expecting {
 }
 
 impl Span {
-    /// Returns true when no marker is indented; blanks may follow the first two, nothing may follow the last.
+    /// Returns true when no marker is indented; blanks may follow the first two, nothing may follow
+    /// the last.
     fn is_strict(self, lines: &[&str]) -> bool {
         let line = |at: usize| lines.get(at).copied().unwrap_or_default();
-        line(self.search).starts_with(SEARCH) && line(self.separator).starts_with(SEPARATOR) && line(self.replace) == REPLACE
+        line(self.search).starts_with(SEARCH)
+            && line(self.separator).starts_with(SEPARATOR)
+            && line(self.replace) == REPLACE
     }
 
     fn block(self, lines: &[&str]) -> Block {
@@ -237,11 +267,24 @@ mod tests {
     fn reads_every_accepted_spelling() {
         for (diff, expected) in [
             ("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE", block(0, "a", "b")),
-            ("<<<<<<< SEARCH>  \n:start_line: 7 \n:end_line:9\n-------  \na\n=======  \nb\n>>>>>>> REPLACE\n", block(7, "a", "b")),
+            (
+                "<<<<<<< SEARCH>  \n:start_line: 7 \n:end_line:9\n-------  \na\n=======  \
+                 \nb\n>>>>>>> REPLACE\n",
+                block(7, "a", "b"),
+            ),
             ("<<<<<<< SEARCH\r\na\r\n=======\r\nb\r\n>>>>>>> REPLACE\r\n", block(0, "a", "b")),
-            ("hello\n<<<<<<< SEARCH\n\n  a\n\n=======\n\n>>>>>>> REPLACE\nbye", block(0, "  a\n", "")),
-            ("<<<<<<< SEARCH\n\\=======\n\\\\x\n=======\n\\:end_line:\n>>>>>>> REPLACE", block(0, "=======\n\\\\x", ":end_line:")),
-            ("<<<<<<< SEARCH\n:start_line:x\na\n=======\nb\n>>>>>>> REPLACE", block(0, ":start_line:x\na", "b")),
+            (
+                "hello\n<<<<<<< SEARCH\n\n  a\n\n=======\n\n>>>>>>> REPLACE\nbye",
+                block(0, "  a\n", ""),
+            ),
+            (
+                "<<<<<<< SEARCH\n\\=======\n\\\\x\n=======\n\\:end_line:\n>>>>>>> REPLACE",
+                block(0, "=======\n\\\\x", ":end_line:"),
+            ),
+            (
+                "<<<<<<< SEARCH\n:start_line:x\na\n=======\nb\n>>>>>>> REPLACE",
+                block(0, ":start_line:x\na", "b"),
+            ),
         ] {
             assert_eq!(parse(diff), Ok(vec![expected]), "{diff}");
         }
@@ -249,9 +292,18 @@ mod tests {
 
     #[test]
     fn sorts_blocks_by_start_line_and_keeps_the_order_of_equals() {
-        let one = |line: &str, text: &str| format!("<<<<<<< SEARCH\n{line}-------\n{text}\n=======\nx\n>>>>>>> REPLACE\n");
-        let diff = [one(":start_line:9\n", "c"), one(":start_line:2\n", "a"), one("", "z"), one(":start_line:2\n", "b")].concat();
-        let order: Vec<String> = parse(&diff).unwrap().into_iter().map(|block| block.search).collect();
+        let one = |line: &str, text: &str| {
+            format!("<<<<<<< SEARCH\n{line}-------\n{text}\n=======\nx\n>>>>>>> REPLACE\n")
+        };
+        let diff = [
+            one(":start_line:9\n", "c"),
+            one(":start_line:2\n", "a"),
+            one("", "z"),
+            one(":start_line:2\n", "b"),
+        ]
+        .concat();
+        let order: Vec<String> =
+            parse(&diff).unwrap().into_iter().map(|block| block.search).collect();
         assert_eq!(order, ["z", "a", "b", "c"]);
     }
 
@@ -274,11 +326,18 @@ mod tests {
             ("<<<<<<< HEAD\n", "unescaped"),
             ("<<<<<<< SEARCH\n>>>>>>> theirs\n=======\nb\n>>>>>>> REPLACE", "unescaped"),
             ("<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE", "unescaped"),
-            ("<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE\n>>>>>>> REPLACE", "malformed"),
+            (
+                "<<<<<<< SEARCH\na\n=======\nb\n=======\nc\n>>>>>>> REPLACE\n>>>>>>> REPLACE",
+                "malformed",
+            ),
             ("<<<<<<< SEARCH\na\n=======\n:start_line:3\nb\n>>>>>>> REPLACE", "line marker"),
             ("<<<<<<< SEARCH\na\n=======\n  :end_line:3\nb\n>>>>>>> REPLACE", "line marker"),
             ("<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE  ", "format"),
-            ("<<<<<<< SEARCH\na\n=======\nb\n >>>>>>> REPLACE\n<<<<<<< SEARCH\nc\n=======\nd\n>>>>>>> REPLACE", "format"),
+            (
+                "<<<<<<< SEARCH\na\n=======\nb\n >>>>>>> REPLACE\n<<<<<<< \
+                 SEARCH\nc\n=======\nd\n>>>>>>> REPLACE",
+                "format",
+            ),
         ] {
             assert_eq!(kind(diff), expected, "{diff}");
         }

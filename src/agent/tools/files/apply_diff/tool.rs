@@ -1,4 +1,5 @@
-//! The tool around [`crate::tools::files::apply_diff::apply`]: arguments in, file read and written, a short notice out.
+//! The tool around [`crate::tools::files::apply_diff::apply`]: arguments in, file read and written,
+//! a short notice out.
 
 use std::fmt::Write as _;
 
@@ -29,9 +30,11 @@ impl ApplyDiff {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ApplyDiff.to_string(),
-            description: "Change an existing file by one or more blocks, each:\n<<<<<<< SEARCH\n:start_line:12\n-------\n\
-                          the lines to replace, exactly as they are now\n=======\nthe new lines\n>>>>>>> REPLACE\n\
-                          Markers stand alone on their lines. Write \\ before a line of the file that looks like a marker."
+            description: "Change an existing file by one or more blocks, each:\n<<<<<<< \
+                          SEARCH\n:start_line:12\n-------\nthe lines to replace, exactly as they \
+                          are now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone \
+                          on their lines. Write \\ before a line of the file that looks like a \
+                          marker."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -50,7 +53,8 @@ impl ApplyDiff {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place = arguments.place("path", "the file, relative to the repository root", context)?;
+        let place =
+            arguments.place("path", "the file, relative to the repository root", context)?;
         let diff = arguments.text("diff", "the SEARCH/REPLACE blocks")?;
         arguments.finish()?;
         place.check_edit(ToolName::ApplyDiff, context)?;
@@ -63,42 +67,59 @@ impl ApplyDiff {
         &self.place
     }
 
-    /// Returns what a file of this content would hold afterwards; `None` where the diff does not fit or the file is no text.
+    /// Returns what a file of this content would hold afterwards; `None` where the diff does not
+    /// fit or the file is no text.
     #[must_use]
     pub fn content_after(&self, before: &[u8]) -> Option<Vec<u8>> {
         let text = std::str::from_utf8(before).ok()?;
-        let (mark, text) = text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
-        apply_diff::apply(text, &self.diff).ok().map(|applied| format!("{mark}{}", applied.content).into_bytes())
+        let (mark, text) =
+            text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
+        apply_diff::apply(text, &self.diff)
+            .ok()
+            .map(|applied| format!("{mark}{}", applied.content).into_bytes())
     }
 
     /// Applies the blocks that fit and writes the file when there is one.
     pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
         let Place { asked, real } = &self.place;
         let original = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
-            Ok(content) if is_binary(&content) => return Observation::failed(format!("`{asked}` is a binary file; nothing was changed.")),
+            Ok(content) if is_binary(&content) => {
+                return Observation::failed(format!(
+                    "`{asked}` is a binary file; nothing was changed."
+                ));
+            }
             Ok(content) => content,
             Err(FileError::Missing(_)) => {
-                return Observation::failed(format!("`{asked}` does not exist; write_to_file creates files."));
+                return Observation::failed(format!(
+                    "`{asked}` does not exist; write_to_file creates files."
+                ));
             }
             Err(error) => return Observation::failed(format!("Cannot read `{asked}`: {error}.")),
         };
         let Ok(original) = String::from_utf8(original) else {
             return Observation::failed(format!("`{asked}` is not UTF-8; nothing was changed."));
         };
-        let (mark, text) = original.strip_prefix(BYTE_ORDER_MARK).map_or(("", original.as_str()), |rest| (BYTE_ORDER_MARK, rest));
+        let (mark, text) = original
+            .strip_prefix(BYTE_ORDER_MARK)
+            .map_or(("", original.as_str()), |rest| (BYTE_ORDER_MARK, rest));
         let applied = match apply_diff::apply(text, &self.diff) {
             Ok(applied) => applied,
             Err(_) if !(context.visible)(real) => {
                 return Observation::failed(format!(
-                    "Nothing was changed in `{asked}`: the diff does not fit, and the file may not be read."
+                    "Nothing was changed in `{asked}`: the diff does not fit, and the file may \
+                     not be read."
                 ));
             }
-            Err(error) => return Observation::failed(format!("Nothing was changed in `{asked}`: {error}")),
-        };
-        match context.checkout.write(permit, real, format!("{mark}{}", applied.content).as_bytes()) {
-            Ok(()) => {
-                Observation { touched: vec![real.clone()], ..Observation::said(notice(&self.place, &applied, (context.visible)(real))) }
+            Err(error) => {
+                return Observation::failed(format!("Nothing was changed in `{asked}`: {error}"));
             }
+        };
+        match context.checkout.write(permit, real, format!("{mark}{}", applied.content).as_bytes())
+        {
+            Ok(()) => Observation {
+                touched: vec![real.clone()],
+                ..Observation::said(notice(&self.place, &applied, (context.visible)(real)))
+            },
             Err(error) => Observation::failed(format!("Cannot write `{asked}`: {error}.")),
         }
     }
@@ -111,14 +132,21 @@ fn notice(place: &Place, applied: &Applied, may_be_read: bool) -> String {
         let end = change.line + change.added.max(1) - 1;
         let _ = match change.added {
             0 => write!(text, " {} lines removed at line {};", change.removed, change.line),
-            _ => write!(text, " lines {}-{end} (+{} -{});", change.line, change.added, change.removed),
+            _ => write!(
+                text,
+                " lines {}-{end} (+{} -{});",
+                change.line, change.added, change.removed
+            ),
         };
     }
     let text = text.trim_end_matches(';');
     if applied.failed.is_empty() {
         return format!("{text}. No need to read it again.");
     }
-    let mut text = format!("{text}.\n{} of the blocks did not fit; send only these again:", applied.failed.len());
+    let mut text = format!(
+        "{text}.\n{} of the blocks did not fit; send only these again:",
+        applied.failed.len()
+    );
     if may_be_read {
         for failure in &applied.failed {
             let _ = write!(text, "\n\n{failure}");
@@ -149,13 +177,22 @@ mod tests {
     fn the_notice_names_lines_and_failures() {
         let path = RepoPath::parse("a/b.rs").unwrap();
         let place = Place { asked: path.clone(), real: path };
-        let changed = vec![Changed { line: 3, removed: 1, added: 2 }, Changed { line: 9, removed: 4, added: 0 }];
+        let changed = vec![
+            Changed { line: 3, removed: 1, added: 2 },
+            Changed { line: 9, removed: 4, added: 0 },
+        ];
         let applied = Applied { content: String::new(), changed, failed: vec![] };
         assert_eq!(
             notice(&place, &applied, true),
-            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it again."
+            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it \
+             again."
         );
-        let text = notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied }, true);
-        assert!(text.contains("1 of the blocks did not fit") && text.ends_with("give the lines to replace"), "{text}");
+        let text =
+            notice(&place, &Applied { failed: vec![BlockError::EmptySearch], ..applied }, true);
+        assert!(
+            text.contains("1 of the blocks did not fit")
+                && text.ends_with("give the lines to replace"),
+            "{text}"
+        );
     }
 }

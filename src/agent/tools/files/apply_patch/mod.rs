@@ -1,7 +1,8 @@
 //! `apply_patch`: one patch over several files, applied wholly or not at all.
 //!
-//! [`apply`] is pure: the hunks and a way to read files in, what becomes of each file out. Every file is computed before the first is
-//! written; where one chunk does not fit, nothing changes. A later hunk sees what an earlier one made of the same file.
+//! [`apply`] is pure: the hunks and a way to read files in, what becomes of each file out. Every
+//! file is computed before the first is written; where one chunk does not fit, nothing changes. A
+//! later hunk sees what an earlier one made of the same file.
 
 pub mod parse;
 pub mod seek;
@@ -79,7 +80,8 @@ struct Files<P, R> {
     read: R,
 }
 
-/// Returns what each file becomes. `find` makes of a path what tells files apart, `read` gives the text of a file, if there is one.
+/// Returns what each file becomes. `find` makes of a path what tells files apart, `read` gives the
+/// text of a file, if there is one.
 ///
 /// # Errors
 /// The first hunk that does not fit; then nothing is to be changed.
@@ -93,11 +95,20 @@ pub fn apply<P: Clone + Ord>(
         match hunk {
             Hunk::Add { path, content } => *files.now(&find(path))? = Some(content.clone()),
             Hunk::Delete { path } => {
-                files.now(&find(path))?.take().ok_or_else(|| PatchError::Missing { path: path.clone() })?;
+                files
+                    .now(&find(path))?
+                    .take()
+                    .ok_or_else(|| PatchError::Missing { path: path.clone() })?;
             }
             Hunk::Update { path, to, chunks } => {
-                let (from, to) = (find(path), to.as_ref().map(|to| (find(to), to)).filter(|(to, _)| *to != find(path)));
-                let old = files.now(&from)?.clone().ok_or_else(|| PatchError::Missing { path: path.clone() })?;
+                let (from, to) = (
+                    find(path),
+                    to.as_ref().map(|to| (find(to), to)).filter(|(to, _)| *to != find(path)),
+                );
+                let old = files
+                    .now(&from)?
+                    .clone()
+                    .ok_or_else(|| PatchError::Missing { path: path.clone() })?;
                 let new = updated(path, &old, chunks)?;
                 let Some((to, name)) = to else {
                     *files.now(&from)? = Some(new);
@@ -112,7 +123,11 @@ pub fn apply<P: Clone + Ord>(
             }
         }
     }
-    Ok(files.seen.into_iter().map(|(path, (before, after))| FileChange { path, before, after }).collect())
+    Ok(files
+        .seen
+        .into_iter()
+        .map(|(path, (before, after))| FileChange { path, before, after })
+        .collect())
 }
 
 impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> Files<P, R> {
@@ -140,7 +155,11 @@ fn updated(path: &str, old: &str, chunks: &[Chunk]) -> Result<String, PatchError
     for chunk in chunks {
         if let Some(context) = &chunk.context {
             let found = seek(&lines, std::slice::from_ref(context), at, false);
-            at = 1 + found.ok_or_else(|| PatchError::NoContext { path: path.to_owned(), context: context.clone(), line: at })?;
+            at = 1 + found.ok_or_else(|| PatchError::NoContext {
+                path: path.to_owned(),
+                context: context.clone(),
+                line: at,
+            })?;
         }
         if chunk.old.is_empty() {
             lines.extend(chunk.new.iter().map(|line| ended(line, ends_crlf)));
@@ -163,7 +182,12 @@ fn ended(line: &str, crlf: bool) -> String {
 }
 
 /// Returns where a chunk goes: the first line, how many are replaced, and by what.
-fn placed<'a>(path: &str, lines: &[String], chunk: &'a Chunk, at: usize) -> Result<(usize, usize, &'a [String]), PatchError> {
+fn placed<'a>(
+    path: &str,
+    lines: &[String],
+    chunk: &'a Chunk,
+    at: usize,
+) -> Result<(usize, usize, &'a [String]), PatchError> {
     if let Some(start) = seek(lines, &chunk.old, at, chunk.at_end) {
         return Ok((start, chunk.old.len(), &chunk.new));
     }
@@ -172,7 +196,11 @@ fn placed<'a>(path: &str, lines: &[String], chunk: &'a Chunk, at: usize) -> Resu
         && last.is_empty()
         && let Some(start) = seek(lines, old, at, chunk.at_end)
     {
-        let new = chunk.new.split_last().filter(|(last, _)| last.is_empty()).map_or(chunk.new.as_slice(), |(_, rest)| rest);
+        let new = chunk
+            .new
+            .split_last()
+            .filter(|(last, _)| last.is_empty())
+            .map_or(chunk.new.as_slice(), |(_, rest)| rest);
         return Ok((start, old.len(), new));
     }
     Err(PatchError::NoMatch { path: path.to_owned(), lines: chunk.old.clone(), line: at })
@@ -188,7 +216,9 @@ mod tests {
     fn patched(files: &[(&str, &str)], body: &str) -> Result<Vec<FileChange<String>>, PatchError> {
         let files: BTreeMap<&str, &str> = files.iter().copied().collect();
         let hunks = parse::parse(&format!("*** Begin Patch\n{body}\n*** End Patch")).unwrap();
-        apply(&hunks, ToOwned::to_owned, |path| Ok(files.get(path.as_str()).map(|text| (*text).to_owned())))
+        apply(&hunks, ToOwned::to_owned, |path| {
+            Ok(files.get(path.as_str()).map(|text| (*text).to_owned()))
+        })
     }
 
     fn only(files: &[(&str, &str)], body: &str) -> Option<String> {
@@ -208,19 +238,27 @@ mod tests {
             ("", "@@\n+a", "a\n"),
             ("a\n", "@@\n-a", ""),
         ] {
-            assert_eq!(only(&[("f", before)], &format!("*** Update File: f\n{body}")).as_deref(), Some(expected), "{body}");
+            assert_eq!(
+                only(&[("f", before)], &format!("*** Update File: f\n{body}")).as_deref(),
+                Some(expected),
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn a_later_hunk_sees_what_an_earlier_one_made() {
-        let body = "*** Update File: f\n@@\n-a\n+b\n*** Update File: f\n*** Move to: g\n@@\n-b\n+c\n*** Add File: f\n+new";
+        let body = "*** Update File: f\n@@\n-a\n+b\n*** Update File: f\n*** Move to: \
+                    g\n@@\n-b\n+c\n*** Add File: f\n+new";
         let change = |path: &str, before: Option<&str>, after: &str| FileChange {
             path: path.to_owned(),
             before: before.map(ToOwned::to_owned),
             after: Some(after.to_owned()),
         };
-        assert_eq!(patched(&[("f", "a\n")], body), Ok(vec![change("f", Some("a\n"), "new\n"), change("g", None, "c\n")]));
+        assert_eq!(
+            patched(&[("f", "a\n")], body),
+            Ok(vec![change("f", Some("a\n"), "new\n"), change("g", None, "c\n")])
+        );
     }
 
     #[test]
@@ -233,9 +271,15 @@ mod tests {
             "*** Update File: f\n@@\n-b\n+c\n@@\n-a\n+d",
             "*** Delete File: f\n*** Update File: f\n@@\n-a\n+b",
         ] {
-            assert!(patched(&[("f", "a\nb\n"), ("g", "")], &format!("*** Add File: new\n+x\n{body}")).is_err(), "{body}");
+            assert!(
+                patched(&[("f", "a\nb\n"), ("g", "")], &format!("*** Add File: new\n+x\n{body}"))
+                    .is_err(),
+                "{body}"
+            );
         }
-        let text = patched(&[("f", "a\nb\n")], "*** Update File: f\n@@\n-b\n+c\n@@\n-a\n+d").unwrap_err().to_string();
+        let text = patched(&[("f", "a\nb\n")], "*** Update File: f\n@@\n-b\n+c\n@@\n-a\n+d")
+            .unwrap_err()
+            .to_string();
         assert_eq!(text, "`f` has no such lines after line 2; chunks go from top to bottom:\na");
     }
 }

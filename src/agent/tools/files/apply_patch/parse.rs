@@ -1,7 +1,9 @@
-//! The text of a patch to its hunks: which files are added, deleted, changed or moved, and the chunks of each change.
+//! The text of a patch to its hunks: which files are added, deleted, changed or moved, and the
+//! chunks of each change.
 //!
-//! The grammar is the one models were taught for the tool of this name: `*** Begin Patch`, file headers, `@@` chunks, `*** End Patch`.
-//! Tolerated, because models write them: a here-document around the patch, a first chunk without `@@`, empty lines as context.
+//! The grammar is the one models were taught for the tool of this name: `*** Begin Patch`, file
+//! headers, `@@` chunks, `*** End Patch`. Tolerated, because models write them: a here-document
+//! around the patch, a first chunk without `@@`, empty lines as context.
 
 /// Most files one patch may name.
 pub const FILES_LIMIT: usize = 200;
@@ -77,7 +79,9 @@ pub enum ParseError {
     #[error("the patch names no file; start with `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH`")]
     Empty,
     /// A line that is no header stands where one is needed.
-    #[error("line {line} is `{text}`, where `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH` is needed")]
+    #[error(
+        "line {line} is `{text}`, where `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH` is needed"
+    )]
     NoHeader {
         /// The line.
         line: usize,
@@ -91,7 +95,10 @@ pub enum ParseError {
         line: usize,
     },
     /// A change has no chunk, or a chunk no lines.
-    #[error("the change of `{path}` ends at line {line} without a line that starts with `-`, `+` or a blank")]
+    #[error(
+        "the change of `{path}` ends at line {line} without a line that starts with `-`, `+` or a \
+         blank"
+    )]
     NoLines {
         /// The file.
         path: String,
@@ -99,7 +106,10 @@ pub enum ParseError {
         line: usize,
     },
     /// A line of a change starts with something else.
-    #[error("line {line} of the change of `{path}` is `{text}`; lines of a file start with a blank (kept), `-` (removed) or `+` (added)")]
+    #[error(
+        "line {line} of the change of `{path}` is `{text}`; lines of a file start with a blank \
+         (kept), `-` (removed) or `+` (added)"
+    )]
     NoMark {
         /// The file.
         path: String,
@@ -136,8 +146,13 @@ pub fn parse(patch: &str) -> Result<Vec<Hunk>, ParseError> {
 /// Returns the lines after the first and before the last, without a here-document around them.
 fn between_markers(patch: &str) -> Result<Vec<&str>, ParseError> {
     let mut lines: Vec<&str> = patch.trim().lines().collect();
-    let is_heredoc = |line: &str| ["<<EOF", "<<'EOF'", "<<\"EOF\""].iter().any(|start| line.trim_end().ends_with(start));
-    if lines.len() >= 4 && lines.first().copied().is_some_and(is_heredoc) && lines.last().is_some_and(|last| last.trim() == "EOF") {
+    let is_heredoc = |line: &str| {
+        ["<<EOF", "<<'EOF'", "<<\"EOF\""].iter().any(|start| line.trim_end().ends_with(start))
+    };
+    if lines.len() >= 4
+        && lines.first().copied().is_some_and(is_heredoc)
+        && lines.last().is_some_and(|last| last.trim() == "EOF")
+    {
         lines.pop();
         lines.remove(0);
     }
@@ -187,7 +202,8 @@ impl<'a> Reader<'a> {
         if let Some(path) = named(header, DELETE) {
             return Ok(Hunk::Delete { path: self.path(path)? });
         }
-        let path = named(header, UPDATE).ok_or_else(|| ParseError::NoHeader { line: self.line(), text: cut(header) })?;
+        let path = named(header, UPDATE)
+            .ok_or_else(|| ParseError::NoHeader { line: self.line(), text: cut(header) })?;
         let path = self.path(path)?;
         let to = match self.peek().and_then(|line| named(line, MOVE)) {
             Some(to) => {
@@ -207,12 +223,20 @@ impl<'a> Reader<'a> {
             }
             chunks.push(self.chunk(&path, chunks.is_empty())?);
         }
-        if chunks.is_empty() { Err(ParseError::NoLines { path, line: self.line() }) } else { Ok(Hunk::Update { path, to, chunks }) }
+        if chunks.is_empty() {
+            Err(ParseError::NoLines { path, line: self.line() })
+        } else {
+            Ok(Hunk::Update { path, to, chunks })
+        }
     }
 
     fn path(&self, text: &str) -> Result<String, ParseError> {
         let path = text.trim();
-        if path.is_empty() { Err(ParseError::NoPath { line: self.line() }) } else { Ok(path.to_owned()) }
+        if path.is_empty() {
+            Err(ParseError::NoPath { line: self.line() })
+        } else {
+            Ok(path.to_owned())
+        }
     }
 
     /// Whether nothing but blank lines stands before the next header or the end.
@@ -230,7 +254,11 @@ impl<'a> Reader<'a> {
                 self.at += 1;
             }
             Some(line) if !first && !line.starts_with("***") => {
-                return Err(ParseError::NoMark { path: path.to_owned(), line: self.line() + 1, text: cut(line) });
+                return Err(ParseError::NoMark {
+                    path: path.to_owned(),
+                    line: self.line() + 1,
+                    text: cut(line),
+                });
             }
             Some(_) | None => {}
         }
@@ -250,7 +278,8 @@ impl<'a> Reader<'a> {
             count += 1;
             self.at += 1;
         }
-        let next_is_structure = self.peek().is_none_or(|line| line.starts_with("@@") || line.starts_with("***"));
+        let next_is_structure =
+            self.peek().is_none_or(|line| line.starts_with("@@") || line.starts_with("***"));
         match (count, next_is_structure) {
             (0, true) => Err(ParseError::NoLines { path: path.to_owned(), line: self.line() }),
             (_, false) => {
@@ -262,7 +291,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns what a line of a chunk stands for before and after the change; `None` when it is no such line.
+/// Returns what a line of a chunk stands for before and after the change; `None` when it is no such
+/// line.
 fn marked(line: &str) -> Option<(Option<&str>, Option<&str>)> {
     match line.chars().next() {
         None => Some((Some(""), Some(""))),
@@ -298,9 +328,15 @@ mod tests {
     #[test]
     fn reads_every_kind_of_hunk() {
         let text = patch(
-            "*** Add File: a/new.txt\n+one\n+\n*** Delete File: old.txt\n*** Update File: b.txt\n*** Move to: c.txt\n@@ fn b()\n x\n\n-y\n+z\n*** End of File",
+            "*** Add File: a/new.txt\n+one\n+\n*** Delete File: old.txt\n*** Update File: \
+             b.txt\n*** Move to: c.txt\n@@ fn b()\n x\n\n-y\n+z\n*** End of File",
         );
-        let chunk = Chunk { context: Some("fn b()".into()), old: lines(&["x", "", "y"]), new: lines(&["x", "", "z"]), at_end: true };
+        let chunk = Chunk {
+            context: Some("fn b()".into()),
+            old: lines(&["x", "", "y"]),
+            new: lines(&["x", "", "z"]),
+            at_end: true,
+        };
         let expected = vec![
             Hunk::Add { path: "a/new.txt".into(), content: "one\n\n".into() },
             Hunk::Delete { path: "old.txt".into() },
@@ -312,7 +348,8 @@ mod tests {
 
     #[test]
     fn a_first_chunk_needs_no_mark_and_blank_lines_may_part_files() {
-        let hunks = parse(&patch("*** Update File: a\n-x\n+y\n@@\n-v\n+w\n\n*** Delete File: b")).unwrap();
+        let hunks =
+            parse(&patch("*** Update File: a\n-x\n+y\n@@\n-v\n+w\n\n*** Delete File: b")).unwrap();
         assert_eq!(hunks.len(), 2);
         let Some(Hunk::Update { chunks, .. }) = hunks.first() else { panic!("{hunks:?}") };
         assert_eq!(chunks.len(), 2);
@@ -320,16 +357,23 @@ mod tests {
 
     #[test]
     fn says_which_line_is_wrong() {
-        let no_mark = |line, text: &str| ParseError::NoMark { path: "a".into(), line, text: text.into() };
+        let no_mark =
+            |line, text: &str| ParseError::NoMark { path: "a".into(), line, text: text.into() };
         for (text, expected) in [
             (String::new(), ParseError::NoBegin),
             ("*** Begin Patch".into(), ParseError::NoEnd),
             ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y".into(), ParseError::NoEnd),
             (patch(""), ParseError::Empty),
-            (patch("*** Rename File: a"), ParseError::NoHeader { line: 2, text: "*** Rename File: a".into() }),
+            (
+                patch("*** Rename File: a"),
+                ParseError::NoHeader { line: 2, text: "*** Rename File: a".into() },
+            ),
             (patch("*** Add File:"), ParseError::NoPath { line: 2 }),
             (patch("*** Update File: a"), ParseError::NoLines { path: "a".into(), line: 2 }),
-            (patch("*** Update File: a\n@@\n@@\n-x"), ParseError::NoLines { path: "a".into(), line: 3 }),
+            (
+                patch("*** Update File: a\n@@\n@@\n-x"),
+                ParseError::NoLines { path: "a".into(), line: 3 },
+            ),
             (patch("*** Update File: a\n@@\n-x\n~y"), no_mark(5, "~y")),
             (patch("*** Update File: a\nx"), no_mark(3, "x")),
         ] {

@@ -1,7 +1,9 @@
-//! Where in a file a run of lines stands: first letter for letter, then leaving trailing blanks, all outer blanks and typographic signs
-//! out of account. The looser ways are tried only when the stricter ones find nothing in the rest of the file.
+//! Where in a file a run of lines stands: first letter for letter, then leaving trailing blanks,
+//! all outer blanks and typographic signs out of account. The looser ways are tried only when the
+//! stricter ones find nothing in the rest of the file.
 
-/// Returns the first line at or after `start` from which `pattern` stands; with `at_end` only the file's last lines.
+/// Returns the first line at or after `start` from which `pattern` stands; with `at_end` only the
+/// file's last lines.
 #[must_use]
 pub fn seek(lines: &[String], pattern: &[String], start: usize, at_end: bool) -> Option<usize> {
     if pattern.is_empty() {
@@ -9,7 +11,12 @@ pub fn seek(lines: &[String], pattern: &[String], start: usize, at_end: bool) ->
     }
     let last = lines.len().checked_sub(pattern.len())?;
     let first = if at_end { start.max(last) } else { start };
-    let ways: [fn(&str) -> String; 4] = [ToOwned::to_owned, |line| line.trim_end().to_owned(), |line| line.trim().to_owned(), plain];
+    let ways: [fn(&str) -> String; 4] = [
+        ToOwned::to_owned,
+        |line| line.trim_end().to_owned(),
+        |line| line.trim().to_owned(),
+        plain,
+    ];
     ways.into_iter().find_map(|way| {
         let wanted: Vec<String> = pattern.iter().map(|line| way(line)).collect();
         let head = wanted.first()?;
@@ -22,7 +29,8 @@ pub fn seek(lines: &[String], pattern: &[String], start: usize, at_end: bool) ->
     })
 }
 
-/// Returns a line without outer blanks, with typographic dashes, quotes and blanks as those of a keyboard.
+/// Returns a line without outer blanks, with typographic dashes, quotes and blanks as those of a
+/// keyboard.
 fn plain(line: &str) -> String {
     let sign = |letter| match letter {
         '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
@@ -54,7 +62,11 @@ mod tests {
             ("A", "a", 0, false, None),
             ("a", "a|b", 0, false, None),
         ] {
-            assert_eq!(seek(&lines(file), &lines(pattern), start, at_end), expected, "{file} / {pattern}");
+            assert_eq!(
+                seek(&lines(file), &lines(pattern), start, at_end),
+                expected,
+                "{file} / {pattern}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The tool around [`crate::tools::files::apply_patch::apply`]: the patch in, files written, moved and removed, a short notice out.
+//! The tool around [`crate::tools::files::apply_patch::apply`]: the patch in, files written, moved
+//! and removed, a short notice out.
 
 use std::fmt::Write as _;
 
@@ -30,10 +31,13 @@ impl ApplyPatch {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ApplyPatch.to_string(),
-            description: "Change, create, move and delete files by one patch; all of it is applied or nothing.\n*** Begin Patch\n\
-                          *** Update File: src/a.rs\n*** Move to: src/b.rs (only to move it)\n@@ a line above the place (only to tell places apart)\n \
-                          a line that stays\n-a line that goes\n+a line that comes\n*** Add File: src/new.rs\n+its lines\n\
-                          *** Delete File: src/old.rs\n*** End Patch\nGive about three lines that stay around each change; chunks go from top to bottom."
+            description: "Change, create, move and delete files by one patch; all of it is \
+                          applied or nothing.\n*** Begin Patch\n*** Update File: src/a.rs\n*** \
+                          Move to: src/b.rs (only to move it)\n@@ a line above the place (only to \
+                          tell places apart)\n a line that stays\n-a line that goes\n+a line that \
+                          comes\n*** Add File: src/new.rs\n+its lines\n*** Delete File: \
+                          src/old.rs\n*** End Patch\nGive about three lines that stay around each \
+                          change; chunks go from top to bottom."
                 .into(),
             parameters: json!({
                 "type": "object",
@@ -49,9 +53,11 @@ impl ApplyPatch {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let patch = arguments.text("patch", "the patch, from `*** Begin Patch` to `*** End Patch`")?;
+        let patch =
+            arguments.text("patch", "the patch, from `*** Begin Patch` to `*** End Patch`")?;
         arguments.finish()?;
-        let hunks = parse(&patch).map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
+        let hunks =
+            parse(&patch).map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
         let mut places: Vec<(String, Place)> = Vec::new();
         for path in hunks.iter().flat_map(Hunk::paths) {
             if places.iter().any(|(known, _)| known == path) {
@@ -68,17 +74,27 @@ impl ApplyPatch {
     #[must_use]
     pub fn named(patch: &str, context: ToolContext<'_>) -> Vec<Place> {
         let hunks = parse(patch).unwrap_or_default();
-        hunks.iter().flat_map(Hunk::paths).filter_map(|path| Place::find(path, context).ok()).collect()
+        hunks
+            .iter()
+            .flat_map(Hunk::paths)
+            .filter_map(|path| Place::find(path, context).ok())
+            .collect()
     }
 
-    /// Returns what it would do: edit every file it names, and read those whose content goes elsewhere.
+    /// Returns what it would do: edit every file it names, and read those whose content goes
+    /// elsewhere.
     #[must_use]
     pub fn intents(&self) -> Vec<Intent> {
         let moved = self.hunks.iter().filter_map(|hunk| match hunk {
             Hunk::Update { path, to: Some(_), .. } => Some(Intent::Read(self.real(path))),
             Hunk::Update { to: None, .. } | Hunk::Add { .. } | Hunk::Delete { .. } => None,
         });
-        let mut intents: Vec<Intent> = self.places.iter().map(|(_, place)| Intent::Edit(place.real.clone())).chain(moved).collect();
+        let mut intents: Vec<Intent> = self
+            .places
+            .iter()
+            .map(|(_, place)| Intent::Edit(place.real.clone()))
+            .chain(moved)
+            .collect();
         intents.dedup();
         intents
     }
@@ -91,13 +107,23 @@ impl ApplyPatch {
 
     /// Applies it: computes every file first, then writes.
     pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
-        let changes = match apply(&self.hunks, |path| self.real(path), |real| self.text_of(real, permit, context)) {
+        let changes = match apply(
+            &self.hunks,
+            |path| self.real(path),
+            |real| self.text_of(real, permit, context),
+        ) {
             Ok(changes) => changes,
             Err(error) => return Observation::failed(format!("Nothing was changed: {error}.")),
         };
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
-        if let Some(long) = changes.iter().find(|change| change.after.as_ref().is_some_and(|text| text.len() > limit)) {
-            return Observation::failed(format!("Nothing was changed: `{}` would have more than {limit} bytes.", long.path));
+        if let Some(long) = changes
+            .iter()
+            .find(|change| change.after.as_ref().is_some_and(|text| text.len() > limit))
+        {
+            return Observation::failed(format!(
+                "Nothing was changed: `{}` would have more than {limit} bytes.",
+                long.path
+            ));
         }
         let mut done = Observation::default();
         for change in changes.iter().filter(|change| change.before != change.after) {
@@ -107,7 +133,8 @@ impl ApplyPatch {
             };
             if let Err(error) = written {
                 done.is_error = true;
-                let _ = write!(done.text, "Cannot write `{}`: {error}. Done before that:", change.path);
+                let _ =
+                    write!(done.text, "Cannot write `{}`: {error}. Done before that:", change.path);
                 break;
             }
             done.touched.push(change.path.clone());
@@ -115,19 +142,30 @@ impl ApplyPatch {
         if done.text.is_empty() {
             done.text.push_str("Applied, no need to read again:");
         }
-        done.text.push_str(&notice(changes.iter().filter(|change| done.touched.contains(&change.path))));
+        done.text
+            .push_str(&notice(changes.iter().filter(|change| done.touched.contains(&change.path))));
         done
     }
 
     fn real(&self, name: &str) -> RepoPath {
-        self.places.iter().find(|(known, _)| known == name).map_or_else(RepoPath::root, |(_, place)| place.real.clone())
+        self.places
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or_else(RepoPath::root, |(_, place)| place.real.clone())
     }
 
-    fn text_of(&self, real: &RepoPath, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Result<Option<String>, PatchError> {
+    fn text_of(
+        &self,
+        real: &RepoPath,
+        permit: &Permit<impl Act>,
+        context: ToolContext<'_>,
+    ) -> Result<Option<String>, PatchError> {
         let unreadable = |why: String| PatchError::Unreadable { path: real.to_string(), why };
         match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
             Ok(content) if is_binary(&content) => Err(unreadable("is a binary file".into())),
-            Ok(content) => String::from_utf8(content).map(Some).map_err(|_| unreadable("is not UTF-8".into())),
+            Ok(content) => {
+                String::from_utf8(content).map(Some).map_err(|_| unreadable("is not UTF-8".into()))
+            }
             Err(FileError::Missing(_)) => Ok(None),
             Err(error) => Err(unreadable(format!("cannot be read: {error}"))),
         }
@@ -163,25 +201,43 @@ mod tests {
         json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") }).to_string()
     }
 
-    const MOVE: &str = "*** Add File: new\n+n\n*** Update File: a.md\n*** Move to: sub/b.md\n@@\n-x\n+y\n*** Delete File: gone";
+    const MOVE: &str = "*** Add File: new\n+n\n*** Update File: a.md\n*** Move to: \
+                        sub/b.md\n@@\n-x\n+y\n*** Delete File: gone";
 
     #[test]
     fn writes_moves_and_removes_and_says_so() {
         let fixture = Fixture::new(&[("a.md", "x\n"), ("gone", "g\n")]);
         let done = fixture.call("apply_patch", &arguments(MOVE));
         assert_eq!(done.text, "Applied, no need to read again:\nD a.md\nD gone\nA new\nA sub/b.md");
-        assert_eq!(done.touched, ["a.md", "gone", "new", "sub/b.md"].map(|path| RepoPath::parse(path).unwrap()));
-        assert_eq!((fixture.content("new"), fixture.content("sub/b.md")), ("n\n".into(), "y\n".into()));
+        assert_eq!(
+            done.touched,
+            ["a.md", "gone", "new", "sub/b.md"].map(|path| RepoPath::parse(path).unwrap())
+        );
+        assert_eq!(
+            (fixture.content("new"), fixture.content("sub/b.md")),
+            ("n\n".into(), "y\n".into())
+        );
         assert!(!fixture.at("a.md").exists() && !fixture.at("gone").exists());
         let again = fixture.call("apply_patch", &arguments(MOVE));
-        assert!(again.is_error && again.touched.is_empty() && again.text.contains("`a.md` does not exist"), "{}", again.text);
+        assert!(
+            again.is_error
+                && again.touched.is_empty()
+                && again.text.contains("`a.md` does not exist"),
+            "{}",
+            again.text
+        );
     }
 
     #[test]
     fn nothing_is_written_where_a_part_does_not_fit() {
         let fixture = Fixture::new(&[("a", "x\n"), ("image", "\0")]);
-        for body in ["*** Update File: a\n@@\n-z\n+y", "*** Update File: image\n@@\n-x\n+y", "*** Delete File: none"] {
-            let done = fixture.call("apply_patch", &arguments(&format!("*** Add File: new\n+n\n{body}")));
+        for body in [
+            "*** Update File: a\n@@\n-z\n+y",
+            "*** Update File: image\n@@\n-x\n+y",
+            "*** Delete File: none",
+        ] {
+            let done =
+                fixture.call("apply_patch", &arguments(&format!("*** Add File: new\n+n\n{body}")));
             assert!(done.is_error && done.text.starts_with("Nothing was changed"), "{}", done.text);
             assert!(!fixture.at("new").exists());
         }
@@ -210,7 +266,11 @@ mod tests {
             ("*** Add File: ../c.md\n+x".into(), false),
             ("*** Add File: d.md\n+x".into(), true),
         ] {
-            assert_eq!(fixture.parse("apply_patch", &arguments(&body), ToolName::ALL).is_ok(), allowed, "{body}");
+            assert_eq!(
+                fixture.parse("apply_patch", &arguments(&body), ToolName::ALL).is_ok(),
+                allowed,
+                "{body}"
+            );
         }
     }
 }

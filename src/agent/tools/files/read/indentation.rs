@@ -1,4 +1,5 @@
-//! The lines around one line that belong together by their indentation: a method, a class, a block of a configuration.
+//! The lines around one line that belong together by their indentation: a method, a class, a block
+//! of a configuration.
 
 use crate::tools::files::read::view::{OutOfRange, View, lines_of};
 
@@ -23,7 +24,8 @@ pub struct Around {
     pub max_lines: usize,
 }
 
-/// Grows a view from the anchor, one line up and one line down in turn, as long as lines are indented deeply enough.
+/// Grows a view from the anchor, one line up and one line down in turn, as long as lines are
+/// indented deeply enough.
 ///
 /// # Errors
 /// When the anchor is not a line of the file.
@@ -43,8 +45,14 @@ pub fn around<'a>(text: &'a str, wanted: &Around) -> Result<View<'a>, OutOfRange
     let shown = lines.get(start..end).unwrap_or_default();
     let leading = shown.iter().take_while(|line| line.trim().is_empty()).count();
     let trailing = shown.iter().rev().take_while(|line| line.trim().is_empty()).count();
-    let shown = shown.get(leading..shown.len().saturating_sub(trailing).max(leading)).unwrap_or_default();
-    Ok(View { first: start + leading + 1, lines: shown.to_vec(), total_lines, truncated: shown.len() >= most_lines })
+    let shown =
+        shown.get(leading..shown.len().saturating_sub(trailing).max(leading)).unwrap_or_default();
+    Ok(View {
+        first: start + leading + 1,
+        lines: shown.to_vec(),
+        total_lines,
+        truncated: shown.len() >= most_lines,
+    })
 }
 
 struct Grow<'a> {
@@ -82,7 +90,8 @@ impl Grow<'_> {
         if level > self.least || (level == self.least && self.wanted.include_siblings) {
             return true;
         }
-        let header = self.wanted.include_header && self.lines.get(above).is_some_and(|line| is_comment(line));
+        let header = self.wanted.include_header
+            && self.lines.get(above).is_some_and(|line| is_comment(line));
         let taken = level == self.least && (*outermost == 0 || header);
         *outermost += 1;
         taken
@@ -107,7 +116,8 @@ fn levels(lines: &[&str]) -> Vec<usize> {
         .map(|line| {
             if !line.trim().is_empty() {
                 let indent = line.chars().take_while(|letter| matches!(letter, ' ' | '\t'));
-                let columns: usize = indent.map(|letter| if letter == '\t' { LEVEL_COLUMNS } else { 1 }).sum();
+                let columns: usize =
+                    indent.map(|letter| if letter == '\t' { LEVEL_COLUMNS } else { 1 }).sum();
                 previous = columns / LEVEL_COLUMNS;
             }
             previous
@@ -125,8 +135,8 @@ mod tests {
     use super::{Around, around};
     use pretty_assertions::assert_eq;
 
-    const TEXT: &str =
-        "use a;\n\n// Adds.\n// Twice.\nfn add() {\n    one();\n\n    two {\n\tthree();\n    }\n}\n\nfn other() {\n    four();\n}\n";
+    const TEXT: &str = "use a;\n\n// Adds.\n// Twice.\nfn add() {\n    one();\n\n    two \
+                        {\n\tthree();\n    }\n}\n\nfn other() {\n    four();\n}\n";
 
     fn range(wanted: &Around) -> (usize, usize) {
         around(TEXT, wanted).map(|view| (view.first, view.last())).unwrap()
@@ -134,7 +144,13 @@ mod tests {
 
     #[test]
     fn shows_what_belongs_together() {
-        let base = Around { anchor_line: 6, max_levels: 1, include_siblings: false, include_header: true, max_lines: 2000 };
+        let base = Around {
+            anchor_line: 6,
+            max_levels: 1,
+            include_siblings: false,
+            include_header: true,
+            max_lines: 2000,
+        };
         assert_eq!(range(&base), (3, 11));
         assert_eq!(range(&Around { include_header: false, ..base }), (5, 11));
         assert_eq!(range(&Around { include_siblings: true, ..base }), (1, 15));
@@ -146,7 +162,13 @@ mod tests {
     #[test]
     fn refuses_an_anchor_outside() {
         for anchor_line in [0, 17, usize::MAX] {
-            let wanted = Around { anchor_line, max_levels: 0, include_siblings: false, include_header: true, max_lines: 9 };
+            let wanted = Around {
+                anchor_line,
+                max_levels: 0,
+                include_siblings: false,
+                include_header: true,
+                max_lines: 9,
+            };
             assert!(around(TEXT, &wanted).is_err(), "{anchor_line}");
         }
     }

@@ -64,9 +64,9 @@ impl ReadFile {
     pub fn spec() -> ToolSpec {
         ToolSpec {
             name: ToolName::ReadFile.to_string(),
-            description:
-                "Read a text file with line numbers, whole or in part, or look at an image. Mode `indentation` shows the complete block around one line."
-                    .into(),
+            description: "Read a text file with line numbers, whole or in part, or look at an \
+                          image. Mode `indentation` shows the complete block around one line."
+                .into(),
             parameters: json!({
                 "type": "object",
                 "properties": {
@@ -97,18 +97,26 @@ impl ReadFile {
     /// # Errors
     /// A sentence for the model.
     pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place = arguments.place("path", "the file, relative to the repository root", context)?;
+        let place =
+            arguments.place("path", "the file, relative to the repository root", context)?;
         let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
         let offset = arguments.optional_number("offset", 1, "first line")?.unwrap_or(1);
         let limit = arguments.optional_number("limit", 1, "most lines")?.unwrap_or(DEFAULT_LINES);
-        let wanted = arguments.optional_object("indentation", "where and how far in mode `indentation`")?;
+        let wanted =
+            arguments.optional_object("indentation", "where and how far in mode `indentation`")?;
         arguments.finish()?;
         let wanted = wanted.map(|wanted| parse_around(wanted, offset, limit)).transpose()?;
         let part = match (mode.as_deref(), wanted) {
             (None | Some("slice"), _) => Part::Slice { offset, limit },
             (Some("indentation"), Some(around)) => Part::Indentation(around),
-            (Some("indentation"), None) => Part::Indentation(Around { anchor_line: offset, ..default_around(limit) }),
-            (Some(other), _) => return Err(CallError(format!("`mode` of `read_file` is `slice` or `indentation`, not `{other}`."))),
+            (Some("indentation"), None) => {
+                Part::Indentation(Around { anchor_line: offset, ..default_around(limit) })
+            }
+            (Some(other), _) => {
+                return Err(CallError(format!(
+                    "`mode` of `read_file` is `slice` or `indentation`, not `{other}`."
+                )));
+            }
         };
         Ok(Self { place, part })
     }
@@ -125,7 +133,10 @@ impl ReadFile {
         let content = match context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES) {
             Ok(content) => content,
             Err(FileError::NotAFile { what: "a directory", .. }) => {
-                return Observation::failed(format!("Cannot read `{path}` because it is a directory; list_files shows what is in it."));
+                return Observation::failed(format!(
+                    "Cannot read `{path}` because it is a directory; list_files shows what is in \
+                     it."
+                ));
             }
             Err(error) => return Observation::failed(format!("Cannot read `{path}`: {error}.")),
         };
@@ -133,7 +144,10 @@ impl ReadFile {
             return show(&format!("File: {path}"), &content, context);
         }
         if is_binary(&content) {
-            return Observation::said(format!("File: {path}\nBinary file of {} bytes; its content is not shown.", content.len()));
+            return Observation::said(format!(
+                "File: {path}\nBinary file of {} bytes; its content is not shown.",
+                content.len()
+            ));
         }
         if content.is_empty() {
             return Observation::said(format!("File: {path}\nThe file is empty."));
@@ -149,8 +163,9 @@ impl ReadFile {
         let (first, last, total) = (view.first, view.last(), view.total_lines);
         let header = if view.truncated && last < total {
             format!(
-                "IMPORTANT: File content truncated.\nStatus: Showing lines {first}-{last} of {total} total lines.\n\
-                 To read more: Use the read_file tool with offset={} and limit={}.\n\n",
+                "IMPORTANT: File content truncated.\nStatus: Showing lines {first}-{last} of \
+                 {total} total lines.\nTo read more: Use the read_file tool with offset={} and \
+                 limit={}.\n\n",
                 last + 1,
                 DEFAULT_LINES.min(total - last)
             )
@@ -159,24 +174,46 @@ impl ReadFile {
         };
         let footer = match self.part {
             Part::Slice { .. } => String::new(),
-            Part::Indentation(_) => format!("\n\nIncluded ranges: {first}-{last} (total: {total} lines)"),
+            Part::Indentation(_) => {
+                format!("\n\nIncluded ranges: {first}-{last} (total: {total} lines)")
+            }
         };
         format!("File: {}\n{header}{}{footer}", self.place.asked, view.render())
     }
 }
 
 fn default_around(limit: usize) -> Around {
-    Around { anchor_line: 1, max_levels: 0, include_siblings: false, include_header: true, max_lines: limit }
+    Around {
+        anchor_line: 1,
+        max_levels: 0,
+        include_siblings: false,
+        include_header: true,
+        max_lines: limit,
+    }
 }
 
 fn parse_around(mut wanted: Arguments, offset: usize, limit: usize) -> Result<Around, CallError> {
     let defaults = default_around(limit);
     let around = Around {
-        anchor_line: wanted.optional_number("anchor_line", 1, "a line of the block")?.unwrap_or(offset),
-        max_levels: wanted.optional_number("max_levels", 0, "enclosing levels, 0 for all")?.unwrap_or(defaults.max_levels),
-        include_siblings: wanted.flag("include_siblings", defaults.include_siblings, "whether to show what lies beside the block")?,
-        include_header: wanted.flag("include_header", defaults.include_header, "whether to show the comments above the block")?,
-        max_lines: wanted.optional_number("max_lines", 1, "most lines")?.map_or(limit, |lines| lines.min(limit)),
+        anchor_line: wanted
+            .optional_number("anchor_line", 1, "a line of the block")?
+            .unwrap_or(offset),
+        max_levels: wanted
+            .optional_number("max_levels", 0, "enclosing levels, 0 for all")?
+            .unwrap_or(defaults.max_levels),
+        include_siblings: wanted.flag(
+            "include_siblings",
+            defaults.include_siblings,
+            "whether to show what lies beside the block",
+        )?,
+        include_header: wanted.flag(
+            "include_header",
+            defaults.include_header,
+            "whether to show the comments above the block",
+        )?,
+        max_lines: wanted
+            .optional_number("max_lines", 1, "most lines")?
+            .map_or(limit, |lines| lines.min(limit)),
     };
     wanted.finish()?;
     Ok(around)

@@ -72,7 +72,8 @@ impl View<'_> {
     #[must_use]
     pub fn render(&self) -> String {
         let width = self.last().to_string().len();
-        let mut text = String::with_capacity(self.lines.iter().map(|line| line.len() + width + 4).sum());
+        let mut text =
+            String::with_capacity(self.lines.iter().map(|line| line.len() + width + 4).sum());
         for (at, line) in self.lines.iter().enumerate() {
             let end = if at == 0 { "" } else { "\n" };
             let _ = write!(text, "{end}{:>width$} | {}", self.first + at, shorten(line));
@@ -124,16 +125,21 @@ mod tests {
         let view = slice(&text, 9, 2).unwrap();
         assert_eq!(view.render(), " 9 | l9\n10 | l10");
         assert_eq!((view.total_lines, view.last(), view.truncated), (11, 10, true));
-        assert_eq!(slice(&text, 11, 5).map(|view| (view.render(), view.truncated)), Ok(("11 | ".to_owned(), false)));
+        assert_eq!(
+            slice(&text, 11, 5).map(|view| (view.render(), view.truncated)),
+            Ok(("11 | ".to_owned(), false))
+        );
         assert_eq!(slice(&text, 12, 5), Err(OutOfRange::Offset { offset: 12, total_lines: 11 }));
         assert_eq!(slice("", 1, 5).map(|view| view.render()), Ok("1 | ".to_owned()));
     }
 
     #[test]
     fn cuts_long_lines_between_characters() {
-        for (line, expected_len) in
-            [("x".repeat(LINE_LIMIT), LINE_LIMIT), ("x".repeat(LINE_LIMIT + 1), LINE_LIMIT), ("é".repeat(5000), 3997)]
-        {
+        for (line, expected_len) in [
+            ("x".repeat(LINE_LIMIT), LINE_LIMIT),
+            ("x".repeat(LINE_LIMIT + 1), LINE_LIMIT),
+            ("é".repeat(5000), 3997),
+        ] {
             let shown = slice(&line, 1, 1).unwrap().render();
             assert_eq!(shown.len(), expected_len + "1 | ".len());
         }
