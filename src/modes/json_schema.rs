@@ -1,6 +1,6 @@
 //! The JSON Schema of `.locum/modes.yml`. In: nothing; out: the keys a mode has in the vocabulary
 //! that is written back, with what they mean. Other words for the same keys are read, but not
-//! proposed. `tests/schema.rs` holds schema and reader together.
+//! proposed. `tests/it/schema.rs` holds schema and reader together.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! The comparison of `tests/commands/differential.rs` with many strings: 100,000 unless `--` is
+//! The comparison of `tests/it/commands/differential.rs` with many strings: 100,000 unless `--` is
 //! followed by another number.
 //!
 //! What is found is printed; anything wrong ends it with a failure.
@@ -14,11 +14,11 @@
     reason = "benchmarks make folders, start shells and look at the clock"
 )]
 
-#[path = "../commands/differential.rs"]
+#[path = "../it/commands/differential.rs"]
 mod differential;
-#[path = "../commands/generate.rs"]
+#[path = "../it/commands/generate.rs"]
 mod generate;
-#[path = "../commands/shells.rs"]
+#[path = "../it/commands/shells.rs"]
 mod shells;
 
 use std::process::ExitCode;

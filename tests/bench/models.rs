@@ -13,10 +13,11 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
 mod figures;
-#[path = "../models/protocol.rs"]
+#[path = "../it/models/protocol.rs"]
 #[expect(dead_code, reason = "the tests' own faults are not measured")]
 mod protocol;
-#[path = "../support/mod.rs"]
+#[path = "../it/support/mod.rs"]
+#[expect(dead_code, reason = "the tests' own needs are not measured")]
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -17,7 +17,8 @@
 
 mod figures;
 mod repository;
-#[path = "../support/mod.rs"]
+#[path = "../it/support/mod.rs"]
+#[expect(dead_code, reason = "the tests' own needs are not measured")]
 mod support;
 
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ use locum_base::secret::Secret;
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Publication};
 
-#[path = "../../../tests/support/github.rs"]
+#[path = "../../../tests/it/support/github.rs"]
 #[expect(
     clippy::disallowed_types,
     dead_code,

@@ -2,7 +2,7 @@
 #![no_main]
 #![expect(dead_code, reason = "each target calls one of the entries")]
 
-#[path = "../entry.rs"]
+#[path = "../../it/commands/entry.rs"]
 mod entry;
 
 libfuzzer_sys::fuzz_target!(|text: &str| entry::text(text));

@@ -1,0 +1,258 @@
+//! What a change becomes, by `publish.as`: through the binary, to what the remote and the server
+//! hold afterwards.
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::action::fixture::{Ask, Fixture};
+use crate::action::git_data;
+use crate::support::github::Fault;
+
+const EVERYTHING: &str = "allow: [comment, review, commit, pull-request, label]";
+
+fn with_form(form: &str) -> Fixture {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, as: {form} }}"));
+    fixture
+        .server
+        .change_files(&[json!({ "filename": "src/lib.txt", "patch": "@@ -0,0 +1,1 @@\n+text" })]);
+    fixture
+}
+
+#[test]
+fn commit_pushes_a_branch_and_opens_nothing() {
+    let fixture = with_form("commit");
+    let issue = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!(
+        (issue.output("outcome"), issue.output("branch-name")),
+        ("done", "locum/issue-7-greeting-is-missing"),
+        "{issue:?}"
+    );
+    assert_eq!((issue.output("pull-request-number"), fixture.server.pulls().len()), ("", 0));
+    assert_eq!(
+        fixture
+            .remote(&["diff", "--name-only", "main", "locum/issue-7-greeting-is-missing"])
+            .trim(),
+        "src/hello.txt"
+    );
+
+    let head = fixture.pull_request(false);
+    let pull_request = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!(pull_request.output("branch-name"), "feature", "{pull_request:?}");
+    assert_eq!(fixture.remote(&["rev-parse", "feature~1"]).trim(), head);
+}
+
+#[test]
+fn review_suggests_on_lines_and_pushes_nothing() {
+    let fixture = with_form("review");
+    let head = fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code improve it") });
+    assert_eq!(
+        (step.code, step.output("outcome"), step.output("branch-name")),
+        (Some(0), "done", ""),
+        "{step:?}"
+    );
+    assert_eq!(
+        (
+            fixture.remote(&["rev-parse", "feature"]).trim(),
+            fixture.remote(&["branch", "--list", "locum/*"]).as_str()
+        ),
+        (head.as_str(), "")
+    );
+    let reviews = fixture.server.reviews();
+    assert_eq!(
+        (reviews.len(), reviews[0]["commit_id"].as_str()),
+        (1, Some(head.as_str())),
+        "{reviews:#?}"
+    );
+    let comments = reviews[0]["comments"].as_array().unwrap();
+    assert_eq!(
+        comments[0],
+        json!({ "path": "src/lib.txt", "line": 1, "side": "RIGHT", "body": "```suggestion\ntext\nbetter\n```" })
+    );
+    let told = comments[1]["body"].as_str().unwrap();
+    assert!(
+        comments.len() == 2 && told.contains("could be clearer") && !told.contains("@carol"),
+        "{comments:#?}"
+    );
+    assert!(
+        fixture.server.comments(8)[0].contains("suggested there, not pushed"),
+        "{:?}",
+        fixture.server.comments(8)
+    );
+
+    // The same again changes the review that is there.
+    let again = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code improve it") });
+    assert_eq!((again.output("outcome"), fixture.server.reviews().len()), ("done", 1), "{again:?}");
+}
+
+#[test]
+fn what_cannot_be_suggested_stands_in_the_review_as_a_diff() {
+    let fixture = with_form("review");
+    fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!(step.output("outcome"), "done", "{step:?}");
+    let reviews = fixture.server.reviews();
+    assert_eq!(reviews[0]["comments"], json!([]));
+    assert!(reviews[0]["body"].as_str().unwrap().contains("+hello"), "{reviews:#?}");
+}
+
+#[test]
+fn a_run_that_only_looks_reviews_what_it_found() {
+    let fixture = with_form("review");
+    fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
+    assert_eq!(step.output("outcome"), "done", "{step:?}");
+    let reviews = fixture.server.reviews();
+    assert_eq!(
+        reviews[0]["comments"],
+        json!([{ "path": "src/lib.txt", "line": 1, "side": "RIGHT", "body": "**nit** `src/lib.txt:1` is vague" }])
+    );
+}
+
+#[test]
+fn a_review_needs_its_own_permission_and_an_issue_has_none() {
+    let fixture = Fixture::publishing("publish: { allow: [comment, commit], as: review }");
+    fixture
+        .server
+        .change_files(&[json!({ "filename": "src/lib.txt", "patch": "@@ -0,0 +1,1 @@\n+text" })]);
+    let head = fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code improve it") });
+    assert_eq!((step.output("outcome"), fixture.server.reviews().len()), ("done", 0), "{step:?}");
+    assert_eq!(fixture.remote(&["rev-parse", "feature"]).trim(), head);
+    let comment = fixture.server.comments(8)[0].clone();
+    assert!(comment.contains("publish(review)") && comment.contains("+better"), "{comment}");
+    let issue = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((issue.output("branch-name"), fixture.server.reviews().len()), ("", 0), "{issue:?}");
+    assert!(fixture.server.comments(7)[0].contains("+hello"));
+}
+
+#[test]
+fn comment_shows_the_diff_and_each_place_has_a_form_of_its_own() {
+    let fixture = with_form("comment");
+    let head = fixture.pull_request(false);
+    for number in [7, 8] {
+        let step = fixture.step(&Ask { number, ..Ask::comment("/locum code say hello") });
+        assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");
+        assert!(fixture.server.comments(number)[0].contains("+hello"));
+    }
+    assert_eq!(
+        (fixture.remote(&["rev-parse", "feature"]).trim(), fixture.server.pulls().len()),
+        (head.as_str(), 1)
+    );
+
+    let fixture = with_form("{ issues: comment, pull-requests: pull-request }");
+    let head = fixture.pull_request(false);
+    let step = fixture.step(&Ask { number: 8, ..Ask::comment("/locum code say hello") });
+    assert_eq!(fixture.remote(&["rev-parse", "feature"]).trim(), head);
+    let number: u64 = step.output("pull-request-number").parse().unwrap();
+    let opened = fixture.server.pulls().into_iter().find(|pull| pull["number"] == number).unwrap();
+    assert_eq!(
+        (opened["base"]["ref"].as_str(), opened["head"]["ref"].as_str()),
+        (Some("feature"), Some("locum/pr-8-a-feature")),
+        "{step:?}"
+    );
+    assert_eq!(fixture.step(&Ask::comment("/locum code say hello")).output("branch-name"), "");
+}
+
+#[test]
+fn commits_that_the_forge_signs_keep_modes_deletions_and_bytes() {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    std::fs::write(fixture.stage.path("checkout/src/raw.bin"), [0, 159, 146, 150]).unwrap();
+    fixture.stage.commit("raw");
+    fixture.stage.git(&[
+        "push",
+        "-q",
+        fixture.stage.path("remotes/acme/app.git").to_str().unwrap(),
+        "main",
+    ]);
+    git_data::serve(&fixture, true);
+    fixture.refuse_pushes();
+    let step = fixture.step(&Ask::comment("/locum code rearrange"));
+    let branch = "locum/issue-7-greeting-is-missing";
+    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", branch), "{step:?}");
+    let changed = fixture.remote(&["diff", "--raw", "--no-renames", "--abbrev=4", "main", branch]);
+    let changed: Vec<String> = changed
+        .lines()
+        .map(|line| {
+            format!("{} {} {}", &line[1..7], &line[8..14], line.split('\t').nth(1).unwrap())
+        })
+        .collect();
+    let expected = [
+        "000000 100644 src/copy.bin",
+        "100644 000000 src/lib.txt",
+        "000000 100644 src/moved.txt",
+        "100644 100755 src/tool.sh",
+    ];
+    assert_eq!(changed, expected, "{step:?}");
+    assert_eq!(
+        fixture.remote(&["log", "-1", "--format=%s|%an", branch]).trim(),
+        "Greeting is missing|locum-bot"
+    );
+    assert_eq!(
+        fixture.remote(&["rev-parse", &format!("{branch}:src/copy.bin")]),
+        fixture.remote(&["rev-parse", "main:src/raw.bin"])
+    );
+
+    // The same again finds its own commit; on a pull request its branch moves on from the head.
+    let again = fixture.step(&Ask::comment("/locum code rearrange"));
+    assert_eq!(
+        (
+            again.output("branch-name"),
+            fixture.remote(&["branch", "--list", "locum/*"]).lines().count()
+        ),
+        (branch, 1),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn a_signed_commit_moves_a_pull_requests_branch_and_only_forward() {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    let head = fixture.pull_request(false);
+    git_data::serve(&fixture, true);
+    fixture.refuse_pushes();
+    let ask = || Ask { number: 8, ..Ask::comment("/locum code say hello") };
+    let step = fixture.step(&ask());
+    assert_eq!(
+        (step.output("outcome"), step.output("branch-name")),
+        ("done", "feature"),
+        "{step:?}"
+    );
+    assert_eq!(fixture.remote(&["rev-parse", "feature~1"]).trim(), head);
+    // Somebody pushed meanwhile.
+    fixture.remote(&["update-ref", "refs/heads/feature", "main"]);
+    let late = fixture.step(&ask());
+    assert_eq!((late.output("outcome"), late.output("branch-name")), ("done", ""), "{late:?}");
+    assert!(
+        fixture.server.comments(8)[0].contains("holds something else"),
+        "{:?}",
+        fixture.server.comments(8)
+    );
+}
+
+#[test]
+fn what_the_forge_does_not_sign_or_makes_otherwise_is_not_published() {
+    let fixture = Fixture::publishing(&format!("publish: {{ {EVERYTHING}, sign: api }}"));
+    git_data::serve(&fixture, false);
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert_eq!((step.output("outcome"), step.output("branch-name")), ("done", ""), "{step:?}");
+    let comment = fixture.server.comments(7)[0].clone();
+    assert!(
+        comment.contains("signed no commit of this token (unsigned)") && comment.contains("+hello"),
+        "{comment}"
+    );
+    assert_eq!(fixture.remote(&["branch", "--list", "locum/*"]), "");
+
+    git_data::serve(&fixture, true);
+    let other = json!({ "sha": "0".repeat(40) }).to_string();
+    fixture
+        .server
+        .fail(Fault { body: other, ..Fault::status("POST /repos/acme/app/git/trees", 201, "") });
+    let step = fixture.step(&Ask { ids: (57, 4343), ..Ask::comment("/locum code say hello") });
+    assert_eq!((step.output("branch-name"), fixture.server.pulls().len()), ("", 0), "{step:?}");
+    assert!(
+        fixture.server.comments(7)[1].contains("not the one that was judged"),
+        "{:?}",
+        fixture.server.comments(7)
+    );
+}

@@ -1,0 +1,133 @@
+//! Runs of the binary that stop for a person, and the words by which they go on.
+
+use crate::support::stage::{Ran, Stage};
+use pretty_assertions::assert_eq;
+
+const POLICY: &str = r#"
+version: 1
+modes: { default: code, allow: [code] }
+rules:
+  - allow: ["read(**)", "edit(src/**)"]
+  - hold: "edit(src/held.txt)"
+    reason: a person looks at this one
+"#;
+
+const SCRIPT: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_to_file, args: { path: src/held.txt, content: "held\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "written" } }]
+"#;
+
+const QUESTION: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: ask_followup_question, args: { question: "Which?", follow_up: ["this"] } }]
+      - expect: { contains: ["that one"] }
+        calls: [{ tool: attempt_completion, args: { result: "took that one" } }]
+"#;
+
+fn stage() -> Stage {
+    Stage::with(&[(".locum/policy.yml", POLICY), ("src/a.txt", "a\n"), ("script.yml", SCRIPT)])
+}
+
+/// Runs until the hold; returns the session, the hold and what was said.
+fn paused(stage: &Stage) -> (String, String, Ran) {
+    let ran = stage.play(SCRIPT, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let report = ran.json();
+    (
+        report["session"].as_str().unwrap().to_owned(),
+        report["held"]["id"].as_str().unwrap().to_owned(),
+        ran,
+    )
+}
+
+#[test]
+fn a_held_call_is_done_once_a_person_says_yes() {
+    let stage = stage();
+    let (session, hold, ran) = paused(&stage);
+    let report = ran.json();
+    assert_eq!(
+        (report["outcome"].as_str(), report["refused_rules"][0]["line"].as_u64()),
+        (Some("on-hold"), Some(6)),
+        "{report:#}"
+    );
+    let again = stage.run(&["session", "resume", &session]);
+    assert_eq!(again.code, Some(5), "{again:?}");
+    assert!(
+        again.out.contains(&format!("locum session approve {session} {hold}")),
+        "{}",
+        again.out
+    );
+
+    let wrong = stage.run(&["session", "approve", &session, "0123456789abcdef"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains(&hold), "{wrong:?}");
+    assert_eq!(stage.run(&["session", "approve", &session, &hold]).code, Some(0));
+    let twice = stage.run(&["session", "approve", &session, &hold]);
+    assert!(twice.code == Some(2) && twice.err.contains("decided already"), "{twice:?}");
+    let done = stage.run(&["session", "resume", &session, "--output-format", "json"]);
+    assert_eq!(
+        (done.code, done.json()["approved"][0]["approval"]["hold"].as_str()),
+        (Some(0), Some(hold.as_str())),
+        "{done:?}"
+    );
+    assert_eq!(stage.read("checkout/src/held.txt"), "held\n");
+    let shown = stage.run(&["session", "show", &session]);
+    assert!(
+        shown.out.contains(&format!("approved {hold}")) && shown.out.contains("approved by"),
+        "{}",
+        shown.out
+    );
+}
+
+#[test]
+fn a_no_and_an_answer_go_to_the_model() {
+    let stage = stage();
+    let (session, hold, _) = paused(&stage);
+    assert_eq!(
+        stage.run(&["session", "deny", &session, &hold, "--reason", "leave it"]).code,
+        Some(0)
+    );
+    let done = stage.run(&["session", "resume", &session, "--output-format", "json"]);
+    assert_eq!(
+        (done.code, done.json()["outcome"].as_str()),
+        (Some(0), Some("nothing-to-do")),
+        "{done:?}"
+    );
+    assert!(done.json()["changes"].as_array().unwrap().is_empty());
+
+    let asked = stage.play(QUESTION, &["--output-format", "json"]);
+    let (session, question) =
+        (asked.json()["session"].clone(), asked.json()["question"]["id"].clone());
+    let (session, question) = (session.as_str().unwrap(), question.as_str().unwrap());
+    assert_eq!(
+        (asked.code, stage.run(&["session", "answer", session, question, "that one"]).code),
+        (Some(5), Some(0))
+    );
+    let done = stage.run(&["session", "resume", session]);
+    assert!(done.code == Some(0) && done.out.contains("took that one"), "{done:?}");
+}
+
+#[test]
+fn a_session_goes_on_under_no_other_policy_and_no_other_ignore_files() {
+    for (path, text) in [
+        (".locum/policy.yml", POLICY.replace("edit(src/**)", "edit(**)")),
+        (".locumignore", "src/b.txt\n".to_owned()),
+    ] {
+        let stage = stage();
+        let (session, hold, _) = paused(&stage);
+        assert_eq!(stage.run(&["session", "approve", &session, &hold]).code, Some(0));
+        stage.write(&format!("checkout/{path}"), &text);
+        stage.git(&["add", path]);
+        stage.git(&["commit", "-q", "-m", "other rules"]);
+        let refused = stage.run(&["session", "resume", &session]);
+        assert!(
+            refused.code == Some(2) && refused.err.contains("was judged by policy"),
+            "{path}: {refused:?}"
+        );
+        assert_eq!(stage.names("checkout/src"), ["a.txt"], "{path}");
+    }
+}

@@ -1,0 +1,297 @@
+//! Holds the sources to what Cargo cannot: layers inside a crate, pure crates, owners of external crates
+//! and of effects, lengths of files, and documents to paths that exist.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// Modules that share a package, lowest first: each imports only from those before it.
+const LAYERS: &[(&str, &[&str])] =
+    &[("src/agent/", &["tools", "session", "report"]), ("src/", &["config", "run", "cli"])];
+
+/// Lines a file may have before its tests begin.
+const FILE_LIMIT_LINES: usize = 500;
+
+/// Folders that only compute: what they may not name.
+const PURE: &[&str] =
+    &["src/base/", "src/files/", "src/policy/", "src/modes/", "src/agent/report/"];
+const IMPURE_WORDS: &[&str] = &[
+    "tokio::",
+    "std::fs",
+    "std::env",
+    "std::process",
+    "std::net",
+    "reqwest::",
+    "git2::",
+    "octocrab::",
+    "Instant::now",
+    "SystemTime",
+    "Timestamp::now",
+];
+
+/// External crates and the packages that may depend on them: Cargo holds the rest.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("git2", &["workspace"]),
+    ("octocrab", &["forge"]),
+    ("reqwest", &["models", "forge"]),
+    ("figment", &["locum"]),
+    ("clap", &["locum"]),
+    ("brush-parser", &["policy"]),
+    ("hyper", &["sandbox"]),
+    ("tokio-rustls", &["sandbox"]),
+    ("landlock", &["sandbox"]),
+    ("seccompiler", &["sandbox"]),
+    ("tracing-subscriber", &["locum"]),
+];
+
+/// Files that may lift the second fence (clippy's disallowed methods and types) for themselves.
+const EFFECT_OWNERS: &[&str] = &[
+    "src/sandbox/",
+    "src/testing/",
+    "src/workspace/",
+    "src/agent/session/journal",
+    "src/agent/session/attacks",
+    "src/config/",
+    "src/cli/",
+    "src/run/",
+    "src/main.rs",
+    "src/models/",
+    "src/forge/local",
+    "src/forge/github",
+    "src/agent/tools/",
+];
+
+#[test]
+fn modules_of_one_package_import_only_from_layers_below() {
+    let mention = Regex::new(r"\bcrate::(\w+)").unwrap();
+    let mut broken = Vec::new();
+    let mut seen = 0;
+    for file in sources() {
+        if file.code().any(|(_, line)| line.contains("super::super")) {
+            broken.push(format!("{}: write a `crate::` path, not `super::super`", file.path));
+        }
+        let layer_of = |layers: &[&str], name: &str| layers.iter().position(|layer| *layer == name);
+        let found = LAYERS.iter().find_map(|(folder, layers)| {
+            let module = file.path.strip_prefix(folder)?.split('/').next()?;
+            Some((layers, layer_of(layers, module)?))
+        });
+        let Some((layers, home)) = found else { continue };
+        seen += 1;
+        for (number, line) in file.code() {
+            let above = mention
+                .captures_iter(line)
+                .find(|found| layer_of(layers, &found[1]).is_some_and(|layer| layer > home));
+            broken.extend(
+                above.map(|found| format!("{}:{number}: imports {}", file.path, &found[1])),
+            );
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(seen > 100, "the sources were not found");
+}
+
+#[test]
+fn pure_code_has_no_effects() {
+    let mut broken = Vec::new();
+    for file in sources().iter().filter(|file| PURE.iter().any(|pure| file.path.starts_with(pure)))
+    {
+        for (number, line) in file.code() {
+            broken.extend(
+                IMPURE_WORDS
+                    .iter()
+                    .filter(|word| line.contains(*word))
+                    .map(|word| format!("{}:{number}: {word}", file.path)),
+            );
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn external_crates_have_owners() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut broken = Vec::new();
+    for manifest in
+        files_below(&root.join("src"), "toml").into_iter().chain([root.join("Cargo.toml")])
+    {
+        let folder = manifest.parent().unwrap();
+        let package =
+            if folder == root { "locum" } else { folder.file_name().unwrap().to_str().unwrap() };
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        let listed = text.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
+        let names: Vec<&str> = listed.lines().filter_map(|line| line.split('.').next()).collect();
+        assert!(!names.is_empty(), "{}: no dependencies", manifest.display());
+        let owned = OWNERS
+            .iter()
+            .filter(|(name, owners)| names.contains(name) && !owners.contains(&package));
+        broken.extend(owned.map(|(name, owners)| {
+            format!("{package} depends on {name}, which belongs to {owners:?}")
+        }));
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn effects_have_owners() {
+    let mut broken = Vec::new();
+    for file in sources()
+        .iter()
+        .filter(|file| !EFFECT_OWNERS.iter().any(|owner| file.path.starts_with(owner)))
+    {
+        broken.extend(
+            file.code()
+                .filter(|(_, line)| line.contains("clippy::disallowed_"))
+                .map(|(number, line)| format!("{}:{number}: {line}", file.path)),
+        );
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn only_the_policy_makes_permits() {
+    let makes = Regex::new(r"\bPermit\s*(::<[^>]*>)?\s*\{").unwrap();
+    let makers: Vec<String> = sources()
+        .iter()
+        .flat_map(|file| {
+            file.code()
+                .filter(|(_, line)| {
+                    makes.is_match(line) && !line.contains("struct") && !line.contains("impl")
+                })
+                .map(|(number, _)| format!("{}:{number}", file.path))
+                .collect::<Vec<_>>()
+        })
+        .filter(|place| !place.starts_with("src/policy/"))
+        .collect();
+    assert!(makers.is_empty(), "{makers:?}");
+    let policy = sources().into_iter().find(|file| file.path == "src/policy/lib.rs").unwrap();
+    assert!(
+        policy.text.contains("pub struct Permit<A> {\n    act: A,"),
+        "the fields of `Permit` are private"
+    );
+}
+
+/// Verdicts have typed causes; what is rendered from them is for people.
+#[test]
+fn nothing_is_decided_by_the_words_of_a_reason() {
+    let read = Regex::new(r"\.reason(\(\))?(\.as_str\(\))?\.(contains|starts_with|ends_with|find|matches|strip_\w+|split\w*)\(").unwrap();
+    let code = |file: &Source| {
+        let lines = file.code().filter(|(_, line)| read.is_match(line));
+        lines
+            .map(|(number, line)| format!("{}:{number}: {}", file.path, line.trim()))
+            .collect::<Vec<_>>()
+    };
+    let sources = sources();
+    let tests = |file: &&Source| file.path.contains("/tests/") || file.path.ends_with("tests.rs");
+    let broken: Vec<String> = sources.iter().filter(|file| !tests(file)).flat_map(code).collect();
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    let mut broken = Vec::new();
+    for file in sources() {
+        let lines = file.code().count();
+        if lines > FILE_LIMIT_LINES {
+            broken.push(format!(
+                "{}: {lines} lines without tests, {FILE_LIMIT_LINES} at most",
+                file.path
+            ));
+        }
+        if !file.text.starts_with("//! ") {
+            broken.push(format!("{}: does not begin with a `//!` line", file.path));
+        }
+        broken.extend(
+            file.code().filter(|(_, line)| line.contains("[allow(")).map(|(number, _)| {
+                format!("{}:{number}: write `#[expect(.., reason)]`", file.path)
+            }),
+        );
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_test_the_security_page_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let files = files_below(&root.join("src"), "rs")
+        .into_iter()
+        .chain(files_below(&root.join("tests"), "rs"));
+    let code: String = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    let name = Regex::new(r"`([a-z0-9]+_[a-z0-9_]+)`").unwrap();
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    let named: BTreeSet<&str> = rows
+        .flat_map(|row| name.captures_iter(row).map(|found| found.get(1).unwrap().as_str()))
+        .collect();
+    let missing: Vec<&&str> =
+        named.iter().filter(|name| !code.contains(&format!("fn {name}("))).collect();
+    assert!(named.len() > 40 && missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn documents_name_only_paths_that_exist() {
+    let path = Regex::new(r"`((?:src|tests|docs|config|\.github|\.ci|benches)/[\w./*-]+|action\.yml|Dockerfile|Cargo\.toml)`").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut broken = Vec::new();
+    for file in files_below(root, "md")
+        .into_iter()
+        .chain(sources().into_iter().map(|file| root.join(file.path)))
+    {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for found in
+            path.captures_iter(&text).map(|captures| captures.get(1).unwrap().as_str().to_owned())
+        {
+            let plain = found.split(['*', '{']).next().unwrap();
+            if !root.join(plain.trim_end_matches('/')).exists() && !plain.starts_with(".github/") {
+                broken.push(format!(
+                    "{}: `{found}` does not exist",
+                    file.strip_prefix(root).unwrap().display()
+                ));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// A source file, its path relative to the project.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// Returns the lines before the tests that are no comments, numbered from 1.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines: Vec<&str> = self.text.lines().collect();
+        let tests = lines
+            .windows(2)
+            .position(|pair| pair[0].trim() == "#[cfg(test)]" && pair[1].starts_with("mod tests"))
+            .unwrap_or(lines.len());
+        let numbered: Vec<(usize, &str)> = lines
+            .into_iter()
+            .take(tests)
+            .enumerate()
+            .map(|(index, line)| (index + 1, line))
+            .collect();
+        numbered.into_iter().filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    files_below(&root.join("src"), "rs")
+        .into_iter()
+        .map(|file| Source {
+            path: file.strip_prefix(root).unwrap().to_string_lossy().into_owned(),
+            text: std::fs::read_to_string(&file).unwrap(),
+        })
+        .collect()
+}
+
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    ignore::WalkBuilder::new(folder)
+        .build()
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .collect()
+}

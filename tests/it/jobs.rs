@@ -1,0 +1,140 @@
+//! Jobs, through the binary: fixed steps, a task, steps with a task for when one fails; listing
+//! them and when they are due.
+
+use pretty_assertions::assert_eq;
+
+use crate::support::stage::{Ran, Stage};
+
+const POLICY: &str = r#"
+version: 1
+modes: { default: code, allow: [code] }
+rules:
+  - allow: ["read(**)", "edit(src/**)", "command(touch:*)", "command(cat:*)", "command(false)"]
+  - deny: "command(rm:*)"
+"#;
+
+const MEND: &str = r#"
+version: 1
+tasks:
+  - contains: mend it
+    turns:
+      - expect: { contains: ["Exit code: 1"] }
+        calls: [{ tool: write_to_file, args: { path: src/mended.txt, content: "mended\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Mended." } }]
+"#;
+
+fn stage() -> Stage {
+    Stage::with(&[
+        (".locum/policy.yml", POLICY),
+        (
+            ".locum/config.yml",
+            "models: { profiles: { fixed: { provider: scripted, model: .locum/mend.yml } } }\n",
+        ),
+        (".locum/mend.yml", MEND),
+        (
+            ".locum/jobs/steps.yml",
+            "version: 1\ndescription: leaves a stamp\nschedule: 30 3 * * *\nsteps:\n  - run: \
+             touch src/a.txt\n  - run: touch src/b.txt\n",
+        ),
+        (
+            ".locum/jobs/fails.yml",
+            "version: 1\nsteps:\n  - run: touch src/a.txt\n  - run: 'false'\n  - run: touch \
+             src/never.txt\n",
+        ),
+        (".locum/jobs/refused.yml", "version: 1\nsteps: [{ run: rm src/lib.txt }]\n"),
+        (".locum/jobs/mended.yml", "version: 1\nsteps: [{ run: 'false' }]\ntask: mend it\n"),
+        (
+            ".locum/jobs/fine.yml",
+            "version: 1\nsteps: [{ tool: read_file, args: { path: src/lib.txt } }]\ntask: never \
+             asked\n",
+        ),
+        ("src/lib.txt", "text\n"),
+    ])
+}
+
+fn run(stage: &Stage, name: &str) -> Ran {
+    stage.run(&["job", "run", name, "--output-format", "json"])
+}
+
+#[test]
+fn fixed_steps_run_without_a_model() {
+    let stage = stage();
+    let ran = run(&stage, "steps");
+    assert_eq!((ran.code, ran.json()["outcome"].as_str()), (Some(0), Some("done")), "{ran:?}");
+    assert_eq!(stage.names("checkout/src"), ["a.txt", "b.txt", "lib.txt"]);
+    assert_eq!(ran.json()["commands"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_step_that_fails_ends_the_job_and_says_which() {
+    let stage = stage();
+    let ran = run(&stage, "fails");
+    assert_eq!((ran.code, ran.json()["outcome"].as_str()), (Some(3), Some("failed")), "{ran:?}");
+    assert!(ran.json()["reason"].as_str().unwrap().contains("step 2 (`false`) failed"), "{ran:?}");
+    assert_eq!(stage.names("checkout/src"), ["a.txt", "lib.txt"]);
+}
+
+#[test]
+fn a_step_is_judged_like_any_call() {
+    let stage = stage();
+    let ran = run(&stage, "refused");
+    assert_eq!(
+        (ran.code, ran.json()["refusals"].as_array().unwrap().len()),
+        (Some(3), 1),
+        "{ran:?}"
+    );
+    assert_eq!(stage.names("checkout/src"), ["lib.txt"]);
+}
+
+#[test]
+fn the_task_is_asked_only_when_a_step_fails() {
+    let stage = stage();
+    let mended = run(&stage, "mended");
+    assert_eq!(
+        (mended.code, mended.json()["summary"].as_str()),
+        (Some(0), Some("Mended.")),
+        "{mended:?}"
+    );
+    assert_eq!(stage.read("checkout/src/mended.txt"), "mended\n");
+    let fine = run(&stage, "fine");
+    assert_eq!(
+        (fine.code, fine.json()["outcome"].as_str()),
+        (Some(0), Some("nothing-to-do")),
+        "{fine:?}"
+    );
+}
+
+#[test]
+fn an_unknown_job_and_a_job_with_mistakes_are_told() {
+    let stage = stage();
+    let unknown = run(&stage, "step");
+    assert_eq!(unknown.code, Some(2));
+    assert!(
+        unknown.err.contains("there is no job `step`") && unknown.err.contains("steps"),
+        "{unknown:?}"
+    );
+    stage.write("checkout/.locum/jobs/broken.yml", "version: 1\nstep: []\n");
+    stage.commit("broken");
+    let broken = run(&stage, "steps");
+    assert_eq!(broken.code, Some(2));
+    assert!(broken.err.contains(".locum/jobs/broken.yml:2:1: unknown key `step`"), "{broken:?}");
+}
+
+#[test]
+fn jobs_are_listed_and_due_at_their_moment_only() {
+    let stage = stage();
+    let list = stage.run(&["job", "list", "--json"]);
+    assert_eq!((list.code, list.json().as_array().unwrap().len()), (Some(0), 5), "{list:?}");
+    let due = |at: &str| {
+        stage
+            .run(&["job", "due", "--at", at, "--within-minutes", "30", "--json"])
+            .json()
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!(
+        (due("2026-03-04T03:45:00Z"), due("2026-03-04T03:29:00Z"), due("2026-03-04T04:01:00Z")),
+        (1, 0, 0)
+    );
+}

@@ -1,0 +1,43 @@
+//! Every integration test in one program, which is linked once: a module a subject.
+//!
+//! What a module needs of another test is in `support`. Tests run beside each other in one process,
+//! so none may change what the process has one of: environment, working directory, signals, limits.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests make checkouts, start programs and read what is left"
+)]
+
+mod action;
+mod bad_input;
+mod ceilings;
+mod cli;
+mod commands;
+mod demo;
+mod docs;
+mod experts;
+mod holds;
+mod house;
+mod jobs;
+mod mcp;
+mod models;
+mod orchestration;
+mod pictures;
+mod policy;
+mod policy_check;
+mod prompts;
+mod resume;
+mod schema;
+mod security;
+mod self_run;
+mod session;
+mod support;
+mod telemetry;
+mod trigger;

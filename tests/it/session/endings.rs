@@ -1,0 +1,130 @@
+//! How runs end that do not end by themselves: limits, questions, holds, faults, cancellation.
+
+use crate::session::fixture::{Fixture, POLICY, turns};
+use locum_agent::session::event::Event;
+use locum_agent::session::journal::Journal;
+use pretty_assertions::assert_eq;
+
+const WRITE_FOREVER: &str = r#"
+- calls: [{ tool: write_to_file, args: { path: src/1.txt, content: "1\n1\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/2.txt, content: "2\n2\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/3.txt, content: "3\n3\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/4.txt, content: "4\n4\n" } }]
+"#;
+
+#[test]
+fn each_limit_of_the_budget_stops_the_run_and_keeps_the_work() {
+    for (budget, files) in [
+        ("turns: 2", 2),
+        ("tool_calls: 3", 3),
+        ("files: 1", 2),
+        ("diff_lines: 5", 3),
+        ("tokens: 1", 0),
+        ("minutes: 0", 0),
+    ] {
+        let ran = Fixture::with_policy(
+            &turns(WRITE_FOREVER),
+            &format!("{POLICY}\nbudget: {{ {budget} }}"),
+        )
+        .run();
+        let word = if budget == "minutes: 0" { "timed-out" } else { "budget-exhausted" };
+        assert_eq!((ran.word(), ran.changed().len()), (word, files), "{budget}: {}", ran.reason());
+        assert!(ran.outcome.checkpoint.is_some() == (files > 0), "{budget}");
+    }
+}
+
+#[test]
+fn a_question_ends_as_the_policy_says() {
+    let script = turns(
+        r#"
+- calls: [{ tool: ask_followup_question, args: { question: "Which?", follow_up: ["this", "that"] } }]
+- expect: { contains: ["this"], not_contains: ["that"] }
+  calls: [{ tool: attempt_completion, args: { result: "took this" } }]
+"#,
+    );
+    let asked = Fixture::new(&script).run();
+    let question = asked.outcome.question.as_ref().unwrap();
+    assert_eq!(
+        (asked.word(), question.text.as_str(), question.suggestions.len()),
+        ("needs-input", "Which?", 2)
+    );
+    let first = Fixture::with_policy(&script, &format!("{POLICY}\nquestions: first")).run();
+    assert_eq!((first.word(), first.outcome.summary.as_str()), ("nothing-to-do", "took this"));
+    let fail = Fixture::with_policy(&script, &format!("{POLICY}\nquestions: fail")).run();
+    assert_eq!(fail.word(), "failed");
+    assert!(fail.reason().contains("Which?"), "{}", fail.reason());
+}
+
+#[test]
+fn a_hold_pauses_or_refuses_as_the_policy_says() {
+    let script = turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/held.txt, content: "x" } }]
+- calls: [{ tool: attempt_completion, args: { result: "went on" } }]
+"#,
+    );
+    let paused = Fixture::new(&script).run();
+    assert_eq!(paused.word(), "on-hold");
+    for named in ["src/held.txt", "a person looks at this one", "policy.yml:"] {
+        assert!(paused.reason().contains(named), "{named} in {}", paused.reason());
+    }
+    let refused = Fixture::with_policy(&script, &format!("{POLICY}\non_hold: refuse")).run();
+    assert_eq!((refused.word(), refused.outcome.refusals.len()), ("nothing-to-do", 1));
+}
+
+#[test]
+fn a_model_that_does_not_answer_has_failed_and_says_why() {
+    for (fault, words) in [
+        ("unavailable: \"provider is down\"", "provider is down"),
+        ("garbled: \"<html>\"", "<html>"),
+    ] {
+        let ran = Fixture::new(&turns(&format!("- fail: {{ {fault} }}"))).run();
+        assert_eq!(ran.word(), "failed");
+        assert!(ran.reason().contains(words), "{}", ran.reason());
+    }
+}
+
+#[test]
+fn a_stop_from_outside_kills_the_command_and_keeps_the_work() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }
+    - { tool: execute_command, args: { command: "sleep 600" } }
+"#,
+    ));
+    let ran = fixture.run_cancelled_at(
+        |event| matches!(event, Event::Judged { call, .. } if call.ends_with("-2")),
+    );
+    assert_eq!((ran.word(), ran.changed()), ("cancelled", vec!["src/b.txt"]));
+    assert!(ran.reason().contains("sleep 600"), "{}", ran.reason());
+    assert!(ran.outcome.checkpoint.is_some());
+    assert!(matches!(ran.lines.last().map(|line| &line.event), Some(Event::Ended(_))));
+}
+
+#[test]
+fn the_wall_time_ends_a_run_whose_model_says_nothing() {
+    let mut fixture = Fixture::new(&turns("- say: never asked"));
+    fixture.minutes = Some(0);
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.reason()), ("timed-out", "the wall time of 0 minutes is over"));
+}
+
+#[test]
+fn an_unknown_or_disallowed_mode_starts_nothing() {
+    let script = turns("- say: never asked");
+    assert_eq!(Fixture::new(&script).in_mode("nonsense").run().word(), "failed");
+    let policy =
+        POLICY.replace("allow: [orchestrator, architect, code,", "allow: [orchestrator, code,");
+    assert_eq!(Fixture::with_policy(&script, &policy).in_mode("architect").run().word(), "refused");
+}
+
+#[test]
+fn an_ended_session_stays_ended() {
+    let fixture =
+        Fixture::new(&turns(r#"- calls: [{ tool: attempt_completion, args: { result: "r" } }]"#));
+    let ran = fixture.run();
+    let again = fixture.resume();
+    assert_eq!(again.outcome, ran.outcome);
+    assert_eq!(Journal::read(&fixture.journal).unwrap(), ran.lines);
+}

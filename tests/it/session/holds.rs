@@ -1,0 +1,264 @@
+//! Runs that stop for a person, what the person says, and how they go on at exactly that call.
+
+use crate::session::fixture::{Fixture, POLICY, Ran, turns};
+use jiff::{SignedDuration, Timestamp};
+use locum_agent::session::event::{Decided, Event, PersonsWord};
+use locum_agent::session::hold::{NotDecided, WAIT_LIMIT, decide};
+use pretty_assertions::assert_eq;
+
+const HELD: &str = r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }
+    - { tool: write_to_file, args: { path: src/held.txt, content: "held\n" } }
+- calls: [{ tool: attempt_completion, args: { result: "went on" } }]
+"#;
+
+fn now() -> Timestamp {
+    Timestamp::from_second(1_700_001_000).unwrap()
+}
+
+fn said(id: &str, word: PersonsWord) -> Decided {
+    Decided { id: id.to_owned(), by: "alice".to_owned(), word }
+}
+
+fn hold_of(ran: &Ran) -> String {
+    ran.outcome.held.as_ref().unwrap().id.clone()
+}
+
+#[test]
+fn shows_what_is_held_and_goes_on_there_once_approved() {
+    let fixture = Fixture::new(&turns(HELD));
+    let paused = fixture.run();
+    let held = paused.outcome.held.clone().unwrap();
+    assert_eq!(
+        (paused.word(), held.headline.as_str(), held.mode.as_str()),
+        ("on-hold", "write src/held.txt", "code")
+    );
+    assert_eq!((held.verdicts.len(), held.verdicts[0].intent.as_str()), (1, "edit(src/held.txt)"));
+    assert!(
+        held.arguments.contains("held\\n") && held.diff.unwrap().contains("+held"),
+        "{:?}",
+        held.arguments
+    );
+    assert_eq!(fixture.file("src/held.txt"), None);
+
+    decide(&fixture.journal, said(&held.id, PersonsWord::Approve), now()).unwrap();
+    let ran = fixture.resume();
+    assert_eq!(
+        (ran.word(), ran.changed(), ran.outcome.refusals.len()),
+        ("done", vec!["src/b.txt", "src/held.txt"], 0)
+    );
+    let approved = &ran.outcome.approved;
+    assert_eq!(
+        (approved.len(), approved[0].approval.by.as_str(), approved[0].approval.hold.as_str()),
+        (1, "alice", held.id.as_str())
+    );
+    let judged = |line: &locum_agent::session::event::JournalLine| matches!(&line.event, Event::Judged { approval: Some(yes), .. } if yes.by == "alice");
+    assert_eq!(
+        ran.lines.iter().filter(|line| judged(line)).count(),
+        1,
+        "the permit names the yes it rests on"
+    );
+    assert_eq!(ran.outcome.spent.turns, 2, "no turn is taken again");
+    assert!(
+        ran.outcome.spent.seconds < 500,
+        "the time it waited does not count: {}",
+        ran.outcome.spent.seconds
+    );
+}
+
+#[test]
+fn a_no_is_told_to_the_model() {
+    let fixture = Fixture::new(&turns(HELD));
+    let id = hold_of(&fixture.run());
+    decide(
+        &fixture.journal,
+        said(&id, PersonsWord::Deny { reason: "not that file".to_owned() }),
+        now(),
+    )
+    .unwrap();
+    let ran = fixture.resume();
+    assert_eq!(
+        (ran.word(), ran.changed(), ran.outcome.refusals.len()),
+        ("done", vec!["src/b.txt"], 1)
+    );
+    let answers = ran.answers("write_to_file");
+    assert!(answers[1].contains("alice said no: not that file"), "{answers:?}");
+}
+
+#[test]
+fn a_yes_is_for_one_call_of_one_name_in_time() {
+    let fixture = Fixture::new(&turns(HELD));
+    let id = hold_of(&fixture.run());
+    let refused = |id: &str, word: PersonsWord, at: Timestamp| {
+        decide(&fixture.journal, said(id, word), at).unwrap_err()
+    };
+    assert!(matches!(
+        refused("0123456789abcdef", PersonsWord::Approve, now()),
+        NotDecided::OtherWaits { .. }
+    ));
+    assert!(matches!(refused("", PersonsWord::Approve, now()), NotDecided::OtherWaits { .. }));
+    assert!(matches!(
+        refused(&id, PersonsWord::Answer { text: "yes".to_owned() }, now()),
+        NotDecided::WrongKind(_)
+    ));
+    let late =
+        now().checked_add(WAIT_LIMIT).unwrap().checked_add(SignedDuration::from_hours(1)).unwrap();
+    assert!(matches!(refused(&id, PersonsWord::Approve, late), NotDecided::Expired { .. }));
+    assert_eq!(fixture.resume().word(), "on-hold", "nothing of that was a yes");
+
+    decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+    assert!(
+        matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)),
+        "twice"
+    );
+    assert_eq!(fixture.resume().word(), "done");
+    assert!(
+        matches!(refused(&id, PersonsWord::Approve, now()), NotDecided::NothingWaits(_)),
+        "after the end"
+    );
+}
+
+#[test]
+fn the_same_call_again_is_held_again() {
+    let script = turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/held.txt, content: "one\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/held.txt, content: "one\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let fixture = Fixture::new(&script);
+    let first = hold_of(&fixture.run());
+    decide(&fixture.journal, said(&first, PersonsWord::Approve), now()).unwrap();
+    let again = fixture.resume();
+    assert_eq!((again.word(), again.changed()), ("on-hold", vec!["src/held.txt"]));
+    assert_ne!(hold_of(&again), first);
+}
+
+#[test]
+fn what_is_denied_stays_denied_beside_an_approved_hold() {
+    let policy = POLICY.replace("\"command(touch:*)\", ", "").replace(
+        "  - hold: \"edit(src/held.txt)\"",
+        "  - hold: \"command(touch:*)\"\n    modes: [code]\n  - hold: \"edit(src/held.txt)\"",
+    );
+    let script = turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "touch src/secret.txt" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = Fixture::with_policy(&script, &policy).run();
+    assert_eq!((ran.word(), ran.outcome.refusals.len()), ("nothing-to-do", 1), "{}", ran.reason());
+}
+
+#[test]
+fn what_an_approved_command_changes_is_held_to_the_rules() {
+    for (target, changed) in
+        [("held", vec!["src/held.txt"]), ("secret", vec![]), ("free", vec!["src/free.txt"])]
+    {
+        let copy = format!("sh -c 'cp src/a.txt src/{target}.txt'");
+        let policy = POLICY.replace(
+            "  - hold: \"edit(src/held.txt)\"",
+            &format!("  - hold: \"command({copy})\"\n  - hold: \"edit(src/held.txt)\""),
+        );
+        let script = turns(&format!(
+            "- calls: [{{ tool: execute_command, args: {{ command: \"{copy}\" }} }}]\n- calls: \
+             [{{ tool: attempt_completion, args: {{ result: r }} }}]"
+        ));
+        let fixture = Fixture::with_policy(&script, &policy);
+        let id = hold_of(&fixture.run());
+        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+        let ran = fixture.resume();
+        assert_eq!(
+            (ran.word() != "on-hold", ran.changed()),
+            (true, changed.clone()),
+            "{target}: {}",
+            ran.reason()
+        );
+        let covered = ran.outcome.approved[0].approval.intents.len();
+        assert_eq!(covered, 1 + changed.len(), "{target}");
+    }
+}
+
+#[test]
+fn a_kill_at_any_line_of_an_approved_command_runs_it_at_most_once() {
+    let policy = POLICY.replace("\"command(./step.sh)\", ", "").replace(
+        "  - hold: \"edit(src/held.txt)\"",
+        "  - hold: \"command(./step.sh)\"\n    modes: [code]\n  - hold: \"edit(src/held.txt)\"",
+    );
+    let script = turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let whole = Fixture::with_policy(&script, &policy);
+    let id = hold_of(&whole.run());
+    decide(&whole.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+    let ran = whole.resume();
+    assert_eq!(
+        (ran.word(), whole.file("src/steps.txt").as_deref()),
+        ("done", Some("stepped\n")),
+        "{}",
+        ran.reason()
+    );
+    let decided =
+        ran.lines.iter().position(|line| matches!(line.event, Event::Decided { .. })).unwrap();
+    for lines in decided + 2..ran.lines.len() {
+        let fixture = Fixture::with_policy(&script, &policy);
+        let id = hold_of(&fixture.run());
+        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()).unwrap();
+        assert!(fixture.resume_killed_at(lines).is_none(), "{lines}");
+        let resumed = fixture.resume();
+        assert_eq!(resumed.outcome.approved.len(), 1, "{lines}");
+        let times = fixture.file("src/steps.txt").map_or(0, |text| text.lines().count());
+        assert!(times <= 1, "killed at line {lines}: ran {times} times");
+    }
+}
+
+#[test]
+fn an_answer_becomes_the_result_of_the_question() {
+    let script = turns(
+        r#"
+- calls: [{ tool: ask_followup_question, args: { question: "Which?", follow_up: ["this", "that"] } }]
+- expect: { contains: ["alice answered", "the other one"] }
+  calls: [{ tool: attempt_completion, args: { result: "took the other" } }]
+"#,
+    );
+    let fixture = Fixture::new(&script);
+    let asked = fixture.run();
+    let id = asked.outcome.question.unwrap().id;
+    let answer = |text: &str| PersonsWord::Answer { text: text.to_owned() };
+    assert!(matches!(
+        decide(&fixture.journal, said(&id, PersonsWord::Approve), now()),
+        Err(NotDecided::WrongKind(_))
+    ));
+    assert!(matches!(
+        decide(&fixture.journal, said(&id, answer(" ")), now()),
+        Err(NotDecided::Length)
+    ));
+    decide(&fixture.journal, said(&id, answer("the other one")), now()).unwrap();
+    let ran = fixture.resume();
+    assert_eq!((ran.word(), ran.outcome.summary.as_str()), ("nothing-to-do", "took the other"));
+}
+
+#[test]
+fn an_edit_that_the_mode_forbids_is_listed_with_the_modes_words() {
+    let script = turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/a.txt, content: "x" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = Fixture::new(&script).in_mode("architect").run();
+    let refused = &ran.outcome.refusals;
+    assert_eq!(
+        (refused.len(), refused[0].refusal.verdicts[0].intent.as_str()),
+        (1, "edit(src/a.txt)")
+    );
+    assert!(
+        refused[0].refusal.verdicts[0].reason().contains("can only edit files matching"),
+        "{refused:?}"
+    );
+}

@@ -1,0 +1,130 @@
+//! What a run does when the model does not do its part.
+
+use crate::session::fixture::{Fixture, turns};
+use pretty_assertions::assert_eq;
+
+#[test]
+fn a_model_that_never_calls_a_tool_has_failed() {
+    let ran = Fixture::new(&turns(&"- say: I think it is done.\n".repeat(20))).run();
+    assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 6));
+    assert!(
+        ran.reason().contains("5 mistakes in a row") && ran.reason().contains("called no tool"),
+        "{}",
+        ran.reason()
+    );
+    assert_eq!(ran.outcome.tasks[0].completed, None);
+}
+
+#[test]
+fn one_reply_without_a_tool_is_forgiven() {
+    let script = turns(
+        r#"
+- say: Let me think.
+- expect: { contains: ["called no tool"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    assert_eq!(Fixture::new(&script).run().word(), "nothing-to-do");
+}
+
+#[test]
+fn unknown_tools_and_bad_arguments_are_answered_and_counted() {
+    let bad =
+        "- calls: [{ tool: no_such_tool }]\n- calls: [{ tool: read_file, raw: '{\"path\": ' }]\n";
+    let ran = Fixture::new(&turns(&bad.repeat(5))).run();
+    assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 5));
+    assert_eq!(ran.answers("no_such_tool").len(), 3);
+    let good = format!(
+        "{bad}{bad}- calls: [{{ tool: read_file, args: {{ path: src/a.txt }} }}]\n{bad}- calls: \
+         [{{ tool: attempt_completion, args: {{ result: r }} }}]\n"
+    );
+    assert_eq!(Fixture::new(&turns(&good)).run().word(), "nothing-to-do");
+}
+
+#[test]
+fn a_model_that_loops_is_refused_and_then_given_up() {
+    let ran = Fixture::new(&turns(
+        &"- calls: [{ tool: read_file, args: { path: src/a.txt } }]\n".repeat(20),
+    ))
+    .run();
+    assert_eq!((ran.word(), ran.outcome.spent.turns), ("failed", 8));
+    assert_eq!(
+        ran.answers("read_file")
+            .iter()
+            .filter(|answer| answer.contains("3 times in a row"))
+            .count(),
+        5
+    );
+}
+
+#[test]
+fn a_call_cut_by_the_output_limit_is_not_performed() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/whole.txt, content: "w\n" } }
+    - { tool: write_to_file, args: { path: src/cut.txt, content: "c\n" } }
+  stop: length
+- expect: { contains: ["cut short"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/whole.txt"]));
+    assert_eq!(fixture.file("src/cut.txt"), None);
+}
+
+#[test]
+fn a_call_at_which_the_filter_stopped_the_reply_is_not_performed() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/whole.txt, content: "w\n" } }
+    - { tool: write_to_file, args: { path: src/cut.txt, content: "c\n" } }
+  stop: filtered
+- expect: { contains: ["filter stopped the reply at this call"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/whole.txt"]));
+    assert_eq!(fixture.file("src/cut.txt"), None);
+}
+
+#[test]
+fn a_task_does_not_end_in_the_turn_another_call_failed_in() {
+    let ran = Fixture::new(&turns(
+        r#"
+- calls:
+    - { tool: attempt_completion, args: { result: "too early" } }
+    - { tool: read_file, args: { path: missing.txt } }
+- expect: { contains: ["another call of the same reply failed"] }
+  calls:
+    - { tool: attempt_completion, args: { result: "now" } }
+    - { tool: read_file, args: { path: src/a.txt } }
+"#,
+    ))
+    .run();
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str()),
+        ("nothing-to-do", "now"),
+        "{}",
+        ran.reason()
+    );
+    assert_eq!(ran.answers("read_file").len(), 2, "calls beside a completion are performed first");
+}
+
+#[test]
+fn an_unknown_or_disallowed_mode_for_a_sub_task_is_answered() {
+    let policy = crate::session::fixture::POLICY
+        .replace("[orchestrator, architect, code,", "[orchestrator, code,");
+    let script = r#"
+  - turns:
+      - calls: [{ tool: new_task, args: { mode: nonsense, message: m } }]
+      - calls: [{ tool: new_task, args: { mode: architect, message: m } }]
+      - calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let ran = Fixture::with_policy(script, &policy).in_mode("orchestrator").run();
+    assert_eq!((ran.word(), ran.outcome.tasks.len()), ("done", 1), "{}", ran.reason());
+    assert_eq!(ran.answers("new_task").len(), 2);
+}

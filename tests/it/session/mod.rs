@@ -1,0 +1,17 @@
+//! Scripted runs of the loop at library level: a real checkout, a real policy, real tools; the
+//! model is a script and time stands still.
+
+mod accounting;
+mod condense;
+mod endings;
+mod estimates;
+mod fetch;
+mod fixture;
+mod hidden;
+mod holds;
+mod images;
+mod mistakes;
+mod parallel;
+mod resume;
+mod route;
+mod switching;

@@ -1,0 +1,311 @@
+//! Sub-tasks beside each other: each in a worktree of its own, merged in the order of their calls.
+
+use std::collections::BTreeSet;
+
+use crate::session::fixture::{Fixture, POLICY, Ran};
+use locum_agent::session::event::Event;
+use locum_agent::session::outcome::Outcome;
+use pretty_assertions::assert_eq;
+
+fn policy() -> String {
+    POLICY.replace(
+        "modes: {",
+        "modes: { delegation: { from: [orchestrator], depth: 2, tasks: 20, parallel: 4 },",
+    )
+}
+
+/// A script of an orchestrator that starts these sub-tasks in one turn, then expects `words`, and
+/// of the sub-tasks.
+fn script(tasks: &[(&str, &str)], words: &str) -> String {
+    let calls: String = tasks
+        .iter()
+        .map(|(name, _)| {
+            format!(
+                "          - {{ tool: new_task, args: {{ mode: code, message: \"Part {name}.\" }} \
+                 }}\n"
+            )
+        })
+        .collect();
+    let children: String = tasks.iter().map(|(name, turns)| child(name, turns)).collect();
+    format!(
+        "  - mode: orchestrator\n    turns:\n      - calls:\n{calls}      - expect: {{ contains: \
+         [{words}] }}\n        calls: [{{ tool: attempt_completion, args: {{ result: \"put \
+         together\" }} }}]\n{children}"
+    )
+}
+
+fn child(name: &str, turns: &str) -> String {
+    let turns: String =
+        turns.trim_matches('\n').lines().map(|line| format!("      {line}\n")).collect();
+    format!("  - mode: code\n    contains: Part {name}.\n    turns:\n{turns}")
+}
+
+fn end(result: &str) -> String {
+    format!("- calls: [{{ tool: attempt_completion, args: {{ result: \"{result}\" }} }}]\n")
+}
+
+fn write(path: &str, content: &str) -> String {
+    format!(
+        "- calls: [{{ tool: write_to_file, args: {{ path: {path}, content: \"{content}\" }} }}]\n"
+    )
+}
+
+fn fixture(tasks: &[(&str, &str)], words: &str) -> Fixture {
+    Fixture::with_policy(&script(tasks, words), &policy()).in_mode("orchestrator")
+}
+
+/// Nothing of a run is left beside its journal, and git knows of no worktree.
+fn nothing_is_left(fixture: &Fixture) {
+    assert!(!fixture.journal.join("trees").exists(), "no worktree stays");
+    assert_eq!(git2::Repository::open(&fixture.root).unwrap().worktrees().unwrap().len(), 0);
+}
+
+/// The refs that keep what was not taken over.
+fn kept(fixture: &Fixture) -> Vec<String> {
+    let repo = git2::Repository::open(&fixture.root).unwrap();
+    let refs = repo.references_glob("refs/locum/trees/*").unwrap();
+    refs.map(|found| found.unwrap().name().unwrap().to_owned()).collect()
+}
+
+fn essence(ran: &Ran) -> Outcome {
+    let mut outcome = ran.outcome.clone();
+    outcome.spent.seconds = 0;
+    outcome.checkpoint = None;
+    outcome.base.0.clear();
+    outcome.refusals.sort_by_key(|refused| refused.task.0);
+    outcome.commands.sort_by(|one, other| one.command.cmp(&other.command));
+    outcome
+}
+
+const ONE: &str = "one\\ntwo\\nTHREE\\n";
+const OTHER: &str = "ONE\\ntwo\\nthree\\n";
+
+/// Three sub-tasks: two whose changes of one file fit together, and one that runs a command and
+/// adds a file.
+fn three() -> Fixture {
+    let first = format!("{}{}", write("src/a.txt", ONE), end("first is done"));
+    let second = format!(
+        "{}{}{}",
+        write("src/a.txt", OTHER),
+        write("src/b.txt", "b\\n"),
+        end("second is done")
+    );
+    let third = format!(
+        "- calls: [{{ tool: execute_command, args: {{ command: \"./step.sh\" }} }}]\n{}",
+        end("third is done")
+    );
+    let words = r#""first is done", "second is done", "third is done", "src/b.txt""#;
+    fixture(&[("1", &first), ("2", &second), ("3", &third)], words)
+}
+
+#[test]
+fn sub_tasks_of_one_turn_work_beside_each_other_and_their_changes_come_together() {
+    let fixture = three();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.reason()), ("done", ""), "{:?}", ran.answers("new_task"));
+    assert_eq!(ran.changed(), ["src/a.txt", "src/b.txt", "src/steps.txt"]);
+    assert_eq!(fixture.file("src/a.txt").as_deref(), Some("ONE\ntwo\nTHREE\n"));
+    assert_eq!(fixture.file("src/steps.txt").as_deref(), Some("stepped\n"));
+    nothing_is_left(&fixture);
+    assert_eq!(kept(&fixture), Vec::<String>::new());
+    // All three run before the first of them ends.
+    let place = |wanted: fn(&Event) -> bool| {
+        ran.lines.iter().map(|line| wanted(&line.event)).collect::<Vec<_>>()
+    };
+    let last_start = place(|event| matches!(event, Event::TaskStarted { .. }))
+        .iter()
+        .rposition(|found| *found)
+        .unwrap();
+    let first_end = place(|event| matches!(event, Event::TaskEnded { .. }))
+        .iter()
+        .position(|found| *found)
+        .unwrap();
+    assert!(last_start < first_end);
+    let tasks: Vec<_> =
+        ran.outcome.tasks.iter().map(|task| (task.parent.map(|id| id.0), task.completed)).collect();
+    assert_eq!(
+        tasks,
+        [(None, Some(true)), (Some(0), Some(true)), (Some(0), Some(true)), (Some(0), Some(true))]
+    );
+    assert_eq!(ran.outcome.spent.turns, 9);
+}
+
+#[test]
+fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing_is_lost() {
+    let first = format!("{}{}", write("src/a.txt", "one\\nZWEI\\nthree\\n"), end("german"));
+    let second = format!(
+        "{}{}{}",
+        write("src/a.txt", "one\\nDEUX\\nthree\\n"),
+        write("src/b.txt", "b\\n"),
+        end("french")
+    );
+    let words = r#""contradicts", "src/a.txt", "ZWEI", "DEUX", "refs/locum/trees/""#;
+    let fixture = fixture(&[("1", &first), ("2", &second)], words);
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.reason()), ("done", ""), "{:?}", ran.answers("new_task"));
+    assert_eq!(
+        fixture.file("src/a.txt").as_deref(),
+        Some("one\nZWEI\nthree\n"),
+        "the first one stays"
+    );
+    assert_eq!(fixture.file("src/b.txt"), None, "all or nothing");
+    nothing_is_left(&fixture);
+    let refs = kept(&fixture);
+    assert_eq!(refs, ["refs/locum/trees/0123456789abcdef/2"]);
+    let repo = git2::Repository::open(&fixture.root).unwrap();
+    let blob = repo.revparse_single(&format!("{}:src/a.txt", refs[0])).unwrap();
+    assert_eq!(blob.as_blob().unwrap().content(), b"one\nDEUX\nthree\n");
+}
+
+#[test]
+fn the_failure_of_one_leaves_the_others_whole() {
+    let crash = format!("{}- fail: {{ garbled: \"noise\" }}\n", write("src/x.txt", "half\\n"));
+    let good = format!("{}{}", write("src/b.txt", "b\\n"), end("good"));
+    // The share of one of three sub-tasks is a quarter of what is left.
+    let endless: String = (0..40)
+        .map(|number| {
+            format!(
+                "- calls: [{{ tool: read_file, args: {{ path: \"src/{number}.txt\" }} }}, {{ \
+                 tool: list_files, args: {{ path: src }} }}]\n"
+            )
+        })
+        .collect();
+    let words = r#""Sub-task 1 failed", "noise", "Sub-task 2 completed", "Sub-task 3 failed", "is used up", "Nothing of what it changed""#;
+    let fixture = fixture(&[("1", &crash), ("2", &good), ("3", &endless)], words);
+    let ran = fixture.run();
+    assert_eq!(
+        (ran.word(), ran.changed()),
+        ("done", vec!["src/b.txt"]),
+        "{:?}",
+        ran.answers("new_task")
+    );
+    assert_eq!(
+        kept(&fixture),
+        ["refs/locum/trees/0123456789abcdef/1"],
+        "what the crashed one had written is kept"
+    );
+    nothing_is_left(&fixture);
+}
+
+#[test]
+fn rules_and_protection_hold_in_a_worktree_as_anywhere() {
+    let first = format!(
+        "- calls: [{{ tool: write_to_file, args: {{ path: src/secret.txt, content: \"x\" }} }}, \
+         {{ tool: write_to_file, args: {{ path: .github/workflows/ci.yml, content: \"x\" }} \
+         }}]\n- calls: [{{ tool: execute_command, args: {{ command: \"sh -c 'cp src/a.txt \
+         src/secret.txt'\" }} }}]\n{}",
+        end("tried")
+    );
+    let second = format!("{}{}", write("src/b.txt", "b\\n"), end("good"));
+    let fixture = fixture(&[("1", &first), ("2", &second)], r#""tried", "good""#);
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
+    assert_eq!(ran.outcome.refusals.len(), 3);
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+}
+
+#[test]
+fn where_somebody_has_uncommitted_work_sub_tasks_run_one_after_another_in_it() {
+    let first = format!("{}{}", write("src/b.txt", "b\\n"), end("first"));
+    let look = format!(
+        "- calls: [{{ tool: read_file, args: {{ path: src/mine.txt }} }}]\n- expect: {{ contains: \
+         [\"my own work\"] }}\n  {}",
+        &end("seen")[2..]
+    );
+    let fixture = fixture(&[("1", &first), ("2", &look)], r#""first", "seen""#);
+    std::fs::write(fixture.root.join("src/mine.txt"), "my own work\n").unwrap();
+    let ran = fixture.run();
+    assert_eq!(
+        (ran.word(), ran.changed()),
+        ("done", vec!["src/b.txt"]),
+        "{:?}",
+        ran.answers("new_task")
+    );
+    assert!(ran.lines.iter().all(|line| !matches!(line.event, Event::Forked { .. })));
+    assert_eq!(fixture.file("src/mine.txt").as_deref(), Some("my own work\n"));
+}
+
+#[test]
+fn no_more_of_them_than_the_policy_lets_run_at_once() {
+    let part = |name: &str| format!("{}{}", write(&format!("src/{name}.txt"), "x\\n"), end("done"));
+    let parts: Vec<(String, String)> =
+        ["1", "2", "3", "4", "5"].iter().map(|name| ((*name).to_owned(), part(name))).collect();
+    let parts: Vec<(&str, &str)> =
+        parts.iter().map(|(name, turns)| (name.as_str(), turns.as_str())).collect();
+    let mut fixture = fixture(&parts, r#""Sub-task 5 completed""#);
+    fixture.policy =
+        locum_policy::Policy::parse(&policy().replace("parallel: 4", "parallel: 2"), "policy.yml")
+            .unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed().len()), ("done", 5), "{:?}", ran.answers("new_task"));
+    let mut running = BTreeSet::new();
+    let mut most = 0;
+    for line in &ran.lines {
+        match &line.event {
+            Event::TaskStarted { task, parent: Some(_), .. } => _ = running.insert(task.0),
+            Event::TaskEnded { task, .. } => _ = running.remove(&task.0),
+            _other => {}
+        }
+        most = most.max(running.len());
+    }
+    assert_eq!(most, 2);
+}
+
+#[test]
+fn a_kill_at_any_line_of_sub_tasks_beside_each_other_changes_nothing() {
+    let whole = three();
+    let expected = whole.run();
+    for lines in 1..expected.lines.len() {
+        let killed = three();
+        if let Some(ran) = killed.run_killed_at(lines) {
+            // Commands end when they end: a run may have fewer lines in another order.
+            assert_eq!(ran.word(), "done");
+            continue;
+        }
+        let text = std::fs::read_to_string(killed.journal.join("journal.jsonl")).unwrap();
+        let last = text.lines().last().unwrap().to_owned();
+        let resumed = killed.resume();
+        nothing_is_left(&killed);
+        assert_eq!(kept(&killed), Vec::<String>::new(), "after line {lines}: {last}");
+        if resumed.answers("execute_command").iter().any(|answer| answer.contains("interrupted")) {
+            assert_eq!(
+                (resumed.word(), resumed.reason()),
+                ("done", ""),
+                "after line {lines}: {last}"
+            );
+            assert_eq!(killed.file("src/a.txt"), whole.file("src/a.txt"));
+            continue;
+        }
+        assert_eq!(killed.tree(), whole.tree(), "after line {lines}: {last}");
+        assert_eq!(essence(&resumed), essence(&expected), "after line {lines}: {last}");
+    }
+}
+
+#[test]
+fn a_hold_in_one_of_them_holds_up_no_other_and_its_worktree_comes_back() {
+    let held =
+        format!("{}{}{}", write("src/c.txt", "c\\n"), write("src/held.txt", "h\\n"), end("held"));
+    let good = format!("{}{}", write("src/b.txt", "b\\n"), end("good"));
+    let fixture = fixture(&[("1", &held), ("2", &good)], r#""held", "good""#);
+    let ran = fixture.run();
+    assert_eq!(ran.word(), "on-hold", "{}", ran.reason());
+    let completed: Vec<_> = ran.outcome.tasks.iter().map(|task| task.completed).collect();
+    assert_eq!(completed, [None, None, Some(true)]);
+    nothing_is_left(&fixture);
+    let hold = ran.outcome.held.unwrap();
+    let yes = locum_agent::session::event::Decided {
+        id: hold.id,
+        by: "ann".into(),
+        word: locum_agent::session::event::PersonsWord::Approve,
+    };
+    locum_agent::session::hold::decide(&fixture.journal, yes, ran.lines.last().unwrap().at)
+        .unwrap();
+    let ran = fixture.resume();
+    assert_eq!(
+        (ran.word(), ran.changed()),
+        ("done", vec!["src/b.txt", "src/c.txt", "src/held.txt"]),
+        "{}",
+        ran.reason()
+    );
+    nothing_is_left(&fixture);
+}

@@ -1,0 +1,275 @@
+//! What a run does when the model does its part.
+
+use crate::session::fixture::{Fixture, turns};
+use pretty_assertions::assert_eq;
+
+#[test]
+fn a_change_is_made_recorded_and_reported() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: read_file, args: { path: src/a.txt } }]
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "new\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "b is there" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str(), ran.reason()),
+        ("done", "b is there", "")
+    );
+    assert_eq!(ran.changed(), ["src/b.txt"]);
+    assert_eq!(fixture.file("src/b.txt").as_deref(), Some("new\n"));
+    assert!(ran.outcome.checkpoint.is_some());
+    let spent = ran.outcome.spent;
+    assert_eq!((spent.turns, spent.tool_calls, spent.files, spent.diff_lines), (3, 3, 1, 1));
+    assert!(ran.outcome.spent_is_estimate, "a script counts no tokens");
+    assert_eq!(ran.outcome.tasks.len(), 1);
+    assert_eq!(
+        (ran.outcome.tasks[0].title.as_str(), ran.outcome.tasks[0].completed),
+        ("Do the thing.", Some(true))
+    );
+}
+
+#[test]
+fn nothing_changed_is_said_so_where_something_could_have_been() {
+    let script =
+        turns(r#"- calls: [{ tool: attempt_completion, args: { result: "all is well" } }]"#);
+    assert_eq!(Fixture::new(&script).run().word(), "nothing-to-do");
+    let asked = Fixture::new(&script).in_mode("ask").run();
+    assert_eq!((asked.word(), asked.outcome.summary.as_str()), ("done", "all is well"));
+}
+
+#[test]
+fn a_refused_call_is_answered_listed_and_done_without() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/secret.txt, content: "x" } }
+    - { tool: write_to_file, args: { path: src/b.txt, content: "x\n" } }
+- expect: { contains: ["nobody changes this one"] }
+  calls: [{ tool: attempt_completion, args: { result: "secret left alone" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]));
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+    assert_eq!(ran.outcome.refusals.len(), 1);
+    let refused = &ran.outcome.refusals[0];
+    let rule = refused.refusal.verdicts[0].rule().unwrap();
+    assert_eq!(
+        (refused.mode.as_str(), rule.pattern.as_str(), rule.line > 0),
+        ("code", "edit(src/secret.txt)", true)
+    );
+}
+
+#[test]
+fn what_a_command_changed_is_judged_too_and_put_back() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/c.txt'" } }]
+- calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
+- expect: { contains: ["undone"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!(
+        (ran.word(), ran.changed()),
+        ("done", vec!["src/c.txt"]),
+        "{:?}",
+        ran.answers("execute_command")
+    );
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+    assert_eq!(ran.outcome.commands.len(), 2);
+    assert_eq!(ran.outcome.refusals.len(), 1);
+}
+
+#[test]
+fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    std::fs::write(fixture.root.join("src/secret.txt"), "not committed\n").unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("failed", 0, 1));
+    assert!(
+        ran.reason().contains("`src/secret.txt`") && ran.reason().contains("in no commit"),
+        "{}",
+        ran.reason()
+    );
+}
+
+#[test]
+fn a_sub_task_runs_in_its_own_mode_and_context_and_its_result_comes_back() {
+    let script = r#"
+  - mode: orchestrator
+    turns:
+      - calls:
+          - { tool: new_task, args: { mode: code, message: "Write b." } }
+          - { tool: new_task, args: { mode: ask, message: "Look at b." } }
+      - expect: { contains: ["b is written", "src/b.txt", "b looks fine"] }
+        calls: [{ tool: attempt_completion, args: { result: "both done" } }]
+  - mode: code
+    contains: Write b.
+    turns:
+      - expect: { contains: ["Write b."], not_contains: ["Do the thing"], tools: [write_to_file], not_tools: [new_task, switch_mode] }
+        calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "b is written" } }]
+  - mode: ask
+    turns:
+      - expect: { not_tools: [write_to_file] }
+        calls: [{ tool: read_file, args: { path: src/b.txt } }]
+      - calls: [{ tool: attempt_completion, args: { result: "b looks fine" } }]
+"#;
+    let ran = Fixture::new(script).in_mode("orchestrator").run();
+    assert_eq!((ran.word(), ran.outcome.summary.as_str(), ran.reason()), ("done", "both done", ""));
+    let tasks: Vec<_> = ran
+        .outcome
+        .tasks
+        .iter()
+        .map(|task| (task.parent.map(|id| id.0), task.mode.as_str(), task.title.as_str()))
+        .collect();
+    assert_eq!(
+        tasks,
+        [
+            (None, "orchestrator", "Do the thing."),
+            (Some(0), "code", "Write b."),
+            (Some(0), "ask", "Look at b.")
+        ]
+    );
+    assert_eq!(ran.outcome.spent.turns, 6, "what sub-tasks spend the run has spent");
+}
+
+#[test]
+fn a_failed_sub_task_is_the_parents_to_deal_with() {
+    let script = r#"
+  - mode: orchestrator
+    turns:
+      - calls: [{ tool: new_task, args: { mode: code, message: "Fail." } }]
+      - expect: { contains: ["failed", "no turn"] }
+        calls: [{ tool: attempt_completion, args: { result: "the sub-task failed" } }]
+  - mode: code
+    turns:
+      - calls: [{ tool: read_file, args: { path: src/a.txt } }]
+      - fail: { garbled: "no turn" }
+"#;
+    let ran = Fixture::new(script).in_mode("orchestrator").run();
+    assert_eq!(
+        (ran.word(), ran.outcome.summary.as_str()),
+        ("nothing-to-do", "the sub-task failed"),
+        "{}",
+        ran.reason()
+    );
+    assert_eq!(ran.outcome.tasks[1].completed, Some(false));
+}
+
+#[test]
+fn sub_tasks_keep_to_the_policys_limits() {
+    let policy = crate::session::fixture::POLICY.replace(
+        "modes: { default: code,",
+        "modes: { delegation: { from: [orchestrator], depth: 1, tasks: 1, parallel: 1 }, default: \
+         code,",
+    );
+    let script = r#"
+  - contains: Do the thing
+    turns:
+      - calls: [{ tool: new_task, args: { mode: orchestrator, message: "Deeper." } }]
+      - calls: [{ tool: new_task, args: { mode: ask, message: "Second." } }]
+      - expect: { contains: ["used up"] }
+        calls: [{ tool: attempt_completion, args: { result: "r" } }]
+  - contains: Deeper
+    turns:
+      - expect: { not_tools: [new_task] }
+        calls: [{ tool: attempt_completion, args: { result: "deep" } }]
+"#;
+    let ran = Fixture::with_policy(script, &policy).in_mode("orchestrator").run();
+    assert_eq!((ran.word(), ran.outcome.tasks.len()), ("done", 2), "{}", ran.reason());
+}
+
+#[test]
+fn a_mode_is_switched_where_the_policy_lets_it_be() {
+    let switch = |policy: &str| {
+        let script = turns(
+            r#"
+- calls: [{ tool: switch_mode, args: { mode_slug: code, reason: "now write" } }]
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "b\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+        );
+        Fixture::with_policy(&script, policy).in_mode("architect").run()
+    };
+    let direct =
+        switch(&crate::session::fixture::POLICY.replace("modes: {", "modes: { switching: direct,"));
+    assert_eq!(
+        (direct.word(), direct.outcome.tasks[0].mode.as_str()),
+        ("done", "code"),
+        "{}",
+        direct.reason()
+    );
+    let coordinator = switch(crate::session::fixture::POLICY);
+    assert_eq!(
+        (coordinator.word(), coordinator.outcome.tasks[0].mode.as_str()),
+        ("nothing-to-do", "architect")
+    );
+    let barred = switch(
+        &crate::session::fixture::POLICY
+            .replace("modes: {", "modes: { switching: direct, transitions: { architect: [ask] },"),
+    );
+    assert_eq!(
+        (barred.word(), barred.outcome.tasks[0].mode.as_str()),
+        ("nothing-to-do", "architect")
+    );
+    assert!(barred.answers("switch_mode")[0].contains("only by: ask"));
+}
+
+#[test]
+fn the_checklist_of_the_root_task_is_reported() {
+    let ran = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: update_todo_list, args: { todos: "- [x] look\n- [ ] leave" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ))
+    .run();
+    let texts: Vec<&str> = ran.outcome.todos.iter().map(|todo| todo.text.as_str()).collect();
+    assert_eq!(texts, ["look", "leave"]);
+}
+
+#[test]
+fn a_call_that_would_write_a_secret_is_not_performed() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "key = hunter2hunter2\n" } }]
+- calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "key = from the environment\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!(
+        (ran.word(), fixture.file("src/b.txt").as_deref()),
+        ("done", Some("key = from the environment\n"))
+    );
+    assert!(ran.answers("write_to_file")[0].contains("hold a secret"));
+}
+
+#[test]
+fn reads_of_one_turn_are_answered_in_order_and_no_secret_comes_through() {
+    let fixture = Fixture::new(&turns(
+        r#"
+- say: "the key is hunter2hunter2"
+  calls:
+    - { tool: read_file, args: { path: src/a.txt } }
+    - { tool: read_file, args: { path: missing.txt } }
+    - { tool: list_files, args: { path: src } }
+- calls: [{ tool: attempt_completion, args: { result: "hunter2hunter2" } }]
+"#,
+    ));
+    let ran = fixture.run();
+    assert_eq!(ran.answers("read_file").len(), 2);
+    assert!(ran.answers("list_files")[0].contains("a.txt"));
+    let journal = std::fs::read_to_string(fixture.journal.join("journal.jsonl")).unwrap();
+    assert!(!journal.contains("hunter2"), "{journal}");
+}

@@ -1,0 +1,12 @@
+//! What tests share: a checkout with a home of its own, and servers on 127.0.0.1 that stand for
+//! models and for GitHub.
+
+#[expect(
+    clippy::disallowed_types,
+    dead_code,
+    unreachable_pub,
+    reason = "the unit tests of the forge use this file too, and more of it"
+)]
+pub(crate) mod github;
+pub(crate) mod model_server;
+pub(crate) mod stage;

@@ -1,0 +1,148 @@
+//! What `locum trigger explain` and `locum doctor` say, with nobody asked: what an event would
+//! start and why, what commands may do here.
+
+use crate::support::stage::{Ran, Stage};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+const POLICY: &str = "version: 1\ntriggers:\n  comment: { prefix: /locum, tiers: [maintainer, \
+                      collaborator] }\nmodes: { default: code, allow: [code, ask] }\nrules:\n  - \
+                      allow: ['read(**)', 'edit(src/**)']\n";
+
+fn comment(body: &str) -> Value {
+    json!({
+        "action": "created",
+        "issue": { "number": 7, "title": "A test fails", "body": null, "state": "open", "locked": false, "user": { "login": "carol" } },
+        "comment": { "id": 11, "body": body, "html_url": "x", "created_at": "2026-01-02T03:04:05Z", "author_association": "MEMBER" },
+        "repository": { "full_name": "acme/app", "default_branch": "main", "private": false },
+        "sender": { "login": "alice", "type": "User" },
+    })
+}
+
+fn explain(stage: &Stage, event: &Value, flags: &[&str]) -> Ran {
+    stage.write("event.json", &event.to_string());
+    let file = stage.path("event.json");
+    let given = [
+        "trigger",
+        "explain",
+        "--event-name",
+        "issue_comment",
+        "--event",
+        file.to_str().unwrap(),
+        "--now",
+        "2026-01-02T04:00:00Z",
+    ];
+    stage.run(&[given.as_slice(), flags].concat())
+}
+
+#[test]
+fn says_what_would_run_for_whom_and_by_which_check() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
+    let ran = explain(&stage, &comment("/locum ask --paths=src/** what is this?"), &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for shown in [
+        "pass   the event is about this repository",
+        "the forge knows who it is (asked of the forge at run time)",
+        "tiers  maintainer: runs · collaborator: runs · contributor: no (triggers.comment.tiers) \
+         · stranger: no (triggers.comment.tiers)",
+        "mode   ask",
+        "task   what is this?",
+        "paths  src/**",
+        "policy .locum/policy.yml",
+    ] {
+        assert!(ran.out.contains(shown), "{shown} in {}", ran.out);
+    }
+    let stranger = explain(&stage, &comment("/locum fix it"), &["--tier", "stranger", "--json"]);
+    assert_eq!(
+        (stranger.code, stranger.json()["refused"]["rule"].as_str()),
+        (Some(4), Some("triggers.comment.tiers")),
+        "{stranger:?}"
+    );
+    let writer = explain(&stage, &comment("/locum fix it"), &["--permission", "write", "--json"]);
+    assert_eq!(
+        (writer.code, writer.json()["verdict"].as_str()),
+        (Some(0), Some("run")),
+        "{writer:?}"
+    );
+}
+
+#[test]
+fn names_every_check_that_fails_and_says_when_nothing_was_asked() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
+    for (pointer, value, flags, rule) in [
+        ("/issue/locked", json!(true), vec![], "thread-unlocked"),
+        ("/issue/state", json!("closed"), vec![], "thread-open"),
+        ("/comment/created_at", json!("2025-12-31T00:00:00Z"), vec![], "event-age"),
+        ("/sender/type", json!("Bot"), vec![], "triggers.bots.allow"),
+        ("/sender/login", json!("locum[bot]"), vec!["--own-login", "locum[bot]"], "own-output"),
+        ("/comment/body", json!("/locum --policy mine fix"), vec![], "command"),
+    ] {
+        let mut event = comment("/locum fix it");
+        *event.pointer_mut(pointer).unwrap() = value;
+        let ran = explain(
+            &stage,
+            &event,
+            &[&["--json", "--tier", "maintainer"], flags.as_slice()].concat(),
+        );
+        assert_eq!(
+            (ran.code, ran.json()["refused"]["rule"].as_str()),
+            (Some(4), Some(rule)),
+            "{ran:?}"
+        );
+    }
+    for body in ["hello", "> /locum fix it", "```\n/locum fix\n```"] {
+        let ran = explain(&stage, &comment(body), &[]);
+        assert!(ran.code == Some(0) && ran.out.starts_with("nothing to do: "), "{ran:?}");
+    }
+    let mut edited = comment("/locum fix it");
+    edited["action"] = json!("edited");
+    assert!(
+        explain(&stage, &edited, &[])
+            .out
+            .starts_with("nothing to do: event `issue_comment` (edited) starts nothing")
+    );
+    let none = Stage::with(&[("a", "a")]);
+    let ran = explain(&none, &comment("/locum fix it"), &["--json"]);
+    assert_eq!(
+        (ran.code, ran.json()["refused"]["rule"].as_str()),
+        (Some(4), Some("policy")),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_fork_is_shown_as_the_policy_treats_it() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
+    let mut event = comment("/locum fix it");
+    event["issue"]["pull_request"] = json!({ "url": "x" });
+    for (flags, read_only) in [(vec!["--json"], false), (vec!["--json", "--fork"], true)] {
+        let ran = explain(&stage, &event, &flags);
+        assert_eq!(
+            (ran.code, ran.json()["read_only"].as_bool()),
+            (Some(0), Some(read_only)),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn doctor_says_what_the_policy_at_hand_makes_of_commands() {
+    let stage = Stage::with(&[
+        ("src/a.txt", "a\n"),
+        (".locum/policy.yml", "version: 1\ncommands: { sandbox: off }\n"),
+    ]);
+    let open = stage.run(&["doctor", "--json"]).json();
+    assert_eq!(
+        (open["policy"].as_str(), open["commands_run"].as_bool()),
+        (Some(".locum/policy.yml"), Some(true)),
+        "{open}"
+    );
+    assert!(open["commands"].as_str().unwrap().contains("sandbox: off"), "{open}");
+    stage.write("checkout/.locum/policy.yml", "version: 1\ncomands: {}\n");
+    stage.git(&["commit", "-q", "-am", "a mistake"]);
+    let broken = stage.run(&["doctor"]);
+    assert!(
+        broken.out.contains("has mistakes") && broken.out.contains("locum policy check"),
+        "{broken:?}"
+    );
+}
