@@ -1,66 +1,31 @@
 //! Which tool a mode may use on which file. In: a mode and what is asked of it; out: yes, or an
 //! error the model can act on.
 //!
-//! One table says which group gives which tools. It also knows the names of tools that other agents
-//! with the same mode files have, so that a mode file means the same here. Paths are decided in
-//! their plain form; what they really lead to is the caller's question.
+//! Which group gives which tools is in the table of tools. Tools that other agents with the same mode
+//! files have are known here by name, so that a mode file means the same. Paths are decided in their
+//! plain form; what they really lead to is the caller's question.
 
 use serde_json::Value;
 
 use crate::file_regex::FileRegex;
 use crate::permissions::{Permission, PermissionRule, Permissions};
-use crate::{FileLimits, Group, Mode, ModeSet};
+use crate::{FileLimits, Mode, ModeSet};
 use locum_base::path::{PathError, RepoPath};
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::{self, Availability, Group, ToolName};
 use locum_policy::intent::Intent;
 use locum_policy::schema::Switching;
 
 /// The slug of the mode that switches modes under `switching: coordinator`.
 pub const COORDINATOR: &str = "coordinator";
 
-/// A group, the tools it gives, and those it gives only to models that ask for them by name.
-struct GroupTools {
-    group: Group,
-    tools: &'static [&'static str],
-    opt_in: &'static [&'static str],
-}
-
-const GROUPS: &[GroupTools] = &[
-    GroupTools {
-        group: Group::Read,
-        tools: &["read_file", "list_files", "search_files", "codebase_search", "web_fetch"],
-        opt_in: &[],
-    },
-    GroupTools {
-        group: Group::Edit,
-        tools: &["write_to_file", "apply_diff", "generate_image"],
-        opt_in: &["edit", "search_replace", "edit_file", "apply_patch"],
-    },
-    GroupTools {
-        group: Group::Command,
-        tools: &["execute_command", "read_command_output"],
-        opt_in: &[],
-    },
-    GroupTools { group: Group::Mcp, tools: &["use_mcp_tool", "access_mcp_resource"], opt_in: &[] },
-    GroupTools {
-        group: Group::Modes,
-        tools: &["new_task", "switch_mode", "request_mode_switch", "coordinate_mode"],
-        opt_in: &[],
-    },
-];
-
-/// Tools of every mode, whatever its groups.
-const ALWAYS: &[&str] = &[
-    "update_todo_list",
-    "ask_followup_question",
-    "attempt_completion",
-    "new_task",
-    "switch_mode",
-    "request_mode_switch",
-    "coordinate_mode",
-    "run_slash_command",
-    "skill",
-    "ask_expert_model",
+/// Tools that other agents with the same mode files have, and which modes have them there.
+const FOREIGN: &[(&str, Availability)] = &[
+    ("codebase_search", Availability::In(Group::Read)),
+    ("edit", Availability::OptIn(Group::Edit)),
+    ("search_replace", Availability::OptIn(Group::Edit)),
+    ("edit_file", Availability::OptIn(Group::Edit)),
+    ("read_command_output", Availability::In(Group::Command)),
+    ("run_slash_command", Availability::Always),
 ];
 
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
@@ -251,22 +216,8 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
         }
         ToolName::CoordinateMode => !works && coordinates,
         ToolName::NewTask => works && offer.may_delegate,
-        ToolName::UpdateTodoList
-        | ToolName::AskFollowupQuestion
-        | ToolName::Skill
-        | ToolName::AskExpertModel => works,
-        ToolName::ReadFile
-        | ToolName::ListFiles
-        | ToolName::SearchFiles
-        | ToolName::WriteToFile
-        | ToolName::ApplyDiff
-        | ToolName::ApplyPatch
-        | ToolName::GenerateImage
-        | ToolName::ExecuteCommand
-        | ToolName::WebFetch
-        | ToolName::UseMcpTool
-        | ToolName::AccessMcpResource
-        | ToolName::AttemptCompletion => true,
+        ToolName::AttemptCompletion => true,
+        other => works || other.availability() != Availability::Always,
     }
 }
 
@@ -368,7 +319,7 @@ pub fn decide_access(
     choice: ToolChoice<'_>,
 ) -> Result<(), AccessError> {
     let name = tool::resolve(tool);
-    if !is_known(name) {
+    if access_of(name).is_none() {
         return Err(AccessError::UnknownTool { tool: tool.to_owned() });
     }
     let mode = modes.find(slug);
@@ -378,9 +329,7 @@ pub fn decide_access(
         return Err(AccessError::NotAllowed { tool: tool.to_owned(), mode: slug.to_owned() });
     }
     if let Some(mode) = mode
-        && GROUPS.iter().any(|row| {
-            row.group == Group::Edit && (row.tools.contains(&name) || row.opt_in.contains(&name))
-        })
+        && access_of(name).and_then(Availability::group) == Some(Group::Edit)
     {
         for path in edited_paths(params) {
             check_path(mode, name, path)?;
@@ -389,33 +338,27 @@ pub fn decide_access(
     Ok(())
 }
 
-/// Returns the group that gives a tool; `None` for one that every mode has.
-#[must_use]
-pub fn group_of(tool: ToolName) -> Option<Group> {
-    let name = tool.as_str();
-    let row = GROUPS.iter().find(|row| row.tools.contains(&name) || row.opt_in.contains(&name));
-    row.filter(|_| !ALWAYS.contains(&name)).map(|row| row.group)
-}
-
-fn is_known(name: &str) -> bool {
-    ALWAYS.contains(&name)
-        || GROUPS.iter().any(|row| row.tools.contains(&name) || row.opt_in.contains(&name))
+/// Returns which modes have a tool of this program or a foreign one; `None` for one nobody knows.
+fn access_of(name: &str) -> Option<Availability> {
+    let foreign =
+        || FOREIGN.iter().find(|(known, _)| *known == name).map(|(_, availability)| *availability);
+    ToolName::find(name).map(ToolName::availability).or_else(foreign)
 }
 
 fn has_tool(mode: Option<&Mode>, name: &str, included: &[String]) -> bool {
-    let opted_in = || included.iter().any(|included| tool::resolve(included) == name);
-    let has_group = |group: Group| {
-        mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group))
+    let (group, is_given) = match access_of(name) {
+        None => return false,
+        Some(Availability::Always) => return true,
+        Some(Availability::In(group)) => (group, true),
+        Some(Availability::OptIn(group)) => {
+            (group, included.iter().any(|included| tool::resolve(included) == name))
+        }
     };
-    let is_left = || {
-        ToolName::find(name).is_none_or(|tool| mode.is_none_or(|mode| mode.tool_limits.leave(tool)))
+    let gives = |mode: &Mode| {
+        mode.groups.iter().any(|entry| entry.group == group)
+            && ToolName::find(name).is_none_or(|tool| mode.tool_limits.leave(tool))
     };
-    ALWAYS.contains(&name)
-        || GROUPS.iter().any(|row| {
-            (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in()))
-                && has_group(row.group)
-                && is_left()
-        })
+    is_given && mode.is_some_and(gives)
 }
 
 /// Returns every path a call of an edit tool would change.
@@ -501,7 +444,7 @@ mod tests {
     };
     use crate::{ModeSet, ModeSource, builtin, loader};
     use locum_base::path::RepoPath;
-    use locum_base::tool::{self, ToolName};
+    use locum_base::tool::ToolName;
     use locum_policy::command::Script;
     use locum_policy::intent::Intent;
     use locum_policy::schema::Switching;
