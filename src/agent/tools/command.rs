@@ -7,24 +7,23 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::reach;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::command::examine::PathUse;
 use locum_policy::command::{Script, change_of_folder};
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 use locum_policy::schema::Expansions;
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
-use locum_workspace::touched::Snapshot;
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -39,35 +38,23 @@ pub struct ExecuteCommand {
     behind_links: Vec<Intent>,
 }
 
-impl ExecuteCommand {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::ExecuteCommand.to_string(),
-            description: "Run a command in the repository and wait for it; returns exit code and \
-                          output. There is no terminal and no input. Simple commands without \
-                          variables or substitutions are the most likely to be allowed; `cd` only \
-                          as `cd FOLDER && ...`."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "command": { "type": "string" },
-                    "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
-                    "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
-                },
-                "required": ["command"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for ExecuteCommand {
+    const EFFECT: ToolEffect = ToolEffect::Runs;
+    const DESCRIPTION: &'static str = "Run a command in the repository and wait for it; returns exit code and output. There is \
+         no terminal and no input. Simple commands without variables or substitutions are the most \
+         likely to be allowed; `cd` only as `cd FOLDER && ...`.";
+    const REQUIRED: &'static [&'static str] = &["command"];
+
+    fn properties() -> Value {
+        json!({
+            "command": { "type": "string" },
+            "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
+            "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
+        })
     }
 
     /// Checks the arguments; the timeout is at most the policy's.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let command = arguments.words("command", "the command to run")?;
         let mut folder = arguments.optional_place(
             "cwd",
@@ -112,35 +99,28 @@ impl ExecuteCommand {
         })
     }
 
-    /// Returns what it runs.
-    #[must_use]
-    pub fn script(&self) -> &Script {
-        &self.script
-    }
-
-    /// Returns everything it would do: the script, reading the folder it runs in, and what its
-    /// links lead to.
-    #[must_use]
-    pub fn intents(&self) -> Vec<Intent> {
+    fn intents(&self) -> Vec<Intent> {
         let mut intents =
             vec![Intent::Command(self.script.clone()), Intent::Read(self.folder.real.clone())];
         intents.extend(self.behind_links.iter().cloned());
         intents
     }
 
-    /// Runs the command to its end, or until its time is over, and finds what it touched since
-    /// `before`, or since now.
-    pub async fn perform(
+    fn headline(&self) -> String {
+        format!("run {}", self.script.text())
+    }
+
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
-        before: Option<&Snapshot>,
+        given: Given<'_>,
     ) -> Observation {
-        if self.script.only_reads() {
+        if self.only_reads() {
             return self.run(permit, context).await;
         }
         let git = GitBinary::new(context.repo, context.env);
-        let before = match before {
+        let before = match given.before {
             Some(before) => Ok(before.clone()),
             None => context.repo.snapshot(&git).await,
         };
@@ -173,7 +153,13 @@ impl ExecuteCommand {
         }
     }
 
-    async fn run(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    fn only_reads(&self) -> bool {
+        self.script.only_reads()
+    }
+}
+
+impl ExecuteCommand {
+    async fn run(&self, permit: &Permit<Call>, context: ToolContext<'_>) -> Observation {
         let git = context.repo.git_folders();
         let reach = reach::of(&self.script, context, &git);
         let run = CommandRun {
@@ -312,7 +298,7 @@ mod tests {
     use locum_base::text::Clipped;
     use locum_base::tool::ToolName;
     use locum_policy::command::Script;
-    use locum_policy::intent::{Act, Intent};
+    use locum_policy::intent::Intent;
     use pretty_assertions::assert_eq;
 
     #[test]

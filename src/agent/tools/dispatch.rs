@@ -1,37 +1,20 @@
-//! The one door: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes an
-//! [`Observation`].
+//! Dispatch: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes
+//! an [`Observation`].
 //!
 //! Nothing happens between: `parse` looks at paths but changes nothing, the policy decides on the
 //! call's intents, and only `perform` has effects, each under the permit. Texts are redacted and
-//! bounded here, once for every tool.
+//! bounded here, once for every tool. What is particular to a tool is in its [`Tool`].
 
+use serde_json::json;
 use tracing::debug;
 
 use crate::tools::arguments::{Arguments, Place, quoted};
-use crate::tools::command::ExecuteCommand;
-use crate::tools::files::apply_diff::tool::ApplyDiff;
-use crate::tools::files::apply_patch::tool::ApplyPatch;
-use crate::tools::files::generate::GenerateImage;
-use crate::tools::files::list::ListFiles;
-use crate::tools::files::read::ReadFile;
-use crate::tools::files::write::WriteToFile;
-use crate::tools::flow::ask::AskFollowupQuestion;
-use crate::tools::flow::complete::AttemptCompletion;
-use crate::tools::flow::coordinate_mode::CoordinateMode;
-use crate::tools::flow::expert::AskExpertModel;
-use crate::tools::flow::new_task::NewTask;
-use crate::tools::flow::request_mode_switch::RequestModeSwitch;
-use crate::tools::flow::switch_mode::SwitchMode;
-use crate::tools::flow::todo::UpdateTodoList;
-use crate::tools::mcp::call::UseMcpTool;
-use crate::tools::mcp::resource::AccessMcpResource;
-use crate::tools::search::grep::SearchFiles;
-use crate::tools::skill::UseSkill;
-use crate::tools::web::fetch::WebFetch;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::image::Image;
-use locum_base::text::Clipped;
+use locum_base::text::{Clipped, head};
 use locum_base::tool::{self, ToolName};
 use locum_modes::access;
 use locum_policy::Permit;
@@ -44,195 +27,100 @@ pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
 /// Longest headline, in bytes.
 const HEADLINE_LIMIT_BYTES: usize = 120;
 
-/// A checked call: known tool of this mode, valid arguments, resolved paths. One variant a tool.
-#[derive(Clone, Debug)]
-pub enum Call {
-    /// See [`ReadFile`].
-    ReadFile(ReadFile),
-    /// See [`ListFiles`].
-    ListFiles(ListFiles),
-    /// See [`SearchFiles`].
-    SearchFiles(Box<SearchFiles>),
-    /// See [`WriteToFile`].
-    WriteToFile(WriteToFile),
-    /// See [`ApplyDiff`].
-    ApplyDiff(ApplyDiff),
-    /// See [`ApplyPatch`].
-    ApplyPatch(ApplyPatch),
-    /// See [`GenerateImage`].
-    GenerateImage(GenerateImage),
-    /// See [`ExecuteCommand`].
-    ExecuteCommand(ExecuteCommand),
-    /// See [`WebFetch`].
-    WebFetch(WebFetch),
-    /// See [`UseMcpTool`].
-    UseMcpTool(UseMcpTool),
-    /// See [`AccessMcpResource`].
-    AccessMcpResource(AccessMcpResource),
-    /// See [`UseSkill`].
-    Skill(UseSkill),
-    /// See [`AskExpertModel`].
-    AskExpertModel(AskExpertModel),
-    /// See [`UpdateTodoList`].
-    UpdateTodoList(UpdateTodoList),
-    /// See [`AskFollowupQuestion`].
-    AskFollowupQuestion(AskFollowupQuestion),
-    /// See [`AttemptCompletion`].
-    AttemptCompletion(AttemptCompletion),
-    /// See [`NewTask`].
-    NewTask(NewTask),
-    /// See [`SwitchMode`].
-    SwitchMode(SwitchMode),
-    /// See [`RequestModeSwitch`].
-    RequestModeSwitch(RequestModeSwitch),
-    /// See [`CoordinateMode`].
-    CoordinateMode(CoordinateMode),
+/// Makes a variant of [`Call`] of each tool in the table, and finds for each what its [`Tool`] says.
+macro_rules! calls {
+    ($($tool:ident, $name:literal, $availability:expr, $kind:ty;)+) => {
+        /// A checked call: known tool of this mode, valid arguments, resolved paths.
+        #[derive(Clone, Debug)]
+        pub enum Call {
+            $(
+                #[doc = concat!("A call of `", $name, "`.")]
+                $tool($kind),
+            )+
+        }
+
+        impl Call {
+            /// Returns which tool this is.
+            #[must_use]
+            pub fn tool(&self) -> ToolName {
+                match self { $(Self::$tool(_) => ToolName::$tool,)+ }
+            }
+
+            /// Returns true when it changes nothing and steers nothing, so that calls like it may
+            /// run in parallel.
+            #[must_use]
+            pub fn only_reads(&self) -> bool {
+                match self { $(Self::$tool(call) => call.only_reads(),)+ }
+            }
+
+            /// Returns what the one file a call edits would hold after it, given what it holds
+            /// now; `None` for other calls, for a patch, which shows itself, and where it would
+            /// fail.
+            #[must_use]
+            pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+                match self { $(Self::$tool(call) => call.content_after(before),)+ }
+            }
+
+            fn whole_headline(&self) -> String {
+                match self { $(Self::$tool(call) => call.headline(),)+ }
+            }
+
+            fn check(
+                tool: ToolName,
+                arguments: Arguments,
+                context: ToolContext<'_>,
+            ) -> Result<Self, CallError> {
+                match tool {
+                    $(ToolName::$tool => <$kind>::parse(arguments, context).map(Self::$tool),)+
+                }
+            }
+        }
+
+        impl Act for Call {
+            fn intents(&self) -> Vec<Intent> {
+                match self { $(Self::$tool(call) => call.intents(),)+ }
+            }
+        }
+
+        /// Returns what calls of a tool act on.
+        #[must_use]
+        pub fn effect(tool: ToolName) -> ToolEffect {
+            match tool { $(ToolName::$tool => <$kind>::EFFECT,)+ }
+        }
+
+        fn spec(tool: ToolName) -> ToolSpec {
+            match tool { $(ToolName::$tool => spec_of::<$kind>(tool),)+ }
+        }
+
+        fn edited(
+            tool: ToolName,
+            arguments: Arguments,
+            context: ToolContext<'_>,
+        ) -> Vec<Place> {
+            match tool { $(ToolName::$tool => <$kind>::edited(arguments, context),)+ }
+        }
+
+        async fn act(
+            permit: &Permit<Call>,
+            context: ToolContext<'_>,
+            given: Given<'_>,
+        ) -> Observation {
+            match permit.act() {
+                $(Call::$tool(call) => call.perform(permit, context, given).await,)+
+            }
+        }
+    };
 }
 
+locum_base::tool_table!(calls);
+
 impl Call {
-    /// Returns which tool this is.
-    #[must_use]
-    pub fn tool(&self) -> ToolName {
-        match self {
-            Self::ReadFile(_) => ToolName::ReadFile,
-            Self::ListFiles(_) => ToolName::ListFiles,
-            Self::SearchFiles(_) => ToolName::SearchFiles,
-            Self::WriteToFile(_) => ToolName::WriteToFile,
-            Self::ApplyDiff(_) => ToolName::ApplyDiff,
-            Self::ApplyPatch(_) => ToolName::ApplyPatch,
-            Self::GenerateImage(_) => ToolName::GenerateImage,
-            Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
-            Self::WebFetch(_) => ToolName::WebFetch,
-            Self::UseMcpTool(_) => ToolName::UseMcpTool,
-            Self::AccessMcpResource(_) => ToolName::AccessMcpResource,
-            Self::Skill(_) => ToolName::Skill,
-            Self::AskExpertModel(_) => ToolName::AskExpertModel,
-            Self::UpdateTodoList(_) => ToolName::UpdateTodoList,
-            Self::AskFollowupQuestion(_) => ToolName::AskFollowupQuestion,
-            Self::AttemptCompletion(_) => ToolName::AttemptCompletion,
-            Self::NewTask(_) => ToolName::NewTask,
-            Self::SwitchMode(_) => ToolName::SwitchMode,
-            Self::RequestModeSwitch(_) => ToolName::RequestModeSwitch,
-            Self::CoordinateMode(_) => ToolName::CoordinateMode,
-        }
-    }
-
-    /// Returns true when it changes nothing and steers nothing, so that calls like it may run side
-    /// by side.
-    #[must_use]
-    pub fn only_reads(&self) -> bool {
-        match self {
-            Self::ReadFile(_) | Self::ListFiles(_) | Self::SearchFiles(_) | Self::Skill(_) => true,
-            Self::ExecuteCommand(command) => command.script().only_reads(),
-            Self::WriteToFile(_)
-            | Self::ApplyDiff(_)
-            | Self::ApplyPatch(_)
-            | Self::GenerateImage(_)
-            // A page may count who asks for it.
-            | Self::WebFetch(_)
-            | Self::AskExpertModel(_)
-            // Nobody but the server knows what its tools do.
-            | Self::UseMcpTool(_)
-            | Self::AccessMcpResource(_)
-            | Self::UpdateTodoList(_)
-            | Self::AskFollowupQuestion(_)
-            | Self::AttemptCompletion(_)
-            | Self::NewTask(_)
-            | Self::SwitchMode(_)
-            | Self::RequestModeSwitch(_)
-            | Self::CoordinateMode(_) => false,
-        }
-    }
-
-    /// Returns what the one file a call edits would hold after it, given what it holds now; `None`
-    /// for other calls, for a patch, which shows itself, and where it would fail.
-    #[must_use]
-    pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        match self {
-            Self::WriteToFile(call) => Some(call.content().as_bytes().to_vec()),
-            Self::ApplyDiff(call) => call.content_after(before?),
-            Self::ReadFile(_)
-            | Self::ListFiles(_)
-            | Self::SearchFiles(_)
-            | Self::ApplyPatch(_)
-            | Self::GenerateImage(_)
-            | Self::ExecuteCommand(_)
-            | Self::WebFetch(_)
-            | Self::UseMcpTool(_)
-            | Self::AccessMcpResource(_)
-            | Self::Skill(_)
-            | Self::AskExpertModel(_)
-            | Self::UpdateTodoList(_)
-            | Self::AskFollowupQuestion(_)
-            | Self::AttemptCompletion(_)
-            | Self::NewTask(_)
-            | Self::SwitchMode(_)
-            | Self::RequestModeSwitch(_)
-            | Self::CoordinateMode(_) => None,
-        }
-    }
-
     /// Returns one line for people: `edit src/lib.rs`, `run cargo test`.
     #[must_use]
     pub fn headline(&self) -> String {
-        let text = match self {
-            Self::ReadFile(call) => format!("read {}", call.place().asked),
-            Self::ListFiles(call) => format!("list {}", call.place().asked),
-            Self::SearchFiles(call) => {
-                format!("search {} for {}", call.place().asked, call.pattern())
-            }
-            Self::WriteToFile(call) => format!("write {}", call.place().asked),
-            Self::ApplyDiff(call) => format!("edit {}", call.place().asked),
-            Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
-            Self::GenerateImage(call) => format!("draw {}", call.place().asked),
-            Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
-            Self::WebFetch(call) => format!("fetch {}", call.url()),
-            Self::UseMcpTool(call) => format!("call {}", call.intent()),
-            Self::AccessMcpResource(call) => format!("read {}", call.intent()),
-            Self::Skill(call) => format!("read the skill {}", call.name()),
-            Self::AskExpertModel(call) => format!("ask the expert {}", call.expert()),
-            Self::UpdateTodoList(_) => "update the checklist".to_owned(),
-            Self::AskFollowupQuestion(call) => format!("ask: {}", call.question()),
-            Self::AttemptCompletion(_) => "end the task".to_owned(),
-            Self::NewTask(call) => format!("start a sub-task in {} mode", call.mode()),
-            Self::SwitchMode(call) => format!("switch to {} mode", call.slug()),
-            Self::RequestModeSwitch(call) => call
-                .slug()
-                .map_or("ask for another mode".to_owned(), |slug| format!("ask for {slug} mode")),
-            Self::CoordinateMode(call) => call
-                .slug()
-                .map_or("refuse another mode".to_owned(), |slug| format!("choose {slug} mode")),
-        };
-        let line = text.lines().next().unwrap_or_default();
-        let head = locum_base::text::head(line, HEADLINE_LIMIT_BYTES);
-        if head.len() < text.len() { format!("{head}...") } else { head.to_owned() }
-    }
-}
-
-impl Act for Call {
-    fn intents(&self) -> Vec<Intent> {
-        match self {
-            Self::ReadFile(call) => vec![Intent::Read(call.place().real.clone())],
-            Self::ListFiles(call) => vec![Intent::Read(call.place().real.clone())],
-            Self::SearchFiles(call) => vec![Intent::Read(call.place().real.clone())],
-            Self::WriteToFile(call) => vec![Intent::Edit(call.place().real.clone())],
-            Self::ApplyDiff(call) => vec![Intent::Edit(call.place().real.clone())],
-            Self::ApplyPatch(call) => call.intents(),
-            Self::GenerateImage(call) => call.intents(),
-            Self::ExecuteCommand(call) => call.intents(),
-            Self::WebFetch(call) => vec![Intent::Fetch(call.url().clone())],
-            Self::UseMcpTool(call) => vec![call.intent()],
-            Self::AccessMcpResource(call) => vec![call.intent()],
-            Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
-            Self::AskExpertModel(call) => vec![Intent::Expert(call.expert().to_owned())],
-            Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
-            // The modes they name are judged when a task is to go on in one.
-            Self::RequestModeSwitch(_) | Self::CoordinateMode(_) => vec![Intent::Session],
-            Self::Skill(_)
-            | Self::UpdateTodoList(_)
-            | Self::AskFollowupQuestion(_)
-            | Self::AttemptCompletion(_) => vec![Intent::Session],
-        }
+        let text = self.whole_headline();
+        let line = head(text.lines().next().unwrap_or_default(), HEADLINE_LIMIT_BYTES);
+        if line.len() < text.len() { format!("{line}...") } else { line.to_owned() }
     }
 }
 
@@ -242,28 +130,16 @@ pub fn specs(offered: &[ToolName]) -> Vec<ToolSpec> {
     offered.iter().map(|tool| spec(*tool)).collect()
 }
 
-fn spec(tool: ToolName) -> ToolSpec {
-    match tool {
-        ToolName::ReadFile => ReadFile::spec(),
-        ToolName::ListFiles => ListFiles::spec(),
-        ToolName::SearchFiles => SearchFiles::spec(),
-        ToolName::WriteToFile => WriteToFile::spec(),
-        ToolName::ApplyDiff => ApplyDiff::spec(),
-        ToolName::ApplyPatch => ApplyPatch::spec(),
-        ToolName::GenerateImage => GenerateImage::spec(),
-        ToolName::ExecuteCommand => ExecuteCommand::spec(),
-        ToolName::WebFetch => WebFetch::spec(),
-        ToolName::UseMcpTool => UseMcpTool::spec(),
-        ToolName::AccessMcpResource => AccessMcpResource::spec(),
-        ToolName::Skill => UseSkill::spec(),
-        ToolName::AskExpertModel => AskExpertModel::spec(),
-        ToolName::UpdateTodoList => UpdateTodoList::spec(),
-        ToolName::AskFollowupQuestion => AskFollowupQuestion::spec(),
-        ToolName::AttemptCompletion => AttemptCompletion::spec(),
-        ToolName::NewTask => NewTask::spec(),
-        ToolName::SwitchMode => SwitchMode::spec(),
-        ToolName::RequestModeSwitch => RequestModeSwitch::spec(),
-        ToolName::CoordinateMode => CoordinateMode::spec(),
+fn spec_of<T: Tool>(tool: ToolName) -> ToolSpec {
+    ToolSpec {
+        name: tool.to_string(),
+        description: T::DESCRIPTION.to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": T::properties(),
+            "required": T::REQUIRED,
+            "additionalProperties": false
+        }),
     }
 }
 
@@ -279,55 +155,13 @@ pub fn parse(
 ) -> Result<Call, CallError> {
     let name = call.name.trim();
     let tool = find(name, offered, context)?;
-    let arguments = Arguments::parse(tool, &call.arguments)?;
-    let call = parse_arguments(tool, name, arguments, context)?;
+    let arguments = Arguments::parse(tool, &call.arguments)?.called(name);
+    let call = Call::check(tool, arguments, context)?;
     call.intents()
         .iter()
         .try_for_each(|intent| access::check_intent(context.mode, tool, intent))
         .map_err(|error| CallError(error.to_string()))?;
     Ok(call)
-}
-
-fn parse_arguments(
-    tool: ToolName,
-    name: &str,
-    arguments: Arguments,
-    context: ToolContext<'_>,
-) -> Result<Call, CallError> {
-    Ok(match tool {
-        ToolName::ReadFile => Call::ReadFile(ReadFile::parse(arguments, context)?),
-        ToolName::ListFiles => Call::ListFiles(ListFiles::parse(arguments, context)?),
-        ToolName::SearchFiles => {
-            Call::SearchFiles(Box::new(SearchFiles::parse(arguments, context)?))
-        }
-        ToolName::WriteToFile => Call::WriteToFile(WriteToFile::parse(arguments, context)?),
-        ToolName::ApplyDiff => Call::ApplyDiff(ApplyDiff::parse(arguments, context)?),
-        ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
-        ToolName::GenerateImage => Call::GenerateImage(GenerateImage::parse(arguments, context)?),
-        ToolName::ExecuteCommand => {
-            Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?)
-        }
-        ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
-        ToolName::UseMcpTool => Call::UseMcpTool(UseMcpTool::parse(name, arguments, context)?),
-        ToolName::AccessMcpResource => {
-            Call::AccessMcpResource(AccessMcpResource::parse(arguments, context)?)
-        }
-        ToolName::Skill => Call::Skill(UseSkill::parse(arguments, context)?),
-        ToolName::AskExpertModel => Call::AskExpertModel(AskExpertModel::parse(arguments)?),
-        ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
-        ToolName::AskFollowupQuestion => {
-            Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?)
-        }
-        ToolName::AttemptCompletion => {
-            Call::AttemptCompletion(AttemptCompletion::parse(arguments)?)
-        }
-        ToolName::NewTask => Call::NewTask(NewTask::parse(arguments)?),
-        ToolName::SwitchMode => Call::SwitchMode(SwitchMode::parse(arguments)?),
-        ToolName::RequestModeSwitch => {
-            Call::RequestModeSwitch(RequestModeSwitch::parse(arguments)?)
-        }
-        ToolName::CoordinateMode => Call::CoordinateMode(CoordinateMode::parse(arguments)?),
-    })
 }
 
 /// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words;
@@ -340,35 +174,6 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
         let error = place.check_edit(tool, context).err()?;
         Some((Intent::Edit(place.real), error.0))
     })
-}
-
-/// Returns the files a call would edit by its arguments alone.
-fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
-    match tool {
-        ToolName::WriteToFile | ToolName::ApplyDiff | ToolName::GenerateImage => {
-            arguments.place("path", "the file", context).into_iter().collect()
-        }
-        ToolName::ApplyPatch => arguments
-            .text("patch", "the patch")
-            .map(|patch| ApplyPatch::named(&patch, context))
-            .unwrap_or_default(),
-        ToolName::ReadFile
-        | ToolName::ListFiles
-        | ToolName::SearchFiles
-        | ToolName::ExecuteCommand
-        | ToolName::WebFetch
-        | ToolName::UseMcpTool
-        | ToolName::AccessMcpResource
-        | ToolName::Skill
-        | ToolName::AskExpertModel
-        | ToolName::UpdateTodoList
-        | ToolName::AskFollowupQuestion
-        | ToolName::AttemptCompletion
-        | ToolName::NewTask
-        | ToolName::SwitchMode
-        | ToolName::RequestModeSwitch
-        | ToolName::CoordinateMode => Vec::new(),
-    }
 }
 
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
@@ -407,28 +212,7 @@ pub async fn perform_with(
     context: ToolContext<'_>,
     given: Given<'_>,
 ) -> Observation {
-    let observation = match permit.act() {
-        Call::ReadFile(call) => call.perform(&permit, context),
-        Call::ListFiles(call) => call.perform(&permit, context),
-        Call::SearchFiles(call) => call.perform(&permit, context),
-        Call::WriteToFile(call) => call.perform(&permit, context),
-        Call::ApplyDiff(call) => call.perform(&permit, context),
-        Call::ApplyPatch(call) => call.perform(&permit, context),
-        Call::GenerateImage(call) => call.perform(&permit, context, given.picture),
-        Call::ExecuteCommand(call) => call.perform(&permit, context, given.before).await,
-        Call::WebFetch(call) => call.perform(&permit, context).await,
-        Call::UseMcpTool(call) => call.perform(&permit, context).await,
-        Call::AccessMcpResource(call) => call.perform(&permit, context).await,
-        Call::Skill(call) => call.perform(),
-        Call::AskExpertModel(call) => call.perform(),
-        Call::UpdateTodoList(call) => call.perform(),
-        Call::AskFollowupQuestion(call) => call.perform(),
-        Call::AttemptCompletion(call) => call.perform(),
-        Call::NewTask(call) => call.perform(),
-        Call::SwitchMode(call) => call.perform(),
-        Call::RequestModeSwitch(call) => call.perform(),
-        Call::CoordinateMode(call) => call.perform(),
-    };
+    let observation = act(&permit, context, given).await;
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
     let text =
         Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES)

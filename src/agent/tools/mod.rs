@@ -12,6 +12,7 @@ mod picture;
 mod reach;
 pub mod search;
 pub mod skill;
+pub mod tool;
 pub mod web;
 
 use std::collections::BTreeMap;

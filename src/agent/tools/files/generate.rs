@@ -6,16 +6,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::FILE_LIMIT_BYTES;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::image::{Image, ImageKind};
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::EntryKind;
 
 /// Longest description of a picture, in bytes.
@@ -34,32 +35,22 @@ pub struct GenerateImage {
     painters: Vec<String>,
 }
 
-impl GenerateImage {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::GenerateImage.to_string(),
-            description: "Have another model draw a picture into a file, from this task's budget."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "prompt": { "type": "string", "description": "What to draw: all it is told" },
-                    "path": { "type": "string", "description": "Ends in .png, .jpg or .webp" },
-                    "image": { "type": ["string", "null"], "description": "Path of one to start from" }
-                },
-                "required": ["prompt", "path"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for GenerateImage {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str =
+        "Have another model draw a picture into a file, from this task's budget.";
+    const REQUIRED: &'static [&'static str] = &["prompt", "path"];
+
+    fn properties() -> Value {
+        json!({
+            "prompt": { "type": "string", "description": "What to draw: all it is told" },
+            "path": { "type": "string", "description": "Ends in .png, .jpg or .webp" },
+            "image": { "type": ["string", "null"], "description": "Path of one to start from" }
+        })
     }
 
     /// Checks the arguments and the mode's restriction.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let prompt = arguments.words("prompt", "what is to be seen")?;
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
@@ -93,66 +84,25 @@ impl GenerateImage {
         Ok(Self { prompt, place, kind, from, painters: context.painters.to_vec() })
     }
 
-    /// Returns where it writes.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
-    }
-
-    /// Returns what is to be seen.
-    #[must_use]
-    pub fn prompt(&self) -> &str {
-        &self.prompt
-    }
-
-    /// Returns what kind of image the file's name asks for.
-    #[must_use]
-    pub fn kind(&self) -> ImageKind {
-        self.kind
-    }
-
-    /// Returns what the policy is asked: the file, the picture it starts from, and every model that
-    /// may be asked to draw.
-    #[must_use]
-    pub fn intents(&self) -> Vec<Intent> {
+    fn intents(&self) -> Vec<Intent> {
         let from = self.from.iter().map(|place| Intent::Read(place.real.clone()));
         let painters = self.painters.iter().map(|name| Intent::Expert(name.clone()));
         std::iter::once(Intent::Edit(self.place.real.clone())).chain(from).chain(painters).collect()
     }
 
-    /// Reads the picture it starts from; `None` where it starts from nothing.
-    ///
-    /// # Errors
-    /// A sentence for the model, where there is no such image or it may not be sent.
-    pub fn source(
-        &self,
-        permit: &Permit<impl Act>,
-        context: ToolContext<'_>,
-    ) -> Result<Option<Image>, CallError> {
-        let Some(place) = &self.from else { return Ok(None) };
-        let refused =
-            |why: String| CallError(format!("Nothing was drawn: `{}` {why}.", place.asked));
-        let bytes = context
-            .checkout
-            .read(permit, &place.real, FILE_LIMIT_BYTES)
-            .map_err(|error| refused(format!("cannot be started from: {error}")))?;
-        let image = Image::parse(&bytes).map_err(|error| refused(error.to_string()))?;
-        if holds_secret(&bytes, context) {
-            return Err(refused("holds a secret in its bytes and is sent nowhere".to_owned()));
-        }
-        Ok(Some(image))
+    fn headline(&self) -> String {
+        format!("draw {}", self.place.asked)
     }
 
-    /// Writes the picture that was drawn.
-    pub fn perform(
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
-        picture: Option<&Image>,
+        given: Given<'_>,
     ) -> Observation {
         let Place { asked, real } = &self.place;
         let Some((picture, bytes)) =
-            picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
+            given.picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
         else {
             return Observation::failed("The picture that was drawn is gone; nothing was written.");
         };
@@ -179,6 +129,43 @@ impl GenerateImage {
              read_file shows it to a model that sees images."
         );
         Observation { touched: vec![real.clone()], ..Observation::said(text) }
+    }
+}
+
+impl GenerateImage {
+    /// Returns what is to be seen.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Returns what kind of image the file's name asks for.
+    #[must_use]
+    pub fn kind(&self) -> ImageKind {
+        self.kind
+    }
+
+    /// Reads the picture it starts from; `None` where it starts from nothing.
+    ///
+    /// # Errors
+    /// A sentence for the model, where there is no such image or it may not be sent.
+    pub fn source(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+    ) -> Result<Option<Image>, CallError> {
+        let Some(place) = &self.from else { return Ok(None) };
+        let refused =
+            |why: String| CallError(format!("Nothing was drawn: `{}` {why}.", place.asked));
+        let bytes = context
+            .checkout
+            .read(permit, &place.real, FILE_LIMIT_BYTES)
+            .map_err(|error| refused(format!("cannot be started from: {error}")))?;
+        let image = Image::parse(&bytes).map_err(|error| refused(error.to_string()))?;
+        if holds_secret(&bytes, context) {
+            return Err(refused("holds a secret in its bytes and is sent nowhere".to_owned()));
+        }
+        Ok(Some(image))
     }
 }
 

@@ -13,16 +13,16 @@ use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use ignore::WalkState;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::search::walk::{Skip, Walk};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::Act;
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::{FileError, Folder};
 
 /// Most matching lines shown.
@@ -73,34 +73,22 @@ struct HitLine {
     matches: bool,
 }
 
-impl SearchFiles {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::SearchFiles.to_string(),
-            description: "Search file contents below a folder by regular expression (Rust syntax, \
-                          line by line); shows each match with a line of context. Files named by \
-                          ignore files are left out."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Folder or file, relative to the repository root; `.` for all" },
-                    "regex": { "type": "string" },
-                    "file_pattern": { "type": ["string", "null"], "description": "Only files like this, e.g. `*.rs` or `src/**/*.{ts,tsx}`" }
-                },
-                "required": ["path", "regex"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for SearchFiles {
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const DESCRIPTION: &'static str = "Search file contents below a folder by regular expression (Rust syntax, line by line); \
+         shows each match with a line of context. Files named by ignore files are left out.";
+    const REQUIRED: &'static [&'static str] = &["path", "regex"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string", "description": "Folder or file, relative to the repository root; `.` for all" },
+            "regex": { "type": "string" },
+            "file_pattern": { "type": ["string", "null"], "description": "Only files like this, e.g. `*.rs` or `src/**/*.{ts,tsx}`" }
+        })
     }
 
     /// Checks the arguments and compiles the patterns.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place = arguments.optional_place(
             "path",
             "the folder, relative to the repository root",
@@ -130,20 +118,20 @@ impl SearchFiles {
         Ok(Self { place, pattern, matcher, files })
     }
 
-    /// Returns where it searches.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Read(self.place.real.clone())]
     }
 
-    /// Returns the regular expression as written.
-    #[must_use]
-    pub fn pattern(&self) -> &str {
-        &self.pattern
+    fn headline(&self) -> String {
+        format!("search {} for {}", self.place.asked, self.pattern)
     }
 
-    /// Searches.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
         let folder = match context.checkout.folder(permit, &self.place.real) {
             Ok(folder) => folder,
             Err(error) => {
@@ -172,7 +160,9 @@ impl SearchFiles {
         let paths = self.list(&folder, context, threads);
         Observation::said(render(&self.search(&folder, &paths, context, threads)))
     }
+}
 
+impl SearchFiles {
     fn list(&self, folder: &Folder<'_>, context: ToolContext<'_>, threads: usize) -> Vec<RepoPath> {
         let mut walk = Walk::new(context.checkout.root(), folder, Skip::Git);
         let walker = walk.builder().threads(threads).build_parallel();

@@ -4,18 +4,18 @@
 //! runs the host: fenced, named with its origin, bounded in time and size. An address that holds a
 //! secret is not asked for.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use crate::tools::arguments::Arguments;
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::picture::show;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::web::markdown;
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::image::ImageKind;
 use locum_base::secret::Redactor;
 use locum_base::text::head;
-use locum_base::tool::ToolName;
 use locum_modes::prompts::task::{Material, fenced};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -58,33 +58,21 @@ enum NotRead {
     Refused(String, Box<Refusal>),
 }
 
-impl WebFetch {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::WebFetch.to_string(),
-            description: "Read a page or an image from the web: HTML as Markdown, other text as \
-                          it is. Only addresses that the policy allows."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "url": { "type": "string", "description": "The whole address: https://host/path" },
-                    "start_index": { "type": ["integer", "null"], "minimum": 0, "description": "Byte of the text to start at, to read on in a long page" },
-                    "raw": { "type": ["boolean", "null"], "description": "HTML as it is, not as Markdown" }
-                },
-                "required": ["url"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for WebFetch {
+    const EFFECT: ToolEffect = ToolEffect::Runs;
+    const DESCRIPTION: &'static str = "Read a page or an image from the web: HTML as Markdown, other text as it is. Only \
+         addresses that the policy allows.";
+    const REQUIRED: &'static [&'static str] = &["url"];
+
+    fn properties() -> Value {
+        json!({
+            "url": { "type": "string", "description": "The whole address: https://host/path" },
+            "start_index": { "type": ["integer", "null"], "minimum": 0, "description": "Byte of the text to start at, to read on in a long page" },
+            "raw": { "type": ["boolean", "null"], "description": "HTML as it is, not as Markdown" }
+        })
     }
 
-    /// Checks the arguments.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let url = arguments.words("url", "the whole address, https://host/path")?;
         let start_index =
             arguments.optional_number("start_index", 0, "the byte to start at")?.unwrap_or(0);
@@ -99,17 +87,19 @@ impl WebFetch {
         Ok(Self { url: WebUrl::parse(&url), start_index, raw })
     }
 
-    /// Returns where it begins.
-    #[must_use]
-    pub fn url(&self) -> &WebUrl {
-        &self.url
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Fetch(self.url.clone())]
     }
 
-    /// Reads the page.
-    pub async fn perform(
+    fn headline(&self) -> String {
+        format!("fetch {}", self.url)
+    }
+
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
+        _given: Given<'_>,
     ) -> Observation {
         let longest = context.gate.whole();
         let read = timeout(longest, self.read(permit, context)).await;
@@ -132,11 +122,13 @@ impl WebFetch {
             }
         }
     }
+}
 
+impl WebFetch {
     /// Asks for the page, and for what it redirects to, each hop with a permit of its own.
     async fn read(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
     ) -> Result<(WebUrl, Page), NotRead> {
         let failed = |error: &dyn std::fmt::Display| NotRead::Failed(error.to_string());
