@@ -1,8 +1,8 @@
 //! Which tool a mode may use on which file. In: a mode and what is asked of it; out: yes, or an
 //! error the model can act on.
 //!
-//! Which group gives which tools is in the table of tools. Tools that other agents with the same mode
-//! files have are known here by name, so that a mode file means the same. Paths are decided in their
+//! Which group gives which tools is in the table of tools. Tools of other agents with the same mode
+//! files are known here by name, so that a mode file means the same. Paths are decided in their
 //! plain form; what they really lead to is the caller's question.
 
 use serde_json::Value;

@@ -91,7 +91,7 @@ const ALWAYS: &[&str] = &[
     "askexpertmodel",
 ];
 
-/// Returns what a word gives: the tool of this program that has this name, and those it means in the
+/// Returns what a word gives: the tool of this program with this name, and those it means in the
 /// words of others.
 #[must_use]
 pub fn granted(word: &str) -> Granted {
