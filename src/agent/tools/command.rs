@@ -40,9 +40,9 @@ pub struct ExecuteCommand {
 
 impl Tool for ExecuteCommand {
     const EFFECT: ToolEffect = ToolEffect::Runs;
-    const DESCRIPTION: &'static str = "Run a command in the repository and wait for it; returns exit code and output. There is \
-         no terminal and no input. Simple commands without variables or substitutions are the most \
-         likely to be allowed; `cd` only as `cd FOLDER && ...`.";
+    const DESCRIPTION: &'static str = "Run a command in the repository and wait for it; returns \
+        exit code and output. There is no terminal and no input. Simple commands without variables \
+        or substitutions are the most likely to be allowed; `cd` only as `cd FOLDER && ...`.";
     const REQUIRED: &'static [&'static str] = &["command"];
 
     fn properties() -> Value {
@@ -298,7 +298,7 @@ mod tests {
     use locum_base::text::Clipped;
     use locum_base::tool::ToolName;
     use locum_policy::command::Script;
-    use locum_policy::intent::Intent;
+    use locum_policy::intent::{Act, Intent};
     use pretty_assertions::assert_eq;
 
     #[test]

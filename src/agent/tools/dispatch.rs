@@ -27,7 +27,7 @@ pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
 /// Longest headline, in bytes.
 const HEADLINE_LIMIT_BYTES: usize = 120;
 
-/// Makes a variant of [`Call`] of each tool in the table, and finds for each what its [`Tool`] says.
+/// Makes a variant of [`Call`] of each tool in the table, and asks its [`Tool`] for the rest.
 macro_rules! calls {
     ($($tool:ident, $name:literal, $availability:expr, $kind:ty;)+) => {
         /// A checked call: known tool of this mode, valid arguments, resolved paths.

@@ -22,8 +22,8 @@ pub struct WriteToFile {
 
 impl Tool for WriteToFile {
     const EFFECT: ToolEffect = ToolEffect::Edits;
-    const DESCRIPTION: &'static str = "Create a file, or replace a whole one; folders are made as needed. For changes to an \
-         existing file prefer apply_diff.";
+    const DESCRIPTION: &'static str = "Create a file, or replace a whole one; folders are made as \
+        needed. For changes to an existing file prefer apply_diff.";
     const REQUIRED: &'static [&'static str] = &["path", "content"];
 
     fn properties() -> Value {

@@ -22,8 +22,9 @@ pub struct AskFollowupQuestion {
 
 impl Tool for AskFollowupQuestion {
     const EFFECT: ToolEffect = ToolEffect::Steers;
-    const DESCRIPTION: &'static str = "Ask the people behind the task. Nobody is waiting: the run may stop here until someone \
-         answers, so ask only what the repository cannot tell and the work cannot go on without.";
+    const DESCRIPTION: &'static str = "Ask the people behind the task. Nobody is waiting: the run \
+        may stop here until someone answers, so ask only what the repository cannot tell and the \
+        work cannot go on without.";
     const REQUIRED: &'static [&'static str] = &["question", "follow_up"];
 
     fn properties() -> Value {

@@ -17,8 +17,8 @@ pub struct AttemptCompletion {
 
 impl Tool for AttemptCompletion {
     const EFFECT: ToolEffect = ToolEffect::Steers;
-    const DESCRIPTION: &'static str = "End the task with its result. Call it alone, after every other call succeeded and the \
-         work was verified.";
+    const DESCRIPTION: &'static str = "End the task with its result. Call it alone, after every \
+        other call succeeded and the work was verified.";
     const REQUIRED: &'static [&'static str] = &["result"];
 
     fn properties() -> Value {

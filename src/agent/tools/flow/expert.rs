@@ -21,9 +21,9 @@ pub struct AskExpertModel {
 
 impl Tool for AskExpertModel {
     const EFFECT: ToolEffect = ToolEffect::Steers;
-    const DESCRIPTION: &'static str = "Ask another model one question and get its answer. It sees nothing of this task and has \
-         no tools: the question holds everything it needs, code and errors included. It costs from \
-         this task's budget.";
+    const DESCRIPTION: &'static str = "Ask another model one question and get its answer. It sees \
+        nothing of this task and has no tools: the question holds everything it needs, code and \
+        errors included. It costs from this task's budget.";
     const REQUIRED: &'static [&'static str] = &["question", "expert"];
 
     fn properties() -> Value {

@@ -58,8 +58,9 @@ impl Priority {
 
 impl Tool for NewTask {
     const EFFECT: ToolEffect = ToolEffect::Steers;
-    const DESCRIPTION: &'static str = "Start a sub-task in the given mode and wait for its result. It sees nothing of this \
-         conversation: the message must hold all it needs, its limits, and what to report back.";
+    const DESCRIPTION: &'static str = "Start a sub-task in the given mode and wait for its result. \
+        It sees nothing of this conversation: the message must hold all it needs, its limits, and \
+        what to report back.";
     const REQUIRED: &'static [&'static str] = &["mode", "message"];
 
     fn properties() -> Value {

@@ -18,8 +18,8 @@ pub struct RequestModeSwitch {
 
 impl Tool for RequestModeSwitch {
     const EFFECT: ToolEffect = ToolEffect::Steers;
-    const DESCRIPTION: &'static str = "Ask to go on in another mode, when the task needs what this mode cannot do. The \
-         conversation is kept.";
+    const DESCRIPTION: &'static str = "Ask to go on in another mode, when the task needs what this \
+        mode cannot do. The conversation is kept.";
     const REQUIRED: &'static [&'static str] = &["reason"];
 
     fn properties() -> Value {

@@ -20,8 +20,8 @@ pub struct UpdateTodoList {
 
 impl Tool for UpdateTodoList {
     const EFFECT: ToolEffect = ToolEffect::Steers;
-    const DESCRIPTION: &'static str = "Replace the checklist of this task; people follow the work by it. Use it for work of \
-         several steps and whenever a step ends.";
+    const DESCRIPTION: &'static str = "Replace the checklist of this task; people follow the work \
+        by it. Use it for work of several steps and whenever a step ends.";
     const REQUIRED: &'static [&'static str] = &["todos"];
 
     fn properties() -> Value {

@@ -60,8 +60,8 @@ enum NotRead {
 
 impl Tool for WebFetch {
     const EFFECT: ToolEffect = ToolEffect::Runs;
-    const DESCRIPTION: &'static str = "Read a page or an image from the web: HTML as Markdown, other text as it is. Only \
-         addresses that the policy allows.";
+    const DESCRIPTION: &'static str = "Read a page or an image from the web: HTML as Markdown, \
+        other text as it is. Only addresses that the policy allows.";
     const REQUIRED: &'static [&'static str] = &["url"];
 
     fn properties() -> Value {

@@ -27,10 +27,10 @@ pub struct ApplyDiff {
 
 impl Tool for ApplyDiff {
     const EFFECT: ToolEffect = ToolEffect::Edits;
-    const DESCRIPTION: &'static str = "Change an existing file by one or more blocks, each:\n<<<<<<< \
-         SEARCH\n:start_line:12\n-------\nthe lines to replace, exactly as they are \
-         now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone on their lines. Write \
-         \\ before a line of the file that looks like a marker.";
+    const DESCRIPTION: &'static str = "Change an existing file by one or more blocks, \
+        each:\n<<<<<<< SEARCH\n:start_line:12\n-------\nthe lines to replace, exactly as they are \
+        now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone on their lines. Write \\ \
+        before a line of the file that looks like a marker.";
     const REQUIRED: &'static [&'static str] = &["path", "diff"];
 
     fn properties() -> Value {

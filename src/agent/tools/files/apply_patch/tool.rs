@@ -28,12 +28,12 @@ pub struct ApplyPatch {
 
 impl Tool for ApplyPatch {
     const EFFECT: ToolEffect = ToolEffect::Edits;
-    const DESCRIPTION: &'static str = "Change, create, move and delete files by one patch; all of it is applied or nothing.\n*** \
-         Begin Patch\n*** Update File: src/a.rs\n*** Move to: src/b.rs (only to move it)\n@@ a \
-         line above the place (only to tell places apart)\n a line that stays\n-a line that \
-         goes\n+a line that comes\n*** Add File: src/new.rs\n+its lines\n*** Delete File: \
-         src/old.rs\n*** End Patch\nGive about three lines that stay around each change; chunks go \
-         from top to bottom.";
+    const DESCRIPTION: &'static str = "Change, create, move and delete files by one patch; all of \
+        it is applied or nothing.\n*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: \
+        src/b.rs (only to move it)\n@@ a line above the place (only to tell places apart)\n a line \
+        that stays\n-a line that goes\n+a line that comes\n*** Add File: src/new.rs\n+its \
+        lines\n*** Delete File: src/old.rs\n*** End Patch\nGive about three lines that stay around \
+        each change; chunks go from top to bottom.";
     const REQUIRED: &'static [&'static str] = &["patch"];
 
     fn properties() -> Value {
@@ -182,7 +182,7 @@ mod tests {
     use locum_base::path::RepoPath;
     use locum_base::tool::ToolName;
     use locum_modes::file_regex::FileRegex;
-    use locum_policy::intent::Intent;
+    use locum_policy::intent::{Act, Intent};
 
     fn arguments(body: &str) -> String {
         json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") }).to_string()

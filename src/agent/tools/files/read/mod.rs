@@ -60,8 +60,8 @@ impl Part {
 
 impl Tool for ReadFile {
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const DESCRIPTION: &'static str = "Read a text file with line numbers, whole or in part, or look at an image. Mode \
-         `indentation` shows the complete block around one line.";
+    const DESCRIPTION: &'static str = "Read a text file with line numbers, whole or in part, or \
+        look at an image. Mode `indentation` shows the complete block around one line.";
     const REQUIRED: &'static [&'static str] = &["path"];
 
     fn properties() -> Value {
