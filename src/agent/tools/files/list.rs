@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
 use crate::tools::dispatch::{Call, Given};
-use crate::tools::search::walk::{Skip, Walk};
+use crate::tools::search::walk::{Skip, Walk, open_folder};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::{EntryKind, Folder};
+use locum_workspace::checkout::Folder;
 
 /// Most entries listed.
 pub const ENTRY_LIMIT: usize = 200;
@@ -36,8 +36,9 @@ struct Listed {
 
 impl Tool for ListFiles {
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const DESCRIPTION: &'static str = "List a folder, or with `recursive` what lies below it, at most 200 entries; folders end \
-         in `/`. What ignore files name, dependencies and build output are left out.";
+    const DESCRIPTION: &'static str = "List a folder, or with `recursive` what lies below it, at \
+        most 200 entries; folders end in `/`. What ignore files name, dependencies and build \
+        output are left out.";
     const REQUIRED: &'static [&'static str] = &["path"];
 
     fn properties() -> Value {
@@ -73,24 +74,10 @@ impl Tool for ListFiles {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let Place { asked, real } = &self.place;
-        let found = context
-            .checkout
-            .folder(permit, real)
-            .and_then(|folder| Ok((folder.entry(real)?, folder)));
-        let (entry, folder) = match found {
-            Ok(found) => found,
-            Err(error) => return Observation::failed(format!("Cannot list `{asked}`: {error}.")),
+        let folder = match open_folder("list", &self.place, permit, context) {
+            Ok(folder) => folder,
+            Err(error) => return Observation::failed(error.0),
         };
-        match entry.map(|entry| entry.kind) {
-            Some(EntryKind::Folder) => {}
-            Some(EntryKind::File | EntryKind::Link | EntryKind::Other) => {
-                return Observation::failed(format!("Cannot list `{asked}`: it is not a folder."));
-            }
-            None => {
-                return Observation::failed(format!("Cannot list `{asked}`: it does not exist."));
-            }
-        }
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {

@@ -7,17 +7,15 @@
 use std::fmt::Write as _;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 
-use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use ignore::WalkState;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
 use crate::tools::dispatch::{Call, Given};
-use crate::tools::search::walk::{Skip, Walk};
+use crate::tools::search::pattern::FilePattern;
+use crate::tools::search::walk::{self, Skip, Walk};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -41,9 +39,6 @@ const HEAP_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 /// buffer a thread.
 const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
 
-/// Most threads, as ripgrep has it.
-const THREAD_LIMIT: usize = 12;
-
 /// A search about to run.
 #[derive(Clone, Debug)]
 pub struct SearchFiles {
@@ -51,13 +46,6 @@ pub struct SearchFiles {
     pattern: String,
     matcher: RegexMatcher,
     files: Option<FilePattern>,
-}
-
-/// A glob on file names or, with a `/` in it, on paths.
-#[derive(Clone, Debug)]
-struct FilePattern {
-    glob: GlobMatcher,
-    on_path: bool,
 }
 
 /// The lines of one file that match, with those around them.
@@ -75,8 +63,9 @@ struct HitLine {
 
 impl Tool for SearchFiles {
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const DESCRIPTION: &'static str = "Search file contents below a folder by regular expression (Rust syntax, line by line); \
-         shows each match with a line of context. Files named by ignore files are left out.";
+    const DESCRIPTION: &'static str = "Search file contents below a folder by regular expression \
+        (Rust syntax, line by line); shows each match with a line of context. Files named by \
+        ignore files are left out.";
     const REQUIRED: &'static [&'static str] = &["path", "regex"];
 
     fn properties() -> Value {
@@ -114,7 +103,10 @@ impl Tool for SearchFiles {
         let files = files
             .filter(|glob| !matches!(glob.trim(), "" | "*" | "**" | "**/*"))
             .map(|glob| FilePattern::parse(&glob))
-            .transpose()?;
+            .transpose()
+            .map_err(|error| {
+                CallError(format!("`file_pattern` of `search_files` is not a glob: {error}."))
+            })?;
         Ok(Self { place, pattern, matcher, files })
     }
 
@@ -132,62 +124,19 @@ impl Tool for SearchFiles {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let folder = match context.checkout.folder(permit, &self.place.real) {
-            Ok(folder) => folder,
-            Err(error) => {
-                return Observation::failed(format!(
-                    "Cannot search `{}`: {error}.",
-                    self.place.asked
-                ));
-            }
+        let folder = match walk::open("search", &self.place, permit, context) {
+            Ok((folder, _)) => folder,
+            Err(error) => return Observation::failed(error.0),
         };
-        match folder.entry(&self.place.real) {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                return Observation::failed(format!(
-                    "Cannot search `{}`: it does not exist.",
-                    self.place.asked
-                ));
-            }
-            Err(error) => {
-                return Observation::failed(format!(
-                    "Cannot search `{}`: {error}.",
-                    self.place.asked
-                ));
-            }
-        }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREAD_LIMIT);
-        let paths = self.list(&folder, context, threads);
-        Observation::said(render(&self.search(&folder, &paths, context, threads)))
+        let files = self.files.as_ref();
+        let paths = Walk::new(context.checkout.root(), &folder, Skip::Git).files(|_, path| {
+            files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
+        });
+        Observation::said(render(&self.search(&folder, &paths, context)))
     }
 }
 
 impl SearchFiles {
-    fn list(&self, folder: &Folder<'_>, context: ToolContext<'_>, threads: usize) -> Vec<RepoPath> {
-        let mut walk = Walk::new(context.checkout.root(), folder, Skip::Git);
-        let walker = walk.builder().threads(threads).build_parallel();
-        let (sender, receiver) = mpsc::channel();
-        walker.run(|| {
-            let mut batch = Batch { paths: Vec::new(), sender: sender.clone() };
-            let (walk, files) = (&walk, self.files.as_ref());
-            Box::new(move |entry| {
-                if let Ok(entry) = entry
-                    && entry.file_type().is_some_and(|kind| kind.is_file())
-                    && let Some(path) = walk.path_of(&entry)
-                    && files.is_none_or(|files| files.matches(&path, folder.path()))
-                {
-                    batch.paths.push(path);
-                }
-                WalkState::Continue
-            })
-        });
-        drop(sender);
-        let mut paths: Vec<RepoPath> = receiver.into_iter().flatten().collect();
-        // NOTE: the threads' lists are sorted already; merging runs is what this sort is fast at.
-        paths.sort();
-        paths
-    }
-
     /// Searches the files in order. Files are handed out one after another: once enough is found in
     /// those that are finished, those under way complete an unbroken first part of the list.
     fn search(
@@ -195,7 +144,6 @@ impl SearchFiles {
         folder: &Folder<'_>,
         paths: &[RepoPath],
         context: ToolContext<'_>,
-        threads: usize,
     ) -> Vec<FileHits> {
         let visible = context.visible;
         let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -215,7 +163,7 @@ impl SearchFiles {
             }
             hits
         };
-        let threads = threads.min(paths.len().div_ceil(16)).max(1);
+        let threads = walk::threads().min(paths.len().div_ceil(16)).max(1);
         let mut hits = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut hits = work();
@@ -247,41 +195,6 @@ impl SearchFiles {
             lines: lines.lines,
             count: lines.count,
         })
-    }
-}
-
-impl FilePattern {
-    fn parse(text: &str) -> Result<Self, CallError> {
-        let text = text.trim().trim_start_matches("./");
-        let glob = GlobBuilder::new(text).literal_separator(true).build();
-        let glob = glob.map_err(|error| {
-            CallError(format!("`file_pattern` of `search_files` is not a glob: {error}."))
-        })?;
-        Ok(Self { glob: glob.compile_matcher(), on_path: text.contains('/') })
-    }
-
-    /// A pattern with a `/` may be meant from the root or from the folder that is searched.
-    fn matches(&self, path: &RepoPath, folder: &RepoPath) -> bool {
-        if !self.on_path {
-            return path.name().is_some_and(|name| self.glob.is_match(name));
-        }
-        let below =
-            path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        self.glob.is_match(path.as_str()) || below.is_some_and(|below| self.glob.is_match(below))
-    }
-}
-
-/// One thread's files: sent in order when the thread is done.
-struct Batch {
-    paths: Vec<RepoPath>,
-    sender: mpsc::Sender<Vec<RepoPath>>,
-}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        self.paths.sort_unstable();
-        // The receiver outlives every thread of the walk.
-        let _ = self.sender.send(std::mem::take(&mut self.paths));
     }
 }
 

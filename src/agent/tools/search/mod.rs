@@ -1,4 +1,5 @@
 //! Tools that search, and the walk they share with lists.
 
 pub mod grep;
+pub mod pattern;
 pub mod walk;
