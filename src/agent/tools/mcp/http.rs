@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::tools::mcp::link::Fault;
-use crate::tools::mcp::servers::Opening;
+use crate::tools::mcp::servers::slot::ServerStart;
 use locum_base::secret::Secret;
 use locum_base::text::head;
 use locum_policy::Permit;
@@ -25,7 +25,7 @@ const SESSION_LIMIT_BYTES: usize = 512;
 
 /// See the module.
 pub(super) struct Service {
-    permit: Permit<Opening>,
+    permit: Permit<ServerStart>,
     gate: Gate,
     url: WebUrl,
     headers: Vec<(String, Secret)>,
@@ -40,7 +40,7 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn new(
-        permit: Permit<Opening>,
+        permit: Permit<ServerStart>,
         gate: Gate,
         url: WebUrl,
         headers: Vec<(String, Secret)>,
