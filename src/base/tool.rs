@@ -15,6 +15,7 @@ macro_rules! tool_table {
         $expand! {
             ReadFile, "read_file", In(Read), files::read::ReadFile;
             ListFiles, "list_files", In(Read), files::list::ListFiles;
+            Glob, "glob", In(Read), search::glob::Glob;
             SearchFiles, "search_files", In(Read), search::grep::SearchFiles;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
             ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;

@@ -674,8 +674,13 @@ mod tests {
             };
             offered(modes.find(slug).unwrap(), offer)
         };
-        let reads =
-            [ToolName::ReadFile, ToolName::ListFiles, ToolName::SearchFiles, ToolName::WebFetch];
+        let reads = [
+            ToolName::ReadFile,
+            ToolName::ListFiles,
+            ToolName::Glob,
+            ToolName::SearchFiles,
+            ToolName::WebFetch,
+        ];
         let all =
             [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();
         assert_eq!(deciding("coordinator"), all);

@@ -153,6 +153,7 @@ mod tests {
             ("Read", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
             ("read_file", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
             ("LS", Granted::Tools(Group::Read, vec![ToolName::ListFiles])),
+            ("Glob", Granted::Tools(Group::Read, vec![ToolName::ListFiles, ToolName::Glob])),
             (
                 "file_edit",
                 Granted::Tools(
