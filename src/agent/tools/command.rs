@@ -81,7 +81,7 @@ impl Tool for ExecuteCommand {
                 )));
             }
         }
-        let longest = context.commands.timeout;
+        let longest = context.run.policy.settings().commands.timeout;
         let asked = timeout_s
             .map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
         // A root that is no text cannot be told to git in words; it then finds the repository by
@@ -89,7 +89,7 @@ impl Tool for ExecuteCommand {
         let root = context.checkout.root().to_str().unwrap_or_default();
         let script = Script::parse_in(command, &folder.real)
             .below(root)
-            .leaving_out(context.commands.unseen.clone());
+            .leaving_out(context.run.policy.settings().commands.unseen.clone());
         let behind_links = behind_links(&script, context)?;
         Ok(Self {
             script,
@@ -119,7 +119,7 @@ impl Tool for ExecuteCommand {
         if self.only_reads() {
             return self.run(permit, context).await;
         }
-        let git = GitBinary::new(context.repo, context.env);
+        let git = GitBinary::new(context.repo, context.run.env);
         let before = match given.before {
             Some(before) => Ok(before.clone()),
             None => context.repo.snapshot(&git).await,
@@ -165,12 +165,12 @@ impl ExecuteCommand {
         let run = CommandRun {
             script: &self.script,
             folder: context.checkout.absolute(&self.folder.real),
-            env: context.env,
+            env: context.run.env,
             timeout: self.timeout,
-            output_bytes: context.commands.output_bytes,
-            redactor: context.redactor,
-            sandbox: context.sandbox,
-            proxy: context.sandbox.proxy(&context.mode.slug),
+            output_bytes: context.run.policy.settings().commands.output_bytes,
+            redactor: context.run.redactor,
+            sandbox: context.run.sandbox,
+            proxy: context.run.sandbox.proxy(&context.mode.slug),
             reach,
         };
         match exec::run(permit, run).await {
@@ -214,7 +214,7 @@ impl ExecuteCommand {
 
 /// Follows the links in the paths a script names.
 fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
-    let loose = if context.commands.expansions == Expansions::Allow {
+    let loose = if context.run.policy.settings().commands.expansions == Expansions::Allow {
         script.loose_examinations().unwrap_or_default()
     } else {
         Vec::new()

@@ -214,9 +214,11 @@ pub async fn perform_with(
 ) -> Observation {
     let observation = act(&permit, context, given).await;
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
-    let text =
-        Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES)
-            .text;
+    let text = Clipped::head_tail(
+        &context.run.redactor.redact(&observation.text),
+        OBSERVATION_LIMIT_BYTES,
+    )
+    .text;
     Observation { text, ..observation }
 }
 

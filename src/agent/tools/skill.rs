@@ -41,7 +41,7 @@ impl Tool for UseSkill {
         let given = arguments.optional_text("args", "what the skill is to be used on")?;
         arguments.finish()?;
         let skills =
-            context.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
+            context.run.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
         let Some(skill) = skills.iter().find(|skill| skill.name == name) else {
             let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
             let known = match nearest(&name, &names) {

@@ -32,7 +32,7 @@ pub struct GenerateImage {
     place: Place,
     kind: ImageKind,
     from: Option<Place>,
-    painters: Vec<String>,
+    models: Vec<String>,
 }
 
 impl Tool for GenerateImage {
@@ -61,7 +61,7 @@ impl Tool for GenerateImage {
             .transpose()?;
         arguments.finish()?;
         place.check_edit(ToolName::GenerateImage, context)?;
-        if context.painters.is_empty() {
+        if context.run.image_models.is_empty() {
             return Err(CallError(
                 "No model that draws pictures is configured for this run \
                  (`models.pointers.image`)."
@@ -81,13 +81,13 @@ impl Tool for GenerateImage {
                 place.real
             ))
         })?;
-        Ok(Self { prompt, place, kind, from, painters: context.painters.to_vec() })
+        Ok(Self { prompt, place, kind, from, models: context.run.image_models.to_vec() })
     }
 
     fn intents(&self) -> Vec<Intent> {
         let from = self.from.iter().map(|place| Intent::Read(place.real.clone()));
-        let painters = self.painters.iter().map(|name| Intent::Expert(name.clone()));
-        std::iter::once(Intent::Edit(self.place.real.clone())).chain(from).chain(painters).collect()
+        let models = self.models.iter().map(|name| Intent::Expert(name.clone()));
+        std::iter::once(Intent::Edit(self.place.real.clone())).chain(from).chain(models).collect()
     }
 
     fn headline(&self) -> String {
@@ -170,7 +170,7 @@ impl GenerateImage {
 }
 
 fn holds_secret(bytes: &[u8], context: ToolContext<'_>) -> bool {
-    matches!(context.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_))
+    matches!(context.run.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_))
 }
 
 #[cfg(test)]
@@ -247,7 +247,7 @@ mod tests {
         assert!(
             parse(&fixture, &json!({ "prompt": "a fox", "path": "A.JPEG", "image": null })).is_ok()
         );
-        fixture.painters.clear();
+        fixture.image_models.clear();
         assert!(
             parse(&fixture, &json!({ "prompt": "a fox", "path": "a.png" }))
                 .unwrap_err()

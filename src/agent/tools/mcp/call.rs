@@ -41,7 +41,7 @@ impl Tool for UseMcpTool {
     }
 
     fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let offered = context.servers.map(|servers| servers.offered());
+        let offered = context.run.servers.map(|servers| servers.offered());
         let call = if arguments.name() == ToolName::UseMcpTool.as_str() {
             let server = arguments.words("server_name", "the server's name")?;
             let tool = arguments.words("tool_name", "the tool's name, as the server has it")?;
@@ -68,7 +68,7 @@ impl Tool for UseMcpTool {
                 tool.called
             )));
         }
-        if context.redactor.finds_secret(&call.arguments.to_string()) {
+        if context.run.redactor.finds_secret(&call.arguments.to_string()) {
             return Err(CallError(
                 "The arguments hold a secret, or what looks exactly like one. The tool was not \
                  called."
@@ -92,7 +92,7 @@ impl Tool for UseMcpTool {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let Some(servers) = context.servers else {
+        let Some(servers) = context.run.servers else {
             return Observation::failed("There are no MCP servers here.");
         };
         let params = json!({ "name": self.tool, "arguments": self.arguments });

@@ -44,7 +44,7 @@ impl Tool for AccessMcpResource {
                 "`uri` is no address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks."
             )));
         }
-        if let Some(offered) = context.servers.map(|servers| servers.offered()) {
+        if let Some(offered) = context.run.servers.map(|servers| servers.offered()) {
             let names: Vec<&str> = offered
                 .iter()
                 .filter(|server| server.has_resources)
@@ -57,7 +57,7 @@ impl Tool for AccessMcpResource {
                 )));
             }
         }
-        if context.redactor.finds_secret(&uri) {
+        if context.run.redactor.finds_secret(&uri) {
             return Err(CallError(
                 "The address holds a secret, or what looks exactly like one. It was not asked for."
                     .to_owned(),
@@ -80,7 +80,7 @@ impl Tool for AccessMcpResource {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let Some(servers) = context.servers else {
+        let Some(servers) = context.run.servers else {
             return Observation::failed("There are no MCP servers here.");
         };
         match servers

@@ -78,7 +78,7 @@ impl Tool for WebFetch {
             arguments.optional_number("start_index", 0, "the byte to start at")?.unwrap_or(0);
         let raw = arguments.flag("raw", false, "whether HTML is shown as it is")?;
         arguments.finish()?;
-        if context.redactor.finds_secret(&url) {
+        if context.run.redactor.finds_secret(&url) {
             return Err(CallError(
                 "The address holds a secret, or what looks exactly like one. It was not asked for."
                     .to_owned(),
@@ -101,7 +101,7 @@ impl Tool for WebFetch {
         context: ToolContext<'_>,
         _given: Given<'_>,
     ) -> Observation {
-        let longest = context.gate.whole();
+        let longest = context.run.gate.whole();
         let read = timeout(longest, self.read(permit, context)).await;
         match read.unwrap_or_else(|_| {
             Err(NotRead::Failed(format!("it took longer than {} s", longest.as_secs_f64())))
@@ -133,21 +133,21 @@ impl WebFetch {
     ) -> Result<(WebUrl, Page), NotRead> {
         let failed = |error: &dyn std::fmt::Display| NotRead::Failed(error.to_string());
         let mut url = self.url.clone();
-        let mut page = context.gate.page(permit, &url).await.map_err(|error| failed(&error))?;
+        let mut page = context.run.gate.page(permit, &url).await.map_err(|error| failed(&error))?;
         for _ in 0..HOPS_LIMIT {
             let Some(location) = page.location.as_deref().filter(|_| is_redirect(page.status))
             else {
                 return Ok((url, page));
             };
-            let next = next_hop(&url, location, context.redactor).map_err(NotRead::Failed)?;
-            let permit = match context.policy.admit(Hop(next), context.facts) {
+            let next = next_hop(&url, location, context.run.redactor).map_err(NotRead::Failed)?;
+            let permit = match context.run.policy.admit(Hop(next), context.facts) {
                 Ok(permit) => permit,
                 Err(refusal) => {
                     return Err(NotRead::Refused(url.join(location).to_string(), refusal));
                 }
             };
             url = permit.act().0.clone();
-            page = context.gate.page(&permit, &url).await.map_err(|error| failed(&error))?;
+            page = context.run.gate.page(&permit, &url).await.map_err(|error| failed(&error))?;
         }
         if is_redirect(page.status) && page.location.is_some() {
             return Err(NotRead::Failed(format!("it redirects more than {HOPS_LIMIT} times")));
