@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::future::join_all;
 use serde_json::Value;
 
+use crate::tools::mcp::connection::McpError;
 use crate::tools::mcp::definition::{ServerDefinition, Way};
-use crate::tools::mcp::link::Fault;
 use crate::tools::mcp::servers::slot::{Slot, end};
 use locum_base::secret::Redactor;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
@@ -216,12 +216,12 @@ impl<'a> Servers<'a> {
         else {
             return Err(format!("There is no MCP server `{server}`.").into());
         };
-        let mut link = slot.link.lock().await;
-        if link.is_none() {
-            *link = Some(slot.again(tool, around).await?);
+        let mut connection = slot.connection.lock().await;
+        if connection.is_none() {
+            *connection = Some(slot.again(tool, around).await?);
             self.note(server, "ended and was started again".to_owned());
         }
-        let Some(open) = link.as_mut() else {
+        let Some(open) = connection.as_mut() else {
             return Err(format!("The MCP server `{server}` cannot be reached.").into());
         };
         let answer = open.ask(method, params, slot.planned.definition.timeout).await;
@@ -233,21 +233,21 @@ impl<'a> Servers<'a> {
         }
         match answer {
             Ok(value) => Ok(value),
-            Err(Fault::Told(said)) => Err(Unanswered {
+            Err(McpError::Told(said)) => Err(Unanswered {
                 sentence: format!("The MCP server `{server}` answered with an error."),
                 said,
             }),
-            Err(fault @ Fault::TooLate(_)) => {
-                Err(format!("The MCP server `{server}` did not do it: {fault}. {MAYBE}").into())
+            Err(error @ McpError::TooLate(_)) => {
+                Err(format!("The MCP server `{server}` did not do it: {error}. {MAYBE}").into())
             }
-            Err(fault @ Fault::Over(_)) => {
-                let said = match link.take() {
-                    Some(open) => end(open.wire, around.redactor).await,
+            Err(error @ McpError::Over(_)) => {
+                let said = match connection.take() {
+                    Some(open) => end(open.transport, around.redactor).await,
                     None => String::new(),
                 };
                 Err(Unanswered {
                     sentence: format!(
-                        "The connection to the MCP server `{server}` is over: {fault}. {MAYBE}"
+                        "The connection to the MCP server `{server}` is over: {error}. {MAYBE}"
                     ),
                     said,
                 })
@@ -259,10 +259,11 @@ impl<'a> Servers<'a> {
     pub async fn close(&self) {
         let Some(around) = &self.around else { return };
         let close = |slot: &'_ Slot| {
-            let link = slot.link.try_lock().ok().and_then(|mut link| link.take());
+            let connection =
+                slot.connection.try_lock().ok().and_then(|mut connection| connection.take());
             async move {
-                if let Some(open) = link {
-                    end(open.wire, around.redactor).await;
+                if let Some(open) = connection {
+                    end(open.transport, around.redactor).await;
                 }
             }
         };

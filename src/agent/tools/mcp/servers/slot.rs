@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use crate::tools::mcp::catalogue;
+use crate::tools::mcp::connection::{Greeting, McpConnection, McpError, McpTransport};
 use crate::tools::mcp::definition::{ServerDefinition, Way};
 use crate::tools::mcp::http::Service;
-use crate::tools::mcp::link::{Fault, Greeting, Link, Wire};
 use crate::tools::mcp::servers::{PlannedServer, Standing, Surroundings, Unanswered};
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
@@ -67,7 +67,7 @@ pub(super) struct Slot {
     /// What it had when the run began.
     pub(super) offered: OfferedServer,
     /// The connection, unless it is over.
-    pub(super) link: Mutex<Option<Link>>,
+    pub(super) connection: Mutex<Option<McpConnection>>,
     starts: Cell<u8>,
 }
 
@@ -86,16 +86,16 @@ impl Slot {
             planned,
             standing: Standing::Disabled,
             offered: OfferedServer { name, ..OfferedServer::default() },
-            link: Mutex::new(None),
+            connection: Mutex::new(None),
             starts: Cell::new(0),
         };
         if slot.planned.definition.disabled {
             return slot;
         }
         match slot.begin(around).await {
-            Ok((link, offered)) => {
+            Ok((connection, offered)) => {
                 slot.offered = offered;
-                slot.link = Mutex::new(Some(link));
+                slot.connection = Mutex::new(Some(connection));
                 slot.standing = Standing::Ready;
             }
             Err(standing) => slot.standing = standing,
@@ -108,7 +108,7 @@ impl Slot {
         &self,
         tool: &str,
         around: &Surroundings<'_>,
-    ) -> Result<Link, Unanswered> {
+    ) -> Result<McpConnection, Unanswered> {
         let name = &self.offered.name;
         if self.standing != Standing::Ready {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
@@ -120,55 +120,61 @@ impl Slot {
             )
             .into());
         }
-        let (link, offered) = self.begin(around).await.map_err(|standing| match standing {
-            Standing::Refused(why) | Standing::Failed(why) => Unanswered {
-                sentence: format!("The MCP server `{name}` ended and could not be started again."),
-                said: why,
-            },
-            Standing::Disabled | Standing::Ready => {
-                format!("The MCP server `{name}` ended.").into()
-            }
-        })?;
+        let (connection, offered) =
+            self.begin(around).await.map_err(|standing| match standing {
+                Standing::Refused(why) | Standing::Failed(why) => Unanswered {
+                    sentence: format!(
+                        "The MCP server `{name}` ended and could not be started again."
+                    ),
+                    said: why,
+                },
+                Standing::Disabled | Standing::Ready => {
+                    format!("The MCP server `{name}` ended.").into()
+                }
+            })?;
         let hash = |offered: &OfferedServer| {
             offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone())
         };
         if hash(&offered) != hash(&self.offered) {
-            end(link.wire, around.redactor).await;
+            end(connection.transport, around.redactor).await;
             return Err(format!(
                 "The MCP server `{name}` was started again and has another tool `{tool}` now; it \
                  was not called."
             )
             .into());
         }
-        Ok(link)
+        Ok(connection)
     }
 
-    async fn begin(&self, around: &Surroundings<'_>) -> Result<(Link, OfferedServer), Standing> {
+    async fn begin(
+        &self,
+        around: &Surroundings<'_>,
+    ) -> Result<(McpConnection, OfferedServer), Standing> {
         let definition = &self.planned.definition;
-        let wire = self.wire(around)?;
+        let transport = self.transport(around)?;
         let patience = definition.timeout.min(BEGIN_LIMIT);
-        let failed = |fault: &Fault, said: &str| {
+        let failed = |error: &McpError, said: &str| {
             let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
-            Standing::Failed(format!("{}{said}", around.redactor.redact(&fault.to_string())))
+            Standing::Failed(format!("{}{said}", around.redactor.redact(&error.to_string())))
         };
-        let (mut link, greeting) = match Link::greet(wire, patience).await {
+        let (mut connection, greeting) = match McpConnection::greet(transport, patience).await {
             Ok(greeted) => greeted,
-            Err((fault, wire)) => {
-                let said = end(wire, around.redactor).await;
-                return Err(failed(&fault, &said));
+            Err((error, transport)) => {
+                let said = end(transport, around.redactor).await;
+                return Err(failed(&error, &said));
             }
         };
-        match list(&mut link, definition, greeting, patience).await {
-            Ok(offered) => Ok((link, offered)),
-            Err(fault) => {
-                let said = end(link.wire, around.redactor).await;
-                Err(failed(&fault, &said))
+        match list(&mut connection, definition, greeting, patience).await {
+            Ok(offered) => Ok((connection, offered)),
+            Err(error) => {
+                let said = end(connection.transport, around.redactor).await;
+                Err(failed(&error, &said))
             }
         }
     }
 
     /// Starts the program, or makes ready to ask the service, that the definition names.
-    fn wire(&self, around: &Surroundings<'_>) -> Result<Wire, Standing> {
+    fn transport(&self, around: &Surroundings<'_>) -> Result<McpTransport, Standing> {
         let way = self.planned.way.as_ref().map_err(|why| Standing::Refused(why.clone()))?;
         match way {
             Way::Program { words, env, cwd } => {
@@ -177,7 +183,7 @@ impl Slot {
                 whole_env.extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
                 let program = ServerProgram { words, env: whole_env, cwd: cwd.as_deref() };
                 let dialogue = self.start(&permit, program, &facts, around)?;
-                Ok(Wire::Program(Box::new(dialogue)))
+                Ok(McpTransport::Program(Box::new(dialogue)))
             }
             Way::Http { url, headers } => {
                 let url = WebUrl::parse(url);
@@ -198,7 +204,12 @@ impl Slot {
                     .iter()
                     .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
                     .collect();
-                Ok(Wire::Service(Box::new(Service::new(permit, around.gate.clone(), url, headers))))
+                Ok(McpTransport::Service(Box::new(Service::new(
+                    permit,
+                    around.gate.clone(),
+                    url,
+                    headers,
+                ))))
             }
         }
     }
@@ -287,11 +298,11 @@ fn folder_in(checkout: &Checkout, cwd: Option<&str>) -> Result<RepoPath, String>
 
 /// Asks a server what it has.
 async fn list(
-    link: &mut Link,
+    connection: &mut McpConnection,
     definition: &ServerDefinition,
     greeting: Greeting,
     patience: Duration,
-) -> Result<OfferedServer, Fault> {
+) -> Result<OfferedServer, McpError> {
     let mut offered = OfferedServer {
         name: definition.name.clone(),
         has_resources: greeting.has_resources,
@@ -303,7 +314,7 @@ async fn list(
             break;
         }
         let params = cursor.map_or_else(|| json!({}), |cursor: Value| json!({ "cursor": cursor }));
-        let page = link.ask("tools/list", &params, patience).await?;
+        let page = connection.ask("tools/list", &params, patience).await?;
         let left_out = catalogue::add_tools(&definition.name, &page, &mut offered.tools);
         if left_out > 0 {
             tracing::warn!(
@@ -320,10 +331,10 @@ async fn list(
     offered.tools.retain(|tool| !definition.disabled_tools.contains(&tool.name));
     if greeting.has_resources {
         // Only for the prompt: a server that cannot list them may have them all the same.
-        let page = link.ask("resources/list", &json!({}), patience).await;
+        let page = connection.ask("resources/list", &json!({}), patience).await;
         match page {
             Ok(page) => offered.resources = catalogue::resources(&page),
-            Err(fault) if fault.ends_it() => return Err(fault),
+            Err(error) if error.ends_it() => return Err(error),
             Err(_) => {}
         }
     }
@@ -331,10 +342,10 @@ async fn list(
 }
 
 /// Ends a connection; returns the last of what a program said on its error stream.
-pub(super) async fn end(wire: Wire, redactor: &Redactor) -> String {
-    let said = match wire {
-        Wire::Program(dialogue) => dialogue.end(redactor).boxed_local().await,
-        Wire::Service(mut service) => {
+pub(super) async fn end(transport: McpTransport, redactor: &Redactor) -> String {
+    let said = match transport {
+        McpTransport::Program(dialogue) => dialogue.end(redactor).boxed_local().await,
+        McpTransport::Service(mut service) => {
             // Whether it heard that does not matter.
             let _closed = tokio::time::timeout(Duration::from_secs(2), service.close()).await;
             String::new()
