@@ -1,71 +1,139 @@
-//! The tools' names and the groups modes give them in. What a tool does is in `tools`; who may call
-//! it is decided by `modes` and `policy`.
+//! The table of tools: their names, in the order models are shown them, and which modes have them.
+//! What a tool takes and does is in its own file in the agent; who may call it is decided by
+//! `modes` and `policy`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// Passes the table of tools to a macro. A tool is one row: its variant of
+/// [`ToolName`](crate::tool::ToolName), the name models call it by, the modes that have it, and its
+/// type below `tools` in the agent.
+#[macro_export]
+macro_rules! tool_table {
+    ($expand:ident) => {
+        $expand! {
+            ReadFile, "read_file", In(Read), files::read::ReadFile;
+            ListFiles, "list_files", In(Read), files::list::ListFiles;
+            Glob, "glob", In(Read), search::glob::Glob;
+            SearchFiles, "search_files", In(Read), search::grep::SearchFiles;
+            WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
+            ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
+            ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
+            GenerateImage, "generate_image", In(Edit), files::generate::GenerateImage;
+            ExecuteCommand, "execute_command", In(Command), command::ExecuteCommand;
+            WebFetch, "web_fetch", In(Read), web::fetch::WebFetch;
+            UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
+            AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
+            Skill, "skill", Always, skill::UseSkill;
+            AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
+            UpdateTodoList, "update_todo_list", Always, flow::todo::UpdateTodoList;
+            AskFollowupQuestion, "ask_followup_question", Always, flow::ask::AskFollowupQuestion;
+            AttemptCompletion, "attempt_completion", Always, flow::complete::AttemptCompletion;
+            NewTask, "new_task", Always, flow::new_task::NewTask;
+            SwitchMode, "switch_mode", Always, flow::switch_mode::SwitchMode;
+            RequestModeSwitch, "request_mode_switch", Always,
+                flow::request_mode_switch::RequestModeSwitch;
+            CoordinateMode, "coordinate_mode", Always, flow::coordinate_mode::CoordinateMode;
+        }
+    };
+}
+
 macro_rules! tool_names {
-    ($($(#[$doc:meta])* $variant:ident => $name:literal,)+) => {
-        /// Every tool there is; its name for the model is the variant in `snake_case`.
+    ($($tool:ident, $name:literal, $available:expr, $kind:ty;)+) => {
+        /// Every tool there is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        pub enum ToolName { $($(#[$doc])* $variant,)+ }
+        pub enum ToolName {
+            $(
+                #[doc = concat!("`", $name, "`")]
+                #[serde(rename = $name)]
+                $tool,
+            )+
+        }
 
         impl ToolName {
             /// Every tool, in the order they are shown to models.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            pub const ALL: &'static [Self] = &[$(Self::$tool,)+];
 
             /// Returns the name the model calls it by.
             #[must_use]
             pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ }
+                match self { $(Self::$tool => $name,)+ }
+            }
+
+            /// Returns which modes have it.
+            #[must_use]
+            pub fn availability(self) -> Availability {
+                use Availability::{Always, In, OptIn};
+                use Group::{Command, Edit, Mcp, Read};
+                match self { $(Self::$tool => $available,)+ }
             }
         }
     };
 }
 
-tool_names! {
-    /// Reads a file or a part of it.
-    ReadFile => "read_file",
-    /// Lists a folder.
-    ListFiles => "list_files",
-    /// Searches file contents by regular expression.
-    SearchFiles => "search_files",
-    /// Writes a whole file.
-    WriteToFile => "write_to_file",
-    /// Applies search/replace blocks to a file.
-    ApplyDiff => "apply_diff",
-    /// Applies one patch to several files; only for models whose profile asks for it.
-    ApplyPatch => "apply_patch",
-    /// Has another model draw a picture and writes it to a file.
-    GenerateImage => "generate_image",
-    /// Runs a command.
-    ExecuteCommand => "execute_command",
-    /// Reads a page from the web.
-    WebFetch => "web_fetch",
-    /// Calls a tool of an MCP server; models see each of these tools under a name of its own.
-    UseMcpTool => "use_mcp_tool",
-    /// Reads a resource of an MCP server.
-    AccessMcpResource => "access_mcp_resource",
-    /// Gives the instructions of a skill.
-    Skill => "skill",
-    /// Asks another model a question.
-    AskExpertModel => "ask_expert_model",
-    /// Replaces the task's checklist.
-    UpdateTodoList => "update_todo_list",
-    /// Asks the people behind the task; ends the run with a question when the policy says so.
-    AskFollowupQuestion => "ask_followup_question",
-    /// Ends the task with a result.
-    AttemptCompletion => "attempt_completion",
-    /// Starts a sub-task in another mode.
-    NewTask => "new_task",
-    /// Changes the mode of the running task.
-    SwitchMode => "switch_mode",
-    /// Asks the coordinator for another mode of the running task.
-    RequestModeSwitch => "request_mode_switch",
-    /// Decides on such a request.
-    CoordinateMode => "coordinate_mode",
+tool_table!(tool_names);
+
+/// Which modes have a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Availability {
+    /// Every mode, whatever its groups.
+    Always,
+    /// Modes with the group.
+    In(Group),
+    /// Modes with the group, for models whose profile includes the tool by name.
+    OptIn(Group),
+}
+
+impl Availability {
+    /// Returns the group that gives the tool; `None` when every mode has it.
+    #[must_use]
+    pub fn group(self) -> Option<Group> {
+        match self {
+            Self::Always => None,
+            Self::In(group) | Self::OptIn(group) => Some(group),
+        }
+    }
+}
+
+/// A set of tools that modes give together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// Reading, listing, searching.
+    Read,
+    /// Changing files.
+    Edit,
+    /// Running commands.
+    Command,
+    /// Tools of MCP servers.
+    Mcp,
+    /// Switching modes and starting sub-tasks, which every mode may ask for.
+    Modes,
+}
+
+impl Group {
+    /// Every group.
+    pub const ALL: &'static [Self] =
+        &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
+
+    /// Returns the name mode files use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Edit => "edit",
+            Self::Command => "command",
+            Self::Mcp => "mcp",
+            Self::Modes => "modes",
+        }
+    }
+
+    /// Finds a group by its name; case matters.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|group| group.as_str() == name)
+    }
 }
 
 impl ToolName {
@@ -85,14 +153,12 @@ impl fmt::Display for ToolName {
 /// Other names of tools.
 const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
 
-/// The tool that stands for every tool of an MCP server.
-const MCP_TOOL: &str = "use_mcp_tool";
-
-/// Brings a name to the one the table has: `write_file` to `write_to_file`.
+/// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
+/// every tool of an MCP server.
 #[must_use]
 pub fn resolve(tool: &str) -> &str {
     if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
-        return MCP_TOOL;
+        return ToolName::UseMcpTool.as_str();
     }
     ALIASES.iter().find(|(alias, _)| *alias == tool).map_or(tool, |(_, name)| name)
 }

@@ -1,66 +1,31 @@
 //! Which tool a mode may use on which file. In: a mode and what is asked of it; out: yes, or an
 //! error the model can act on.
 //!
-//! One table says which group gives which tools. It also knows the names of tools that other agents
-//! with the same mode files have, so that a mode file means the same here. Paths are decided in
-//! their plain form; what they really lead to is the caller's question.
+//! Which group gives which tools is in the table of tools. Tools of other agents with the same mode
+//! files are known here by name, so that a mode file means the same. Paths are decided in their
+//! plain form; what they really lead to is the caller's question.
 
 use serde_json::Value;
 
 use crate::file_regex::FileRegex;
 use crate::permissions::{Permission, PermissionRule, Permissions};
-use crate::{FileLimits, Group, Mode, ModeSet};
+use crate::{FileLimits, Mode, ModeSet};
 use locum_base::path::{PathError, RepoPath};
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::{self, Availability, Group, ToolName};
 use locum_policy::intent::Intent;
 use locum_policy::schema::Switching;
 
 /// The slug of the mode that switches modes under `switching: coordinator`.
 pub const COORDINATOR: &str = "coordinator";
 
-/// A group, the tools it gives, and those it gives only to models that ask for them by name.
-struct GroupTools {
-    group: Group,
-    tools: &'static [&'static str],
-    opt_in: &'static [&'static str],
-}
-
-const GROUPS: &[GroupTools] = &[
-    GroupTools {
-        group: Group::Read,
-        tools: &["read_file", "list_files", "search_files", "codebase_search", "web_fetch"],
-        opt_in: &[],
-    },
-    GroupTools {
-        group: Group::Edit,
-        tools: &["write_to_file", "apply_diff", "generate_image"],
-        opt_in: &["edit", "search_replace", "edit_file", "apply_patch"],
-    },
-    GroupTools {
-        group: Group::Command,
-        tools: &["execute_command", "read_command_output"],
-        opt_in: &[],
-    },
-    GroupTools { group: Group::Mcp, tools: &["use_mcp_tool", "access_mcp_resource"], opt_in: &[] },
-    GroupTools {
-        group: Group::Modes,
-        tools: &["new_task", "switch_mode", "request_mode_switch", "coordinate_mode"],
-        opt_in: &[],
-    },
-];
-
-/// Tools of every mode, whatever its groups.
-const ALWAYS: &[&str] = &[
-    "update_todo_list",
-    "ask_followup_question",
-    "attempt_completion",
-    "new_task",
-    "switch_mode",
-    "request_mode_switch",
-    "coordinate_mode",
-    "run_slash_command",
-    "skill",
-    "ask_expert_model",
+/// Tools that other agents with the same mode files have, and which modes have them there.
+const FOREIGN: &[(&str, Availability)] = &[
+    ("codebase_search", Availability::In(Group::Read)),
+    ("edit", Availability::OptIn(Group::Edit)),
+    ("search_replace", Availability::OptIn(Group::Edit)),
+    ("edit_file", Availability::OptIn(Group::Edit)),
+    ("read_command_output", Availability::In(Group::Command)),
+    ("run_slash_command", Availability::Always),
 ];
 
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
@@ -251,22 +216,8 @@ fn is_offered(tool: ToolName, mode: &Mode, offer: Offer<'_>) -> bool {
         }
         ToolName::CoordinateMode => !works && coordinates,
         ToolName::NewTask => works && offer.may_delegate,
-        ToolName::UpdateTodoList
-        | ToolName::AskFollowupQuestion
-        | ToolName::Skill
-        | ToolName::AskExpertModel => works,
-        ToolName::ReadFile
-        | ToolName::ListFiles
-        | ToolName::SearchFiles
-        | ToolName::WriteToFile
-        | ToolName::ApplyDiff
-        | ToolName::ApplyPatch
-        | ToolName::GenerateImage
-        | ToolName::ExecuteCommand
-        | ToolName::WebFetch
-        | ToolName::UseMcpTool
-        | ToolName::AccessMcpResource
-        | ToolName::AttemptCompletion => true,
+        ToolName::AttemptCompletion => true,
+        other => works || other.availability() != Availability::Always,
     }
 }
 
@@ -368,7 +319,7 @@ pub fn decide_access(
     choice: ToolChoice<'_>,
 ) -> Result<(), AccessError> {
     let name = tool::resolve(tool);
-    if !is_known(name) {
+    if access_of(name).is_none() {
         return Err(AccessError::UnknownTool { tool: tool.to_owned() });
     }
     let mode = modes.find(slug);
@@ -378,9 +329,7 @@ pub fn decide_access(
         return Err(AccessError::NotAllowed { tool: tool.to_owned(), mode: slug.to_owned() });
     }
     if let Some(mode) = mode
-        && GROUPS.iter().any(|row| {
-            row.group == Group::Edit && (row.tools.contains(&name) || row.opt_in.contains(&name))
-        })
+        && access_of(name).and_then(Availability::group) == Some(Group::Edit)
     {
         for path in edited_paths(params) {
             check_path(mode, name, path)?;
@@ -389,33 +338,27 @@ pub fn decide_access(
     Ok(())
 }
 
-/// Returns the group that gives a tool; `None` for one that every mode has.
-#[must_use]
-pub fn group_of(tool: ToolName) -> Option<Group> {
-    let name = tool.as_str();
-    let row = GROUPS.iter().find(|row| row.tools.contains(&name) || row.opt_in.contains(&name));
-    row.filter(|_| !ALWAYS.contains(&name)).map(|row| row.group)
-}
-
-fn is_known(name: &str) -> bool {
-    ALWAYS.contains(&name)
-        || GROUPS.iter().any(|row| row.tools.contains(&name) || row.opt_in.contains(&name))
+/// Returns which modes have a tool of this program or a foreign one; `None` for one nobody knows.
+fn access_of(name: &str) -> Option<Availability> {
+    let foreign =
+        || FOREIGN.iter().find(|(known, _)| *known == name).map(|(_, availability)| *availability);
+    ToolName::find(name).map(ToolName::availability).or_else(foreign)
 }
 
 fn has_tool(mode: Option<&Mode>, name: &str, included: &[String]) -> bool {
-    let opted_in = || included.iter().any(|included| tool::resolve(included) == name);
-    let has_group = |group: Group| {
-        mode.is_some_and(|mode| mode.groups.iter().any(|entry| entry.group == group))
+    let (group, is_given) = match access_of(name) {
+        None => return false,
+        Some(Availability::Always) => return true,
+        Some(Availability::In(group)) => (group, true),
+        Some(Availability::OptIn(group)) => {
+            (group, included.iter().any(|included| tool::resolve(included) == name))
+        }
     };
-    let is_left = || {
-        ToolName::find(name).is_none_or(|tool| mode.is_none_or(|mode| mode.tool_limits.leave(tool)))
+    let gives = |mode: &Mode| {
+        mode.groups.iter().any(|entry| entry.group == group)
+            && ToolName::find(name).is_none_or(|tool| mode.tool_limits.leave(tool))
     };
-    ALWAYS.contains(&name)
-        || GROUPS.iter().any(|row| {
-            (row.tools.contains(&name) || (row.opt_in.contains(&name) && opted_in()))
-                && has_group(row.group)
-                && is_left()
-        })
+    is_given && mode.is_some_and(gives)
 }
 
 /// Returns every path a call of an edit tool would change.
@@ -494,285 +437,4 @@ fn plain_form(path: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{
-        AccessError, Offer, Purpose, ToolChoice, check_edit, check_intent, decide_access,
-        edit_limits, offered,
-    };
-    use crate::{ModeSet, ModeSource, builtin, loader};
-    use locum_base::path::RepoPath;
-    use locum_base::tool::{self, ToolName};
-    use locum_policy::command::Script;
-    use locum_policy::intent::Intent;
-    use locum_policy::schema::Switching;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    fn modes() -> ModeSet {
-        let text = "customModes:\n  - {slug: tests, name: Tests, roleDefinition: R, groups: \
-                    [[edit, {fileRegex: '^tests/'}]]}\n  - {slug: free, name: Free, \
-                    roleDefinition: R, groups: [edit, mcp]}\n";
-        let custom =
-            loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() })
-                .unwrap();
-        ModeSet::merge([builtin::modes(), custom])
-    }
-
-    fn check(mode: &str, tool: &str, params: serde_json::Value, expected: &str) {
-        let included = ["apply_patch".to_owned(), "edit".to_owned()];
-        let choice = ToolChoice { disabled: &["skill".to_owned()], included: &included };
-        let found = match decide_access(&modes(), mode, tool, &params, choice) {
-            Ok(()) => "yes".to_owned(),
-            Err(AccessError::UnknownTool { .. }) => "unknown".to_owned(),
-            Err(AccessError::NotAllowed { .. }) => "not in mode".to_owned(),
-            Err(AccessError::FileRestriction(error)) => format!("not {}", error.path),
-        };
-        assert_eq!(found, expected, "{mode} {tool} {params}");
-    }
-
-    #[test]
-    fn a_mode_has_the_tools_of_its_groups_and_the_common_ones() {
-        check("code", "execute_command", json!({}), "yes");
-        check("ask", "execute_command", json!({}), "not in mode");
-        check("ask", "edit", json!({}), "not in mode");
-        check("nosuch", "read_file", json!({}), "not in mode");
-        check("nosuch", "attempt_completion", json!({}), "yes");
-        check("orchestrator", "skill", json!({}), "not in mode");
-        check("code", "make_coffee", json!({}), "unknown");
-    }
-
-    #[test]
-    fn tools_of_mcp_servers_belong_to_their_group() {
-        for tool in ["mcp--time--now", "mcp__time__now", "use_mcp_tool"] {
-            check("free", tool, json!({}), "yes");
-            check("tests", tool, json!({}), "not in mode");
-        }
-    }
-
-    #[test]
-    fn a_restriction_holds_on_every_path_a_call_names() {
-        check("tests", "write_file", json!({"path": "tests/a", "content": ""}), "yes");
-        check("tests", "write_to_file", json!({"path": "src/a", "content": ""}), "not src/a");
-        check(
-            "tests",
-            "write_to_file",
-            json!({"path": "tests/../src/a", "content": "x"}),
-            "not tests/../src/a",
-        );
-        check("tests", "write_to_file", json!({"path": "./tests//a", "content": "x"}), "yes");
-        check(
-            "tests",
-            "write_to_file",
-            json!({"path": "/tests/a", "content": "x"}),
-            "not /tests/a",
-        );
-        check(
-            "tests",
-            "write_to_file",
-            json!({"path": "tests/../../tests/a", "content": "x"}),
-            "not tests/../../tests/a",
-        );
-        check("free", "write_to_file", json!({"path": "/tests/a", "content": "x"}), "yes");
-        check(
-            "tests",
-            "search_and_replace",
-            json!({"file_path": "src/a", "old_string": "", "new_string": null}),
-            "not src/a",
-        );
-        let patch =
-            |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") });
-        check("tests", "apply_patch", patch("*** Update File: tests/a\n@@\n-x"), "yes");
-        check(
-            "tests",
-            "apply_patch",
-            patch("*** Update File: tests/a\n*** Move to: src/a\n@@\n-x"),
-            "not src/a",
-        );
-        check("tests", "apply_patch", patch("*** Delete File: tests/../b"), "not tests/../b");
-    }
-
-    #[test]
-    fn check_edit_names_mode_pattern_meaning_and_path() {
-        let modes = modes();
-        let path = |text: &str| RepoPath::parse(text).unwrap();
-        let architect = modes.find("architect").unwrap();
-        assert_eq!(check_edit(architect, ToolName::ApplyDiff, &path("docs/plan.md")), Ok(()));
-        assert_eq!(
-            check_edit(architect, ToolName::ApplyDiff, &path("src/lib.rs"))
-                .unwrap_err()
-                .to_string(),
-            r"Tool 'apply_diff' in mode '🏗️ Architect' can only edit files matching pattern: \.md$ (Markdown files only). Got: src/lib.rs"
-        );
-        assert_eq!(
-            check_edit(modes.find("code").unwrap(), ToolName::ApplyDiff, &path("src/lib.rs")),
-            Ok(())
-        );
-    }
-
-    #[test]
-    fn what_a_command_would_write_is_held_to_the_mode_too() {
-        let modes = modes();
-        let said = |slug: &str, path: &str| {
-            let mode = modes.find(slug).unwrap();
-            let intent = Intent::Edit(RepoPath::parse(path).unwrap());
-            check_intent(mode, ToolName::ExecuteCommand, &intent)
-                .err()
-                .map(|error| error.to_string())
-        };
-        assert_eq!(said("tests", "tests/a"), None);
-        assert_eq!(
-            said("tests", "src/a").as_deref(),
-            Some(
-                "Tool 'execute_command' in mode 'Tests' can only edit files matching pattern: \
-                 ^tests/. Got: src/a"
-            )
-        );
-        assert_eq!(said("free", "src/a"), None);
-        assert!(said("ask", "src/a").unwrap().contains("cannot change files"));
-    }
-
-    #[test]
-    fn a_mode_may_only_lose_files_to_its_lists() {
-        let text = "customModes:\n  - {slug: x, name: X, roleDefinition: R, groups: [[edit, \
-                    {fileRegex: '\\.rs$'}]], allowedFilePaths: ['^src/', '^lib/'], \
-                    disallowedFilePaths: ['gen']}\n";
-        let mode =
-            loader::parse(text, &ModeSource::Project { file: ".locum/modes.yml".to_owned() })
-                .unwrap()
-                .remove(0);
-        let said = |path: &str| {
-            let path = RepoPath::parse(path).unwrap();
-            check_edit(&mode, ToolName::WriteToFile, &path)
-                .err()
-                .map(|error| format!("{} {}", error.limit, error.pattern))
-        };
-        assert_eq!(said("src/a.rs"), None);
-        assert_eq!(said("lib/a.rs"), None);
-        assert_eq!(said("src/a.md").as_deref(), Some(r"can only edit \.rs$"));
-        assert_eq!(said("tests/a.rs").as_deref(), Some("can only edit ^src/ or ^lib/"));
-        assert_eq!(said("src/gen/a.rs").as_deref(), Some("cannot edit gen"));
-        assert_eq!(edit_limits(&mode).len(), 3);
-    }
-
-    #[test]
-    fn a_permission_map_names_what_is_left() {
-        let text = "---\nname: x\npermission:\n  bash:\n    '*': deny\n    'git diff *': allow\n  \
-                    edit:\n    '*': deny\n    'docs/*': ask\n  read:\n    'secret*': deny\n  \
-                    task:\n    '*': deny\n---\nP";
-        let source = ModeSource::Project { file: ".kilo/agent/x.md".to_owned() };
-        let mode = crate::agent::parse(text, "x", &source).unwrap().modes.remove(0);
-        let path = |text: &str| RepoPath::parse(text).unwrap();
-        let said = |tool: ToolName, intent: Intent| {
-            check_intent(&mode, tool, &intent).err().map(|error| error.to_string())
-        };
-        let command =
-            |text: &str| said(ToolName::ExecuteCommand, Intent::Command(Script::parse(text)));
-        assert_eq!(command("git diff --stat"), None);
-        assert_eq!(
-            command("rm x").as_deref(),
-            Some(
-                "Tool 'execute_command' in mode 'x' is denied for `*`. Allowed here: `git diff *`."
-            )
-        );
-        assert_eq!(said(ToolName::ApplyDiff, Intent::Edit(path("docs/a"))), None);
-        assert_eq!(
-            said(ToolName::ApplyDiff, Intent::Edit(path("src/a"))).as_deref(),
-            Some(
-                "Tool 'apply_diff' in mode 'x' can only edit files matching pattern: docs/*. Got: \
-                 src/a"
-            )
-        );
-        assert_eq!(said(ToolName::ReadFile, Intent::Read(path("src/a"))), None);
-        assert!(
-            said(ToolName::ReadFile, Intent::Read(path("secret/a"))).unwrap().contains("`secret*`")
-        );
-        assert!(
-            said(ToolName::NewTask, Intent::Delegate("code".into()))
-                .unwrap()
-                .contains("Nothing like it")
-        );
-    }
-
-    #[test]
-    fn switching_and_delegating_are_offered_as_the_policy_says() {
-        let modes = modes();
-        let has = |slug: &str, switching: Switching, may_delegate: bool, tool: ToolName| {
-            let offer = Offer { switching, may_delegate, purpose: Purpose::Work, included: &[] };
-            offered(modes.find(slug).unwrap(), offer).contains(&tool)
-        };
-        assert!(has("code", Switching::Coordinator, false, ToolName::RequestModeSwitch));
-        for (mode, switching) in [
-            ("coordinator", Switching::Coordinator),
-            ("code", Switching::Direct),
-            ("code", Switching::Off),
-        ] {
-            assert!(
-                !has(mode, switching, false, ToolName::RequestModeSwitch),
-                "{mode} {switching:?}"
-            );
-        }
-        assert!(has("coordinator", Switching::Coordinator, false, ToolName::SwitchMode));
-        assert!(!has("code", Switching::Coordinator, false, ToolName::SwitchMode));
-        assert!(has("code", Switching::Direct, false, ToolName::SwitchMode));
-        assert!(!has("coordinator", Switching::Off, false, ToolName::SwitchMode));
-        assert!(has("orchestrator", Switching::Off, true, ToolName::NewTask));
-        assert!(!has("orchestrator", Switching::Off, false, ToolName::NewTask));
-    }
-
-    #[test]
-    fn who_decides_for_another_task_steers_nothing_else() {
-        let modes = modes();
-        let deciding = |slug: &str| {
-            let offer = Offer {
-                switching: Switching::Coordinator,
-                may_delegate: true,
-                purpose: Purpose::Decide,
-                included: &[],
-            };
-            offered(modes.find(slug).unwrap(), offer)
-        };
-        let reads =
-            [ToolName::ReadFile, ToolName::ListFiles, ToolName::SearchFiles, ToolName::WebFetch];
-        let all =
-            [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();
-        assert_eq!(deciding("coordinator"), all);
-        assert!(!deciding("code").contains(&ToolName::CoordinateMode));
-    }
-
-    #[test]
-    fn the_orchestrator_has_no_tools_of_its_own() {
-        let modes = modes();
-        let orchestrator = modes.find("orchestrator").unwrap();
-        let common = [
-            ToolName::Skill,
-            ToolName::AskExpertModel,
-            ToolName::UpdateTodoList,
-            ToolName::AskFollowupQuestion,
-            ToolName::AttemptCompletion,
-            ToolName::NewTask,
-        ];
-        let offer = Offer {
-            switching: Switching::Off,
-            may_delegate: true,
-            purpose: Purpose::Work,
-            included: &[ToolName::ApplyPatch],
-        };
-        assert_eq!(offered(orchestrator, offer), common);
-    }
-
-    #[test]
-    fn an_opt_in_tool_needs_the_profile_and_the_modes_group() {
-        let modes = modes();
-        let has = |slug: &str, included: &[ToolName]| {
-            let offer = Offer {
-                switching: Switching::Off,
-                may_delegate: false,
-                purpose: Purpose::Work,
-                included,
-            };
-            offered(modes.find(slug).unwrap(), offer).contains(&ToolName::ApplyPatch)
-        };
-        assert!(has("code", &[ToolName::ApplyPatch]));
-        assert!(!has("code", &[]) && !has("ask", &[ToolName::ApplyPatch]));
-    }
-}
+mod tests;

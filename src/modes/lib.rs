@@ -19,6 +19,7 @@ pub mod transfer;
 use std::collections::BTreeMap;
 
 use crate::permissions::Permissions;
+pub use locum_base::tool::Group;
 use locum_base::tool::ToolName;
 
 /// A role with its tools and restrictions.
@@ -152,48 +153,6 @@ pub struct GroupEntry {
     pub file_regex: Option<file_regex::FileRegex>,
     /// What the restriction means, for people and the model.
     pub description: Option<String>,
-}
-
-/// A set of tools that modes give together.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Group {
-    /// Reading, listing, searching.
-    Read,
-    /// Changing files.
-    Edit,
-    /// Running commands.
-    Command,
-    /// Tools of MCP servers.
-    Mcp,
-    /// Switching modes and starting sub-tasks.
-    Modes,
-}
-
-impl Group {
-    /// Every group.
-    pub const ALL: &'static [Self] =
-        &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes];
-
-    /// Returns the name mode files use.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Edit => "edit",
-            Self::Command => "command",
-            Self::Mcp => "mcp",
-            Self::Modes => "modes",
-        }
-    }
-
-    /// Finds a group by its name; case matters.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|group| group.as_str() == name)
-    }
 }
 
 /// Where a mode was defined; later ones replace earlier ones by slug.

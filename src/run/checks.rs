@@ -5,7 +5,7 @@
 
 use crate::run::prepare::Prepared;
 use locum_agent::session::outcome::CommandReport;
-use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -94,21 +94,22 @@ async fn check_in(
         policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
     };
     let context = ToolContext {
+        run: RunTools {
+            policy,
+            env: &prepared.command_env,
+            sandbox: &prepared.sandbox,
+            redactor: &prepared.redactor,
+            gate: &Gate::default(),
+            skills: None,
+            servers: None,
+            image_models: &[],
+        },
         checkout: &workspace.checkout,
         repo: &workspace.repo,
         mode,
-        commands: &prepared.policy.settings().commands,
-        env: &prepared.command_env,
-        sandbox: &prepared.sandbox,
-        redactor: &prepared.redactor,
-        visible: &visible,
-        policy,
         facts: &facts,
-        gate: &Gate::default(),
-        skills: None,
+        visible: &visible,
         sight: Sight::Blind,
-        servers: None,
-        painters: &[],
     };
     let arguments = serde_json::json!({ "command": command }).to_string();
     let call =

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Sight, ToolContext};
+use locum_agent::tools::{RunTools, Sight, ToolContext};
 use locum_base::secret::Redactor;
 use locum_base::tool::{self, ToolName};
 use locum_files::fields::nearest;
@@ -175,21 +175,22 @@ impl Explainer {
 
     fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {
         ToolContext {
+            run: RunTools {
+                policy: &self.policy,
+                env: &self.env,
+                sandbox: &self.sandbox,
+                redactor: &self.redactor,
+                gate: &self.gate,
+                skills: None,
+                servers: None,
+                image_models: &self.painters,
+            },
             checkout: &workspace.checkout,
             repo: &workspace.repo,
             mode,
-            commands: &self.policy.settings().commands,
-            env: &self.env,
-            sandbox: &self.sandbox,
-            redactor: &self.redactor,
-            visible: &|_| false,
-            policy: &self.policy,
             facts: &self.facts,
-            gate: &self.gate,
-            skills: None,
+            visible: &|_| false,
             sight: Sight::Blind,
-            servers: None,
-            painters: &self.painters,
         }
     }
 

@@ -8,6 +8,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
 
+use locum_agent::tools::dispatch;
+use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
 use locum_files::fields::Mistakes;
 use locum_files::section::{Group, Section};
@@ -228,18 +230,7 @@ fn read_step(section: &mut Section<'_>) -> Option<Step> {
 
 /// Tools that steer a conversation make no sense in a fixed list.
 fn can_be_a_step(tool: ToolName) -> bool {
-    !matches!(
-        tool,
-        ToolName::AskFollowupQuestion
-            | ToolName::AskExpertModel
-            | ToolName::AttemptCompletion
-            | ToolName::NewTask
-            | ToolName::SwitchMode
-            | ToolName::RequestModeSwitch
-            | ToolName::CoordinateMode
-            | ToolName::UpdateTodoList
-            | ToolName::Skill
-    )
+    dispatch::effect(tool) != ToolEffect::Steers
 }
 
 fn utc(moment: Timestamp) -> Zoned {

@@ -17,7 +17,7 @@ use crate::run::fault::Fault;
 use crate::run::tree;
 use crate::run::trusted::Trusted;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Observation, Sight, ToolContext};
+use locum_agent::tools::{Observation, RunTools, Sight, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -448,21 +448,22 @@ impl Scene<'_> {
             policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
         let context = ToolContext {
+            run: RunTools {
+                policy,
+                env: self.env,
+                sandbox: self.sandbox,
+                redactor: self.redactor,
+                gate: self.gate,
+                skills: None,
+                servers: None,
+                image_models: &[],
+            },
             checkout: &self.workspace.checkout,
             repo: &self.workspace.repo,
             mode,
-            commands: &policy.settings().commands,
-            env: self.env,
-            sandbox: self.sandbox,
-            redactor: self.redactor,
-            visible: &visible,
-            policy,
             facts,
-            gate: self.gate,
-            skills: None,
+            visible: &visible,
             sight: self.sight,
-            servers: None,
-            painters: &[],
         };
         let call = ToolCall {
             id: "opening".to_owned(),

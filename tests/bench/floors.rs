@@ -28,7 +28,7 @@ use figures::{Figure, against, heading, median, plain};
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{Observation, Sight, ToolContext};
+use locum_agent::tools::{Observation, RunTools, Sight, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -292,22 +292,23 @@ impl Desk {
     fn call(&self, name: &str, arguments: &serde_json::Value) -> Observation {
         let (policy, facts) = (&self.policy, &self.facts);
         let context = ToolContext {
+            run: RunTools {
+                policy,
+                env: &self.env,
+                sandbox: &self.sandbox,
+                redactor: &Redactor::default(),
+                gate: &locum_sandbox::network::Gate::default(),
+                skills: None,
+                servers: None,
+                image_models: &[],
+            },
             checkout: &self.checkout,
             repo: &self.repo,
             mode: self.modes.find("code").unwrap(),
-            commands: &policy.settings().commands,
-            env: &self.env,
-            sandbox: &self.sandbox,
-            redactor: &Redactor::default(),
+            facts,
             visible: &|path| {
                 policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
             },
-            policy,
-            facts,
-            gate: &locum_sandbox::network::Gate::default(),
-            skills: None,
-            servers: None,
-            painters: &[],
             sight: Sight::Blind,
         };
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };

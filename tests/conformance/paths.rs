@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -15,7 +15,6 @@ use locum_base::tool::ToolName;
 use locum_modes::{Mode, builtin};
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
-use locum_policy::schema::CommandLimits;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_workspace::checkout::Checkout;
@@ -185,21 +184,22 @@ impl Operation<'_> {
             policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
         };
         let context = ToolContext {
+            run: RunTools {
+                policy: &policy,
+                env: &BTreeMap::new(),
+                sandbox: &Sandbox::around_nothing(),
+                redactor: &Redactor::default(),
+                gate: &locum_sandbox::network::Gate::default(),
+                skills: None,
+                servers: None,
+                image_models: &[],
+            },
             checkout: &checkout,
             repo: &Repo::open(elsewhere.path()).unwrap(),
             mode: &mode,
-            commands: &CommandLimits::default(),
-            env: &BTreeMap::new(),
-            sandbox: &Sandbox::around_nothing(),
-            redactor: &Redactor::default(),
-            visible: &visible,
-            policy: &policy,
             facts: &facts,
-            gate: &locum_sandbox::network::Gate::default(),
-            skills: None,
+            visible: &visible,
             sight: Sight::Blind,
-            servers: None,
-            painters: &[],
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let call = dispatch::parse(&call, ToolName::ALL, context).map_err(|error| error.0)?;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -16,7 +16,6 @@ use locum_policy::command::Script;
 use locum_policy::ignore::IgnoreFiles;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::paths::protected;
-use locum_policy::schema::CommandLimits;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
@@ -96,21 +95,22 @@ fn intents(case: &Value) -> Result<Vec<Intent>, String> {
     let checkout = Checkout::open(&root).unwrap();
     let modes = builtin::modes();
     let context = ToolContext {
+        run: RunTools {
+            policy: &Policy::builtin(),
+            env: &BTreeMap::new(),
+            sandbox: &locum_sandbox::Sandbox::around_nothing(),
+            redactor: &Redactor::default(),
+            gate: &locum_sandbox::network::Gate::default(),
+            skills: None,
+            servers: None,
+            image_models: &[],
+        },
         checkout: &checkout,
         repo: &Repo::open(&root).unwrap(),
         mode: modes.iter().find(|mode| mode.slug == "code").unwrap(),
-        commands: &CommandLimits::default(),
-        env: &BTreeMap::new(),
-        sandbox: &locum_sandbox::Sandbox::around_nothing(),
-        redactor: &Redactor::default(),
-        visible: &|_: &RepoPath| true,
-        policy: &Policy::builtin(),
         facts: &locum_policy::intent::Facts::default(),
-        gate: &locum_sandbox::network::Gate::default(),
-        skills: None,
+        visible: &|_: &RepoPath| true,
         sight: Sight::Blind,
-        servers: None,
-        painters: &[],
     };
     let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
     let call = ToolCall {

@@ -11,14 +11,13 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use futures::future::BoxFuture;
-use locum_agent::tools::{Sight, ToolContext, dispatch};
+use locum_agent::tools::{RunTools, Sight, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
 use locum_modes::builtin;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
-use locum_policy::schema::CommandLimits;
 use locum_policy::urls::address::special;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::{Gate, Wire};
@@ -95,21 +94,22 @@ async fn call(url: &str, policy: &Policy, wire: Internet) -> Result<String, Stri
     let mode = builtin::modes().into_iter().find(|mode| mode.slug == "code").unwrap();
     let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
     let context = ToolContext {
+        run: RunTools {
+            policy,
+            env: &BTreeMap::new(),
+            sandbox: &Sandbox::around_nothing(),
+            redactor: &Redactor::new([Secret::new(SECRET)]),
+            gate: &Gate::new(Arc::new(wire)).within(PATIENCE),
+            skills: None,
+            servers: None,
+            image_models: &[],
+        },
         checkout: &checkout,
         repo: &repo,
         mode: &mode,
-        commands: &CommandLimits::default(),
-        env: &BTreeMap::new(),
-        sandbox: &Sandbox::around_nothing(),
-        redactor: &Redactor::new([Secret::new(SECRET)]),
-        visible: &|_| false,
-        policy,
         facts: &facts,
-        gate: &Gate::new(Arc::new(wire)).within(PATIENCE),
-        skills: None,
+        visible: &|_| false,
         sight: Sight::Blind,
-        servers: None,
-        painters: &[],
     };
     let call = ToolCall {
         id: "1".into(),

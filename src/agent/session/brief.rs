@@ -271,7 +271,7 @@ fn use_of(tool: ToolName) -> Option<UseKind> {
     if tool == ToolName::AskExpertModel {
         return Some(UseKind::Expert);
     }
-    match access::group_of(tool)? {
+    match tool.availability().group()? {
         Group::Read if tool == ToolName::WebFetch => Some(UseKind::Fetch),
         Group::Read => Some(UseKind::Read),
         Group::Edit => Some(UseKind::Edit),

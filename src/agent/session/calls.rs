@@ -17,6 +17,7 @@ use crate::session::switch::Barred;
 use crate::session::task::{TaskState, WaitingCall};
 use crate::session::work::{Done, Work};
 use crate::tools::dispatch::{self, Call};
+use crate::tools::tool::ToolEffect;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::StopReason;
 use locum_base::id::TaskId;
@@ -327,18 +328,8 @@ fn starts_task(waiting: &WaitingCall) -> bool {
 /// Returns true for tools that would write, run or send a text with a hole in it where a secret
 /// was.
 fn writes(waiting: &WaitingCall) -> bool {
-    let writers = [
-        ToolName::WriteToFile,
-        ToolName::ApplyDiff,
-        ToolName::ApplyPatch,
-        ToolName::GenerateImage,
-        ToolName::ExecuteCommand,
-        ToolName::WebFetch,
-        ToolName::UseMcpTool,
-        ToolName::AccessMcpResource,
-    ];
     ToolName::find(tool::resolve(waiting.call.name.trim()))
-        .is_some_and(|tool| writers.contains(&tool))
+        .is_some_and(|tool| matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs))
 }
 
 /// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or

@@ -20,6 +20,7 @@ use crate::session::task::WaitingCall;
 use crate::session::work::{Done, Work};
 use crate::tools::Observation;
 use crate::tools::dispatch::{self, Call, Given};
+use crate::tools::tool::ToolEffect;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -60,7 +61,7 @@ impl<'a> Session<'a> {
                 Some(_) => {}
             }
         }
-        if steers(permit.act().tool()) {
+        if dispatch::effect(permit.act().tool()) == ToolEffect::Steers {
             return self.steer_by(id, &waiting, permit).map(|()| None);
         }
         match &waiting.performing {
@@ -363,30 +364,4 @@ fn lost_snapshot(error: &serde_json::Error) -> Stop {
 
 fn runs_command(permit: &Permit<Call>) -> bool {
     permit.act().intents().iter().any(|intent| matches!(intent, Intent::Command(_)))
-}
-
-/// Returns true for tools that act on the session and not on the world.
-fn steers(tool: ToolName) -> bool {
-    match tool {
-        ToolName::UpdateTodoList
-        | ToolName::Skill
-        | ToolName::AskExpertModel
-        | ToolName::AskFollowupQuestion
-        | ToolName::AttemptCompletion
-        | ToolName::NewTask
-        | ToolName::SwitchMode
-        | ToolName::RequestModeSwitch
-        | ToolName::CoordinateMode => true,
-        ToolName::ReadFile
-        | ToolName::ListFiles
-        | ToolName::SearchFiles
-        | ToolName::WriteToFile
-        | ToolName::ApplyDiff
-        | ToolName::ApplyPatch
-        | ToolName::GenerateImage
-        | ToolName::ExecuteCommand
-        | ToolName::WebFetch
-        | ToolName::UseMcpTool
-        | ToolName::AccessMcpResource => false,
-    }
 }

@@ -15,19 +15,13 @@ use crate::session::calls::Permitted;
 use crate::session::event::FileBefore;
 use crate::session::stop::Stop;
 use crate::session::task::WaitingCall;
-use crate::tools::mcp::servers::Servers;
-use crate::tools::{Observation, Sight, ToolContext};
+use crate::tools::{Observation, RunTools, Sight, ToolContext};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
-use locum_base::secret::Redactor;
 use locum_models::retry::Completed;
 use locum_modes::Mode;
-use locum_modes::prompts::skills::SkillSet;
-use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
-use locum_sandbox::Sandbox;
-use locum_sandbox::network::Gate;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::RepoError;
@@ -146,21 +140,14 @@ pub(crate) struct Tools<'a> {
     place: Place<'a>,
     mode: &'a Mode,
     facts: Facts,
-    policy: &'a Policy,
-    env: &'a std::collections::BTreeMap<String, String>,
-    sandbox: &'a Sandbox,
-    redactor: &'a Redactor,
-    gate: &'a Gate,
-    skills: &'a SkillSet,
     sight: Sight,
-    painters: &'a [String],
-    servers: &'a Servers<'a>,
+    run: RunTools<'a>,
 }
 
 impl Tools<'_> {
     /// Returns whether the policy lets the task read a path.
     pub(crate) fn readable(&self) -> impl Fn(&RepoPath) -> bool + Sync + use<'_> {
-        let (policy, facts) = (self.policy, &self.facts);
+        let (policy, facts) = (self.run.policy, &self.facts);
         move |path| policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
     }
 
@@ -170,21 +157,13 @@ impl Tools<'_> {
         visible: &'c (dyn Fn(&RepoPath) -> bool + Sync),
     ) -> ToolContext<'c> {
         ToolContext {
+            run: self.run,
             checkout: &self.place.checkout,
             repo: &self.place.repo,
             mode: self.mode,
-            commands: &self.policy.settings().commands,
-            env: self.env,
-            sandbox: self.sandbox,
-            redactor: self.redactor,
-            visible,
-            policy: self.policy,
             facts: &self.facts,
-            gate: self.gate,
-            skills: Some(self.skills),
+            visible,
             sight: self.sight,
-            painters: self.painters,
-            servers: Some(self.servers),
         }
     }
 }
@@ -198,19 +177,21 @@ impl<'a> Session<'a> {
             place,
             mode: self.mode(&mode)?,
             facts: self.facts(&mode),
-            policy: self.parts.policy,
-            env: self.parts.env,
-            sandbox: self.parts.sandbox,
-            redactor: self.parts.redactor,
-            gate: self.parts.gate,
-            skills: &self.parts.standing.skills,
             sight: if self.model_of(self.task(id)?).sees_images {
                 Sight::Shown
             } else {
                 Sight::Blind
             },
-            painters: self.parts.painter.map_or(&[], |painter| painter.names),
-            servers: self.parts.servers,
+            run: RunTools {
+                policy: self.parts.policy,
+                env: self.parts.env,
+                sandbox: self.parts.sandbox,
+                redactor: self.parts.redactor,
+                gate: self.parts.gate,
+                skills: Some(&self.parts.standing.skills),
+                servers: Some(self.parts.servers),
+                image_models: self.parts.painter.map_or(&[], |painter| painter.names),
+            },
         })
     }
 

@@ -19,6 +19,8 @@ use locum_modes::access;
 pub struct Arguments {
     /// What the arguments belong to, for messages: `read_file`, `indentation`.
     owner: String,
+    /// The name the model called the tool by.
+    called: String,
     fields: Map<String, Value>,
     known: Vec<&'static str>,
 }
@@ -60,7 +62,19 @@ impl Arguments {
     }
 
     fn of(owner: String, fields: Map<String, Value>) -> Self {
-        Self { owner, fields, known: Vec::new() }
+        Self { called: owner.clone(), owner, fields, known: Vec::new() }
+    }
+
+    /// Sets the name the model called the tool by, where that is another than the tool's.
+    #[must_use]
+    pub fn called(self, name: &str) -> Self {
+        Self { called: name.to_owned(), ..self }
+    }
+
+    /// Returns the name the model called the tool by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.called
     }
 
     /// Takes a text that must be there.

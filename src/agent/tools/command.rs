@@ -7,24 +7,23 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::reach;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::command::examine::PathUse;
 use locum_policy::command::{Script, change_of_folder};
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 use locum_policy::schema::Expansions;
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
-use locum_workspace::touched::Snapshot;
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -39,35 +38,23 @@ pub struct ExecuteCommand {
     behind_links: Vec<Intent>,
 }
 
-impl ExecuteCommand {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::ExecuteCommand.to_string(),
-            description: "Run a command in the repository and wait for it; returns exit code and \
-                          output. There is no terminal and no input. Simple commands without \
-                          variables or substitutions are the most likely to be allowed; `cd` only \
-                          as `cd FOLDER && ...`."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "command": { "type": "string" },
-                    "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
-                    "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
-                },
-                "required": ["command"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for ExecuteCommand {
+    const EFFECT: ToolEffect = ToolEffect::Runs;
+    const DESCRIPTION: &'static str = "Run a command in the repository and wait for it; returns \
+        exit code and output. There is no terminal and no input. Simple commands without variables \
+        or substitutions are the most likely to be allowed; `cd` only as `cd FOLDER && ...`.";
+    const REQUIRED: &'static [&'static str] = &["command"];
+
+    fn properties() -> Value {
+        json!({
+            "command": { "type": "string" },
+            "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
+            "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
+        })
     }
 
     /// Checks the arguments; the timeout is at most the policy's.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let command = arguments.words("command", "the command to run")?;
         let mut folder = arguments.optional_place(
             "cwd",
@@ -94,7 +81,7 @@ impl ExecuteCommand {
                 )));
             }
         }
-        let longest = context.commands.timeout;
+        let longest = context.run.policy.settings().commands.timeout;
         let asked = timeout_s
             .map(|seconds| Duration::from_secs(u64::try_from(seconds).unwrap_or(u64::MAX)));
         // A root that is no text cannot be told to git in words; it then finds the repository by
@@ -102,7 +89,7 @@ impl ExecuteCommand {
         let root = context.checkout.root().to_str().unwrap_or_default();
         let script = Script::parse_in(command, &folder.real)
             .below(root)
-            .leaving_out(context.commands.unseen.clone());
+            .leaving_out(context.run.policy.settings().commands.unseen.clone());
         let behind_links = behind_links(&script, context)?;
         Ok(Self {
             script,
@@ -112,35 +99,28 @@ impl ExecuteCommand {
         })
     }
 
-    /// Returns what it runs.
-    #[must_use]
-    pub fn script(&self) -> &Script {
-        &self.script
-    }
-
-    /// Returns everything it would do: the script, reading the folder it runs in, and what its
-    /// links lead to.
-    #[must_use]
-    pub fn intents(&self) -> Vec<Intent> {
+    fn intents(&self) -> Vec<Intent> {
         let mut intents =
             vec![Intent::Command(self.script.clone()), Intent::Read(self.folder.real.clone())];
         intents.extend(self.behind_links.iter().cloned());
         intents
     }
 
-    /// Runs the command to its end, or until its time is over, and finds what it touched since
-    /// `before`, or since now.
-    pub async fn perform(
+    fn headline(&self) -> String {
+        format!("run {}", self.script.text())
+    }
+
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
-        before: Option<&Snapshot>,
+        given: Given<'_>,
     ) -> Observation {
-        if self.script.only_reads() {
+        if self.only_reads() {
             return self.run(permit, context).await;
         }
-        let git = GitBinary::new(context.repo, context.env);
-        let before = match before {
+        let git = GitBinary::new(context.repo, context.run.env);
+        let before = match given.before {
             Some(before) => Ok(before.clone()),
             None => context.repo.snapshot(&git).await,
         };
@@ -173,18 +153,24 @@ impl ExecuteCommand {
         }
     }
 
-    async fn run(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    fn only_reads(&self) -> bool {
+        self.script.only_reads()
+    }
+}
+
+impl ExecuteCommand {
+    async fn run(&self, permit: &Permit<Call>, context: ToolContext<'_>) -> Observation {
         let git = context.repo.git_folders();
         let reach = reach::of(&self.script, context, &git);
         let run = CommandRun {
             script: &self.script,
             folder: context.checkout.absolute(&self.folder.real),
-            env: context.env,
+            env: context.run.env,
             timeout: self.timeout,
-            output_bytes: context.commands.output_bytes,
-            redactor: context.redactor,
-            sandbox: context.sandbox,
-            proxy: context.sandbox.proxy(&context.mode.slug),
+            output_bytes: context.run.policy.settings().commands.output_bytes,
+            redactor: context.run.redactor,
+            sandbox: context.run.sandbox,
+            proxy: context.run.sandbox.proxy(&context.mode.slug),
             reach,
         };
         match exec::run(permit, run).await {
@@ -228,7 +214,7 @@ impl ExecuteCommand {
 
 /// Follows the links in the paths a script names.
 fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>, CallError> {
-    let loose = if context.commands.expansions == Expansions::Allow {
+    let loose = if context.run.policy.settings().commands.expansions == Expansions::Allow {
         script.loose_examinations().unwrap_or_default()
     } else {
         Vec::new()
@@ -302,116 +288,4 @@ fn signal_name(signal: i32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::{CommandOutput, ExecuteCommand, Exit};
-    use crate::tools::arguments::Place;
-    use crate::tools::fixture::Fixture;
-    use locum_base::path::RepoPath;
-    use locum_base::text::Clipped;
-    use locum_base::tool::ToolName;
-    use locum_policy::command::Script;
-    use locum_policy::intent::{Act, Intent};
-    use pretty_assertions::assert_eq;
-
-    #[test]
-    fn says_how_a_command_ended() {
-        let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
-        let command = ExecuteCommand {
-            script: Script::parse("true"),
-            folder,
-            timeout: Duration::from_secs(9),
-            behind_links: Vec::new(),
-        };
-        for (exit, text, expected) in [
-            (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
-            (
-                Exit::Code(2),
-                "",
-                "Exit code: 2 (the command was not successful; its output should say \
-                 why)\nWorking directory: .\nOutput:\n(no output)",
-            ),
-            (Exit::Signal(9), "x", "Ended by signal 9 (SIGKILL)\nWorking directory: .\nOutput:\nx"),
-            (
-                Exit::TimedOut,
-                "x",
-                "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking \
-                 directory: .\nOutput:\nx",
-            ),
-        ] {
-            let output = CommandOutput {
-                exit,
-                output: Clipped { text: text.into(), omitted_bytes: 0 },
-                removed: Vec::new(),
-                traffic: None,
-                elapsed: Duration::ZERO,
-            };
-            assert_eq!(command.render(&output), expected);
-        }
-    }
-
-    #[test]
-    fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
-        let fixture = Fixture::new(&[("src/deep/b", "x"), ("src/a", "x"), ("a", "x")]);
-        std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
-        let parse = |command: &str, cwd: &str| {
-            let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
-            fixture
-                .parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
-                .map(|call| call.intents())
-        };
-        let same = |command: &str, cwd: &str, plain: &str, folder: &str| {
-            assert_eq!(parse(command, cwd).unwrap(), parse(plain, folder).unwrap(), "{command}");
-        };
-        same("cd src && cat a", ".", "cat a", "src");
-        same("  cd  src/deep/ &&\n cat b | wc -l; ls", ".", "cat b | wc -l; ls", "src/deep");
-        same("cd deep && cat b", "src", "cat b", "src/deep");
-        same("cd . && echo x > a", "src", "echo x > a", "src");
-        same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
-        for refused in [
-            "cd .. && cat secret",
-            "cd /etc && cat passwd",
-            "cd out && cat passwd",
-            "cd src/a && ls",
-            "cd none && ls",
-        ] {
-            assert!(parse(refused, ".").is_err(), "{refused}");
-        }
-        // What is not exactly that stays a change of folder, which the policy refuses.
-        for kept in [
-            "cd - && ls",
-            "cd $X && ls",
-            "cd 'src' && ls",
-            "cd src; ls",
-            "cd src || ls",
-            "cd src &&",
-            "cd src && cd deep && ls",
-            "cd s* && ls",
-            "cd a b && ls",
-        ] {
-            let Ok(intents) = parse(kept, ".") else { panic!("{kept}") };
-            let Some(Intent::Command(script)) = intents.first() else { panic!("{kept}") };
-            assert!(script.text().contains("cd "), "{kept}: {script:?}");
-        }
-    }
-
-    #[test]
-    fn what_a_command_names_is_judged_where_it_really_lies() {
-        let fixture = Fixture::new(&[("real/a", "x"), ("sub/b", "x")]);
-        for (target, link) in [("real/a", "link"), ("/etc/hosts", "out"), ("../real", "sub/up")] {
-            std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
-        }
-        let parse = |command: &str, cwd: &str| {
-            let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
-            fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
-        };
-        let path = |text: &str| RepoPath::parse(text).unwrap();
-        let behind = |command: &str, cwd: &str| parse(command, cwd).unwrap().intents().split_off(2);
-        assert_eq!(behind("cat real/a", "."), []);
-        assert_eq!(behind("cat link", "."), [Intent::Read(path("real/a"))]);
-        assert_eq!(behind("cat up/a", "sub"), [Intent::Read(path("real/a"))]);
-        assert_eq!(behind("echo x > link", "."), [Intent::Edit(path("real/a"))]);
-        assert!(parse("cat out", ".").unwrap_err().0.contains("leads out of the repository"));
-    }
-}
+mod tests;

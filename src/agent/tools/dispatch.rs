@@ -1,37 +1,20 @@
-//! The one door: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes an
-//! [`Observation`].
+//! Dispatch: what a model wrote becomes a checked [`Call`], a permitted `Call` becomes
+//! an [`Observation`].
 //!
 //! Nothing happens between: `parse` looks at paths but changes nothing, the policy decides on the
 //! call's intents, and only `perform` has effects, each under the permit. Texts are redacted and
-//! bounded here, once for every tool.
+//! bounded here, once for every tool. What is particular to a tool is in its [`Tool`].
 
+use serde_json::json;
 use tracing::debug;
 
 use crate::tools::arguments::{Arguments, Place, quoted};
-use crate::tools::command::ExecuteCommand;
-use crate::tools::files::apply_diff::tool::ApplyDiff;
-use crate::tools::files::apply_patch::tool::ApplyPatch;
-use crate::tools::files::generate::GenerateImage;
-use crate::tools::files::list::ListFiles;
-use crate::tools::files::read::ReadFile;
-use crate::tools::files::write::WriteToFile;
-use crate::tools::flow::ask::AskFollowupQuestion;
-use crate::tools::flow::complete::AttemptCompletion;
-use crate::tools::flow::coordinate_mode::CoordinateMode;
-use crate::tools::flow::expert::AskExpertModel;
-use crate::tools::flow::new_task::NewTask;
-use crate::tools::flow::request_mode_switch::RequestModeSwitch;
-use crate::tools::flow::switch_mode::SwitchMode;
-use crate::tools::flow::todo::UpdateTodoList;
-use crate::tools::mcp::call::UseMcpTool;
-use crate::tools::mcp::resource::AccessMcpResource;
-use crate::tools::search::grep::SearchFiles;
-use crate::tools::skill::UseSkill;
-use crate::tools::web::fetch::WebFetch;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::image::Image;
-use locum_base::text::Clipped;
+use locum_base::text::{Clipped, head};
 use locum_base::tool::{self, ToolName};
 use locum_modes::access;
 use locum_policy::Permit;
@@ -44,195 +27,100 @@ pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
 /// Longest headline, in bytes.
 const HEADLINE_LIMIT_BYTES: usize = 120;
 
-/// A checked call: known tool of this mode, valid arguments, resolved paths. One variant a tool.
-#[derive(Clone, Debug)]
-pub enum Call {
-    /// See [`ReadFile`].
-    ReadFile(ReadFile),
-    /// See [`ListFiles`].
-    ListFiles(ListFiles),
-    /// See [`SearchFiles`].
-    SearchFiles(Box<SearchFiles>),
-    /// See [`WriteToFile`].
-    WriteToFile(WriteToFile),
-    /// See [`ApplyDiff`].
-    ApplyDiff(ApplyDiff),
-    /// See [`ApplyPatch`].
-    ApplyPatch(ApplyPatch),
-    /// See [`GenerateImage`].
-    GenerateImage(GenerateImage),
-    /// See [`ExecuteCommand`].
-    ExecuteCommand(ExecuteCommand),
-    /// See [`WebFetch`].
-    WebFetch(WebFetch),
-    /// See [`UseMcpTool`].
-    UseMcpTool(UseMcpTool),
-    /// See [`AccessMcpResource`].
-    AccessMcpResource(AccessMcpResource),
-    /// See [`UseSkill`].
-    Skill(UseSkill),
-    /// See [`AskExpertModel`].
-    AskExpertModel(AskExpertModel),
-    /// See [`UpdateTodoList`].
-    UpdateTodoList(UpdateTodoList),
-    /// See [`AskFollowupQuestion`].
-    AskFollowupQuestion(AskFollowupQuestion),
-    /// See [`AttemptCompletion`].
-    AttemptCompletion(AttemptCompletion),
-    /// See [`NewTask`].
-    NewTask(NewTask),
-    /// See [`SwitchMode`].
-    SwitchMode(SwitchMode),
-    /// See [`RequestModeSwitch`].
-    RequestModeSwitch(RequestModeSwitch),
-    /// See [`CoordinateMode`].
-    CoordinateMode(CoordinateMode),
+/// Makes a variant of [`Call`] of each tool in the table, and asks its [`Tool`] for the rest.
+macro_rules! calls {
+    ($($tool:ident, $name:literal, $availability:expr, $kind:ty;)+) => {
+        /// A checked call: known tool of this mode, valid arguments, resolved paths.
+        #[derive(Clone, Debug)]
+        pub enum Call {
+            $(
+                #[doc = concat!("A call of `", $name, "`.")]
+                $tool($kind),
+            )+
+        }
+
+        impl Call {
+            /// Returns which tool this is.
+            #[must_use]
+            pub fn tool(&self) -> ToolName {
+                match self { $(Self::$tool(_) => ToolName::$tool,)+ }
+            }
+
+            /// Returns true when it changes nothing and steers nothing, so that calls like it may
+            /// run in parallel.
+            #[must_use]
+            pub fn only_reads(&self) -> bool {
+                match self { $(Self::$tool(call) => call.only_reads(),)+ }
+            }
+
+            /// Returns what the one file a call edits would hold after it, given what it holds
+            /// now; `None` for other calls, for a patch, which shows itself, and where it would
+            /// fail.
+            #[must_use]
+            pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+                match self { $(Self::$tool(call) => call.content_after(before),)+ }
+            }
+
+            fn whole_headline(&self) -> String {
+                match self { $(Self::$tool(call) => call.headline(),)+ }
+            }
+
+            fn check(
+                tool: ToolName,
+                arguments: Arguments,
+                context: ToolContext<'_>,
+            ) -> Result<Self, CallError> {
+                match tool {
+                    $(ToolName::$tool => <$kind>::parse(arguments, context).map(Self::$tool),)+
+                }
+            }
+        }
+
+        impl Act for Call {
+            fn intents(&self) -> Vec<Intent> {
+                match self { $(Self::$tool(call) => call.intents(),)+ }
+            }
+        }
+
+        /// Returns what calls of a tool act on.
+        #[must_use]
+        pub fn effect(tool: ToolName) -> ToolEffect {
+            match tool { $(ToolName::$tool => <$kind>::EFFECT,)+ }
+        }
+
+        fn spec(tool: ToolName) -> ToolSpec {
+            match tool { $(ToolName::$tool => spec_of::<$kind>(tool),)+ }
+        }
+
+        fn edited(
+            tool: ToolName,
+            arguments: Arguments,
+            context: ToolContext<'_>,
+        ) -> Vec<Place> {
+            match tool { $(ToolName::$tool => <$kind>::edited(arguments, context),)+ }
+        }
+
+        async fn act(
+            permit: &Permit<Call>,
+            context: ToolContext<'_>,
+            given: Given<'_>,
+        ) -> Observation {
+            match permit.act() {
+                $(Call::$tool(call) => call.perform(permit, context, given).await,)+
+            }
+        }
+    };
 }
 
+locum_base::tool_table!(calls);
+
 impl Call {
-    /// Returns which tool this is.
-    #[must_use]
-    pub fn tool(&self) -> ToolName {
-        match self {
-            Self::ReadFile(_) => ToolName::ReadFile,
-            Self::ListFiles(_) => ToolName::ListFiles,
-            Self::SearchFiles(_) => ToolName::SearchFiles,
-            Self::WriteToFile(_) => ToolName::WriteToFile,
-            Self::ApplyDiff(_) => ToolName::ApplyDiff,
-            Self::ApplyPatch(_) => ToolName::ApplyPatch,
-            Self::GenerateImage(_) => ToolName::GenerateImage,
-            Self::ExecuteCommand(_) => ToolName::ExecuteCommand,
-            Self::WebFetch(_) => ToolName::WebFetch,
-            Self::UseMcpTool(_) => ToolName::UseMcpTool,
-            Self::AccessMcpResource(_) => ToolName::AccessMcpResource,
-            Self::Skill(_) => ToolName::Skill,
-            Self::AskExpertModel(_) => ToolName::AskExpertModel,
-            Self::UpdateTodoList(_) => ToolName::UpdateTodoList,
-            Self::AskFollowupQuestion(_) => ToolName::AskFollowupQuestion,
-            Self::AttemptCompletion(_) => ToolName::AttemptCompletion,
-            Self::NewTask(_) => ToolName::NewTask,
-            Self::SwitchMode(_) => ToolName::SwitchMode,
-            Self::RequestModeSwitch(_) => ToolName::RequestModeSwitch,
-            Self::CoordinateMode(_) => ToolName::CoordinateMode,
-        }
-    }
-
-    /// Returns true when it changes nothing and steers nothing, so that calls like it may run side
-    /// by side.
-    #[must_use]
-    pub fn only_reads(&self) -> bool {
-        match self {
-            Self::ReadFile(_) | Self::ListFiles(_) | Self::SearchFiles(_) | Self::Skill(_) => true,
-            Self::ExecuteCommand(command) => command.script().only_reads(),
-            Self::WriteToFile(_)
-            | Self::ApplyDiff(_)
-            | Self::ApplyPatch(_)
-            | Self::GenerateImage(_)
-            // A page may count who asks for it.
-            | Self::WebFetch(_)
-            | Self::AskExpertModel(_)
-            // Nobody but the server knows what its tools do.
-            | Self::UseMcpTool(_)
-            | Self::AccessMcpResource(_)
-            | Self::UpdateTodoList(_)
-            | Self::AskFollowupQuestion(_)
-            | Self::AttemptCompletion(_)
-            | Self::NewTask(_)
-            | Self::SwitchMode(_)
-            | Self::RequestModeSwitch(_)
-            | Self::CoordinateMode(_) => false,
-        }
-    }
-
-    /// Returns what the one file a call edits would hold after it, given what it holds now; `None`
-    /// for other calls, for a patch, which shows itself, and where it would fail.
-    #[must_use]
-    pub fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        match self {
-            Self::WriteToFile(call) => Some(call.content().as_bytes().to_vec()),
-            Self::ApplyDiff(call) => call.content_after(before?),
-            Self::ReadFile(_)
-            | Self::ListFiles(_)
-            | Self::SearchFiles(_)
-            | Self::ApplyPatch(_)
-            | Self::GenerateImage(_)
-            | Self::ExecuteCommand(_)
-            | Self::WebFetch(_)
-            | Self::UseMcpTool(_)
-            | Self::AccessMcpResource(_)
-            | Self::Skill(_)
-            | Self::AskExpertModel(_)
-            | Self::UpdateTodoList(_)
-            | Self::AskFollowupQuestion(_)
-            | Self::AttemptCompletion(_)
-            | Self::NewTask(_)
-            | Self::SwitchMode(_)
-            | Self::RequestModeSwitch(_)
-            | Self::CoordinateMode(_) => None,
-        }
-    }
-
     /// Returns one line for people: `edit src/lib.rs`, `run cargo test`.
     #[must_use]
     pub fn headline(&self) -> String {
-        let text = match self {
-            Self::ReadFile(call) => format!("read {}", call.place().asked),
-            Self::ListFiles(call) => format!("list {}", call.place().asked),
-            Self::SearchFiles(call) => {
-                format!("search {} for {}", call.place().asked, call.pattern())
-            }
-            Self::WriteToFile(call) => format!("write {}", call.place().asked),
-            Self::ApplyDiff(call) => format!("edit {}", call.place().asked),
-            Self::ApplyPatch(call) => format!("edit {}", call.names().join(", ")),
-            Self::GenerateImage(call) => format!("draw {}", call.place().asked),
-            Self::ExecuteCommand(call) => format!("run {}", call.script().text()),
-            Self::WebFetch(call) => format!("fetch {}", call.url()),
-            Self::UseMcpTool(call) => format!("call {}", call.intent()),
-            Self::AccessMcpResource(call) => format!("read {}", call.intent()),
-            Self::Skill(call) => format!("read the skill {}", call.name()),
-            Self::AskExpertModel(call) => format!("ask the expert {}", call.expert()),
-            Self::UpdateTodoList(_) => "update the checklist".to_owned(),
-            Self::AskFollowupQuestion(call) => format!("ask: {}", call.question()),
-            Self::AttemptCompletion(_) => "end the task".to_owned(),
-            Self::NewTask(call) => format!("start a sub-task in {} mode", call.mode()),
-            Self::SwitchMode(call) => format!("switch to {} mode", call.slug()),
-            Self::RequestModeSwitch(call) => call
-                .slug()
-                .map_or("ask for another mode".to_owned(), |slug| format!("ask for {slug} mode")),
-            Self::CoordinateMode(call) => call
-                .slug()
-                .map_or("refuse another mode".to_owned(), |slug| format!("choose {slug} mode")),
-        };
-        let line = text.lines().next().unwrap_or_default();
-        let head = locum_base::text::head(line, HEADLINE_LIMIT_BYTES);
-        if head.len() < text.len() { format!("{head}...") } else { head.to_owned() }
-    }
-}
-
-impl Act for Call {
-    fn intents(&self) -> Vec<Intent> {
-        match self {
-            Self::ReadFile(call) => vec![Intent::Read(call.place().real.clone())],
-            Self::ListFiles(call) => vec![Intent::Read(call.place().real.clone())],
-            Self::SearchFiles(call) => vec![Intent::Read(call.place().real.clone())],
-            Self::WriteToFile(call) => vec![Intent::Edit(call.place().real.clone())],
-            Self::ApplyDiff(call) => vec![Intent::Edit(call.place().real.clone())],
-            Self::ApplyPatch(call) => call.intents(),
-            Self::GenerateImage(call) => call.intents(),
-            Self::ExecuteCommand(call) => call.intents(),
-            Self::WebFetch(call) => vec![Intent::Fetch(call.url().clone())],
-            Self::UseMcpTool(call) => vec![call.intent()],
-            Self::AccessMcpResource(call) => vec![call.intent()],
-            Self::NewTask(call) => vec![Intent::Delegate(call.mode().to_owned())],
-            Self::AskExpertModel(call) => vec![Intent::Expert(call.expert().to_owned())],
-            Self::SwitchMode(call) => vec![Intent::Mode(call.slug().to_owned())],
-            // The modes they name are judged when a task is to go on in one.
-            Self::RequestModeSwitch(_) | Self::CoordinateMode(_) => vec![Intent::Session],
-            Self::Skill(_)
-            | Self::UpdateTodoList(_)
-            | Self::AskFollowupQuestion(_)
-            | Self::AttemptCompletion(_) => vec![Intent::Session],
-        }
+        let text = self.whole_headline();
+        let line = head(text.lines().next().unwrap_or_default(), HEADLINE_LIMIT_BYTES);
+        if line.len() < text.len() { format!("{line}...") } else { line.to_owned() }
     }
 }
 
@@ -242,28 +130,16 @@ pub fn specs(offered: &[ToolName]) -> Vec<ToolSpec> {
     offered.iter().map(|tool| spec(*tool)).collect()
 }
 
-fn spec(tool: ToolName) -> ToolSpec {
-    match tool {
-        ToolName::ReadFile => ReadFile::spec(),
-        ToolName::ListFiles => ListFiles::spec(),
-        ToolName::SearchFiles => SearchFiles::spec(),
-        ToolName::WriteToFile => WriteToFile::spec(),
-        ToolName::ApplyDiff => ApplyDiff::spec(),
-        ToolName::ApplyPatch => ApplyPatch::spec(),
-        ToolName::GenerateImage => GenerateImage::spec(),
-        ToolName::ExecuteCommand => ExecuteCommand::spec(),
-        ToolName::WebFetch => WebFetch::spec(),
-        ToolName::UseMcpTool => UseMcpTool::spec(),
-        ToolName::AccessMcpResource => AccessMcpResource::spec(),
-        ToolName::Skill => UseSkill::spec(),
-        ToolName::AskExpertModel => AskExpertModel::spec(),
-        ToolName::UpdateTodoList => UpdateTodoList::spec(),
-        ToolName::AskFollowupQuestion => AskFollowupQuestion::spec(),
-        ToolName::AttemptCompletion => AttemptCompletion::spec(),
-        ToolName::NewTask => NewTask::spec(),
-        ToolName::SwitchMode => SwitchMode::spec(),
-        ToolName::RequestModeSwitch => RequestModeSwitch::spec(),
-        ToolName::CoordinateMode => CoordinateMode::spec(),
+fn spec_of<T: Tool>(tool: ToolName) -> ToolSpec {
+    ToolSpec {
+        name: tool.to_string(),
+        description: T::DESCRIPTION.to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": T::properties(),
+            "required": T::REQUIRED,
+            "additionalProperties": false
+        }),
     }
 }
 
@@ -279,55 +155,13 @@ pub fn parse(
 ) -> Result<Call, CallError> {
     let name = call.name.trim();
     let tool = find(name, offered, context)?;
-    let arguments = Arguments::parse(tool, &call.arguments)?;
-    let call = parse_arguments(tool, name, arguments, context)?;
+    let arguments = Arguments::parse(tool, &call.arguments)?.called(name);
+    let call = Call::check(tool, arguments, context)?;
     call.intents()
         .iter()
         .try_for_each(|intent| access::check_intent(context.mode, tool, intent))
         .map_err(|error| CallError(error.to_string()))?;
     Ok(call)
-}
-
-fn parse_arguments(
-    tool: ToolName,
-    name: &str,
-    arguments: Arguments,
-    context: ToolContext<'_>,
-) -> Result<Call, CallError> {
-    Ok(match tool {
-        ToolName::ReadFile => Call::ReadFile(ReadFile::parse(arguments, context)?),
-        ToolName::ListFiles => Call::ListFiles(ListFiles::parse(arguments, context)?),
-        ToolName::SearchFiles => {
-            Call::SearchFiles(Box::new(SearchFiles::parse(arguments, context)?))
-        }
-        ToolName::WriteToFile => Call::WriteToFile(WriteToFile::parse(arguments, context)?),
-        ToolName::ApplyDiff => Call::ApplyDiff(ApplyDiff::parse(arguments, context)?),
-        ToolName::ApplyPatch => Call::ApplyPatch(ApplyPatch::parse(arguments, context)?),
-        ToolName::GenerateImage => Call::GenerateImage(GenerateImage::parse(arguments, context)?),
-        ToolName::ExecuteCommand => {
-            Call::ExecuteCommand(ExecuteCommand::parse(arguments, context)?)
-        }
-        ToolName::WebFetch => Call::WebFetch(WebFetch::parse(arguments, context)?),
-        ToolName::UseMcpTool => Call::UseMcpTool(UseMcpTool::parse(name, arguments, context)?),
-        ToolName::AccessMcpResource => {
-            Call::AccessMcpResource(AccessMcpResource::parse(arguments, context)?)
-        }
-        ToolName::Skill => Call::Skill(UseSkill::parse(arguments, context)?),
-        ToolName::AskExpertModel => Call::AskExpertModel(AskExpertModel::parse(arguments)?),
-        ToolName::UpdateTodoList => Call::UpdateTodoList(UpdateTodoList::parse(arguments)?),
-        ToolName::AskFollowupQuestion => {
-            Call::AskFollowupQuestion(AskFollowupQuestion::parse(arguments)?)
-        }
-        ToolName::AttemptCompletion => {
-            Call::AttemptCompletion(AttemptCompletion::parse(arguments)?)
-        }
-        ToolName::NewTask => Call::NewTask(NewTask::parse(arguments)?),
-        ToolName::SwitchMode => Call::SwitchMode(SwitchMode::parse(arguments)?),
-        ToolName::RequestModeSwitch => {
-            Call::RequestModeSwitch(RequestModeSwitch::parse(arguments)?)
-        }
-        ToolName::CoordinateMode => Call::CoordinateMode(CoordinateMode::parse(arguments)?),
-    })
 }
 
 /// Returns the edit that the mode's own restriction keeps a call from making, and the mode's words;
@@ -340,35 +174,6 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
         let error = place.check_edit(tool, context).err()?;
         Some((Intent::Edit(place.real), error.0))
     })
-}
-
-/// Returns the files a call would edit by its arguments alone.
-fn edited(tool: ToolName, mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
-    match tool {
-        ToolName::WriteToFile | ToolName::ApplyDiff | ToolName::GenerateImage => {
-            arguments.place("path", "the file", context).into_iter().collect()
-        }
-        ToolName::ApplyPatch => arguments
-            .text("patch", "the patch")
-            .map(|patch| ApplyPatch::named(&patch, context))
-            .unwrap_or_default(),
-        ToolName::ReadFile
-        | ToolName::ListFiles
-        | ToolName::SearchFiles
-        | ToolName::ExecuteCommand
-        | ToolName::WebFetch
-        | ToolName::UseMcpTool
-        | ToolName::AccessMcpResource
-        | ToolName::Skill
-        | ToolName::AskExpertModel
-        | ToolName::UpdateTodoList
-        | ToolName::AskFollowupQuestion
-        | ToolName::AttemptCompletion
-        | ToolName::NewTask
-        | ToolName::SwitchMode
-        | ToolName::RequestModeSwitch
-        | ToolName::CoordinateMode => Vec::new(),
-    }
 }
 
 fn find(name: &str, offered: &[ToolName], context: ToolContext<'_>) -> Result<ToolName, CallError> {
@@ -407,286 +212,15 @@ pub async fn perform_with(
     context: ToolContext<'_>,
     given: Given<'_>,
 ) -> Observation {
-    let observation = match permit.act() {
-        Call::ReadFile(call) => call.perform(&permit, context),
-        Call::ListFiles(call) => call.perform(&permit, context),
-        Call::SearchFiles(call) => call.perform(&permit, context),
-        Call::WriteToFile(call) => call.perform(&permit, context),
-        Call::ApplyDiff(call) => call.perform(&permit, context),
-        Call::ApplyPatch(call) => call.perform(&permit, context),
-        Call::GenerateImage(call) => call.perform(&permit, context, given.picture),
-        Call::ExecuteCommand(call) => call.perform(&permit, context, given.before).await,
-        Call::WebFetch(call) => call.perform(&permit, context).await,
-        Call::UseMcpTool(call) => call.perform(&permit, context).await,
-        Call::AccessMcpResource(call) => call.perform(&permit, context).await,
-        Call::Skill(call) => call.perform(),
-        Call::AskExpertModel(call) => call.perform(),
-        Call::UpdateTodoList(call) => call.perform(),
-        Call::AskFollowupQuestion(call) => call.perform(),
-        Call::AttemptCompletion(call) => call.perform(),
-        Call::NewTask(call) => call.perform(),
-        Call::SwitchMode(call) => call.perform(),
-        Call::RequestModeSwitch(call) => call.perform(),
-        Call::CoordinateMode(call) => call.perform(),
-    };
+    let observation = act(&permit, context, given).await;
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
-    let text =
-        Clipped::head_tail(&context.redactor.redact(&observation.text), OBSERVATION_LIMIT_BYTES)
-            .text;
+    let text = Clipped::head_tail(
+        &context.run.redactor.redact(&observation.text),
+        OBSERVATION_LIMIT_BYTES,
+    )
+    .text;
     Observation { text, ..observation }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Call, spec, specs};
-    use crate::tools::fixture::Fixture;
-    use crate::tools::{Control, Todo, TodoState};
-    use locum_base::tool::ToolName;
-    use locum_modes::file_regex::FileRegex;
-    use locum_policy::intent::{Act, Intent};
-    use locum_sandbox::exec::Exit;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    #[test]
-    fn every_tool_has_a_small_and_closed_schema() {
-        for tool in ToolName::ALL {
-            let spec = spec(*tool);
-            assert_eq!(spec.name, tool.as_str());
-            assert_eq!(spec.parameters["additionalProperties"], json!(false), "{tool}");
-            for required in spec.parameters["required"].as_array().unwrap() {
-                assert!(
-                    spec.parameters["properties"].get(required.as_str().unwrap()).is_some(),
-                    "{tool} {required}"
-                );
-            }
-        }
-        let size = serde_json::to_string(&specs(ToolName::ALL)).unwrap().len();
-        assert!(size < 10_000, "{size} bytes");
-    }
-
-    #[test]
-    fn says_which_tools_there_are() {
-        let fixture = Fixture::new(&[]);
-        let offered = [ToolName::ReadFile, ToolName::AttemptCompletion];
-        let refused = |name: &str| fixture.parse(name, "{}", &offered).unwrap_err().0;
-        assert_eq!(
-            refused("read"),
-            "Unknown tool \"read\". Available here: `read_file`, `attempt_completion`."
-        );
-        assert_eq!(
-            refused("execute_command"),
-            "Tool \"execute_command\" is not allowed in code mode. Available here: `read_file`, \
-             `attempt_completion`."
-        );
-    }
-
-    #[test]
-    fn names_what_a_call_would_do_by_real_paths() {
-        let fixture = Fixture::new(&[("real/a", "x")]);
-        std::os::unix::fs::symlink("real", fixture.at("link")).unwrap();
-        let call = |name: &str, arguments: serde_json::Value| {
-            fixture.parse(name, &arguments.to_string(), ToolName::ALL).unwrap()
-        };
-        let path = |text: &str| locum_base::path::RepoPath::parse(text).unwrap();
-        let read = call("read_file", json!({ "path": "link/a" }));
-        assert_eq!(
-            (read.intents(), read.headline(), read.only_reads()),
-            (vec![Intent::Read(path("real/a"))], "read link/a".into(), true)
-        );
-        let write = call("write_to_file", json!({ "path": "link/b", "content": "" }));
-        assert_eq!(
-            (write.intents(), write.only_reads()),
-            (vec![Intent::Edit(path("real/b"))], false)
-        );
-        let command =
-            call("execute_command", json!({ "command": "echo a\necho b", "cwd": "link" }));
-        assert_eq!(command.headline(), "run echo a...");
-        assert!(
-            matches!(command.intents().as_slice(), [Intent::Command(_), Intent::Read(folder)] if *folder == path("real"))
-        );
-        assert_eq!(
-            call("new_task", json!({ "mode": "code", "message": "m" })).intents(),
-            [Intent::Delegate("code".into())]
-        );
-        assert_eq!(
-            call("switch_mode", json!({ "mode_slug": "ask", "reason": "r" })).intents(),
-            [Intent::Mode("ask".into())]
-        );
-        assert_eq!(
-            call("attempt_completion", json!({ "result": "done" })).intents(),
-            [Intent::Session]
-        );
-        assert_eq!(
-            call("write_file", json!({ "path": "b", "content": "" })).tool(),
-            ToolName::WriteToFile
-        );
-    }
-
-    #[test]
-    fn refuses_paths_outside_and_files_the_mode_may_not_edit() {
-        let fixture = Fixture::new(&[("a", "x")]);
-        std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
-        for path in ["/etc/passwd", "../x", "out/passwd", ""] {
-            let arguments = json!({ "path": path }).to_string();
-            assert!(fixture.parse("read_file", &arguments, ToolName::ALL).is_err(), "{path}");
-        }
-        let inside =
-            json!({ "path": fixture.root().canonicalize().unwrap().join("a") }).to_string();
-        assert!(fixture.parse("read_file", &inside, ToolName::ALL).is_ok());
-    }
-
-    #[test]
-    fn a_mode_edits_only_its_files_by_either_name() {
-        let mut fixture = Fixture::new(&[("a.md", "x"), ("b.rs", "x")]);
-        std::os::unix::fs::symlink("b.rs", fixture.at("link.md")).unwrap();
-        fixture.mode.groups[1].file_regex = Some(FileRegex::parse(r"\.md$").unwrap());
-        fixture.mode.groups[1].description = Some("Markdown only".into());
-        for (path, allowed) in
-            [("a.md", true), ("new.md", true), ("b.rs", false), ("link.md", false)]
-        {
-            for (name, content) in [("write_to_file", "content"), ("apply_diff", "diff")] {
-                let parsed = fixture.parse(
-                    name,
-                    &json!({ "path": path, content: "" }).to_string(),
-                    ToolName::ALL,
-                );
-                assert_eq!(parsed.is_ok(), allowed, "{name} {path}");
-            }
-        }
-        let error = fixture
-            .parse("write_to_file", r#"{"path": "b.rs", "content": ""}"#, ToolName::ALL)
-            .unwrap_err()
-            .0;
-        assert_eq!(
-            error,
-            r"Tool 'write_to_file' in mode 'Code' can only edit files matching pattern: \.md$ (Markdown only). Got: b.rs"
-        );
-    }
-
-    #[test]
-    fn reads_writes_and_edits() {
-        let fixture =
-            Fixture::new(&[("run.sh", "one\ntwo\n"), ("empty", ""), ("image.png", "\0x")]);
-        let call =
-            |name: &str, arguments: serde_json::Value| fixture.call(name, &arguments.to_string());
-        assert_eq!(
-            call("read_file", json!({ "path": "run.sh" })).text,
-            "File: run.sh\n1 | one\n2 | two\n3 | "
-        );
-        let part = call("read_file", json!({ "path": "run.sh", "limit": 1 })).text;
-        assert!(
-            part.contains("Showing lines 1-1 of 3 total lines.")
-                && part.contains("offset=2")
-                && part.ends_with("1 | one"),
-            "{part}"
-        );
-        assert_eq!(
-            call("read_file", json!({ "path": "empty" })).text,
-            "File: empty\nThe file is empty."
-        );
-        assert!(
-            call("read_file", json!({ "path": "image.png" }))
-                .text
-                .ends_with("Binary file of 2 bytes; its content is not shown.")
-        );
-        assert!(call("read_file", json!({ "path": "." })).text.contains("list_files"));
-        let beyond = call("read_file", json!({ "path": "run.sh", "offset": 9 }));
-        assert!(
-            beyond.is_error && beyond.text.contains("beyond file end (3 lines)"),
-            "{}",
-            beyond.text
-        );
-
-        let written =
-            call("write_to_file", json!({ "path": "new/deep/file", "content": "a\nb\n" }));
-        assert!(written.text.starts_with("Created `new/deep/file` (2 lines)."), "{}", written.text);
-        assert_eq!(written.touched, [locum_base::path::RepoPath::parse("new/deep/file").unwrap()]);
-        assert_eq!(fixture.content("new/deep/file"), "a\nb\n");
-
-        let diff = "<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE";
-        assert!(
-            call("apply_diff", json!({ "path": "run.sh", "diff": diff }))
-                .text
-                .contains("lines 2-2 (+1 -1)")
-        );
-        assert_eq!(fixture.content("run.sh"), "one\n2\n");
-        let again = call("apply_diff", json!({ "path": "run.sh", "diff": diff }));
-        assert!(
-            again.is_error
-                && again.touched.is_empty()
-                && again.text.contains("no lines of the file match"),
-            "{}",
-            again.text
-        );
-        assert!(
-            call("apply_diff", json!({ "path": "none", "diff": diff }))
-                .text
-                .contains("write_to_file")
-        );
-    }
-
-    #[test]
-    fn commands_answer_with_how_they_ended() {
-        let fixture = Fixture::new(&[("sub/a", "content")]);
-        let call =
-            |arguments: serde_json::Value| fixture.call("execute_command", &arguments.to_string());
-        let done = call(json!({ "command": "cat a", "cwd": "sub" }));
-        assert_eq!((done.exit, done.is_error), (Some(Exit::Code(0)), false));
-        assert_eq!(done.text, "Exit code: 0\nWorking directory: sub\nOutput:\ncontent");
-        assert!(done.touched.is_empty());
-        let wrote = call(json!({ "command": "touch new", "cwd": "sub" }));
-        assert_eq!(wrote.touched, [locum_base::path::RepoPath::parse("sub/new").unwrap()]);
-        assert!(wrote.text.ends_with("(no output)\n\nFiles changed: sub/new"), "{}", wrote.text);
-        assert_eq!(call(json!({ "command": "cat none" })).exit, Some(Exit::Code(1)));
-        assert_eq!(call(json!({ "command": "sleep 60", "timeout": 1 })).exit, Some(Exit::TimedOut));
-        assert!(
-            call(json!({ "command": "echo a", "cwd": "none" })).text.contains("is not a folder")
-        );
-    }
-
-    #[test]
-    fn steering_tools_ask_the_session() {
-        let fixture = Fixture::new(&[]);
-        let control = |name: &str, arguments: serde_json::Value| {
-            fixture.call(name, &arguments.to_string()).control
-        };
-        let todos = vec![Todo { text: "a".into(), state: TodoState::Done }];
-        assert_eq!(
-            control("update_todo_list", json!({ "todos": "- [x] a" })),
-            Some(Control::Todos { todos: todos.clone() })
-        );
-        assert_eq!(
-            control("new_task", json!({ "mode": "code", "message": "m", "todos": "- [x] a" })),
-            Some(Control::NewTask { mode: "code".into(), message: "m".into(), todos })
-        );
-        assert_eq!(
-            control("switch_mode", json!({ "mode_slug": " ask ", "reason": "r" })),
-            Some(Control::SwitchMode { slug: "ask".into(), reason: "r".into() })
-        );
-        assert_eq!(
-            control("ask_followup_question", json!({ "question": "q", "follow_up": ["a"] })),
-            Some(Control::Ask { question: "q".into(), suggestions: vec!["a".into()] })
-        );
-        assert_eq!(
-            control("attempt_completion", json!({ "result": "r" })),
-            Some(Control::Complete { result: "r".into() })
-        );
-    }
-
-    #[test]
-    fn the_model_never_sees_a_secret() {
-        let fixture = Fixture::new(&[("a", "key = unseen-secret-value\n")]);
-        for (name, arguments) in [
-            ("read_file", r#"{"path": "a"}"#),
-            ("search_files", r#"{"path": ".", "regex": "key"}"#),
-        ] {
-            let text = fixture.call(name, arguments).text;
-            assert!(text.contains("key = ***"), "{text}");
-        }
-        assert!(matches!(
-            fixture.parse("read_file", r#"{"path": "a"}"#, ToolName::ALL),
-            Ok(Call::ReadFile(_))
-        ));
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::tools::dispatch::{self, Call};
-use crate::tools::{CallError, Observation, Sight, ToolContext};
+use crate::tools::{CallError, Observation, RunTools, Sight, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
@@ -16,7 +16,6 @@ use locum_modes::prompts::skills::SkillSet;
 use locum_modes::{Group, GroupEntry, Mode, ModeSource};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
-use locum_policy::schema::CommandLimits;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Gate;
 use locum_workspace::checkout::Checkout;
@@ -50,8 +49,8 @@ pub(crate) struct Fixture {
     pub(crate) mode: Mode,
     /// What becomes of images.
     pub(crate) sight: Sight,
-    /// Who draws pictures.
-    pub(crate) painters: Vec<String>,
+    /// The models that generate images.
+    pub(crate) image_models: Vec<String>,
     /// A value that must not be seen.
     pub(crate) secret: &'static str,
 }
@@ -72,7 +71,7 @@ impl Fixture {
             gate: Gate::default(),
             mode: mode(),
             sight: Sight::Shown,
-            painters: vec!["painter".to_owned()],
+            image_models: vec!["painter".to_owned()],
             secret: "unseen-secret-value",
         }
     }
@@ -123,22 +122,25 @@ impl Fixture {
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let hidden = &self.hidden;
         let visible = |path: &RepoPath| !hidden.contains(&path.as_str());
+        let policy = Policy::parse(POLICY, "policy.yml").unwrap();
+        let run = RunTools {
+            policy: &policy,
+            env: &env,
+            sandbox: &Sandbox::prepare(&policy.settings().commands, &env).unwrap(),
+            redactor: &redactor,
+            gate: &self.gate,
+            skills: Some(&self.skills),
+            servers: None,
+            image_models: &self.image_models,
+        };
         body(ToolContext {
+            run,
             checkout: &self.checkout,
             repo: &self.repo,
             mode: &self.mode,
-            commands: &CommandLimits::default(),
-            env: &env,
-            sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
-            redactor: &redactor,
-            visible: &visible,
-            policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
-            gate: &self.gate,
-            skills: Some(&self.skills),
+            visible: &visible,
             sight: self.sight,
-            painters: &self.painters,
-            servers: None,
         })
     }
 }

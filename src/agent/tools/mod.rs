@@ -12,6 +12,7 @@ mod picture;
 mod reach;
 pub mod search;
 pub mod skill;
+pub mod tool;
 pub mod web;
 
 use std::collections::BTreeMap;
@@ -26,37 +27,43 @@ use locum_modes::Mode;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
-use locum_policy::schema::CommandLimits;
 use locum_policy::verdict::Refusal;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::Gate;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 
-/// What tools work with.
+/// What tools work with in one task.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
+    /// What is the same in every task of the run.
+    pub run: RunTools<'a>,
     /// The files.
     pub checkout: &'a Checkout,
     /// Its git side: what a command touched is found there.
     pub repo: &'a Repo,
     /// The mode the task is in.
     pub mode: &'a Mode,
-    /// How commands run.
-    pub commands: &'a CommandLimits,
+    /// Under which circumstances the policy decides.
+    pub facts: &'a Facts,
+    /// Whether the policy lets this real path be read: asked for everything a list or a search
+    /// would show. Called from threads.
+    pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    /// What becomes of images.
+    pub sight: Sight,
+}
+
+/// What tools work with throughout a run.
+#[derive(Clone, Copy)]
+pub struct RunTools<'a> {
+    /// What decides, and how commands run.
+    pub policy: &'a Policy,
     /// The whole environment commands get.
     pub env: &'a BTreeMap<String, String>,
     /// What is around commands.
     pub sandbox: &'a Sandbox,
     /// Takes secrets out of what the model sees.
     pub redactor: &'a Redactor,
-    /// Whether the policy lets this real path be read: asked for everything a list or a search
-    /// would show. Called from threads.
-    pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
-    /// What decides; here it is asked what ignore files hide.
-    pub policy: &'a Policy,
-    /// Under which circumstances it decides.
-    pub facts: &'a Facts,
     /// Opens connections.
     pub gate: &'a Gate,
     /// The skills of the trusted ref; `None` where no model calls.
@@ -64,11 +71,9 @@ pub struct ToolContext<'a> {
     /// The MCP servers of the run; `None` where none are started and calls of their tools are only
     /// judged.
     pub servers: Option<&'a Servers<'a>>,
-    /// What becomes of images.
-    pub sight: Sight,
-    /// The models that draw pictures, by profile: the first is asked, the others stand in for it.
-    /// Empty where nobody draws.
-    pub painters: &'a [String],
+    /// The models that generate images, by profile: the first is asked, the others are its
+    /// fallbacks. Empty where there are none.
+    pub image_models: &'a [String],
 }
 
 /// What becomes of the images that a tool comes upon.

@@ -17,7 +17,7 @@ pub(crate) fn show(headline: &str, bytes: &[u8], context: ToolContext<'_>) -> Ob
             return Observation::said(format!("{headline}\nIt {error}; it is not shown."));
         }
     };
-    if matches!(context.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_)) {
+    if matches!(context.run.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_)) {
         return Observation::failed(format!(
             "{headline}\nIt is an {image}; it is not shown because a secret is written in its \
              bytes."

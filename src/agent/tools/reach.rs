@@ -39,7 +39,7 @@ pub(crate) fn of<'a>(script: &Script, context: ToolContext<'a>, git: &'a [PathBu
         writes,
         git_settings: understood && examined.iter().all(judged),
         visible: context.visible,
-        policy: Some(context.policy),
+        policy: Some(context.run.policy),
     }
 }
 

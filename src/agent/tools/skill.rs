@@ -1,13 +1,15 @@
 //! `skill`: gives the instructions of a skill of the trusted ref. Nothing is read from the
 //! checkout: a pull request cannot rewrite them.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, quoted};
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// A skill about to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,30 +18,21 @@ pub struct UseSkill {
     text: String,
 }
 
-impl UseSkill {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::Skill.to_string(),
-            description: "Read the instructions of a skill before work that it is for.".into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "skill": { "type": "string", "description": "Its name" },
-                    "args": { "type": ["string", "null"], "description": "What it is to be used on" }
-                },
-                "required": ["skill"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for UseSkill {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str =
+        "Read the instructions of a skill before work that it is for.";
+    const REQUIRED: &'static [&'static str] = &["skill"];
+
+    fn properties() -> Value {
+        json!({
+            "skill": { "type": "string", "description": "Its name" },
+            "args": { "type": ["string", "null"], "description": "What it is to be used on" }
+        })
     }
 
     /// Checks the arguments and finds the skill.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let name = arguments
             .words("skill", "the name of a skill")?
             .trim()
@@ -48,7 +41,7 @@ impl UseSkill {
         let given = arguments.optional_text("args", "what the skill is to be used on")?;
         arguments.finish()?;
         let skills =
-            context.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
+            context.run.skills.map(|skills| skills.of_mode(&context.mode.slug)).unwrap_or_default();
         let Some(skill) = skills.iter().find(|skill| skill.name == name) else {
             let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
             let known = match nearest(&name, &names) {
@@ -62,16 +55,20 @@ impl UseSkill {
         Ok(Self { name, text })
     }
 
-    /// Returns its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Session]
     }
 
-    /// Gives the instructions.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn headline(&self) -> String {
+        format!("read the skill {}", self.name)
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         Observation::said(self.text.clone())
+    }
+
+    fn only_reads(&self) -> bool {
+        true
     }
 }
 

@@ -313,17 +313,14 @@ impl AgentReader<'_> {
             Some((_, permission)) => vec![*permission],
             None if name == "*" => PERMISSIONS.iter().map(|(_, permission)| *permission).collect(),
             None => {
-                let tool = TOOLS.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
-                match tool.map(ToolName::find) {
-                    Some(Some(tool)) if action == Action::Deny => rights.limits.never.push(tool),
-                    Some(_) => {}
-                    None if NOT_HERE.contains(&name) => {}
-                    None => self.warn(
-                        place,
-                        &format!("permission.{name}"),
-                        format!("permission `{name}` has no effect"),
-                        None,
-                    ),
+                let peers = TOOLS.iter().find(|(known, _)| *known == name).map(|(_, tool)| *tool);
+                let tools: Vec<ToolName> =
+                    peers.into_iter().chain([name]).filter_map(ToolName::find).collect();
+                if tools.is_empty() && !NOT_HERE.contains(&name) {
+                    let message = format!("permission `{name}` has no effect");
+                    self.warn(place, &format!("permission.{name}"), message, None);
+                } else if action == Action::Deny {
+                    rights.limits.never.extend(tools);
                 }
                 return;
             }

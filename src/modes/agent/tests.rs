@@ -96,6 +96,8 @@ fn in_a_permission_map_the_last_match_wins() {
     assert_eq!(groups(&mode), [Group::Read, Group::Edit, Group::Mcp]);
     assert!(may_edit(&mode, "docs/a.md") && !may_edit(&mode, "src/a.rs"));
     assert!(!has(&mode, ToolName::SearchFiles) && has(&mode, ToolName::ListFiles));
+    let unlisted = agent("permission:\n  glob: deny\n");
+    assert!(!has(&unlisted, ToolName::Glob) && !has(&unlisted, ToolName::ListFiles));
     let nothing = agent("permission:\n  edit:\n    '*.md': allow\n    '*': deny\n");
     assert_eq!(groups(&nothing), [Group::Read, Group::Command, Group::Mcp]);
     assert_eq!(groups(&agent("permission: deny")), []);

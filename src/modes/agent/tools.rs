@@ -1,8 +1,7 @@
 //! The names other programs have for tools. In: a word from an agent file or a mode's `tools`; out:
 //! what it gives here.
 
-use crate::{Group, access};
-use locum_base::tool::{self, ToolName};
+use locum_base::tool::{self, Group, ToolName};
 
 /// What a word gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +91,8 @@ const ALWAYS: &[&str] = &[
     "askexpertmodel",
 ];
 
-/// Returns what a word gives. A name in the words of this program or of the mode files it shares is
-/// taken as it is.
+/// Returns what a word gives: the tool of this program with this name, and those it means in the
+/// words of others.
 #[must_use]
 pub fn granted(word: &str) -> Granted {
     let plain: String = word
@@ -115,25 +114,30 @@ pub fn granted(word: &str) -> Granted {
     if matches!(plain.as_str(), "task" | "newtask" | "agent" | "runsubagent" | "switchmode") {
         return Granted::Group(Group::Modes);
     }
-    match WORDS.iter().find(|(words, _)| words.contains(&plain.as_str())) {
-        Some((_, names)) => {
-            of_tools(&names.iter().filter_map(|name| ToolName::find(name)).collect::<Vec<_>>())
-        }
-        None => {
-            ToolName::find(tool::resolve(word)).map_or(Granted::Unknown, |tool| of_tools(&[tool]))
-        }
-    }
+    let peers = WORDS.iter().find(|(words, _)| words.contains(&plain.as_str()));
+    let mut tools: Vec<ToolName> = peers
+        .iter()
+        .flat_map(|(_, names)| names.iter().filter_map(|name| ToolName::find(name)))
+        .collect();
+    let own = ToolName::find(tool::resolve(&word.to_lowercase()));
+    tools.extend(own.filter(|own| !tools.contains(own)));
+    of_tools(&tools)
 }
 
 /// Returns the tools of a group.
 #[must_use]
 pub fn of_group(group: Group) -> Vec<ToolName> {
-    ToolName::ALL.iter().copied().filter(|tool| access::group_of(*tool) == Some(group)).collect()
+    ToolName::ALL
+        .iter()
+        .copied()
+        .filter(|tool| tool.availability().group() == Some(group))
+        .collect()
 }
 
 fn of_tools(tools: &[ToolName]) -> Granted {
     let Some(first) = tools.first() else { return Granted::Unknown };
-    access::group_of(*first).map_or(Granted::Always, |group| Granted::Tools(group, tools.to_vec()))
+    let group = first.availability().group();
+    group.map_or(Granted::Always, |group| Granted::Tools(group, tools.to_vec()))
 }
 
 #[cfg(test)]
@@ -149,6 +153,7 @@ mod tests {
             ("Read", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
             ("read_file", Granted::Tools(Group::Read, vec![ToolName::ReadFile])),
             ("LS", Granted::Tools(Group::Read, vec![ToolName::ListFiles])),
+            ("Glob", Granted::Tools(Group::Read, vec![ToolName::ListFiles, ToolName::Glob])),
             (
                 "file_edit",
                 Granted::Tools(

@@ -6,16 +6,17 @@
 
 use std::borrow::Cow;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::FILE_LIMIT_BYTES;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::image::{Image, ImageKind};
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::EntryKind;
 
 /// Longest description of a picture, in bytes.
@@ -31,35 +32,25 @@ pub struct GenerateImage {
     place: Place,
     kind: ImageKind,
     from: Option<Place>,
-    painters: Vec<String>,
+    models: Vec<String>,
 }
 
-impl GenerateImage {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::GenerateImage.to_string(),
-            description: "Have another model draw a picture into a file, from this task's budget."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "prompt": { "type": "string", "description": "What to draw: all it is told" },
-                    "path": { "type": "string", "description": "Ends in .png, .jpg or .webp" },
-                    "image": { "type": ["string", "null"], "description": "Path of one to start from" }
-                },
-                "required": ["prompt", "path"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for GenerateImage {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str =
+        "Have another model draw a picture into a file, from this task's budget.";
+    const REQUIRED: &'static [&'static str] = &["prompt", "path"];
+
+    fn properties() -> Value {
+        json!({
+            "prompt": { "type": "string", "description": "What to draw: all it is told" },
+            "path": { "type": "string", "description": "Ends in .png, .jpg or .webp" },
+            "image": { "type": ["string", "null"], "description": "Path of one to start from" }
+        })
     }
 
     /// Checks the arguments and the mode's restriction.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let prompt = arguments.words("prompt", "what is to be seen")?;
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
@@ -70,7 +61,7 @@ impl GenerateImage {
             .transpose()?;
         arguments.finish()?;
         place.check_edit(ToolName::GenerateImage, context)?;
-        if context.painters.is_empty() {
+        if context.run.image_models.is_empty() {
             return Err(CallError(
                 "No model that draws pictures is configured for this run \
                  (`models.pointers.image`)."
@@ -90,69 +81,28 @@ impl GenerateImage {
                 place.real
             ))
         })?;
-        Ok(Self { prompt, place, kind, from, painters: context.painters.to_vec() })
+        Ok(Self { prompt, place, kind, from, models: context.run.image_models.to_vec() })
     }
 
-    /// Returns where it writes.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
-    }
-
-    /// Returns what is to be seen.
-    #[must_use]
-    pub fn prompt(&self) -> &str {
-        &self.prompt
-    }
-
-    /// Returns what kind of image the file's name asks for.
-    #[must_use]
-    pub fn kind(&self) -> ImageKind {
-        self.kind
-    }
-
-    /// Returns what the policy is asked: the file, the picture it starts from, and every model that
-    /// may be asked to draw.
-    #[must_use]
-    pub fn intents(&self) -> Vec<Intent> {
+    fn intents(&self) -> Vec<Intent> {
         let from = self.from.iter().map(|place| Intent::Read(place.real.clone()));
-        let painters = self.painters.iter().map(|name| Intent::Expert(name.clone()));
-        std::iter::once(Intent::Edit(self.place.real.clone())).chain(from).chain(painters).collect()
+        let models = self.models.iter().map(|name| Intent::Expert(name.clone()));
+        std::iter::once(Intent::Edit(self.place.real.clone())).chain(from).chain(models).collect()
     }
 
-    /// Reads the picture it starts from; `None` where it starts from nothing.
-    ///
-    /// # Errors
-    /// A sentence for the model, where there is no such image or it may not be sent.
-    pub fn source(
-        &self,
-        permit: &Permit<impl Act>,
-        context: ToolContext<'_>,
-    ) -> Result<Option<Image>, CallError> {
-        let Some(place) = &self.from else { return Ok(None) };
-        let refused =
-            |why: String| CallError(format!("Nothing was drawn: `{}` {why}.", place.asked));
-        let bytes = context
-            .checkout
-            .read(permit, &place.real, FILE_LIMIT_BYTES)
-            .map_err(|error| refused(format!("cannot be started from: {error}")))?;
-        let image = Image::parse(&bytes).map_err(|error| refused(error.to_string()))?;
-        if holds_secret(&bytes, context) {
-            return Err(refused("holds a secret in its bytes and is sent nowhere".to_owned()));
-        }
-        Ok(Some(image))
+    fn headline(&self) -> String {
+        format!("draw {}", self.place.asked)
     }
 
-    /// Writes the picture that was drawn.
-    pub fn perform(
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
-        picture: Option<&Image>,
+        given: Given<'_>,
     ) -> Observation {
         let Place { asked, real } = &self.place;
         let Some((picture, bytes)) =
-            picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
+            given.picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
         else {
             return Observation::failed("The picture that was drawn is gone; nothing was written.");
         };
@@ -182,109 +132,47 @@ impl GenerateImage {
     }
 }
 
+impl GenerateImage {
+    /// Returns what is to be seen.
+    #[must_use]
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Returns what kind of image the file's name asks for.
+    #[must_use]
+    pub fn kind(&self) -> ImageKind {
+        self.kind
+    }
+
+    /// Reads the picture it starts from; `None` where it starts from nothing.
+    ///
+    /// # Errors
+    /// A sentence for the model, where there is no such image or it may not be sent.
+    pub fn source(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+    ) -> Result<Option<Image>, CallError> {
+        let Some(place) = &self.from else { return Ok(None) };
+        let refused =
+            |why: String| CallError(format!("Nothing was drawn: `{}` {why}.", place.asked));
+        let bytes = context
+            .checkout
+            .read(permit, &place.real, FILE_LIMIT_BYTES)
+            .map_err(|error| refused(format!("cannot be started from: {error}")))?;
+        let image = Image::parse(&bytes).map_err(|error| refused(error.to_string()))?;
+        if holds_secret(&bytes, context) {
+            return Err(refused("holds a secret in its bytes and is sent nowhere".to_owned()));
+        }
+        Ok(Some(image))
+    }
+}
+
 fn holds_secret(bytes: &[u8], context: ToolContext<'_>) -> bool {
-    matches!(context.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_))
+    matches!(context.run.redactor.plain_values().hide_bytes(bytes), Cow::Owned(_))
 }
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make the files they are about")]
-mod tests {
-    use pretty_assertions::assert_eq;
-    use serde_json::{Value, json};
-
-    use crate::tools::dispatch::{self, Call, Given};
-    use crate::tools::fixture::{Fixture, POLICY};
-    use locum_base::image::Image;
-    use locum_base::path::RepoPath;
-    use locum_base::tool::ToolName;
-    use locum_policy::Policy;
-    use locum_policy::intent::{Act, Facts, Intent};
-    use locum_testing::images::png;
-
-    fn parse(fixture: &Fixture, arguments: &Value) -> Result<Call, String> {
-        fixture
-            .parse("generate_image", &arguments.to_string(), ToolName::ALL)
-            .map_err(|error| error.0)
-    }
-
-    fn draw(fixture: &Fixture, path: &str, picture: &[u8]) -> String {
-        let call = parse(fixture, &json!({ "prompt": "a fox", "path": path })).unwrap();
-        let permit = Policy::parse(POLICY, "policy.yml")
-            .unwrap()
-            .admit(call, &Facts { mode: "code".into(), ..Facts::default() })
-            .unwrap();
-        let picture = Image::measure(picture).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let given = Given { picture: Some(&picture), ..Given::default() };
-        fixture
-            .with_context(|context| {
-                runtime.block_on(dispatch::perform_with(permit, context, given))
-            })
-            .text
-    }
-
-    #[test]
-    fn the_file_the_source_and_who_draws_are_judged() {
-        let fixture = Fixture::new(&[("real.png", "x")]);
-        std::os::unix::fs::symlink("real.png", fixture.at("link.png")).unwrap();
-        let call =
-            parse(&fixture, &json!({ "prompt": "a fox", "path": "link.png", "image": "link.png" }))
-                .unwrap();
-        let real = RepoPath::parse("real.png").unwrap();
-        assert_eq!(
-            call.intents(),
-            [Intent::Edit(real.clone()), Intent::Read(real), Intent::Expert("painter".into())]
-        );
-        assert_eq!((call.headline().as_str(), call.only_reads()), ("draw link.png", false));
-    }
-
-    #[test]
-    fn what_cannot_become_a_picture_is_said_at_once() {
-        let mut fixture = Fixture::new(&[("a.txt", "x")]);
-        std::os::unix::fs::symlink("a.txt", fixture.at("link.png")).unwrap();
-        for (arguments, words) in [
-            (json!({ "prompt": " ", "path": "a.png" }), "is empty"),
-            (
-                json!({ "prompt": "a fox", "path": "a.gif" }),
-                "has to end in .png, .jpg, .jpeg or .webp",
-            ),
-            (json!({ "prompt": "a fox", "path": "png" }), "has to end in"),
-            (json!({ "prompt": "a fox", "path": "link.png" }), "`a.txt` does not"),
-            (json!({ "prompt": "a fox", "path": "../a.png" }), "../a.png"),
-            (json!({ "prompt": "a fox", "path": "a.png", "size": 3 }), "has no parameter `size`"),
-            (json!({ "prompt": "x".repeat(40_000), "path": "a.png" }), "more than 32768 bytes"),
-        ] {
-            let error = parse(&fixture, &arguments).unwrap_err();
-            assert!(error.contains(words), "{words}: {error}");
-        }
-        assert!(
-            parse(&fixture, &json!({ "prompt": "a fox", "path": "A.JPEG", "image": null })).is_ok()
-        );
-        fixture.painters.clear();
-        assert!(
-            parse(&fixture, &json!({ "prompt": "a fox", "path": "a.png" }))
-                .unwrap_err()
-                .contains("models.pointers.image")
-        );
-    }
-
-    #[test]
-    fn a_picture_is_written_where_its_kind_fits_the_name() {
-        let fixture = Fixture::new(&[]);
-        let drawn = png(2, 3);
-        let text = draw(&fixture, "art/fox.png", &drawn);
-        assert!(text.starts_with("Created `art/fox.png` (image 2x3 png, 29 bytes)."), "{text}");
-        assert_eq!(std::fs::read(fixture.at("art/fox.png")).unwrap(), drawn);
-        assert!(draw(&fixture, "art/fox.png", &png(4, 5)).starts_with("Replaced"));
-        let other = draw(&fixture, "fox.jpg", &drawn);
-        assert!(
-            other.contains("image 2x3 png")
-                && other.contains("nothing was written")
-                && !fixture.at("fox.jpg").exists(),
-            "{other}"
-        );
-        let secret =
-            draw(&fixture, "b.png", &[png(2, 3), fixture.secret.as_bytes().to_vec()].concat());
-        assert!(secret.contains("holds a secret") && !fixture.at("b.png").exists(), "{secret}");
-    }
-}
+mod tests;

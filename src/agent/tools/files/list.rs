@@ -4,17 +4,17 @@
 
 use std::cmp::Ordering;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
-use crate::tools::search::walk::{Skip, Walk};
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::search::walk::{Skip, Walk, open_folder};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::Act;
-use locum_workspace::checkout::{EntryKind, Folder};
+use locum_policy::intent::Intent;
+use locum_workspace::checkout::Folder;
 
 /// Most entries listed.
 pub const ENTRY_LIMIT: usize = 200;
@@ -34,33 +34,21 @@ struct Listed {
     is_folder: bool,
 }
 
-impl ListFiles {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::ListFiles.to_string(),
-            description: "List a folder, or with `recursive` what lies below it, at most 200 \
-                          entries; folders end in `/`. What ignore files name, dependencies and \
-                          build output are left out."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the repository root; `.` for the root" },
-                    "recursive": { "type": "boolean", "description": "Default false" }
-                },
-                "required": ["path"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for ListFiles {
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const DESCRIPTION: &'static str = "List a folder, or with `recursive` what lies below it, at \
+        most 200 entries; folders end in `/`. What ignore files name, dependencies and build \
+        output are left out.";
+    const REQUIRED: &'static [&'static str] = &["path"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string", "description": "Relative to the repository root; `.` for the root" },
+            "recursive": { "type": "boolean", "description": "Default false" }
+        })
     }
 
-    /// Checks the arguments.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place = arguments.optional_place(
             "path",
             "the folder, relative to the repository root",
@@ -72,32 +60,24 @@ impl ListFiles {
         Ok(Self { place, recursive })
     }
 
-    /// Returns where it looks.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Read(self.place.real.clone())]
     }
 
-    /// Lists the folder.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
-        let Place { asked, real } = &self.place;
-        let found = context
-            .checkout
-            .folder(permit, real)
-            .and_then(|folder| Ok((folder.entry(real)?, folder)));
-        let (entry, folder) = match found {
-            Ok(found) => found,
-            Err(error) => return Observation::failed(format!("Cannot list `{asked}`: {error}.")),
+    fn headline(&self) -> String {
+        format!("list {}", self.place.asked)
+    }
+
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
+        let folder = match open_folder("list", &self.place, permit, context) {
+            Ok(folder) => folder,
+            Err(error) => return Observation::failed(error.0),
         };
-        match entry.map(|entry| entry.kind) {
-            Some(EntryKind::Folder) => {}
-            Some(EntryKind::File | EntryKind::Link | EntryKind::Other) => {
-                return Observation::failed(format!("Cannot list `{asked}`: it is not a folder."));
-            }
-            None => {
-                return Observation::failed(format!("Cannot list `{asked}`: it does not exist."));
-            }
-        }
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {

@@ -1,15 +1,16 @@
 //! `write_to_file`: creates a file or replaces its whole content.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::apply_diff::blank;
 use crate::tools::files::{FILE_LIMIT_BYTES, count_lines};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::Act;
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::EntryKind;
 
 /// A file about to be written.
@@ -19,32 +20,21 @@ pub struct WriteToFile {
     content: String,
 }
 
-impl WriteToFile {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::WriteToFile.to_string(),
-            description: "Create a file, or replace a whole one; folders are made as needed. For \
-                          changes to an existing file prefer apply_diff."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the repository root" },
-                    "content": { "type": "string", "description": "The complete content, without line numbers and without anything left out" }
-                },
-                "required": ["path", "content"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for WriteToFile {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str = "Create a file, or replace a whole one; folders are made as \
+        needed. For changes to an existing file prefer apply_diff.";
+    const REQUIRED: &'static [&'static str] = &["path", "content"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string", "description": "Relative to the repository root" },
+            "content": { "type": "string", "description": "The complete content, without line numbers and without anything left out" }
+        })
     }
 
     /// Checks the arguments and the mode's restriction.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let content = arguments.text("content", "the complete content of the file")?;
@@ -62,20 +52,20 @@ impl WriteToFile {
         Ok(Self { place, content })
     }
 
-    /// Returns where it writes.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Edit(self.place.real.clone())]
     }
 
-    /// Returns what it writes.
-    #[must_use]
-    pub fn content(&self) -> &str {
-        &self.content
+    fn headline(&self) -> String {
+        format!("write {}", self.place.asked)
     }
 
-    /// Writes the file.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
         let Place { asked, real } = &self.place;
         let existed = matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
         if let Err(error) = context.checkout.write(permit, real, self.content.as_bytes()) {
@@ -88,6 +78,10 @@ impl WriteToFile {
             count_lines(&self.content)
         );
         Observation { touched: vec![real.clone()], ..Observation::said(text) }
+    }
+
+    fn content_after(&self, _before: Option<&[u8]>) -> Option<Vec<u8>> {
+        Some(self.content.clone().into_bytes())
     }
 }
 

@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// Most suggested answers to one question.
 pub const SUGGESTION_LIMIT: usize = 4;
@@ -18,36 +20,25 @@ pub struct AskFollowupQuestion {
     names_mode: bool,
 }
 
-impl AskFollowupQuestion {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::AskFollowupQuestion.to_string(),
-            description: "Ask the people behind the task. Nobody is waiting: the run may stop \
-                          here until someone answers, so ask only what the repository cannot tell \
-                          and the work cannot go on without."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "question": { "type": "string" },
-                    "follow_up": {
-                        "type": "array", "minItems": 1, "maxItems": SUGGESTION_LIMIT, "items": { "type": "string" },
-                        "description": "Complete answers to choose from, best first"
-                    }
-                },
-                "required": ["question", "follow_up"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for AskFollowupQuestion {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "Ask the people behind the task. Nobody is waiting: the run \
+        may stop here until someone answers, so ask only what the repository cannot tell and the \
+        work cannot go on without.";
+    const REQUIRED: &'static [&'static str] = &["question", "follow_up"];
+
+    fn properties() -> Value {
+        json!({
+            "question": { "type": "string" },
+            "follow_up": {
+                "type": "array", "minItems": 1, "maxItems": SUGGESTION_LIMIT, "items": { "type": "string" },
+                "description": "Complete answers to choose from, best first"
+            }
+        })
     }
 
     /// Checks the arguments; a suggestion is a text or an object with a `text`.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let question = arguments.words("question", "what to ask")?;
         let meaning = "1 to 4 suggested answers, best first";
         let items = arguments.list("follow_up", meaning)?;
@@ -66,15 +57,15 @@ impl AskFollowupQuestion {
         }
     }
 
-    /// Returns the question.
-    #[must_use]
-    pub fn question(&self) -> &str {
-        &self.question
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Session]
     }
 
-    /// Hands the question to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn headline(&self) -> String {
+        format!("ask: {}", self.question)
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         let text = if self.names_mode {
             "The question is put; a mode in a suggestion is ignored."
         } else {
@@ -99,34 +90,29 @@ fn suggestion(item: Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::AskFollowupQuestion;
-    use crate::tools::arguments::Arguments;
-    use locum_base::tool::ToolName;
+    use crate::tools::fixture::Fixture;
+    use crate::tools::{Control, Observation};
     use pretty_assertions::assert_eq;
 
-    fn parse(text: &str) -> Option<AskFollowupQuestion> {
-        AskFollowupQuestion::parse(Arguments::parse(ToolName::AskFollowupQuestion, text).unwrap())
-            .ok()
+    fn ask(arguments: &str) -> Observation {
+        Fixture::new(&[]).call("ask_followup_question", arguments)
     }
 
     #[test]
     fn takes_texts_and_objects_as_suggestions() {
         let asked =
-            parse(r#"{"question": "Which?", "follow_up": ["a", {"text": "b", "mode": "code"}]}"#)
-                .unwrap();
-        assert_eq!(asked.suggestions, ["a", "b"]);
-        assert!(asked.perform().text.contains("mode in a suggestion is ignored"));
+            ask(r#"{"question": "Which?", "follow_up": ["a", {"text": "b", "mode": "code"}]}"#);
+        let suggestions = vec!["a".into(), "b".into()];
+        assert_eq!(asked.control, Some(Control::Ask { question: "Which?".into(), suggestions }));
+        assert!(asked.text.contains("mode in a suggestion is ignored"));
     }
 
     #[test]
     fn refuses_none_too_many_and_empty_suggestions() {
         for list in ["[]", r#"["a","b","c","d","e"]"#, r#"[" "]"#, "[3]", "null"] {
-            assert_eq!(
-                parse(&format!(r#"{{"question": "Which?", "follow_up": {list}}}"#)),
-                None,
-                "{list}"
-            );
+            let asked = ask(&format!(r#"{{"question": "Which?", "follow_up": {list}}}"#));
+            assert_eq!((asked.is_error, asked.control), (true, None), "{list}");
         }
-        assert_eq!(parse(r#"{"question": " ", "follow_up": ["a"]}"#), None);
+        assert!(ask(r#"{"question": " ", "follow_up": ["a"]}"#).is_error);
     }
 }

@@ -1,11 +1,13 @@
 //! `attempt_completion`: ends the task with its result.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// A result about to be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,37 +15,31 @@ pub struct AttemptCompletion {
     result: String,
 }
 
-impl AttemptCompletion {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::AttemptCompletion.to_string(),
-            description: "End the task with its result. Call it alone, after every other call \
-                          succeeded and the work was verified."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": { "result": { "type": "string", "description": "What was done, what was found, what is left; final, without questions" } },
-                "required": ["result"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for AttemptCompletion {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "End the task with its result. Call it alone, after every \
+        other call succeeded and the work was verified.";
+    const REQUIRED: &'static [&'static str] = &["result"];
+
+    fn properties() -> Value {
+        json!({ "result": { "type": "string", "description": "What was done, what was found, what is left; final, without questions" } })
     }
 
-    /// Checks the arguments.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let result = arguments.words("result", "what was done and found")?;
         arguments.finish()?;
         Ok(Self { result })
     }
 
-    /// Hands the result to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Session]
+    }
+
+    fn headline(&self) -> String {
+        "end the task".to_owned()
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         Observation {
             control: Some(Control::Complete { result: self.result.clone() }),
             ..Observation::said("The task is ended.")

@@ -1,11 +1,13 @@
 //! `coordinate_mode`: decides which mode a task goes on in that asked for another one.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// A decision about to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,30 +16,20 @@ pub struct CoordinateMode {
     reason: String,
 }
 
-impl CoordinateMode {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::CoordinateMode.to_string(),
-            description: "Decide on the request for another mode.".into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "mode_slug": { "type": ["string", "null"], "description": "The mode the task goes on in; null refuses the request" },
-                    "reason": { "type": "string", "description": "What decided it" }
-                },
-                "required": ["mode_slug", "reason"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for CoordinateMode {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "Decide on the request for another mode.";
+    const REQUIRED: &'static [&'static str] = &["mode_slug", "reason"];
+
+    fn properties() -> Value {
+        json!({
+            "mode_slug": { "type": ["string", "null"], "description": "The mode the task goes on in; null refuses the request" },
+            "reason": { "type": "string", "description": "What decided it" }
+        })
     }
 
     /// Checks the arguments. Whether the mode was one to choose is the session's to say.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let slug = arguments.optional_text("mode_slug", "the mode the task goes on in, or null")?;
         let reason = arguments.words("reason", "what decided it")?;
         arguments.finish()?;
@@ -47,15 +39,18 @@ impl CoordinateMode {
         })
     }
 
-    /// Returns the mode chosen.
-    #[must_use]
-    pub fn slug(&self) -> Option<&str> {
-        self.slug.as_deref()
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Session]
     }
 
-    /// Hands the decision to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn headline(&self) -> String {
+        match &self.slug {
+            Some(slug) => format!("choose {slug} mode"),
+            None => "refuse another mode".to_owned(),
+        }
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         let control =
             Control::CoordinateMode { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation { control: Some(control), ..Observation::said("The request is decided.") }

@@ -1,11 +1,13 @@
 //! `ask_expert_model`: asks another model one question.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// Longest question, in bytes.
 const QUESTION_LIMIT_BYTES: usize = 64 * 1024;
@@ -17,33 +19,22 @@ pub struct AskExpertModel {
     expert: String,
 }
 
-impl AskExpertModel {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::AskExpertModel.to_string(),
-            description: "Ask another model one question and get its answer. It sees nothing of \
-                          this task and has no tools: the question holds everything it needs, \
-                          code and errors included. It costs from this task's budget."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "question": { "type": "string", "description": "What it is told: background, what was tried, what to answer" },
-                    "expert": { "type": "string", "description": "Which model: one of the experts named in the prompt" }
-                },
-                "required": ["question", "expert"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for AskExpertModel {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "Ask another model one question and get its answer. It sees \
+        nothing of this task and has no tools: the question holds everything it needs, code and \
+        errors included. It costs from this task's budget.";
+    const REQUIRED: &'static [&'static str] = &["question", "expert"];
+
+    fn properties() -> Value {
+        json!({
+            "question": { "type": "string", "description": "What it is told: background, what was tried, what to answer" },
+            "expert": { "type": "string", "description": "Which model: one of the experts named in the prompt" }
+        })
     }
 
     /// Checks the arguments. Whether there is such an expert is the session's to say.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let question =
             arguments.words("question", "what to ask, with everything the expert needs")?;
         let expert = arguments.words("expert", "the expert to ask")?.trim().to_owned();
@@ -57,17 +48,25 @@ impl AskExpertModel {
         Ok(Self { question, expert })
     }
 
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Expert(self.expert.clone())]
+    }
+
+    fn headline(&self) -> String {
+        format!("ask the expert {}", self.expert)
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+        let control =
+            Control::AskExpert { question: self.question.clone(), expert: self.expert.clone() };
+        Observation { control: Some(control), ..Observation::said("The question is put.") }
+    }
+}
+
+impl AskExpertModel {
     /// Returns who is asked.
     #[must_use]
     pub fn expert(&self) -> &str {
         &self.expert
-    }
-
-    /// Hands the question to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
-        let control =
-            Control::AskExpert { question: self.question.clone(), expert: self.expert.clone() };
-        Observation { control: Some(control), ..Observation::said("The question is put.") }
     }
 }

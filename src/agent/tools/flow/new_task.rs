@@ -1,12 +1,14 @@
 //! `new_task`: hands a part of the work to a sub-task in another mode.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::flow::todo;
-use crate::tools::{CallError, Control, Observation, Todo};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, Todo, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// A sub-task about to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,36 +56,25 @@ impl Priority {
     }
 }
 
-impl NewTask {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::NewTask.to_string(),
-            description: "Start a sub-task in the given mode and wait for its result. It sees \
-                          nothing of this conversation: the message must hold all it needs, its \
-                          limits, and what to report back."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "mode": { "type": "string", "description": "The mode of the sub-task, e.g. `code`" },
-                    "message": { "type": "string", "description": "The complete instructions" },
-                    "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
-                    "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
-                    "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" }
-                },
-                "required": ["mode", "message"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for NewTask {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "Start a sub-task in the given mode and wait for its result. \
+        It sees nothing of this conversation: the message must hold all it needs, its limits, and \
+        what to report back.";
+    const REQUIRED: &'static [&'static str] = &["mode", "message"];
+
+    fn properties() -> Value {
+        json!({
+            "mode": { "type": "string", "description": "The mode of the sub-task, e.g. `code`" },
+            "message": { "type": "string", "description": "The complete instructions" },
+            "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
+            "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
+            "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" }
+        })
     }
 
     /// Checks the arguments. Whether the mode exists is the session's to say.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let mode = arguments.words("mode", "the mode of the sub-task")?.trim().to_owned();
         let message = arguments.words("message", "the complete instructions of the sub-task")?;
         let todos =
@@ -109,6 +100,28 @@ impl NewTask {
         })
     }
 
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Delegate(self.mode.clone())]
+    }
+
+    fn headline(&self) -> String {
+        format!("start a sub-task in {} mode", self.mode)
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
+        let control = Control::NewTask {
+            mode: self.mode.clone(),
+            message: self.message.clone(),
+            todos: self.todos.clone(),
+        };
+        Observation {
+            control: Some(control),
+            ..Observation::said(format!("A sub-task in {} mode is started.", self.mode))
+        }
+    }
+}
+
+impl NewTask {
     /// Returns the mode asked for.
     #[must_use]
     pub fn mode(&self) -> &str {
@@ -137,19 +150,5 @@ impl NewTask {
     #[must_use]
     pub fn context(&self) -> Option<&str> {
         self.context.as_deref()
-    }
-
-    /// Hands the sub-task to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
-        let control = Control::NewTask {
-            mode: self.mode.clone(),
-            message: self.message.clone(),
-            todos: self.todos.clone(),
-        };
-        Observation {
-            control: Some(control),
-            ..Observation::said(format!("A sub-task in {} mode is started.", self.mode))
-        }
     }
 }

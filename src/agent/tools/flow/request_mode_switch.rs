@@ -1,11 +1,13 @@
 //! `request_mode_switch`: asks the coordinator for another mode.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// A request for another mode about to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,32 +16,21 @@ pub struct RequestModeSwitch {
     reason: String,
 }
 
-impl RequestModeSwitch {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::RequestModeSwitch.to_string(),
-            description: "Ask to go on in another mode, when the task needs what this mode cannot \
-                          do. The conversation is kept."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "reason": { "type": "string", "description": "What has to be done there" },
-                    "mode_slug": { "type": ["string", "null"], "description": "The mode, e.g. `code`; chosen for you when absent" }
-                },
-                "required": ["reason"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for RequestModeSwitch {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "Ask to go on in another mode, when the task needs what this \
+        mode cannot do. The conversation is kept.";
+    const REQUIRED: &'static [&'static str] = &["reason"];
+
+    fn properties() -> Value {
+        json!({
+            "reason": { "type": "string", "description": "What has to be done there" },
+            "mode_slug": { "type": ["string", "null"], "description": "The mode, e.g. `code`; chosen for you when absent" }
+        })
     }
 
     /// Checks the arguments. Which modes there are is the session's to say.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let reason = arguments.words("reason", "what has to be done in the other mode")?;
         let slug = arguments.optional_text("mode_slug", "the mode to go on in")?;
         arguments.finish()?;
@@ -49,15 +40,18 @@ impl RequestModeSwitch {
         })
     }
 
-    /// Returns the mode asked for.
-    #[must_use]
-    pub fn slug(&self) -> Option<&str> {
-        self.slug.as_deref()
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Session]
     }
 
-    /// Hands the request to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn headline(&self) -> String {
+        match &self.slug {
+            Some(slug) => format!("ask for {slug} mode"),
+            None => "ask for another mode".to_owned(),
+        }
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         let control =
             Control::RequestSwitch { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation { control: Some(control), ..Observation::said("The request is made.") }

@@ -1,11 +1,13 @@
 //! `switch_mode`: goes on in another mode.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// A change of mode about to be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,32 +16,21 @@ pub struct SwitchMode {
     reason: String,
 }
 
-impl SwitchMode {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::SwitchMode.to_string(),
-            description: "Continue this task in another mode, with that mode's tools. The \
-                          conversation is kept."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "mode_slug": { "type": "string", "description": "The mode, e.g. `code`" },
-                    "reason": { "type": "string", "description": "Why that mode is needed" }
-                },
-                "required": ["mode_slug", "reason"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for SwitchMode {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str =
+        "Continue this task in another mode, with that mode's tools. The conversation is kept.";
+    const REQUIRED: &'static [&'static str] = &["mode_slug", "reason"];
+
+    fn properties() -> Value {
+        json!({
+            "mode_slug": { "type": "string", "description": "The mode, e.g. `code`" },
+            "reason": { "type": "string", "description": "Why that mode is needed" }
+        })
     }
 
     /// Checks the arguments. Whether the mode exists is the session's to say.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let slug = arguments.words("mode_slug", "the mode to go on in")?.trim().to_owned();
         let reason =
             arguments.optional_text("reason", "why that mode is needed")?.unwrap_or_default();
@@ -47,15 +38,15 @@ impl SwitchMode {
         Ok(Self { slug, reason })
     }
 
-    /// Returns the mode asked for.
-    #[must_use]
-    pub fn slug(&self) -> &str {
-        &self.slug
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Mode(self.slug.clone())]
     }
 
-    /// Hands the wish to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn headline(&self) -> String {
+        format!("switch to {} mode", self.slug)
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         let control = Control::SwitchMode { slug: self.slug.clone(), reason: self.reason.clone() };
         Observation {
             control: Some(control),

@@ -1,11 +1,13 @@
 //! `update_todo_list`: replaces the task's checklist.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
-use crate::tools::{CallError, Control, Observation, Todo, TodoState};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Control, Observation, Todo, TodoState, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
 
 /// Most lines of a checklist.
 pub const TODO_LIMIT: usize = 100;
@@ -16,39 +18,33 @@ pub struct UpdateTodoList {
     todos: Vec<Todo>,
 }
 
-impl UpdateTodoList {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::UpdateTodoList.to_string(),
-            description: "Replace the checklist of this task; people follow the work by it. Use \
-                          it for work of several steps and whenever a step ends."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "todos": { "type": "string", "description": "The whole list, one step a line: `- [ ] to do`, `- [-] under way`, `- [x] done`" }
-                },
-                "required": ["todos"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for UpdateTodoList {
+    const EFFECT: ToolEffect = ToolEffect::Steers;
+    const DESCRIPTION: &'static str = "Replace the checklist of this task; people follow the work \
+        by it. Use it for work of several steps and whenever a step ends.";
+    const REQUIRED: &'static [&'static str] = &["todos"];
+
+    fn properties() -> Value {
+        json!({
+            "todos": { "type": "string", "description": "The whole list, one step a line: `- [ ] to do`, `- [-] under way`, `- [x] done`" }
+        })
     }
 
-    /// Checks the arguments.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, _: ToolContext<'_>) -> Result<Self, CallError> {
         let text = arguments.text("todos", "the whole checklist, one `- [ ] step` a line")?;
         arguments.finish()?;
         Ok(Self { todos: parse(&text)? })
     }
 
-    /// Hands the checklist to the session.
-    #[must_use]
-    pub fn perform(&self) -> Observation {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Session]
+    }
+
+    fn headline(&self) -> String {
+        "update the checklist".to_owned()
+    }
+
+    async fn perform(&self, _: &Permit<Call>, _: ToolContext<'_>, _: Given<'_>) -> Observation {
         let count = |state: TodoState| self.todos.iter().filter(|todo| todo.state == state).count();
         let text = format!(
             "Checklist: {} done, {} under way, {} to do.",

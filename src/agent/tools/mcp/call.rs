@@ -8,15 +8,16 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::arguments::{Arguments, quoted};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::mcp::servers::Unanswered;
 use crate::tools::mcp::{catalogue, content, schema};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 
 /// A call of a server's tool about to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,38 +27,22 @@ pub struct UseMcpTool {
     arguments: Value,
 }
 
-impl UseMcpTool {
-    /// Returns what models see of it, where they see it: each tool of a server is shown under a
-    /// name of its own.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::UseMcpTool.to_string(),
-            description: "Call a tool of an MCP server.".into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "server_name": { "type": "string" },
-                    "tool_name": { "type": "string" },
-                    "arguments": { "type": ["object", "null"], "description": "What the tool takes" }
-                },
-                "required": ["server_name", "tool_name"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for UseMcpTool {
+    const EFFECT: ToolEffect = ToolEffect::Runs;
+    const DESCRIPTION: &'static str = "Call a tool of an MCP server.";
+    const REQUIRED: &'static [&'static str] = &["server_name", "tool_name"];
+
+    fn properties() -> Value {
+        json!({
+            "server_name": { "type": "string" },
+            "tool_name": { "type": "string" },
+            "arguments": { "type": ["object", "null"], "description": "What the tool takes" }
+        })
     }
 
-    /// Checks a call by the name the model wrote.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(
-        name: &str,
-        mut arguments: Arguments,
-        context: ToolContext<'_>,
-    ) -> Result<Self, CallError> {
-        let offered = context.servers.map(|servers| servers.offered());
-        let call = if name == ToolName::UseMcpTool.as_str() {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let offered = context.run.servers.map(|servers| servers.offered());
+        let call = if arguments.name() == ToolName::UseMcpTool.as_str() {
             let server = arguments.words("server_name", "the server's name")?;
             let tool = arguments.words("tool_name", "the tool's name, as the server has it")?;
             let given = arguments
@@ -71,7 +56,7 @@ impl UseMcpTool {
                 arguments: Value::Object(given),
             }
         } else {
-            let (server, tool) = named(name, offered.as_deref())?;
+            let (server, tool) = named(arguments.name(), offered.as_deref())?;
             Self { server, tool, arguments: Value::Object(arguments.into_fields()) }
         };
         let Some(offered) = offered else { return call.plain() };
@@ -83,7 +68,7 @@ impl UseMcpTool {
                 tool.called
             )));
         }
-        if context.redactor.finds_secret(&call.arguments.to_string()) {
+        if context.run.redactor.finds_secret(&call.arguments.to_string()) {
             return Err(CallError(
                 "The arguments hold a secret, or what looks exactly like one. The tool was not \
                  called."
@@ -93,19 +78,21 @@ impl UseMcpTool {
         Ok(call)
     }
 
-    /// Returns what the policy is asked.
-    #[must_use]
-    pub fn intent(&self) -> Intent {
-        Intent::Mcp { server: self.server.clone(), tool: self.tool.clone() }
+    fn intents(&self) -> Vec<Intent> {
+        vec![self.intent()]
     }
 
-    /// Calls the tool.
-    pub async fn perform(
+    fn headline(&self) -> String {
+        format!("call {}", self.intent())
+    }
+
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
+        _given: Given<'_>,
     ) -> Observation {
-        let Some(servers) = context.servers else {
+        let Some(servers) = context.run.servers else {
             return Observation::failed("There are no MCP servers here.");
         };
         let params = json!({ "name": self.tool, "arguments": self.arguments });
@@ -113,6 +100,14 @@ impl UseMcpTool {
             Ok(result) => content::of_call(&self.server, &result, context),
             Err(unanswered) => failed(&self.server, &unanswered),
         }
+    }
+}
+
+impl UseMcpTool {
+    /// Returns what the policy is asked.
+    #[must_use]
+    pub fn intent(&self) -> Intent {
+        Intent::Mcp { server: self.server.clone(), tool: self.tool.clone() }
     }
 
     /// Where no server is started, as when a policy is asked, a call is known by its names alone.

@@ -7,8 +7,8 @@
 
 use std::collections::VecDeque;
 
-use crate::tools::mcp::link::Fault;
-use crate::tools::mcp::servers::Opening;
+use crate::tools::mcp::connection::McpError;
+use crate::tools::mcp::servers::slot::ServerStart;
 use locum_base::secret::Secret;
 use locum_base::text::head;
 use locum_policy::Permit;
@@ -25,7 +25,7 @@ const SESSION_LIMIT_BYTES: usize = 512;
 
 /// See the module.
 pub(super) struct Service {
-    permit: Permit<Opening>,
+    permit: Permit<ServerStart>,
     gate: Gate,
     url: WebUrl,
     headers: Vec<(String, Secret)>,
@@ -40,7 +40,7 @@ pub(super) struct Service {
 
 impl Service {
     pub(super) fn new(
-        permit: Permit<Opening>,
+        permit: Permit<ServerStart>,
         gate: Gate,
         url: WebUrl,
         headers: Vec<(String, Secret)>,
@@ -58,7 +58,7 @@ impl Service {
     }
 
     /// Sends a request; its answer, and what comes before it, is read with [`Service::next`].
-    pub(super) async fn ask(&mut self, line: String) -> Result<(), Fault> {
+    pub(super) async fn ask(&mut self, line: String) -> Result<(), McpError> {
         self.answered();
         let mut exchange = self.send(Verb::Post, line).await?;
         if let Some(session) = exchange.header("mcp-session-id").filter(|_| self.session.is_none())
@@ -78,13 +78,13 @@ impl Service {
     }
 
     /// Waits for the next message.
-    pub(super) async fn next(&mut self) -> Result<Vec<u8>, Fault> {
+    pub(super) async fn next(&mut self) -> Result<Vec<u8>, McpError> {
         if let Some(ready) = self.ready.pop_front() {
             return Ok(ready);
         }
         match &mut self.events {
             Some(events) => events.next().await,
-            None => Err(Fault::Over("it took the request and gave no answer".to_owned())),
+            None => Err(McpError::Over("it took the request and gave no answer".to_owned())),
         }
     }
 
@@ -95,7 +95,7 @@ impl Service {
     }
 
     /// Sends what wants no answer.
-    pub(super) async fn tell(&mut self, line: String) -> Result<(), Fault> {
+    pub(super) async fn tell(&mut self, line: String) -> Result<(), McpError> {
         self.send(Verb::Post, line).await.map(drop)
     }
 
@@ -107,7 +107,7 @@ impl Service {
         }
     }
 
-    async fn send(&self, verb: Verb, body: String) -> Result<Exchange, Fault> {
+    async fn send(&self, verb: Verb, body: String) -> Result<Exchange, McpError> {
         let mut headers =
             vec![("accept".to_owned(), Secret::new("application/json, text/event-stream"))];
         headers.extend(self.headers.iter().cloned());
@@ -122,21 +122,21 @@ impl Service {
                 .map(|version| ("mcp-protocol-version".to_owned(), Secret::new(version.as_str()))),
         );
         let exchange = self.gate.exchange(&self.permit, &self.url, verb, &headers, body).await;
-        let mut exchange = exchange.map_err(|error| Fault::Over(error.to_string()))?;
+        let mut exchange = exchange.map_err(|error| McpError::Over(error.to_string()))?;
         match exchange.status {
             200..=299 => Ok(exchange),
-            300..=399 => Err(Fault::Told(format!(
+            300..=399 => Err(McpError::Told(format!(
                 "it answered with status {}: redirects are not followed",
                 exchange.status
             ))),
             404 if self.session.is_some() => {
-                Err(Fault::Over("it does not know this conversation any more".to_owned()))
+                Err(McpError::Over("it does not know this conversation any more".to_owned()))
             }
             status => {
                 let body = whole(&mut exchange, ERROR_SHOWN_BYTES * 4).await.unwrap_or_default();
                 let text =
                     String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
-                Err(Fault::Told(format!(
+                Err(McpError::Told(format!(
                     "it answered with status {status}: {}",
                     head(&text, ERROR_SHOWN_BYTES)
                 )))
@@ -146,10 +146,10 @@ impl Service {
 }
 
 /// Reads a body to its end.
-async fn whole(exchange: &mut Exchange, limit_bytes: usize) -> Result<Vec<u8>, Fault> {
+async fn whole(exchange: &mut Exchange, limit_bytes: usize) -> Result<Vec<u8>, McpError> {
     let mut bytes = Vec::new();
     while let Some(piece) =
-        exchange.piece().await.map_err(|error| Fault::Over(error.to_string()))?
+        exchange.piece().await.map_err(|error| McpError::Over(error.to_string()))?
     {
         bytes.extend_from_slice(&piece);
         if bytes.len() > limit_bytes {
@@ -159,8 +159,8 @@ async fn whole(exchange: &mut Exchange, limit_bytes: usize) -> Result<Vec<u8>, F
     Ok(bytes)
 }
 
-fn too_long() -> Fault {
-    Fault::Over(format!("it sent more than {} MiB", LINE_LIMIT_BYTES >> 20))
+fn too_long() -> McpError {
+    McpError::Over(format!("it sent more than {} MiB", LINE_LIMIT_BYTES >> 20))
 }
 
 /// A stream of events; of each only its data counts.
@@ -172,7 +172,7 @@ struct Events {
 }
 
 impl Events {
-    async fn next(&mut self) -> Result<Vec<u8>, Fault> {
+    async fn next(&mut self) -> Result<Vec<u8>, McpError> {
         loop {
             while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
                 let rest = self.unread.split_off(end + 1);
@@ -182,8 +182,8 @@ impl Events {
                 }
             }
             let piece =
-                self.exchange.piece().await.map_err(|error| Fault::Over(error.to_string()))?;
-            let piece = piece.ok_or_else(|| Fault::Over("its answer breaks off".to_owned()))?;
+                self.exchange.piece().await.map_err(|error| McpError::Over(error.to_string()))?;
+            let piece = piece.ok_or_else(|| McpError::Over("its answer breaks off".to_owned()))?;
             self.read_bytes = self.read_bytes.saturating_add(piece.len());
             if self.read_bytes > LINE_LIMIT_BYTES {
                 return Err(too_long());

@@ -2,8 +2,8 @@
 //!
 //! A [`definition`] says what a server is; [`servers`] starts those the policy names, lists what
 //! they have and keeps them until the run ends; [`call`] and [`resource`] are the two tools.
-//! [`link`] speaks the protocol, over a program's streams or over [`http`]; [`message`] is what is
-//! said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held to,
+//! [`connection`] speaks the protocol, over a program's streams or over [`http`]; [`message`] is
+//! what is said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held to,
 //! [`content`] how results are shown.
 //!
 //! The client is our own. What a run needs of the protocol are five requests, while whose process
@@ -12,10 +12,10 @@
 
 pub mod call;
 pub mod catalogue;
+mod connection;
 pub mod content;
 pub mod definition;
 mod http;
-mod link;
 pub mod message;
 pub mod resource;
 pub mod schema;

@@ -1,16 +1,16 @@
 //! `access_mcp_resource`: reads a resource of an MCP server. In a policy it is
 //! `mcp(SERVER/resource:ADDRESS)`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::Arguments;
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::mcp::call::{failed, known};
 use crate::tools::mcp::content;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 use locum_policy::pattern::RESOURCE;
 
 /// Longest address of a resource, in bytes.
@@ -23,30 +23,19 @@ pub struct AccessMcpResource {
     uri: String,
 }
 
-impl AccessMcpResource {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::AccessMcpResource.to_string(),
-            description: "Read a resource of an MCP server.".into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "server_name": { "type": "string" },
-                    "uri": { "type": "string", "description": "The resource's address, as the server gives it" }
-                },
-                "required": ["server_name", "uri"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for AccessMcpResource {
+    const EFFECT: ToolEffect = ToolEffect::Runs;
+    const DESCRIPTION: &'static str = "Read a resource of an MCP server.";
+    const REQUIRED: &'static [&'static str] = &["server_name", "uri"];
+
+    fn properties() -> Value {
+        json!({
+            "server_name": { "type": "string" },
+            "uri": { "type": "string", "description": "The resource's address, as the server gives it" }
+        })
     }
 
-    /// Checks the arguments.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let server = arguments.words("server_name", "the server's name")?.trim().to_owned();
         let uri = arguments.words("uri", "the resource's address")?.trim().to_owned();
         arguments.finish()?;
@@ -55,7 +44,7 @@ impl AccessMcpResource {
                 "`uri` is no address: at most {URI_LIMIT_BYTES} letters of ASCII, without blanks."
             )));
         }
-        if let Some(offered) = context.servers.map(|servers| servers.offered()) {
+        if let Some(offered) = context.run.servers.map(|servers| servers.offered()) {
             let names: Vec<&str> = offered
                 .iter()
                 .filter(|server| server.has_resources)
@@ -68,7 +57,7 @@ impl AccessMcpResource {
                 )));
             }
         }
-        if context.redactor.finds_secret(&uri) {
+        if context.run.redactor.finds_secret(&uri) {
             return Err(CallError(
                 "The address holds a secret, or what looks exactly like one. It was not asked for."
                     .to_owned(),
@@ -77,19 +66,21 @@ impl AccessMcpResource {
         Ok(Self { server, uri })
     }
 
-    /// Returns what the policy is asked.
-    #[must_use]
-    pub fn intent(&self) -> Intent {
-        Intent::Mcp { server: self.server.clone(), tool: format!("{RESOURCE}{}", self.uri) }
+    fn intents(&self) -> Vec<Intent> {
+        vec![self.intent()]
     }
 
-    /// Reads it.
-    pub async fn perform(
+    fn headline(&self) -> String {
+        format!("read {}", self.intent())
+    }
+
+    async fn perform(
         &self,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
+        _given: Given<'_>,
     ) -> Observation {
-        let Some(servers) = context.servers else {
+        let Some(servers) = context.run.servers else {
             return Observation::failed("There are no MCP servers here.");
         };
         match servers
@@ -99,5 +90,13 @@ impl AccessMcpResource {
             Ok(result) => content::of_resource(&self.server, &result, context),
             Err(unanswered) => failed(&self.server, &unanswered),
         }
+    }
+}
+
+impl AccessMcpResource {
+    /// Returns what the policy is asked.
+    #[must_use]
+    pub fn intent(&self) -> Intent {
+        Intent::Mcp { server: self.server.clone(), tool: format!("{RESOURCE}{}", self.uri) }
     }
 }

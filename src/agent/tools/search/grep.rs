@@ -7,22 +7,20 @@
 use std::fmt::Write as _;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 
-use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use ignore::WalkState;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
-use crate::tools::search::walk::{Skip, Walk};
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::search::pattern::FilePattern;
+use crate::tools::search::walk::{self, Skip, Walk};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::Act;
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::{FileError, Folder};
 
 /// Most matching lines shown.
@@ -41,9 +39,6 @@ const HEAP_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 /// buffer a thread.
 const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
 
-/// Most threads, as ripgrep has it.
-const THREAD_LIMIT: usize = 12;
-
 /// A search about to run.
 #[derive(Clone, Debug)]
 pub struct SearchFiles {
@@ -51,13 +46,6 @@ pub struct SearchFiles {
     pattern: String,
     matcher: RegexMatcher,
     files: Option<FilePattern>,
-}
-
-/// A glob on file names or, with a `/` in it, on paths.
-#[derive(Clone, Debug)]
-struct FilePattern {
-    glob: GlobMatcher,
-    on_path: bool,
 }
 
 /// The lines of one file that match, with those around them.
@@ -73,34 +61,23 @@ struct HitLine {
     matches: bool,
 }
 
-impl SearchFiles {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::SearchFiles.to_string(),
-            description: "Search file contents below a folder by regular expression (Rust syntax, \
-                          line by line); shows each match with a line of context. Files named by \
-                          ignore files are left out."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Folder or file, relative to the repository root; `.` for all" },
-                    "regex": { "type": "string" },
-                    "file_pattern": { "type": ["string", "null"], "description": "Only files like this, e.g. `*.rs` or `src/**/*.{ts,tsx}`" }
-                },
-                "required": ["path", "regex"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for SearchFiles {
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const DESCRIPTION: &'static str = "Search file contents below a folder by regular expression \
+        (Rust syntax, line by line); shows each match with a line of context. Files named by \
+        ignore files are left out.";
+    const REQUIRED: &'static [&'static str] = &["path", "regex"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string", "description": "Folder or file, relative to the repository root; `.` for all" },
+            "regex": { "type": "string" },
+            "file_pattern": { "type": ["string", "null"], "description": "Only files like this, e.g. `*.rs` or `src/**/*.{ts,tsx}`" }
+        })
     }
 
     /// Checks the arguments and compiles the patterns.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place = arguments.optional_place(
             "path",
             "the folder, relative to the repository root",
@@ -126,78 +103,40 @@ impl SearchFiles {
         let files = files
             .filter(|glob| !matches!(glob.trim(), "" | "*" | "**" | "**/*"))
             .map(|glob| FilePattern::parse(&glob))
-            .transpose()?;
+            .transpose()
+            .map_err(|error| {
+                CallError(format!("`file_pattern` of `search_files` is not a glob: {error}."))
+            })?;
         Ok(Self { place, pattern, matcher, files })
     }
 
-    /// Returns where it searches.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Read(self.place.real.clone())]
     }
 
-    /// Returns the regular expression as written.
-    #[must_use]
-    pub fn pattern(&self) -> &str {
-        &self.pattern
+    fn headline(&self) -> String {
+        format!("search {} for {}", self.place.asked, self.pattern)
     }
 
-    /// Searches.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
-        let folder = match context.checkout.folder(permit, &self.place.real) {
-            Ok(folder) => folder,
-            Err(error) => {
-                return Observation::failed(format!(
-                    "Cannot search `{}`: {error}.",
-                    self.place.asked
-                ));
-            }
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
+        let folder = match walk::open("search", &self.place, permit, context) {
+            Ok((folder, _)) => folder,
+            Err(error) => return Observation::failed(error.0),
         };
-        match folder.entry(&self.place.real) {
-            Ok(Some(_)) => {}
-            Ok(None) => {
-                return Observation::failed(format!(
-                    "Cannot search `{}`: it does not exist.",
-                    self.place.asked
-                ));
-            }
-            Err(error) => {
-                return Observation::failed(format!(
-                    "Cannot search `{}`: {error}.",
-                    self.place.asked
-                ));
-            }
-        }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREAD_LIMIT);
-        let paths = self.list(&folder, context, threads);
-        Observation::said(render(&self.search(&folder, &paths, context, threads)))
-    }
-
-    fn list(&self, folder: &Folder<'_>, context: ToolContext<'_>, threads: usize) -> Vec<RepoPath> {
-        let mut walk = Walk::new(context.checkout.root(), folder, Skip::Git);
-        let walker = walk.builder().threads(threads).build_parallel();
-        let (sender, receiver) = mpsc::channel();
-        walker.run(|| {
-            let mut batch = Batch { paths: Vec::new(), sender: sender.clone() };
-            let (walk, files) = (&walk, self.files.as_ref());
-            Box::new(move |entry| {
-                if let Ok(entry) = entry
-                    && entry.file_type().is_some_and(|kind| kind.is_file())
-                    && let Some(path) = walk.path_of(&entry)
-                    && files.is_none_or(|files| files.matches(&path, folder.path()))
-                {
-                    batch.paths.push(path);
-                }
-                WalkState::Continue
-            })
+        let files = self.files.as_ref();
+        let paths = Walk::new(context.checkout.root(), &folder, Skip::Git).files(|_, path| {
+            files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
         });
-        drop(sender);
-        let mut paths: Vec<RepoPath> = receiver.into_iter().flatten().collect();
-        // NOTE: the threads' lists are sorted already; merging runs is what this sort is fast at.
-        paths.sort();
-        paths
+        Observation::said(render(&self.search(&folder, &paths, context)))
     }
+}
 
+impl SearchFiles {
     /// Searches the files in order. Files are handed out one after another: once enough is found in
     /// those that are finished, those under way complete an unbroken first part of the list.
     fn search(
@@ -205,7 +144,6 @@ impl SearchFiles {
         folder: &Folder<'_>,
         paths: &[RepoPath],
         context: ToolContext<'_>,
-        threads: usize,
     ) -> Vec<FileHits> {
         let visible = context.visible;
         let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -225,7 +163,7 @@ impl SearchFiles {
             }
             hits
         };
-        let threads = threads.min(paths.len().div_ceil(16)).max(1);
+        let threads = walk::threads().min(paths.len().div_ceil(16)).max(1);
         let mut hits = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut hits = work();
@@ -257,41 +195,6 @@ impl SearchFiles {
             lines: lines.lines,
             count: lines.count,
         })
-    }
-}
-
-impl FilePattern {
-    fn parse(text: &str) -> Result<Self, CallError> {
-        let text = text.trim().trim_start_matches("./");
-        let glob = GlobBuilder::new(text).literal_separator(true).build();
-        let glob = glob.map_err(|error| {
-            CallError(format!("`file_pattern` of `search_files` is not a glob: {error}."))
-        })?;
-        Ok(Self { glob: glob.compile_matcher(), on_path: text.contains('/') })
-    }
-
-    /// A pattern with a `/` may be meant from the root or from the folder that is searched.
-    fn matches(&self, path: &RepoPath, folder: &RepoPath) -> bool {
-        if !self.on_path {
-            return path.name().is_some_and(|name| self.glob.is_match(name));
-        }
-        let below =
-            path.as_str().strip_prefix(folder.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        self.glob.is_match(path.as_str()) || below.is_some_and(|below| self.glob.is_match(below))
-    }
-}
-
-/// One thread's files: sent in order when the thread is done.
-struct Batch {
-    paths: Vec<RepoPath>,
-    sender: mpsc::Sender<Vec<RepoPath>>,
-}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        self.paths.sort_unstable();
-        // The receiver outlives every thread of the walk.
-        let _ = self.sender.send(std::mem::take(&mut self.paths));
     }
 }
 
@@ -391,117 +294,4 @@ fn render(files: &[FileHits]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::RESULT_LIMIT;
-    use crate::tools::fixture::Fixture;
-    use pretty_assertions::assert_eq;
-
-    fn search(fixture: &Fixture, path: &str, regex: &str, files: Option<&str>) -> String {
-        let arguments = serde_json::json!({ "path": path, "regex": regex, "file_pattern": files });
-        fixture.call("search_files", &arguments.to_string()).text
-    }
-
-    fn project() -> Fixture {
-        Fixture::new(&[
-            (".gitignore", "*.log\n/ignored/\n"),
-            (".github/ci.yml", "run: needle\n"),
-            ("a.log", "needle\n"),
-            ("b/two.ts", "needle two"),
-            ("b/binary", "needle\0\n"),
-            ("ignored/x.rs", "needle\n"),
-            ("src/one.rs", "1\n2\nneedle é\r\n4\n5\n6\nneedle\n8\n"),
-        ])
-    }
-
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "a file in git's own folder")]
-    fn shows_matches_with_context_in_order_of_path() {
-        let fixture = project();
-        std::fs::write(fixture.at(".git/description"), "needle").unwrap();
-        assert_eq!(
-            search(&fixture, ".", "n..dle", None),
-            "Found 4 results.\n\n# .github/ci.yml\n  1 | run: needle\n----\n\n# b/two.ts\n  1 | \
-             needle two\n----\n\n# src/one.rs\n  2 | 2\n  3 | needle é\n  4 | 4\n----\n  6 | 6\n  \
-             7 | needle\n  8 | 8\n----\n"
-        );
-    }
-
-    #[test]
-    fn looks_where_it_is_told() {
-        let fixture = project();
-        let found = |path: &str, files: Option<&str>| {
-            let text = search(&fixture, path, "needle", files);
-            text.lines()
-                .filter_map(|line| line.strip_prefix("# ").map(ToOwned::to_owned))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(found("src", None), ["src/one.rs"]);
-        assert_eq!(found("src/one.rs", None), ["src/one.rs"]);
-        assert_eq!(found("ignored", None), ["ignored/x.rs"]);
-        assert_eq!(found("a.log", None), ["a.log"]);
-        assert_eq!(found(".", Some("*.{rs,ts}")), ["b/two.ts", "src/one.rs"]);
-        assert_eq!(found(".", Some("src/**/*.rs")), ["src/one.rs"]);
-        assert_eq!(found("src", Some("./*.ts")), Vec::<String>::new());
-        assert_eq!(search(&fixture, "none", "x", None), "Cannot search `none`: it does not exist.");
-        assert_eq!(search(&fixture, ".", "absent", None), "No results found.");
-    }
-
-    #[test]
-    fn leaves_out_what_may_not_be_read() {
-        let mut fixture = project();
-        fixture.hidden = vec![".github/ci.yml", "src/one.rs"];
-        assert_eq!(
-            search(&fixture, ".", "needle", None),
-            "Found 1 result.\n\n# b/two.ts\n  1 | needle two\n----\n"
-        );
-    }
-
-    #[test]
-    fn stops_at_the_limit_always_with_the_same_results() {
-        let many: Vec<(String, String)> =
-            (0..200).map(|file| (format!("d{}/f{file}", file % 7), "hit\n".repeat(5))).collect();
-        let files: Vec<(&str, &str)> =
-            many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let fixture = Fixture::new(&files);
-        let first = search(&fixture, ".", "hit", None);
-        assert!(
-            first.starts_with("Showing first 300 of 300+ results."),
-            "{}",
-            first.lines().next().unwrap()
-        );
-        assert_eq!(first.lines().filter(|line| line.ends_with("hit")).count(), RESULT_LIMIT);
-        for _ in 0..5 {
-            assert_eq!(search(&fixture, ".", "hit", None), first);
-        }
-    }
-
-    #[test]
-    fn cuts_long_lines_and_says_what_is_wrong_with_a_pattern() {
-        let fixture = Fixture::new(&[("a", &format!("{}needle", "x".repeat(600)))]);
-        let text = search(&fixture, ".", "needle", None);
-        assert!(text.ends_with(&format!("{} [truncated...]\n----\n", "x".repeat(500))), "{text}");
-        assert!(
-            search(&fixture, ".", "(", None)
-                .starts_with("`regex` of `search_files` is not a valid Rust regular expression")
-        );
-        assert!(
-            search(&fixture, ".", "a", Some("["))
-                .starts_with("`file_pattern` of `search_files` is not a glob")
-        );
-        assert!(search(&fixture, ".", "", None).contains("is empty"));
-    }
-
-    #[test]
-    fn does_not_follow_links() {
-        let outside = Fixture::new(&[("secret", "needle")]);
-        let fixture = Fixture::new(&[("a", "needle")]);
-        std::os::unix::fs::symlink(outside.root(), fixture.at("out")).unwrap();
-        std::os::unix::fs::symlink("a", fixture.at("inside")).unwrap();
-        assert_eq!(
-            search(&fixture, ".", "needle", None),
-            "Found 1 result.\n\n# a\n  1 | needle\n----\n"
-        );
-        assert!(search(&fixture, "out", "needle", None).contains("leads out of the repository"));
-        assert!(search(&fixture, "inside", "needle", None).contains("# a\n"));
-    }
-}
+mod tests;

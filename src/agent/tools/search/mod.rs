@@ -1,4 +1,6 @@
 //! Tools that search, and the walk they share with lists.
 
+pub mod glob;
 pub mod grep;
+pub mod pattern;
 pub mod walk;

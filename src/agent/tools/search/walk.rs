@@ -6,11 +6,65 @@
 //! by name: then ignore files do not count.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
-use ignore::{DirEntry, WalkBuilder};
+use ignore::{DirEntry, WalkBuilder, WalkState};
 
+use crate::tools::arguments::Place;
+use crate::tools::dispatch::Call;
+use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
-use locum_workspace::checkout::Folder;
+use locum_policy::Permit;
+use locum_workspace::checkout::{EntryKind, Folder};
+
+/// Most threads, as ripgrep has it.
+const THREAD_LIMIT: usize = 12;
+
+/// Returns how many threads look through files.
+#[must_use]
+pub fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(THREAD_LIMIT)
+}
+
+/// Opens the folder, or the one file, that a call looks through; `verb` is what it does there.
+///
+/// # Errors
+/// A sentence for the model.
+pub(crate) fn open<'c>(
+    verb: &str,
+    place: &Place,
+    permit: &Permit<Call>,
+    context: ToolContext<'c>,
+) -> Result<(Folder<'c>, EntryKind), CallError> {
+    let failed = |why: String| CallError(format!("Cannot {verb} `{}`: {why}.", place.asked));
+    let found = context
+        .checkout
+        .folder(permit, &place.real)
+        .and_then(|folder| Ok((folder.entry(&place.real)?, folder)));
+    match found {
+        Ok((Some(entry), folder)) => Ok((folder, entry.kind)),
+        Ok((None, _)) => Err(failed("it does not exist".to_owned())),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// As [`open`], for what has to be a folder.
+///
+/// # Errors
+/// A sentence for the model.
+pub(crate) fn open_folder<'c>(
+    verb: &str,
+    place: &Place,
+    permit: &Permit<Call>,
+    context: ToolContext<'c>,
+) -> Result<Folder<'c>, CallError> {
+    let (folder, kind) = open(verb, place, permit, context)?;
+    if kind == EntryKind::Folder {
+        Ok(folder)
+    } else {
+        Err(CallError(format!("Cannot {verb} `{}`: it is not a folder.", place.asked)))
+    }
+}
 
 /// A prepared walk over one folder.
 pub struct Walk {
@@ -82,6 +136,33 @@ impl Walk {
         RepoPath::parse(entry.path().strip_prefix(&self.root).ok()?.to_str()?).ok()
     }
 
+    /// Goes through the files in parallel; returns what `keep` makes of each, sorted.
+    pub fn files<T: Ord + Send>(
+        mut self,
+        keep: impl Fn(&DirEntry, RepoPath) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let walker = self.builder.threads(threads()).build_parallel();
+        let (sender, receiver) = mpsc::channel();
+        walker.run(|| {
+            let mut batch = Batch { kept: Vec::new(), sender: sender.clone() };
+            let (walk, keep) = (&self, &keep);
+            Box::new(move |entry| {
+                if let Ok(entry) = entry
+                    && entry.file_type().is_some_and(|kind| kind.is_file())
+                    && let Some(path) = walk.path_of(&entry)
+                {
+                    batch.kept.extend(keep(&entry, path));
+                }
+                WalkState::Continue
+            })
+        });
+        drop(sender);
+        let mut kept: Vec<T> = receiver.into_iter().flatten().collect();
+        // NOTE: the threads' lists are sorted already; merging runs is what this sort is fast at.
+        kept.sort();
+        kept
+    }
+
     fn from_root(root: &Path, folder: &RepoPath, skip: Skip) -> Self {
         let parts: Vec<String> = folder.parts().map(ToOwned::to_owned).collect();
         let depth = parts.len();
@@ -127,6 +208,20 @@ impl Walk {
             .build()
             .flatten()
             .any(|entry| entry.depth() == self.depth)
+    }
+}
+
+/// What one thread keeps: sent in order when the thread is done.
+struct Batch<T: Ord> {
+    kept: Vec<T>,
+    sender: mpsc::Sender<Vec<T>>,
+}
+
+impl<T: Ord> Drop for Batch<T> {
+    fn drop(&mut self) {
+        self.kept.sort_unstable();
+        // The receiver outlives every thread of the walk.
+        let _ = self.sender.send(std::mem::take(&mut self.kept));
     }
 }
 

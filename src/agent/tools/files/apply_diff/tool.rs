@@ -3,16 +3,17 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::apply_diff::{self, Applied};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::Act;
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -24,35 +25,23 @@ pub struct ApplyDiff {
     diff: String,
 }
 
-impl ApplyDiff {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::ApplyDiff.to_string(),
-            description: "Change an existing file by one or more blocks, each:\n<<<<<<< \
-                          SEARCH\n:start_line:12\n-------\nthe lines to replace, exactly as they \
-                          are now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone \
-                          on their lines. Write \\ before a line of the file that looks like a \
-                          marker."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "path": { "type": "string", "description": "Relative to the repository root" },
-                    "diff": { "type": "string", "description": "The blocks" }
-                },
-                "required": ["path", "diff"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for ApplyDiff {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str = "Change an existing file by one or more blocks, \
+        each:\n<<<<<<< SEARCH\n:start_line:12\n-------\nthe lines to replace, exactly as they are \
+        now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone on their lines. Write \\ \
+        before a line of the file that looks like a marker.";
+    const REQUIRED: &'static [&'static str] = &["path", "diff"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string", "description": "Relative to the repository root" },
+            "diff": { "type": "string", "description": "The blocks" }
+        })
     }
 
     /// Checks the arguments and the mode's restriction.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let diff = arguments.text("diff", "the SEARCH/REPLACE blocks")?;
@@ -61,26 +50,20 @@ impl ApplyDiff {
         Ok(Self { place, diff })
     }
 
-    /// Returns where it writes.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Edit(self.place.real.clone())]
     }
 
-    /// Returns what a file of this content would hold afterwards; `None` where the diff does not
-    /// fit or the file is no text.
-    #[must_use]
-    pub fn content_after(&self, before: &[u8]) -> Option<Vec<u8>> {
-        let text = std::str::from_utf8(before).ok()?;
-        let (mark, text) =
-            text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
-        apply_diff::apply(text, &self.diff)
-            .ok()
-            .map(|applied| format!("{mark}{}", applied.content).into_bytes())
+    fn headline(&self) -> String {
+        format!("edit {}", self.place.asked)
     }
 
-    /// Applies the blocks that fit and writes the file when there is one.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
         let Place { asked, real } = &self.place;
         let original = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
             Ok(content) if is_binary(&content) => {
@@ -122,6 +105,15 @@ impl ApplyDiff {
             },
             Err(error) => Observation::failed(format!("Cannot write `{asked}`: {error}.")),
         }
+    }
+
+    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        let text = std::str::from_utf8(before?).ok()?;
+        let (mark, text) =
+            text.strip_prefix(BYTE_ORDER_MARK).map_or(("", text), |rest| (BYTE_ORDER_MARK, rest));
+        apply_diff::apply(text, &self.diff)
+            .ok()
+            .map(|applied| format!("{mark}{}", applied.content).into_bytes())
     }
 }
 

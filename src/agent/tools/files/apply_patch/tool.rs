@@ -3,18 +3,19 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::apply_patch::parse::{Hunk, parse};
 use crate::tools::files::apply_patch::{FileChange, PatchError, apply};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
 
 /// A patch about to be applied.
@@ -25,34 +26,22 @@ pub struct ApplyPatch {
     places: Vec<(String, Place)>,
 }
 
-impl ApplyPatch {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::ApplyPatch.to_string(),
-            description: "Change, create, move and delete files by one patch; all of it is \
-                          applied or nothing.\n*** Begin Patch\n*** Update File: src/a.rs\n*** \
-                          Move to: src/b.rs (only to move it)\n@@ a line above the place (only to \
-                          tell places apart)\n a line that stays\n-a line that goes\n+a line that \
-                          comes\n*** Add File: src/new.rs\n+its lines\n*** Delete File: \
-                          src/old.rs\n*** End Patch\nGive about three lines that stay around each \
-                          change; chunks go from top to bottom."
-                .into(),
-            parameters: json!({
-                "type": "object",
-                "properties": { "patch": { "type": "string", "description": "The patch, from `*** Begin Patch` to `*** End Patch`" } },
-                "required": ["patch"],
-                "additionalProperties": false
-            }),
-        }
+impl Tool for ApplyPatch {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str = "Change, create, move and delete files by one patch; all of \
+        it is applied or nothing.\n*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: \
+        src/b.rs (only to move it)\n@@ a line above the place (only to tell places apart)\n a line \
+        that stays\n-a line that goes\n+a line that comes\n*** Add File: src/new.rs\n+its \
+        lines\n*** Delete File: src/old.rs\n*** End Patch\nGive about three lines that stay around \
+        each change; chunks go from top to bottom.";
+    const REQUIRED: &'static [&'static str] = &["patch"];
+
+    fn properties() -> Value {
+        json!({ "patch": { "type": "string", "description": "The patch, from `*** Begin Patch` to `*** End Patch`" } })
     }
 
     /// Checks the patch and asks the mode about every file it names, on both ends of a move.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let patch =
             arguments.text("patch", "the patch, from `*** Begin Patch` to `*** End Patch`")?;
         arguments.finish()?;
@@ -70,21 +59,7 @@ impl ApplyPatch {
         Ok(Self { hunks, places })
     }
 
-    /// Returns the files a patch names, those that can be found; none for a text that is no patch.
-    #[must_use]
-    pub fn named(patch: &str, context: ToolContext<'_>) -> Vec<Place> {
-        let hunks = parse(patch).unwrap_or_default();
-        hunks
-            .iter()
-            .flat_map(Hunk::paths)
-            .filter_map(|path| Place::find(path, context).ok())
-            .collect()
-    }
-
-    /// Returns what it would do: edit every file it names, and read those whose content goes
-    /// elsewhere.
-    #[must_use]
-    pub fn intents(&self) -> Vec<Intent> {
+    fn intents(&self) -> Vec<Intent> {
         let moved = self.hunks.iter().filter_map(|hunk| match hunk {
             Hunk::Update { path, to: Some(_), .. } => Some(Intent::Read(self.real(path))),
             Hunk::Update { to: None, .. } | Hunk::Add { .. } | Hunk::Delete { .. } => None,
@@ -99,14 +74,17 @@ impl ApplyPatch {
         intents
     }
 
-    /// Returns the files it names, as the model wrote them.
-    #[must_use]
-    pub fn names(&self) -> Vec<&str> {
-        self.places.iter().map(|(name, _)| name.as_str()).collect()
+    fn headline(&self) -> String {
+        let names: Vec<&str> = self.places.iter().map(|(name, _)| name.as_str()).collect();
+        format!("edit {}", names.join(", "))
     }
 
-    /// Applies it: computes every file first, then writes.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
         let changes = match apply(
             &self.hunks,
             |path| self.real(path),
@@ -147,6 +125,15 @@ impl ApplyPatch {
         done
     }
 
+    fn edited(mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
+        let patch = arguments.text("patch", "the patch").unwrap_or_default();
+        let hunks = parse(&patch).unwrap_or_default();
+        let paths = hunks.iter().flat_map(Hunk::paths);
+        paths.filter_map(|path| Place::find(path, context).ok()).collect()
+    }
+}
+
+impl ApplyPatch {
     fn real(&self, name: &str) -> RepoPath {
         self.places
             .iter()
@@ -157,7 +144,7 @@ impl ApplyPatch {
     fn text_of(
         &self,
         real: &RepoPath,
-        permit: &Permit<impl Act>,
+        permit: &Permit<Call>,
         context: ToolContext<'_>,
     ) -> Result<Option<String>, PatchError> {
         let unreadable = |why: String| PatchError::Unreadable { path: real.to_string(), why };

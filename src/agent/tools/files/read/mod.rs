@@ -3,19 +3,19 @@
 pub mod indentation;
 pub mod view;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
 use crate::tools::files::read::indentation::Around;
 use crate::tools::files::read::view::{OutOfRange, View};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::picture::show;
+use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::chat::ToolSpec;
 use locum_base::image::ImageKind;
-use locum_base::tool::ToolName;
 use locum_policy::Permit;
-use locum_policy::intent::Act;
+use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
 
 /// Lines shown unless the call asks for less.
@@ -58,45 +58,33 @@ impl Part {
     }
 }
 
-impl ReadFile {
-    /// Returns what models see of it.
-    #[must_use]
-    pub fn spec() -> ToolSpec {
-        ToolSpec {
-            name: ToolName::ReadFile.to_string(),
-            description: "Read a text file with line numbers, whole or in part, or look at an \
-                          image. Mode `indentation` shows the complete block around one line."
-                .into(),
-            parameters: json!({
+impl Tool for ReadFile {
+    const EFFECT: ToolEffect = ToolEffect::Reads;
+    const DESCRIPTION: &'static str = "Read a text file with line numbers, whole or in part, or \
+        look at an image. Mode `indentation` shows the complete block around one line.";
+    const REQUIRED: &'static [&'static str] = &["path"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string", "description": "Relative to the repository root" },
+            "mode": { "type": "string", "enum": ["slice", "indentation"], "description": "Default `slice`" },
+            "offset": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
+            "limit": { "type": "integer", "minimum": 1, "description": "Most lines, default 2000" },
+            "indentation": {
                 "type": "object",
                 "properties": {
-                    "path": { "type": "string", "description": "Relative to the repository root" },
-                    "mode": { "type": "string", "enum": ["slice", "indentation"], "description": "Default `slice`" },
-                    "offset": { "type": "integer", "minimum": 1, "description": "First line, default 1" },
-                    "limit": { "type": "integer", "minimum": 1, "description": "Most lines, default 2000" },
-                    "indentation": {
-                        "type": "object",
-                        "properties": {
-                            "anchor_line": { "type": "integer", "minimum": 1, "description": "A line of the block, default `offset`" },
-                            "max_levels": { "type": "integer", "minimum": 0, "description": "Enclosing levels to show, 0 for all" },
-                            "include_siblings": { "type": "boolean" },
-                            "include_header": { "type": "boolean", "description": "Comments above the block, default true" },
-                            "max_lines": { "type": "integer", "minimum": 1 }
-                        },
-                        "additionalProperties": false
-                    }
+                    "anchor_line": { "type": "integer", "minimum": 1, "description": "A line of the block, default `offset`" },
+                    "max_levels": { "type": "integer", "minimum": 0, "description": "Enclosing levels to show, 0 for all" },
+                    "include_siblings": { "type": "boolean" },
+                    "include_header": { "type": "boolean", "description": "Comments above the block, default true" },
+                    "max_lines": { "type": "integer", "minimum": 1 }
                 },
-                "required": ["path"],
                 "additionalProperties": false
-            }),
-        }
+            }
+        })
     }
 
-    /// Checks the arguments.
-    ///
-    /// # Errors
-    /// A sentence for the model.
-    pub fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
+    fn parse(mut arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
         let mode = arguments.optional_text("mode", "`slice` or `indentation`")?;
@@ -121,14 +109,20 @@ impl ReadFile {
         Ok(Self { place, part })
     }
 
-    /// Returns where it reads.
-    #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Read(self.place.real.clone())]
     }
 
-    /// Reads the part asked for.
-    pub fn perform(&self, permit: &Permit<impl Act>, context: ToolContext<'_>) -> Observation {
+    fn headline(&self) -> String {
+        format!("read {}", self.place.asked)
+    }
+
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        _given: Given<'_>,
+    ) -> Observation {
         let path = &self.place.asked;
         let content = match context.checkout.read(permit, &self.place.real, FILE_LIMIT_BYTES) {
             Ok(content) => content,
@@ -157,7 +151,9 @@ impl ReadFile {
             Err(error) => Observation::failed(format!("File: {path}\n{error}")),
         }
     }
+}
 
+impl ReadFile {
     fn render(&self, mut view: View<'_>) -> String {
         view.fit(SHOWN_LIMIT_BYTES);
         let (first, last, total) = (view.first, view.last(), view.total_lines);

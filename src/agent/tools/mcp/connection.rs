@@ -1,6 +1,7 @@
-//! `Link`: a connection to one server on which one request at a time is asked and answered.
+//! `McpConnection`: a connection to one server, on which one request at a time is asked and
+//! answered.
 //!
-//! In: a method and its parameters. Out: the result, or a [`Fault`] that says whether the
+//! In: a method and its parameters. Out: the result, or a [`McpError`] that says whether the
 //! connection can still be used. What the server asks for meanwhile is refused, since nobody sits
 //! here; what it tells is left aside, but for the notice that its tools changed.
 
@@ -25,7 +26,7 @@ const CANCEL_LIMIT: Duration = Duration::from_millis(200);
 const ERROR_LIMIT_BYTES: usize = 4 * 1024;
 
 /// Where messages go and come from.
-pub(super) enum Wire {
+pub(super) enum McpTransport {
     /// A program's streams.
     Program(Box<Dialogue>),
     /// A service.
@@ -34,7 +35,7 @@ pub(super) enum Wire {
 
 /// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum McpError {
     /// The server answered with an error.
     #[error("{0}")]
     Told(String),
@@ -46,22 +47,22 @@ pub(super) enum Fault {
     Over(String),
 }
 
-impl Fault {
+impl McpError {
     /// Whether nothing more can be asked over this connection.
     pub(super) fn ends_it(&self) -> bool {
         matches!(self, Self::Over(_))
     }
 }
 
-impl From<Silence> for Fault {
+impl From<Silence> for McpError {
     fn from(silence: Silence) -> Self {
         Self::Over(silence.to_string())
     }
 }
 
 /// See the module.
-pub(super) struct Link {
-    pub(super) wire: Wire,
+pub(super) struct McpConnection {
+    pub(super) transport: McpTransport,
     asked: u64,
     /// Whether the server said that its tools are others now.
     pub(super) tools_changed: bool,
@@ -76,37 +77,37 @@ pub(super) struct Greeting {
     pub(super) has_resources: bool,
 }
 
-impl Link {
-    /// Begins a conversation over a wire.
+impl McpConnection {
+    /// Begins a conversation over a transport.
     pub(super) async fn greet(
-        wire: Wire,
+        transport: McpTransport,
         patience: Duration,
-    ) -> Result<(Self, Greeting), (Fault, Wire)> {
-        let mut link = Self { wire, asked: 0, tools_changed: false };
-        match link.begin(patience).await {
-            Ok(greeting) => Ok((link, greeting)),
-            Err(fault) => Err((fault, link.wire)),
+    ) -> Result<(Self, Greeting), (McpError, McpTransport)> {
+        let mut connection = Self { transport, asked: 0, tools_changed: false };
+        match connection.begin(patience).await {
+            Ok(greeting) => Ok((connection, greeting)),
+            Err(error) => Err((error, connection.transport)),
         }
     }
 
-    async fn begin(&mut self, patience: Duration) -> Result<Greeting, Fault> {
+    async fn begin(&mut self, patience: Duration) -> Result<Greeting, McpError> {
         let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
         let params =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
         let answer = self.ask("initialize", &params, patience).await?;
         let version = answer.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !VERSIONS.contains(&version) {
-            return Err(Fault::Over(format!(
+            return Err(McpError::Over(format!(
                 "it speaks version `{}` of the protocol",
                 head(version, 40)
             )));
         }
-        if let Wire::Service(service) = &mut self.wire {
+        if let McpTransport::Service(service) = &mut self.transport {
             service.version = Some(version.to_owned());
         }
         let notice = message::notice("notifications/initialized", &json!({}));
         let sent = timeout(patience, self.tell(&notice)).await;
-        sent.unwrap_or(Err(Fault::TooLate(patience)))?;
+        sent.unwrap_or(Err(McpError::TooLate(patience)))?;
         let has = |name: &str| {
             answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object)
         };
@@ -120,7 +121,7 @@ impl Link {
         method: &str,
         params: &Value,
         patience: Duration,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, McpError> {
         self.asked += 1;
         let id = json!(self.asked);
         match timeout(patience, self.exchange(&id, method, params)).await {
@@ -132,36 +133,40 @@ impl Link {
                 let notice = message::notice("notifications/cancelled", &params);
                 let _heard = timeout(CANCEL_LIMIT, self.tell(&notice)).await;
                 // A program that did not take the whole line would take the next one for its end.
-                let is_cut =
-                    matches!(&self.wire, Wire::Program(dialogue) if !dialogue.can_be_told());
+                let is_cut = matches!(&self.transport, McpTransport::Program(dialogue) if !dialogue.can_be_told());
                 Err(if is_cut {
-                    Fault::Over(Fault::TooLate(patience).to_string())
+                    McpError::Over(McpError::TooLate(patience).to_string())
                 } else {
-                    Fault::TooLate(patience)
+                    McpError::TooLate(patience)
                 })
             }
         }
     }
 
-    async fn exchange(&mut self, id: &Value, method: &str, params: &Value) -> Result<Value, Fault> {
+    async fn exchange(
+        &mut self,
+        id: &Value,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, McpError> {
         let line = message::request(id, method, params);
-        match &mut self.wire {
-            Wire::Program(dialogue) => dialogue.send(&line).await?,
-            Wire::Service(service) => service.ask(line).await?,
+        match &mut self.transport {
+            McpTransport::Program(dialogue) => dialogue.send(&line).await?,
+            McpTransport::Service(service) => service.ask(line).await?,
         }
         for _ in 0..MESSAGES_LIMIT {
-            let bytes = match &mut self.wire {
-                Wire::Program(dialogue) => dialogue.line().await?,
-                Wire::Service(service) => service.next().await?,
+            let bytes = match &mut self.transport {
+                McpTransport::Program(dialogue) => dialogue.line().await?,
+                McpTransport::Service(service) => service.next().await?,
             };
             for message in Message::parse_all(&bytes) {
                 match message {
                     Message::Answer { id: answered, result } if answered == *id => {
-                        if let Wire::Service(service) = &mut self.wire {
+                        if let McpTransport::Service(service) = &mut self.transport {
                             service.answered();
                         }
                         return result.map_err(|(code, text)| {
-                            Fault::Told(format!(
+                            McpError::Told(format!(
                                 "{} (error {code})",
                                 head(&text, ERROR_LIMIT_BYTES)
                             ))
@@ -176,13 +181,13 @@ impl Link {
                 }
             }
         }
-        Err(Fault::Over(format!("it sent {MESSAGES_LIMIT} messages and no answer")))
+        Err(McpError::Over(format!("it sent {MESSAGES_LIMIT} messages and no answer")))
     }
 
-    async fn tell(&mut self, line: &str) -> Result<(), Fault> {
-        match &mut self.wire {
-            Wire::Program(dialogue) => Ok(dialogue.send(line).await?),
-            Wire::Service(service) => service.tell(line.to_owned()).await,
+    async fn tell(&mut self, line: &str) -> Result<(), McpError> {
+        match &mut self.transport {
+            McpTransport::Program(dialogue) => Ok(dialogue.send(line).await?),
+            McpTransport::Service(service) => service.tell(line.to_owned()).await,
         }
     }
 }

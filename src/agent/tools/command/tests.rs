@@ -1,0 +1,113 @@
+//! Commands: what they are judged by, how they end.
+
+use std::time::Duration;
+
+use super::{CommandOutput, ExecuteCommand, Exit};
+use crate::tools::arguments::Place;
+use crate::tools::fixture::Fixture;
+use locum_base::path::RepoPath;
+use locum_base::text::Clipped;
+use locum_base::tool::ToolName;
+use locum_policy::command::Script;
+use locum_policy::intent::{Act, Intent};
+use pretty_assertions::assert_eq;
+
+#[test]
+fn says_how_a_command_ended() {
+    let folder = Place { asked: RepoPath::root(), real: RepoPath::root() };
+    let command = ExecuteCommand {
+        script: Script::parse("true"),
+        folder,
+        timeout: Duration::from_secs(9),
+        behind_links: Vec::new(),
+    };
+    for (exit, text, expected) in [
+        (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
+        (
+            Exit::Code(2),
+            "",
+            "Exit code: 2 (the command was not successful; its output should say \
+                 why)\nWorking directory: .\nOutput:\n(no output)",
+        ),
+        (Exit::Signal(9), "x", "Ended by signal 9 (SIGKILL)\nWorking directory: .\nOutput:\nx"),
+        (
+            Exit::TimedOut,
+            "x",
+            "Killed after 9 s, the longest it may run; do not run it again as it is\nWorking \
+                 directory: .\nOutput:\nx",
+        ),
+    ] {
+        let output = CommandOutput {
+            exit,
+            output: Clipped { text: text.into(), omitted_bytes: 0 },
+            removed: Vec::new(),
+            traffic: None,
+            elapsed: Duration::ZERO,
+        };
+        assert_eq!(command.render(&output), expected);
+    }
+}
+
+#[test]
+fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
+    let fixture = Fixture::new(&[("src/deep/b", "x"), ("src/a", "x"), ("a", "x")]);
+    std::os::unix::fs::symlink("/etc", fixture.at("out")).unwrap();
+    let parse = |command: &str, cwd: &str| {
+        let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
+        fixture
+            .parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
+            .map(|call| call.intents())
+    };
+    let same = |command: &str, cwd: &str, plain: &str, folder: &str| {
+        assert_eq!(parse(command, cwd).unwrap(), parse(plain, folder).unwrap(), "{command}");
+    };
+    same("cd src && cat a", ".", "cat a", "src");
+    same("  cd  src/deep/ &&\n cat b | wc -l; ls", ".", "cat b | wc -l; ls", "src/deep");
+    same("cd deep && cat b", "src", "cat b", "src/deep");
+    same("cd . && echo x > a", "src", "echo x > a", "src");
+    same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
+    for refused in [
+        "cd .. && cat secret",
+        "cd /etc && cat passwd",
+        "cd out && cat passwd",
+        "cd src/a && ls",
+        "cd none && ls",
+    ] {
+        assert!(parse(refused, ".").is_err(), "{refused}");
+    }
+    // What is not exactly that stays a change of folder, which the policy refuses.
+    for kept in [
+        "cd - && ls",
+        "cd $X && ls",
+        "cd 'src' && ls",
+        "cd src; ls",
+        "cd src || ls",
+        "cd src &&",
+        "cd src && cd deep && ls",
+        "cd s* && ls",
+        "cd a b && ls",
+    ] {
+        let Ok(intents) = parse(kept, ".") else { panic!("{kept}") };
+        let Some(Intent::Command(script)) = intents.first() else { panic!("{kept}") };
+        assert!(script.text().contains("cd "), "{kept}: {script:?}");
+    }
+}
+
+#[test]
+fn what_a_command_names_is_judged_where_it_really_lies() {
+    let fixture = Fixture::new(&[("real/a", "x"), ("sub/b", "x")]);
+    for (target, link) in [("real/a", "link"), ("/etc/hosts", "out"), ("../real", "sub/up")] {
+        std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
+    }
+    let parse = |command: &str, cwd: &str| {
+        let arguments = serde_json::json!({ "command": command, "cwd": cwd }).to_string();
+        fixture.parse("execute_command", &arguments, &[ToolName::ExecuteCommand])
+    };
+    let path = |text: &str| RepoPath::parse(text).unwrap();
+    let behind = |command: &str, cwd: &str| parse(command, cwd).unwrap().intents().split_off(2);
+    assert_eq!(behind("cat real/a", "."), []);
+    assert_eq!(behind("cat link", "."), [Intent::Read(path("real/a"))]);
+    assert_eq!(behind("cat up/a", "sub"), [Intent::Read(path("real/a"))]);
+    assert_eq!(behind("echo x > link", "."), [Intent::Edit(path("real/a"))]);
+    assert!(parse("cat out", ".").unwrap_err().0.contains("leads out of the repository"));
+}

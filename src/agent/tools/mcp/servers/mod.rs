@@ -1,0 +1,276 @@
+//! `Servers`: the MCP servers of a run. Those that the policy names are started when it begins,
+//! asked once what they have, and kept until it ends.
+//!
+//! In: definitions of the trusted ref, the policy, what is around commands. Out: a catalogue that
+//! stays as it was, and answers to requests that a permit covers. A server that ends is started
+//! again once, when it is asked next; what it was asked when it ended is not asked again. A server
+//! that has other tools then is not asked for them: the catalogue is what the policy and the model
+//! were shown.
+
+pub(super) mod slot;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::future::join_all;
+use serde_json::Value;
+
+use crate::tools::mcp::connection::McpError;
+use crate::tools::mcp::definition::{ServerDefinition, Way};
+use crate::tools::mcp::servers::slot::{Slot, end};
+use locum_base::secret::Redactor;
+use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
+use locum_policy::Permit;
+use locum_policy::Policy;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Gate;
+use locum_workspace::Workspace;
+
+/// What is true of a request that was sent and not answered.
+const MAYBE: &str = "What was asked may have been done or not; it is not asked again by itself.";
+
+/// A server that may be started.
+#[derive(Clone, Debug)]
+pub struct PlannedServer {
+    /// Its definition.
+    pub definition: ServerDefinition,
+    /// How it is reached, with its variables filled in, or which of them it may not have.
+    pub way: Result<Way, String>,
+}
+
+/// What servers run in.
+#[derive(Clone)]
+pub struct Surroundings<'a> {
+    /// The checkout.
+    pub workspace: &'a Workspace,
+    /// Decides.
+    pub policy: &'a Policy,
+    /// The circumstances of the run, once for each mode that may call tools of servers.
+    pub facts: Vec<Facts>,
+    /// The environment commands get.
+    pub env: &'a BTreeMap<String, String>,
+    /// What is around commands, and around servers.
+    pub sandbox: &'a Sandbox,
+    /// Takes secrets out.
+    pub redactor: &'a Redactor,
+    /// Opens connections.
+    pub gate: &'a Gate,
+}
+
+/// How a server stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Its definition says that it is left alone.
+    Disabled,
+    /// It may not be started: why.
+    Refused(String),
+    /// It could not be started, or does not answer: why.
+    Failed(String),
+    /// It answers.
+    Ready,
+}
+
+/// Why a server did not do what it was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unanswered {
+    /// A sentence of ours for the model.
+    pub sentence: String,
+    /// What the server said itself; empty when it said nothing.
+    pub said: String,
+}
+
+impl From<String> for Unanswered {
+    fn from(sentence: String) -> Self {
+        Self { sentence, said: String::new() }
+    }
+}
+
+/// The servers of a run; see the module.
+pub struct Servers<'a> {
+    around: Option<Surroundings<'a>>,
+    slots: Vec<Slot>,
+    notes: RefCell<Vec<ServerNote>>,
+    /// Tools that are not offered, by server and tool.
+    held_back: RefCell<BTreeSet<(String, String)>>,
+}
+
+/// Something a server did that nobody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerNote {
+    /// Its name.
+    pub server: String,
+    /// What it did.
+    pub what: String,
+}
+
+impl<'a> Servers<'a> {
+    /// Returns no servers.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            around: None,
+            slots: Vec::new(),
+            notes: RefCell::default(),
+            held_back: RefCell::default(),
+        }
+    }
+
+    /// Starts those that may be started, side by side, and asks them what they have.
+    pub async fn open(planned: &[PlannedServer], around: Surroundings<'a>) -> Self {
+        let opened = planned.iter().map(|planned| Slot::open(planned.clone(), &around));
+        let slots = join_all(opened).await;
+        Self {
+            around: Some(around),
+            slots,
+            notes: RefCell::default(),
+            held_back: RefCell::default(),
+        }
+    }
+
+    /// Returns every server and how it stands, in the order of their definitions.
+    pub fn all(&self) -> impl Iterator<Item = (&ServerDefinition, &Standing, &OfferedServer)> {
+        self.slots.iter().map(|slot| (&slot.planned.definition, &slot.standing, &slot.offered))
+    }
+
+    /// Returns the servers that answer, with what they have.
+    #[must_use]
+    pub fn offered(&self) -> Vec<OfferedServer> {
+        let held_back = self.held_back.borrow();
+        let kept = |server: &OfferedServer| {
+            let mut server = server.clone();
+            server
+                .tools
+                .retain(|tool| !held_back.contains(&(server.name.clone(), tool.name.clone())));
+            server
+        };
+        self.slots
+            .iter()
+            .filter(|slot| slot.standing == Standing::Ready)
+            .map(|slot| kept(&slot.offered))
+            .collect()
+    }
+
+    /// Whether any answers.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.slots.iter().any(|slot| slot.standing == Standing::Ready)
+    }
+
+    /// Keeps back every tool that is another than it was before, or was not there: the run goes on
+    /// with what it began with.
+    pub fn hold_to(&self, before: &BTreeMap<String, BTreeMap<String, String>>) {
+        for slot in self.slots.iter().filter(|slot| slot.standing == Standing::Ready) {
+            let server = &slot.offered.name;
+            let hash =
+                |tool: &OfferedTool| before.get(server).and_then(|tools| tools.get(&tool.name));
+            let others: Vec<&str> = slot
+                .offered
+                .tools
+                .iter()
+                .filter(|tool| hash(tool) != Some(&tool.hash))
+                .map(|tool| tool.name.as_str())
+                .collect();
+            if !others.is_empty() {
+                self.note(
+                    server,
+                    format!(
+                        "has other tools than when the run began; not offered: {}",
+                        others.join(", ")
+                    ),
+                );
+            }
+            self.held_back
+                .borrow_mut()
+                .extend(others.into_iter().map(|tool| (server.clone(), tool.to_owned())));
+        }
+    }
+
+    /// Takes what was noted since the last time.
+    #[must_use]
+    pub fn take_notes(&self) -> Vec<ServerNote> {
+        self.notes.take()
+    }
+
+    /// Asks a server for something that the permit covers.
+    ///
+    /// # Errors
+    /// When it does not answer, or with an error.
+    pub async fn ask(
+        &self,
+        permit: &Permit<impl Act>,
+        asked: &Intent,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, Unanswered> {
+        let Intent::Mcp { server, tool } = asked else {
+            return Err("This call is about no server.".to_owned().into());
+        };
+        if !permit.covers(asked) {
+            return Err(format!("`{asked}` is not covered by the permit.").into());
+        }
+        let (Some(around), Some(slot)) =
+            (&self.around, self.slots.iter().find(|slot| slot.offered.name == *server))
+        else {
+            return Err(format!("There is no MCP server `{server}`.").into());
+        };
+        let mut connection = slot.connection.lock().await;
+        if connection.is_none() {
+            *connection = Some(slot.again(tool, around).await?);
+            self.note(server, "ended and was started again".to_owned());
+        }
+        let Some(open) = connection.as_mut() else {
+            return Err(format!("The MCP server `{server}` cannot be reached.").into());
+        };
+        let answer = open.ask(method, params, slot.planned.definition.timeout).await;
+        if std::mem::take(&mut open.tools_changed) {
+            self.note(
+                server,
+                "said that its tools changed; those it listed when the run began stay".to_owned(),
+            );
+        }
+        match answer {
+            Ok(value) => Ok(value),
+            Err(McpError::Told(said)) => Err(Unanswered {
+                sentence: format!("The MCP server `{server}` answered with an error."),
+                said,
+            }),
+            Err(error @ McpError::TooLate(_)) => {
+                Err(format!("The MCP server `{server}` did not do it: {error}. {MAYBE}").into())
+            }
+            Err(error @ McpError::Over(_)) => {
+                let said = match connection.take() {
+                    Some(open) => end(open.transport, around.redactor).await,
+                    None => String::new(),
+                };
+                Err(Unanswered {
+                    sentence: format!(
+                        "The connection to the MCP server `{server}` is over: {error}. {MAYBE}"
+                    ),
+                    said,
+                })
+            }
+        }
+    }
+
+    /// Ends every server.
+    pub async fn close(&self) {
+        let Some(around) = &self.around else { return };
+        let close = |slot: &'_ Slot| {
+            let connection =
+                slot.connection.try_lock().ok().and_then(|mut connection| connection.take());
+            async move {
+                if let Some(open) = connection {
+                    end(open.transport, around.redactor).await;
+                }
+            }
+        };
+        join_all(self.slots.iter().map(close)).await;
+    }
+
+    fn note(&self, server: &str, what: String) {
+        self.notes.borrow_mut().push(ServerNote { server: server.to_owned(), what });
+    }
+}

@@ -1,0 +1,356 @@
+//! `Slot`: one server of a run: how it is started, how it stands, and the connection to it.
+//!
+//! In: a definition, and what is around the server. Out: a connection over which it is asked, or
+//! why there is none. It is started under a permit of its own.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "parallel tasks ask one server, which is asked one thing at a time"
+)]
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures::FutureExt;
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::tools::mcp::catalogue;
+use crate::tools::mcp::connection::{Greeting, McpConnection, McpError, McpTransport};
+use crate::tools::mcp::definition::{ServerDefinition, Way};
+use crate::tools::mcp::http::Service;
+use crate::tools::mcp::servers::{PlannedServer, Standing, Surroundings, Unanswered};
+use locum_base::path::RepoPath;
+use locum_base::secret::{Redactor, Secret};
+use locum_modes::prompts::servers::OfferedServer;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::schema;
+use locum_policy::urls::{Destination, Scheme, WebUrl};
+use locum_policy::verdict::Decision;
+use locum_sandbox::exec::dialogue::{Dialogue, Server};
+use locum_sandbox::{Reach, Writes};
+use locum_workspace::checkout::Checkout;
+
+/// Pages of a list that are asked for.
+const PAGES_LIMIT: usize = 20;
+
+/// Longest wait for a server to begin, whatever its definition says.
+const BEGIN_LIMIT: Duration = Duration::from_secs(60);
+
+/// Times a server is started in one run.
+const STARTS_LIMIT: u8 = 2;
+
+/// Last lines that are shown of what a program said on its error stream.
+const ERRORS_SHOWN_LINES: usize = 10;
+
+/// Starting a server, or connecting to it.
+#[derive(Clone, Debug)]
+pub(crate) struct ServerStart {
+    server: String,
+    destination: Option<Destination>,
+}
+
+impl Act for ServerStart {
+    fn intents(&self) -> Vec<Intent> {
+        let connection =
+            self.destination.iter().map(|destination| Intent::Connect(destination.clone()));
+        std::iter::once(Intent::Server(self.server.clone())).chain(connection).collect()
+    }
+}
+
+/// A server of a run.
+pub(super) struct Slot {
+    pub(super) planned: PlannedServer,
+    pub(super) standing: Standing,
+    /// What it had when the run began.
+    pub(super) offered: OfferedServer,
+    /// The connection, unless it is over.
+    pub(super) connection: Mutex<Option<McpConnection>>,
+    starts: Cell<u8>,
+}
+
+/// What a server's program is started with.
+struct ServerProgram<'p> {
+    words: &'p [String],
+    env: BTreeMap<String, String>,
+    cwd: Option<&'p str>,
+}
+
+impl Slot {
+    /// Starts a server, unless its definition or the policy is against it.
+    pub(super) async fn open(planned: PlannedServer, around: &Surroundings<'_>) -> Self {
+        let name = planned.definition.name.clone();
+        let mut slot = Self {
+            planned,
+            standing: Standing::Disabled,
+            offered: OfferedServer { name, ..OfferedServer::default() },
+            connection: Mutex::new(None),
+            starts: Cell::new(0),
+        };
+        if slot.planned.definition.disabled {
+            return slot;
+        }
+        match slot.begin(around).await {
+            Ok((connection, offered)) => {
+                slot.offered = offered;
+                slot.connection = Mutex::new(Some(connection));
+                slot.standing = Standing::Ready;
+            }
+            Err(standing) => slot.standing = standing,
+        }
+        slot
+    }
+
+    /// Starts the server once more, unless that was done already.
+    pub(super) async fn again(
+        &self,
+        tool: &str,
+        around: &Surroundings<'_>,
+    ) -> Result<McpConnection, Unanswered> {
+        let name = &self.offered.name;
+        if self.standing != Standing::Ready {
+            return Err(format!("The MCP server `{name}` is not there in this run.").into());
+        }
+        if self.starts.get() >= STARTS_LIMIT {
+            return Err(format!(
+                "The MCP server `{name}` ended again; it is not started another time. Go on \
+                 without it."
+            )
+            .into());
+        }
+        let (connection, offered) =
+            self.begin(around).await.map_err(|standing| match standing {
+                Standing::Refused(why) | Standing::Failed(why) => Unanswered {
+                    sentence: format!(
+                        "The MCP server `{name}` ended and could not be started again."
+                    ),
+                    said: why,
+                },
+                Standing::Disabled | Standing::Ready => {
+                    format!("The MCP server `{name}` ended.").into()
+                }
+            })?;
+        let hash = |offered: &OfferedServer| {
+            offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone())
+        };
+        if hash(&offered) != hash(&self.offered) {
+            end(connection.transport, around.redactor).await;
+            return Err(format!(
+                "The MCP server `{name}` was started again and has another tool `{tool}` now; it \
+                 was not called."
+            )
+            .into());
+        }
+        Ok(connection)
+    }
+
+    async fn begin(
+        &self,
+        around: &Surroundings<'_>,
+    ) -> Result<(McpConnection, OfferedServer), Standing> {
+        let definition = &self.planned.definition;
+        let transport = self.transport(around)?;
+        let patience = definition.timeout.min(BEGIN_LIMIT);
+        let failed = |error: &McpError, said: &str| {
+            let said = if said.is_empty() { String::new() } else { format!("; it said: {said}") };
+            Standing::Failed(format!("{}{said}", around.redactor.redact(&error.to_string())))
+        };
+        let (mut connection, greeting) = match McpConnection::greet(transport, patience).await {
+            Ok(greeted) => greeted,
+            Err((error, transport)) => {
+                let said = end(transport, around.redactor).await;
+                return Err(failed(&error, &said));
+            }
+        };
+        match list(&mut connection, definition, greeting, patience).await {
+            Ok(offered) => Ok((connection, offered)),
+            Err(error) => {
+                let said = end(connection.transport, around.redactor).await;
+                Err(failed(&error, &said))
+            }
+        }
+    }
+
+    /// Starts the program, or makes ready to ask the service, that the definition names.
+    fn transport(&self, around: &Surroundings<'_>) -> Result<McpTransport, Standing> {
+        let way = self.planned.way.as_ref().map_err(|why| Standing::Refused(why.clone()))?;
+        match way {
+            Way::Program { words, env, cwd } => {
+                let (permit, facts) = self.admitted(None, around)?;
+                let mut whole_env = around.env.clone();
+                whole_env.extend(env.iter().map(|(name, value)| (name.clone(), value.clone())));
+                let program = ServerProgram { words, env: whole_env, cwd: cwd.as_deref() };
+                let dialogue = self.start(&permit, program, &facts, around)?;
+                Ok(McpTransport::Program(Box::new(dialogue)))
+            }
+            Way::Http { url, headers } => {
+                let url = WebUrl::parse(url);
+                if let Some(why) = url.problem() {
+                    return Err(Standing::Refused(format!("its `url`: {why}")));
+                }
+                let destination = url.destination().cloned();
+                let in_the_clear = destination
+                    .as_ref()
+                    .is_some_and(|destination| destination.scheme == Scheme::Http);
+                let (permit, _) = self.admitted(destination, around)?;
+                if in_the_clear && !headers.is_empty() {
+                    let why = "its `headers` would be sent unencrypted: `url` has to begin with \
+                               `https://`";
+                    return Err(Standing::Refused(why.to_owned()));
+                }
+                let headers = headers
+                    .iter()
+                    .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
+                    .collect();
+                Ok(McpTransport::Service(Box::new(Service::new(
+                    permit,
+                    around.gate.clone(),
+                    url,
+                    headers,
+                ))))
+            }
+        }
+    }
+
+    /// Asks the policy in every mode that could call tools of the server; one that lets it start is
+    /// enough. What is permitted counts as a start.
+    fn admitted(
+        &self,
+        destination: Option<Destination>,
+        around: &Surroundings<'_>,
+    ) -> Result<(Permit<ServerStart>, Facts), Standing> {
+        let opening = ServerStart { server: self.planned.definition.name.clone(), destination };
+        let mut why = "no mode of this run may call tools of servers".to_owned();
+        for facts in &around.facts {
+            match around.policy.admit(opening.clone(), facts) {
+                Ok(permit) => {
+                    self.starts.set(self.starts.get() + 1);
+                    return Ok((permit, facts.clone()));
+                }
+                Err(refusal) => {
+                    let verdict = refusal.verdicts.first();
+                    why = verdict.map(|verdict| verdict.reason()).unwrap_or_default();
+                }
+            }
+        }
+        Err(Standing::Refused(why))
+    }
+
+    fn start(
+        &self,
+        permit: &Permit<ServerStart>,
+        program: ServerProgram<'_>,
+        facts: &Facts,
+        around: &Surroundings<'_>,
+    ) -> Result<Dialogue, Standing> {
+        let unfenced = around.policy.settings().commands.sandbox == schema::Sandbox::Off;
+        if !around.sandbox.holds() && !unfenced {
+            return Err(Standing::Refused(
+                "a server is a program of somebody else and runs in the whole sandbox, which is \
+                 not there"
+                    .to_owned(),
+            ));
+        }
+        let checkout = &around.workspace.checkout;
+        let folder = folder_in(checkout, program.cwd)
+            .map_err(|why| Standing::Refused(format!("its `cwd`: {why}")))?;
+        let git = around.workspace.repo.git_folders();
+        let visible = |path: &RepoPath| {
+            around.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
+        };
+        let server = Server {
+            name: &self.planned.definition.name,
+            words: program.words,
+            folder: checkout.absolute(&folder),
+            env: program.env,
+            sandbox: around.sandbox,
+            reach: Reach {
+                root: checkout.root(),
+                git: &git,
+                writes: Writes::Nothing,
+                git_settings: false,
+                visible: &visible,
+                policy: Some(around.policy),
+            },
+            proxy: around.sandbox.proxy(&facts.mode),
+        };
+        Dialogue::start(permit, server).map_err(|error| Standing::Failed(error.to_string()))
+    }
+}
+
+/// Returns the folder of the checkout that a definition names, also by its absolute path.
+fn folder_in(checkout: &Checkout, cwd: Option<&str>) -> Result<RepoPath, String> {
+    let inside = cwd.unwrap_or(".");
+    let inside = checkout
+        .root()
+        .to_str()
+        .and_then(|root| inside.strip_prefix(root))
+        .map_or(inside, |rest| rest.trim_start_matches('/'));
+    let path = if inside.is_empty() || inside == "." {
+        RepoPath::root()
+    } else {
+        RepoPath::parse(inside).map_err(|error| error.to_string())?
+    };
+    checkout.resolve(&path).map_err(|error| error.to_string())
+}
+
+/// Asks a server what it has.
+async fn list(
+    connection: &mut McpConnection,
+    definition: &ServerDefinition,
+    greeting: Greeting,
+    patience: Duration,
+) -> Result<OfferedServer, McpError> {
+    let mut offered = OfferedServer {
+        name: definition.name.clone(),
+        has_resources: greeting.has_resources,
+        ..OfferedServer::default()
+    };
+    let mut cursor = None;
+    for _ in 0..PAGES_LIMIT {
+        if !greeting.has_tools {
+            break;
+        }
+        let params = cursor.map_or_else(|| json!({}), |cursor: Value| json!({ "cursor": cursor }));
+        let page = connection.ask("tools/list", &params, patience).await?;
+        let left_out = catalogue::add_tools(&definition.name, &page, &mut offered.tools);
+        if left_out > 0 {
+            tracing::warn!(
+                server = definition.name,
+                left_out,
+                "tools of an MCP server are left out: their names are none, or there are too many"
+            );
+        }
+        cursor = page.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
+        if cursor.is_none() || offered.tools.len() >= catalogue::TOOLS_LIMIT {
+            break;
+        }
+    }
+    offered.tools.retain(|tool| !definition.disabled_tools.contains(&tool.name));
+    if greeting.has_resources {
+        // Only for the prompt: a server that cannot list them may have them all the same.
+        let page = connection.ask("resources/list", &json!({}), patience).await;
+        match page {
+            Ok(page) => offered.resources = catalogue::resources(&page),
+            Err(error) if error.ends_it() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(offered)
+}
+
+/// Ends a connection; returns the last of what a program said on its error stream.
+pub(super) async fn end(transport: McpTransport, redactor: &Redactor) -> String {
+    let said = match transport {
+        McpTransport::Program(dialogue) => dialogue.end(redactor).boxed_local().await,
+        McpTransport::Service(mut service) => {
+            // Whether it heard that does not matter.
+            let _closed = tokio::time::timeout(Duration::from_secs(2), service.close()).await;
+            String::new()
+        }
+    };
+    let lines: Vec<&str> = said.lines().collect();
+    lines.get(lines.len().saturating_sub(ERRORS_SHOWN_LINES)..).unwrap_or_default().join("\n")
+}

@@ -1,0 +1,79 @@
+//! `Tool`: what every tool has to say and do. Each type named in the table of tools implements it;
+//! a tool that lacks a part does not build.
+
+use std::fmt::Debug;
+
+use serde_json::Value;
+
+use crate::tools::arguments::{Arguments, Place};
+use crate::tools::dispatch::{Call, Given};
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
+
+/// What calls of a tool act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolEffect {
+    /// Nothing: they look at the checkout.
+    Reads,
+    /// The files their arguments name.
+    Edits,
+    /// More than files: they run a command, or ask a host or a server.
+    Runs,
+    /// The session.
+    Steers,
+}
+
+/// A checked call of one tool.
+pub(crate) trait Tool: Clone + Debug + Sized {
+    /// What its calls act on.
+    const EFFECT: ToolEffect;
+
+    /// What models are told of it.
+    const DESCRIPTION: &'static str;
+
+    /// The parameters that have to be given.
+    const REQUIRED: &'static [&'static str];
+
+    /// Returns a JSON Schema for each parameter, by name.
+    fn properties() -> Value;
+
+    /// Checks the arguments; changes nothing.
+    ///
+    /// # Errors
+    /// A sentence for the model.
+    fn parse(arguments: Arguments, context: ToolContext<'_>) -> Result<Self, CallError>;
+
+    /// Returns everything it would do, which the policy decides on.
+    fn intents(&self) -> Vec<Intent>;
+
+    /// Returns what it does for people: `edit src/lib.rs`. Only a first line is shown.
+    fn headline(&self) -> String;
+
+    /// Does it. A failure is an observation, too.
+    async fn perform(
+        &self,
+        permit: &Permit<Call>,
+        context: ToolContext<'_>,
+        given: Given<'_>,
+    ) -> Observation;
+
+    /// Returns true when this call changes nothing and steers nothing.
+    fn only_reads(&self) -> bool {
+        Self::EFFECT == ToolEffect::Reads
+    }
+
+    /// Returns what the one file it edits would hold after it; `None` where it edits no file or
+    /// several, and where it would fail.
+    fn content_after(&self, _before: Option<&[u8]>) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns the files that arguments name for an edit, right or wrong as they may be otherwise.
+    fn edited(mut arguments: Arguments, context: ToolContext<'_>) -> Vec<Place> {
+        match Self::EFFECT {
+            ToolEffect::Edits => arguments.place("path", "the file", context).into_iter().collect(),
+            ToolEffect::Reads | ToolEffect::Runs | ToolEffect::Steers => Vec::new(),
+        }
+    }
+}
