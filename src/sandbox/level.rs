@@ -13,7 +13,7 @@ use crate::files::Held;
 use crate::limits::Limits;
 use crate::syscalls::{Processes, Sockets};
 use crate::view::{self, Scene, View};
-use crate::{Network, files, load, switchboard, syscalls};
+use crate::{Network, files, load, seccomp_notify, syscalls};
 
 /// The first version of the kernel's interface for files that holds signals too: Linux 6.12.
 const FIRST_WITH_SIGNALS: u8 = 6;
@@ -94,7 +94,7 @@ impl Level {
             syscalls,
             landlock,
             namespaces: false,
-            calls: switchboard::is_to_be_had(),
+            calls: seccomp_notify::is_to_be_had(),
             pids: false,
         }
     }

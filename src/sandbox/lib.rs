@@ -6,18 +6,18 @@
 //! and no set-up, and changes nothing on the machine. Whether a command may run at all is the
 //! policy's business.
 
-mod covers;
 pub mod env;
 pub mod exec;
 mod files;
 pub mod level;
 mod limits;
 mod loopback;
+mod mount_masks;
 pub mod network;
 mod outputs;
 mod places;
-mod swept;
-mod switchboard;
+mod root_cleanup;
+mod seccomp_notify;
 mod syscalls;
 mod view;
 
@@ -41,15 +41,15 @@ use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
-use crate::covers::Seen;
 use crate::files::{Granted, Held, Root, Split};
 use crate::level::{Level, ProcessLimit};
 use crate::limits::Limits;
+use crate::mount_masks::Seen;
 use crate::network::Gate;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::outputs::Outputs;
 use crate::places::Use;
-use crate::swept::Swept;
+use crate::root_cleanup::Swept;
 use crate::syscalls::{Filters, Processes, Sockets};
 use crate::view::{Cover, Scene, View};
 use locum_base::path::RepoPath;
@@ -353,7 +353,7 @@ impl Sandbox {
             ProcessLimit::Answered => (Some(self.limits.processes()), true),
             ProcessLimit::Looked => (Some(self.limits.processes()), false),
         };
-        let calls = switchboard::calls(self.network == Network::Handed, answered);
+        let calls = seccomp_notify::calls(self.network == Network::Handed, answered);
         let lock = Lock {
             rules,
             held,
@@ -472,7 +472,7 @@ impl Lock {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn connect(&mut self, wire: &UnixStream) -> io::Result<()> {
-        let line = switchboard::put_on_this_process(&mut self.calls)?;
+        let line = seccomp_notify::put_on_this_process(&mut self.calls)?;
         Ok(loopback::hand_over(wire, &line)?)
     }
 

@@ -18,7 +18,7 @@ use crate::exec::spawn::{self, Started, Streams};
 use crate::exec::tree::Crowd;
 use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve};
 use crate::network::proxy::{NetworkProxy, Serving};
-use crate::switchboard::Switchboard;
+use crate::seccomp_notify::Switchboard;
 use crate::{Reach, Sandbox, SandboxError};
 use locum_base::secret::Redactor;
 use locum_policy::Permit;

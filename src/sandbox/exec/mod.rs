@@ -7,9 +7,9 @@
 
 pub mod dialogue;
 pub mod output;
+mod pid1;
 pub(super) mod spawn;
 pub mod tree;
-mod warden;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,8 +23,8 @@ use crate::exec::output::BothEnds;
 use crate::exec::spawn::Started;
 use crate::exec::tree::Crowd;
 use crate::network::proxy::{NetworkProxy, Serving, Traffic};
-use crate::swept::Swept;
-use crate::switchboard::{Desk, Switchboard};
+use crate::root_cleanup::Swept;
+use crate::seccomp_notify::{Desk, Switchboard};
 use crate::{Reach, Sandbox, SandboxError};
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;

@@ -1,9 +1,9 @@
 //! Starts a command as the leader of a session of its own, with one pipe for both streams, in
 //! namespaces of its own where it gets a view.
 //!
-//! With the line of calls (`sandbox::switchboard`) the only place with `unsafe`: what a child does
+//! With the line of calls (`seccomp_notify`) the only place with `unsafe`: what a child does
 //! between fork and exec can only be said through `pre_exec`, and a first process of namespaces
-//! only be made by forking once more. What these processes do afterwards is told in `warden`.
+//! only be made by forking once more. What these processes do afterwards is in `pid1`.
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
 use std::collections::BTreeMap;
@@ -22,12 +22,12 @@ use rustix::thread::UnshareFlags;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
+use crate::exec::pid1;
 use crate::exec::tree::{Crowd, Mark, Tree};
-use crate::exec::warden;
 use crate::exec::{ExecError, Exit, exit_of};
 use crate::loopback;
 use crate::outputs::Outputs;
-use crate::swept::Swept;
+use crate::root_cleanup::Swept;
 use crate::view::{Stage, View};
 use crate::{Fence, Lock};
 use locum_policy::command::Execution;
@@ -363,7 +363,7 @@ fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(first) = fork().map_err(|error| tell(Stage::Processes, error))? {
         keep_only(&wires.control);
-        warden::wait_outside(first);
+        pid1::wait_outside(first);
         exit();
     }
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -375,7 +375,7 @@ fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
     if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
         block_signals();
         keep_only(&wires.told);
-        warden::wait_inside(program);
+        pid1::wait_inside(program);
         exit();
     }
     Ok(())
