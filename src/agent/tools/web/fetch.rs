@@ -508,7 +508,8 @@ mod tests {
         let scene = Scene::new(Vec::new());
         let seen = scene.fixture.call("web_fetch", r#"{"url": "https://docs.rs/"}"#);
         assert!(
-            seen.is_error && seen.text.contains("does not prove that it is `docs.rs`"),
+            seen.is_error
+                && seen.text.contains("TLS certificate verification failed for `docs.rs`"),
             "{}",
             seen.text
         );

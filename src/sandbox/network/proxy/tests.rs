@@ -157,7 +157,7 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
         ("localhost:443", "this machine"),
         ("169.254.169.254:80", "link-local"),
         ("[::ffff:127.0.0.1]:443", "in disguise"),
-        ("private.example:443", "`private.example` stands for 10.0.0.7, a private address"),
+        ("private.example:443", "`private.example` resolves to 10.0.0.7, a private address"),
     ] {
         let answer = scene.ask(&connect(target)).await;
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains(told), "{target}: {answer}");
@@ -187,9 +187,9 @@ async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
     assert_eq!(
         denied,
         [
-            "the greeting in the tunnel names `evil.example`",
-            "the greeting in the tunnel names no host",
-            "what was said in the tunnel is not TLS"
+            "the TLS greeting in the tunnel names `evil.example`",
+            "the TLS greeting in the tunnel names no host",
+            "the tunnel does not carry TLS"
         ]
     );
     assert_eq!(traffic.sent_bytes, 0);
