@@ -1,7 +1,7 @@
-//! What of a checkout is covered for commands that have a view of their own: hidden files,
+//! What of a checkout is masked by mounts for commands that have a view of their own: hidden files,
 //! credentials, sockets, and protected paths at any depth.
 //!
-//! In: the checkout and what the policy says of its paths. Out: the covers, the outer ones first.
+//! In: the checkout and what the policy says of its paths. Out: the masks, the outer ones first.
 //! What was seen of a folder is kept and used again while the kernel says that the folder has not
 //! changed; names are judged anew where it has.
 #![expect(
@@ -17,9 +17,8 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
-use crate::files::{Kind, guarded_git_entries, is_protected};
-use crate::view::Cover;
-use crate::{Reach, Writes};
+use crate::protected::{EntryKind, guarded_git_entries, is_protected};
+use crate::reach::{Reach, Writes};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
@@ -27,43 +26,52 @@ use locum_policy::paths::Protection;
 /// not be.
 const ENTRIES_LIMIT: usize = 400_000;
 
-/// Covers of one command.
-const COVERS_LIMIT: usize = 2_000;
+/// Masks of one command.
+const MASKS_LIMIT: usize = 2_000;
 
 /// Age from which a folder's time of change tells every later change.
 const SETTLED_AFTER: Duration = Duration::from_secs(1);
 
-/// What was seen of folders before.
+/// What keeps a path from being written, or read at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mask {
+    /// It stays as it is and cannot be changed, moved or removed.
+    ReadOnly(PathBuf),
+    /// An empty file or folder lies over it.
+    Hidden(PathBuf),
+}
+
+/// Finds the masks of one checkout; keeps what it saw of its folders.
 #[derive(Debug, Default)]
-pub(super) struct Seen(HashMap<RepoPath, Arc<Folder>>);
+pub(crate) struct MaskFinder(HashMap<RepoPath, Arc<Folder>>);
 
 /// One folder as it was when `state` was.
 #[derive(Debug)]
 struct Folder {
-    state: State,
+    state: ChangeStamp,
     folders: Vec<RepoPath>,
     /// Git folders of other repositories inside.
     git: Vec<RepoPath>,
-    marked: Vec<(RepoPath, Mark)>,
+    marked: Vec<(RepoPath, Reason)>,
     entries: usize,
 }
 
 /// What changes when anything in a folder does.
-type State = (u64, i64, u64);
+type ChangeStamp = (u64, i64, u64);
 
-/// Why an entry may need a cover.
+/// Why an entry may need a mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum Reason {
     /// An ignore file names it, or it may hold credentials.
     Sensitive,
     Protected,
     /// It is no file, or its name is none the policy can speak of.
-    Strange,
+    Special,
 }
 
-/// Why there are no covers.
+/// Why there are no masks.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CoversFault {
+pub(crate) enum MaskError {
     /// The checkout could not be looked at.
     #[error("the checkout cannot be listed: {0}")]
     Checkout(#[from] rustix::io::Errno),
@@ -73,80 +81,80 @@ pub(super) enum CoversFault {
          found"
     )]
     TooManyEntries,
-    /// There is too much to cover.
-    #[error("more than {COVERS_LIMIT} files of the checkout are hidden or protected")]
-    TooManyCovers,
+    /// There is too much to mask.
+    #[error("more than {MASKS_LIMIT} files of the checkout are hidden or protected")]
+    TooManyMasks,
 }
 
-impl Seen {
-    /// Returns what has to be covered for one command.
+impl MaskFinder {
+    /// Returns what has to be masked for one command.
     ///
     /// # Errors
     /// When the checkout cannot be listed, or there is too much in it.
-    pub(super) fn covers(
+    pub(crate) fn masks(
         &mut self,
         protection: &Protection,
         reach: &Reach<'_>,
-    ) -> Result<Vec<Cover>, CoversFault> {
+    ) -> Result<Vec<Mask>, MaskError> {
         let mut found = Vec::new();
         let mut entries = 0;
         // What is known to do nothing but what was judged is held back from nothing.
         let mut ahead = if reach.writes == Writes::Everything {
             Vec::new()
         } else {
-            vec![(RepoPath::root(), Fixed::No)]
+            vec![(RepoPath::root(), Masked::No)]
         };
-        while let Some((path, fixed)) = ahead.pop() {
+        while let Some((path, masked)) = ahead.pop() {
             let Some(folder) = self.folder(protection, reach, &path)? else { continue };
             entries += folder.entries;
             if entries > ENTRIES_LIMIT {
-                return Err(CoversFault::TooManyEntries);
+                return Err(MaskError::TooManyEntries);
             }
             let mut closed = Vec::new();
-            for (marked, mark) in &folder.marked {
-                match mark {
-                    Mark::Strange => found.push(Cover::Hidden(reach.at(marked))),
-                    Mark::Sensitive if !(reach.visible)(marked) => {
-                        found.push(Cover::Hidden(reach.at(marked)))
+            for (marked, reason) in &folder.marked {
+                match reason {
+                    Reason::Special => found.push(Mask::Hidden(reach.at(marked))),
+                    Reason::Sensitive if !(reach.visible)(marked) => {
+                        found.push(Mask::Hidden(reach.at(marked)))
                     }
-                    Mark::Sensitive => continue,
-                    Mark::Protected if closed.iter().any(|(path, _)| path == marked) => continue,
-                    Mark::Protected if reach.writes == Writes::Entries && fixed == Fixed::No => {
-                        found.push(Cover::ReadOnly(reach.at(marked)));
+                    Reason::Sensitive => continue,
+                    Reason::Protected if closed.iter().any(|(path, _)| path == marked) => continue,
+                    Reason::Protected
+                        if reach.writes == Writes::Entries && masked == Masked::No =>
+                    {
+                        found.push(Mask::ReadOnly(reach.at(marked)));
                     }
-                    Mark::Protected => continue,
+                    Reason::Protected => continue,
                 }
-                closed.push((marked.clone(), *mark));
+                closed.push((marked.clone(), *reason));
             }
             for inner in &folder.folders {
-                let mark =
-                    closed.iter().find(|(path, mark)| path == inner && *mark != Mark::Protected);
-                let is_fixed =
-                    closed.iter().any(|(path, mark)| path == inner && *mark == Mark::Protected);
-                if mark.is_none() {
-                    ahead.push((inner.clone(), if is_fixed { Fixed::Yes } else { fixed }));
+                match closed.iter().find(|(path, _)| path == inner) {
+                    None => ahead.push((inner.clone(), masked)),
+                    Some((_, Reason::Protected)) => ahead.push((inner.clone(), Masked::Yes)),
+                    Some((_, Reason::Sensitive | Reason::Special)) => {}
                 }
             }
             for git in folder.git.iter().filter(|_| !path.is_root()) {
                 found.extend(
-                    guarded_git_entries(&reach.at(git), reach)?.into_iter().map(Cover::Hidden),
+                    guarded_git_entries(&reach.at(git), reach)?.into_iter().map(Mask::Hidden),
                 );
             }
-            if found.len() > COVERS_LIMIT {
-                return Err(CoversFault::TooManyCovers);
+            if found.len() > MASKS_LIMIT {
+                return Err(MaskError::TooManyMasks);
             }
         }
         for folder in reach.git {
             let guarded = guarded_git_entries(folder, reach)?;
-            found.extend(guarded.into_iter().map(Cover::Hidden));
+            found.extend(guarded.into_iter().map(Mask::Hidden));
             if reach.writes != Writes::Nothing {
-                found.push(Cover::ReadOnly(
+                found.push(Mask::ReadOnly(
                     folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
                 ));
             }
         }
-        found.sort_by_key(|cover| match cover {
-            Cover::ReadOnly(path) | Cover::Hidden(path) => path.components().count(),
+        found.sort_by_key(|mask| match mask {
+            Mask::ReadOnly(path) | Mask::Hidden(path) => path.components().count(),
         });
         Ok(found)
     }
@@ -157,7 +165,7 @@ impl Seen {
         protection: &Protection,
         reach: &Reach<'_>,
         path: &RepoPath,
-    ) -> Result<Option<Arc<Folder>>, CoversFault> {
+    ) -> Result<Option<Arc<Folder>>, MaskError> {
         let at = reach.at(path);
         if let Some(known) = self.0.get(path)
             && rustix::fs::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW)
@@ -181,24 +189,24 @@ impl Seen {
     }
 }
 
-fn state(facts: &Stat) -> State {
+fn state(facts: &Stat) -> ChangeStamp {
     (facts.st_ino, facts.st_ctime, facts.st_ctime_nsec)
 }
 
-/// Whether a folder lies in one that is covered already.
+/// Whether a folder lies in one that is masked already.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fixed {
+enum Masked {
     No,
     Yes,
 }
 
 fn look(
     opened: &OwnedFd,
-    state: State,
+    state: ChangeStamp,
     path: &RepoPath,
     protection: &Protection,
     reach: &Reach<'_>,
-) -> Result<Folder, CoversFault> {
+) -> Result<Folder, MaskError> {
     let mut folder =
         Folder { state, folders: Vec::new(), git: Vec::new(), marked: Vec::new(), entries: 0 };
     for entry in Dir::read_from(opened)? {
@@ -209,7 +217,7 @@ fn look(
         }
         folder.entries += 1;
         if folder.entries > ENTRIES_LIMIT {
-            return Err(CoversFault::TooManyEntries);
+            return Err(MaskError::TooManyEntries);
         }
         let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
         else {
@@ -229,12 +237,12 @@ fn look(
             FileType::Socket
             | FileType::CharacterDevice
             | FileType::BlockDevice
-            | FileType::Unknown => Some(Mark::Strange),
+            | FileType::Unknown => Some(Reason::Special),
             FileType::RegularFile | FileType::Directory | FileType::Fifo => {
                 if reach.is_sensitive(protection, &inner) {
-                    folder.marked.push((inner.clone(), Mark::Sensitive));
+                    folder.marked.push((inner.clone(), Reason::Sensitive));
                 }
-                is_protected(protection, &inner, Kind::of(kind)).then_some(Mark::Protected)
+                is_protected(protection, &inner, EntryKind::of(kind)).then_some(Reason::Protected)
             }
         };
         folder.marked.extend(mark.map(|mark| (inner.clone(), mark)));
@@ -252,10 +260,4 @@ fn is_settled(changed_s: i64) -> bool {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let changed = Duration::from_secs(u64::try_from(changed_s).unwrap_or(u64::MAX));
     now.checked_sub(SETTLED_AFTER).is_some_and(|limit| changed < limit)
-}
-
-impl Reach<'_> {
-    fn at(&self, path: &RepoPath) -> PathBuf {
-        if path.is_root() { self.root.to_owned() } else { self.root.join(path.as_str()) }
-    }
 }

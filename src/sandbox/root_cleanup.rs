@@ -2,7 +2,7 @@
 //! ended.
 //!
 //! In: the root, before and after. Out: what was removed. Only where the root itself is open to
-//! commands: what was there already is covered, but the kernel cannot hold names that do not exist
+//! commands: what was there already is masked, but the kernel cannot hold names that do not exist
 //! yet.
 #![expect(clippy::disallowed_methods, reason = "what a command may not make is removed here")]
 
@@ -12,29 +12,29 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Kind, is_protected};
+use crate::protected::{EntryKind, is_protected};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
-/// The root's entries before a command. Dropping it sweeps.
+/// The root's entries before a command. Dropping it cleans up.
 #[derive(Debug)]
-pub(crate) struct Swept {
+pub(crate) struct RootCleanup {
     root: PathBuf,
     before: BTreeSet<OsString>,
 }
 
-impl Swept {
+impl RootCleanup {
     /// Remembers what is there.
     ///
     /// # Errors
     /// When the root cannot be listed.
-    pub(super) fn before(root: &Path) -> io::Result<Self> {
+    pub(crate) fn before(root: &Path) -> io::Result<Self> {
         Ok(Self { root: root.to_owned(), before: names(root)? })
     }
 
     /// Removes protected names that were not there before, and returns them. Called when every
     /// process of the command is gone.
-    pub(crate) fn sweep(&self) -> Vec<RepoPath> {
+    pub(crate) fn clean_up(&self) -> Vec<RepoPath> {
         let protection = Protection::default();
         let after = names(&self.root).unwrap_or_default();
         let new =
@@ -45,16 +45,20 @@ impl Swept {
             is_protected(
                 &protection,
                 path,
-                if facts.is_ok_and(|facts| facts.is_file()) { Kind::File } else { Kind::Folder },
+                if facts.is_ok_and(|facts| facts.is_file()) {
+                    EntryKind::File
+                } else {
+                    EntryKind::Folder
+                },
             )
         });
         made.filter(|path| remove(&self.root.join(path.as_str())).is_ok()).collect()
     }
 }
 
-impl Drop for Swept {
+impl Drop for RootCleanup {
     fn drop(&mut self) {
-        self.sweep();
+        self.clean_up();
     }
 }
 
@@ -77,14 +81,14 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::Swept;
+    use super::RootCleanup;
 
     #[test]
     fn new_protected_names_are_removed_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at(".old")).unwrap();
-        let swept = Swept::before(folder.path()).unwrap();
+        let cleanup = RootCleanup::before(folder.path()).unwrap();
         std::fs::create_dir_all(at(".new/deep")).unwrap();
         std::fs::write(at(".new/deep/file"), "x").unwrap();
         std::fs::write(at(".old/added"), "x").unwrap();
@@ -92,7 +96,7 @@ mod tests {
         std::fs::write(at("fine"), "x").unwrap();
         std::fs::write(at(".coverage"), "x").unwrap();
         symlink(at(".old"), at(".mcp.json")).unwrap();
-        let removed: Vec<String> = swept.sweep().iter().map(ToString::to_string).collect();
+        let removed: Vec<String> = cleanup.clean_up().iter().map(ToString::to_string).collect();
         assert_eq!(removed, [".mcp.json", ".new", "CLAUDE.md"]);
         assert!(
             at(".old/added").exists()

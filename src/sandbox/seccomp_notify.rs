@@ -1,8 +1,8 @@
-//! `Switchboard`: calls of commands that this program answers itself. Where they have no network of
-//! their own, every call for a socket, with one that is connected to the proxy already; where the
+//! The seccomp user-notification supervisor: calls of commands that this program answers itself. Where
+//! they have no network of their own, every call for a socket, with one that is connected to the proxy already; where the
 //! kernel does not count their processes, every call for another one.
 //!
-//! In: the kernel's line on which calls of a command wait, where the proxy listens, and who counts.
+//! In: the descriptor on which calls of a command wait, where the proxy listens, and who counts.
 //! Out: answers. The command itself can connect nothing: where a socket leads is settled before it
 //! has it, so that no memory of the command is trusted and nothing can be changed in between. What
 //! else its sockets could do (send without a connection, listen, change their route) the filters
@@ -30,7 +30,7 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use crate::exec::tree::Crowd;
+use crate::exec::tree::ProcessCounter;
 use crate::loopback;
 
 /// Sockets that are being connected at once; further calls wait.
@@ -60,7 +60,7 @@ const PROCESSES: &[i64] = &[libc::SYS_clone];
 
 /// Returns the program for the kernel that lets calls wait: those for sockets, those for new
 /// processes, or both. Empty when none are to.
-pub(super) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
+pub(crate) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
     let step = |code: u32, jt: usize, k: u32| libc::sock_filter {
         code: u16::try_from(code).unwrap_or_default(),
         jt: u8::try_from(jt).unwrap_or_default(),
@@ -91,9 +91,9 @@ pub(super) fn calls(sockets: bool, processes: bool) -> Vec<libc::sock_filter> {
 /// where the calls come in. Takes no memory: it runs between fork and exec.
 ///
 /// # Errors
-/// What the kernel says; it knows one such line for a process only.
-#[expect(unsafe_code, reason = "the kernel hands out the line only with this call")]
-pub(super) fn put_on_this_process(calls: &mut [libc::sock_filter]) -> Result<OwnedFd, Errno> {
+/// What the kernel says; it knows one such descriptor for a process only.
+#[expect(unsafe_code, reason = "the kernel hands out the listener only with this call")]
+pub(crate) fn install(calls: &mut [libc::sock_filter]) -> Result<OwnedFd, Errno> {
     let program = libc::sock_fprog {
         len: u16::try_from(calls.len()).unwrap_or_default(),
         filter: calls.as_mut_ptr(),
@@ -110,18 +110,20 @@ pub(super) fn put_on_this_process(calls: &mut [libc::sock_filter]) -> Result<Own
             flags,
             &raw const program,
         ) {
-            line @ 0.. => Ok(OwnedFd::from_raw_fd(i32::try_from(line).map_err(|_| Errno::BADF)?)),
+            listener @ 0.. => {
+                Ok(OwnedFd::from_raw_fd(i32::try_from(listener).map_err(|_| Errno::BADF)?))
+            }
             _ => Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::NOSYS)),
         }
     }
 }
 
 /// Tries on a thread of its own whether calls can be answered here.
-pub(super) fn is_to_be_had() -> bool {
-    let (sender, lines) = mpsc::channel();
+pub(crate) fn is_available() -> bool {
+    let (sender, listeners) = mpsc::channel();
     let caller = std::thread::spawn(move || {
         rustix::thread::set_no_new_privs(true).ok()?;
-        sender.send(put_on_this_process(&mut calls(true, false)).ok()?).ok()?;
+        sender.send(install(&mut calls(true, false)).ok()?).ok()?;
         let socket = rustix::net::socket(
             rustix::net::AddressFamily::INET,
             rustix::net::SocketType::STREAM,
@@ -130,77 +132,77 @@ pub(super) fn is_to_be_had() -> bool {
         .ok()?;
         rustix::net::connect(&socket, &loopback::PROXY).ok()
     });
-    let answered = lines.recv().is_ok_and(|line| {
+    let answered = listeners.recv().is_ok_and(|listener| {
         (0..2).all(|_| {
-            let mut ready = [PollFd::new(&line, PollFlags::IN)];
+            let mut ready = [PollFd::new(&listener, PollFlags::IN)];
             let came = poll(&mut ready, Some(&TRIAL_PATIENCE)).is_ok_and(|count| count == 1);
-            came && Call::next(&line).is_ok_and(|call| match call.asks {
-                Asks::Socket { .. } => call.hand(&line, &line, 0).is_ok(),
-                Asks::Connection { .. } | Asks::Process | Asks::Other => {
-                    call.answer(&line, Answer::Done).is_ok()
+            came && Call::next(&listener).is_ok_and(|call| match call.request {
+                Request::Socket { .. } => call.hand(&listener, &listener, 0).is_ok(),
+                Request::Connection { .. } | Request::Process | Request::Other => {
+                    call.reply(&listener, Reply::Done).is_ok()
                 }
             })
         })
     });
-    // Without its line the caller gets errors: it ends in any case.
-    drop(lines);
+    // Without a listener the caller gets errors: it ends in any case.
+    drop(listeners);
     caller.join().ok().flatten().is_some() && answered
 }
 
-/// What calls are answered with.
-pub(crate) struct Desk {
+/// What calls are granted from.
+pub(crate) struct Grants {
     /// Where sockets lead; `None` where none are handed out.
     pub(crate) proxy: Option<SocketAddr>,
-    /// Who counts new processes; `None` where nobody has to.
-    pub(crate) crowd: Option<Crowd>,
+    /// Counts new processes; `None` where nobody has to.
+    pub(crate) counter: Option<ProcessCounter>,
 }
 
 /// Answers the calls of one command. It ends when this is dropped: calls that come later fail.
-pub(crate) struct Switchboard {
+pub(crate) struct Supervisor {
     answering: JoinHandle<()>,
 }
 
-impl Switchboard {
-    /// Answers what comes in on a line. Has to be called inside a runtime.
+impl Supervisor {
+    /// Answers what comes in on a listener. Has to be called inside a runtime.
     ///
     /// # Errors
-    /// When the line cannot be waited on.
+    /// When the listener cannot be waited on.
     #[expect(
         unsafe_code,
         reason = "the runtime asks for the word that the descriptor stays open while it waits on it"
     )]
-    pub(crate) fn on(line: OwnedFd, desk: Desk) -> io::Result<Self> {
-        // SAFETY: the line is owned and stays the same descriptor until it is dropped, after its
+    pub(crate) fn on(listener: OwnedFd, grants: Grants) -> io::Result<Self> {
+        // SAFETY: the listener is owned and stays the same descriptor until it is dropped, after its
         // registration.
-        let line = unsafe { AsyncFd::register_with_interest(line, Interest::READABLE)? };
-        let line = Arc::new(line);
-        Ok(Self { answering: tokio::spawn(answer_all(line, desk)) })
+        let listener = unsafe { AsyncFd::register_with_interest(listener, Interest::READABLE)? };
+        let listener = Arc::new(listener);
+        Ok(Self { answering: tokio::spawn(answer_all(listener, grants)) })
     }
 }
 
-impl Drop for Switchboard {
+impl Drop for Supervisor {
     fn drop(&mut self) {
         self.answering.abort();
     }
 }
 
-async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, mut desk: Desk) {
+async fn answer_all(listener: Arc<AsyncFd<OwnedFd>>, mut grants: Grants) {
     let mut opening = JoinSet::new();
     loop {
-        let Ok(mut ready) = line.readable().await else { return };
-        match Waiting::on(line.get_ref()) {
+        let Ok(mut ready) = listener.readable().await else { return };
+        match Waiting::on(listener.get_ref()) {
             Waiting::Call => {}
             Waiting::None => {
                 ready.clear_ready();
                 continue;
             }
-            Waiting::NeverAgain => return,
+            Waiting::Ended => return,
         }
         // Who called may be gone by now; that is no matter to the others, here and below.
-        let Ok(call) = Call::next(line.get_ref()) else { continue };
-        match (call.asks, desk.proxy) {
-            (Asks::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
-                let line = Arc::clone(&line);
+        let Ok(call) = Call::next(listener.get_ref()) else { continue };
+        match (call.request, grants.proxy) {
+            (Request::Socket { nonblocking, closed_at_exec }, Some(proxy)) => {
+                let listener = Arc::clone(&listener);
                 opening.spawn(async move {
                     let opened = timeout(OPENING_TIMEOUT, TcpStream::connect(proxy))
                         .await
@@ -209,25 +211,25 @@ async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, mut desk: Desk) {
                     let socket = socket
                         .and_then(|socket| socket.set_nonblocking(nonblocking).map(|()| socket));
                     let _answered = match socket {
-                        Ok(socket) => call.hand(line.get_ref(), &socket, closed_at_exec),
-                        Err(_) => call.answer(line.get_ref(), Answer::Refused(Errno::NFILE)),
+                        Ok(socket) => call.hand(listener.get_ref(), &socket, closed_at_exec),
+                        Err(_) => call.reply(listener.get_ref(), Reply::Refused(Errno::NFILE)),
                     };
                 });
             }
-            (Asks::Connection { is_to_proxy }, _) => {
+            (Request::Connection { is_to_proxy }, _) => {
                 let answer =
-                    if is_to_proxy { Answer::Done } else { Answer::Refused(Errno::NETUNREACH) };
-                let _answered = call.answer(line.get_ref(), answer);
+                    if is_to_proxy { Reply::Done } else { Reply::Refused(Errno::NETUNREACH) };
+                let _answered = call.reply(listener.get_ref(), answer);
             }
-            (Asks::Process, _) => {
-                let admitted = desk.crowd.as_mut().is_none_or(Crowd::admits);
-                let _answered = call.answer(
-                    line.get_ref(),
-                    if admitted { Answer::GoOn } else { Answer::Refused(Errno::AGAIN) },
+            (Request::Process, _) => {
+                let admitted = grants.counter.as_mut().is_none_or(ProcessCounter::admits);
+                let _answered = call.reply(
+                    listener.get_ref(),
+                    if admitted { Reply::Continue } else { Reply::Refused(Errno::AGAIN) },
                 );
             }
-            (Asks::Other | Asks::Socket { .. }, _) => {
-                let _answered = call.answer(line.get_ref(), Answer::Refused(Errno::PERM));
+            (Request::Other | Request::Socket { .. }, _) => {
+                let _answered = call.reply(listener.get_ref(), Reply::Refused(Errno::PERM));
             }
         }
         while opening.len() >= OPENING_AT_ONCE || opening.try_join_next().is_some() {
@@ -238,23 +240,23 @@ async fn answer_all(line: Arc<AsyncFd<OwnedFd>>, mut desk: Desk) {
     }
 }
 
-/// What is to be done on a line.
+/// What is to be done on a listener.
 enum Waiting {
     Call,
     None,
     /// Every process of the command has ended.
-    NeverAgain,
+    Ended,
 }
 
 impl Waiting {
-    fn on(line: &OwnedFd) -> Self {
-        let mut ready = [PollFd::new(line, PollFlags::IN)];
+    fn on(listener: &OwnedFd) -> Self {
+        let mut ready = [PollFd::new(listener, PollFlags::IN)];
         let looked = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
         let [ready] = ready.map(|one| one.revents());
         match looked {
             Ok(_) if ready.contains(PollFlags::IN) => Self::Call,
             Ok(_) if ready.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
-                Self::NeverAgain
+                Self::Ended
             }
             Ok(_) | Err(_) => Self::None,
         }
@@ -264,17 +266,17 @@ impl Waiting {
 /// A call that waits for its answer.
 struct Call {
     id: u64,
-    asks: Asks,
+    request: Request,
 }
 
 /// What a call asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asks {
+enum Request {
     /// A socket of the only kind there is: a stream of the internet's fourth version.
     Socket { nonblocking: bool, closed_at_exec: u32 },
     /// A connection; every socket has one already.
     Connection {
-        /// Whether it is to where commands are told that the proxy is.
+        /// Whether it is to the address of the proxy.
         is_to_proxy: bool,
     },
     /// A new process or thread.
@@ -285,12 +287,12 @@ enum Asks {
 
 /// What is answered where no socket is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum Reply {
     /// It is done already.
     Done,
     /// The kernel is to do it as it was asked. Only for calls that nothing can be changed about
     /// meanwhile.
-    GoOn,
+    Continue,
     Refused(Errno),
 }
 
@@ -303,20 +305,20 @@ impl Call {
         unsafe_code,
         reason = "a call is taken by an ioctl that the kernel knows by its shape"
     )]
-    fn next(line: &OwnedFd) -> Result<Self, Errno> {
+    fn next(listener: &OwnedFd) -> Result<Self, Errno> {
         let data = libc::seccomp_data { nr: 0, arch: 0, instruction_pointer: 0, args: [0; 6] };
         let mut taken = libc::seccomp_notif { id: 0, pid: 0, flags: 0, data };
         // SAFETY: the number names this shape, which the kernel wants to be zero and fills.
-        unsafe { ioctl(line, Updater::<{ RECEIVE }, libc::seccomp_notif>::new(&mut taken))? };
-        let asks = match i64::from(taken.data.nr) {
+        unsafe { ioctl(listener, Updater::<{ RECEIVE }, libc::seccomp_notif>::new(&mut taken))? };
+        let request = match i64::from(taken.data.nr) {
             libc::SYS_socket => socket_asked(taken.data.args),
             libc::SYS_connect => {
-                Asks::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) }
+                Request::Connection { is_to_proxy: is_to_proxy(taken.pid, taken.data.args) }
             }
-            call if PROCESSES.contains(&call) => Asks::Process,
-            _ => Asks::Other,
+            call if PROCESSES.contains(&call) => Request::Process,
+            _ => Request::Other,
         };
-        Ok(Self { id: taken.id, asks })
+        Ok(Self { id: taken.id, request })
     }
 
     /// Puts a socket into the caller and lets it have its number.
@@ -327,7 +329,12 @@ impl Call {
         unsafe_code,
         reason = "a call is answered by an ioctl that the kernel knows by its shape"
     )]
-    fn hand(&self, line: &OwnedFd, socket: impl AsFd, closed_at_exec: u32) -> Result<(), Errno> {
+    fn hand(
+        &self,
+        listener: &OwnedFd,
+        socket: impl AsFd,
+        closed_at_exec: u32,
+    ) -> Result<(), Errno> {
         let answer = libc::seccomp_notif_addfd {
             id: self.id,
             flags: u32::try_from(libc::SECCOMP_ADDFD_FLAG_SEND).unwrap_or_default(),
@@ -336,7 +343,7 @@ impl Call {
             newfd_flags: closed_at_exec,
         };
         // SAFETY: the number names this shape, which the kernel only reads.
-        unsafe { ioctl(line, Setter::<{ HAND }, libc::seccomp_notif_addfd>::new(answer)) }
+        unsafe { ioctl(listener, Setter::<{ HAND }, libc::seccomp_notif_addfd>::new(answer)) }
     }
 
     /// Answers without a socket.
@@ -347,22 +354,24 @@ impl Call {
         unsafe_code,
         reason = "a call is answered by an ioctl that the kernel knows by its shape"
     )]
-    fn answer(&self, line: &OwnedFd, answer: Answer) -> Result<(), Errno> {
-        let (error, flags) = match answer {
-            Answer::Done => (0, 0),
-            Answer::GoOn => (0, GO_ON),
-            Answer::Refused(errno) => (-errno.raw_os_error(), 0),
+    fn reply(&self, listener: &OwnedFd, reply: Reply) -> Result<(), Errno> {
+        let (error, flags) = match reply {
+            Reply::Done => (0, 0),
+            Reply::Continue => (0, CONTINUE),
+            Reply::Refused(errno) => (-errno.raw_os_error(), 0),
         };
         let mut answer = libc::seccomp_notif_resp { id: self.id, val: 0, error, flags };
         // SAFETY: the number names this shape.
-        unsafe { ioctl(line, Updater::<{ ANSWER }, libc::seccomp_notif_resp>::new(&mut answer)) }
+        unsafe {
+            ioctl(listener, Updater::<{ ANSWER }, libc::seccomp_notif_resp>::new(&mut answer))
+        }
     }
 }
 
 /// Says in an answer that the kernel is to do what was asked.
-const GO_ON: u32 = 1;
+const CONTINUE: u32 = 1;
 
-/// How the kernel numbers what can be done on a line.
+/// How the kernel numbers what can be done on a listener.
 const RECEIVE: rustix::ioctl::Opcode =
     rustix::ioctl::opcode::read_write::<libc::seccomp_notif>(b'!', 0);
 const ANSWER: rustix::ioctl::Opcode =
@@ -371,7 +380,7 @@ const HAND: rustix::ioctl::Opcode =
     rustix::ioctl::opcode::write::<libc::seccomp_notif_addfd>(b'!', 3);
 
 /// The kernel looks at the lower half of these arguments only.
-fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> Asks {
+fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> Request {
     let [family, kind, protocol] =
         [family, kind, protocol].map(|argument| argument & u64::from(u32::MAX));
     let [inet, stream, tcp] = [libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP].map(known);
@@ -382,11 +391,11 @@ fn socket_asked([family, kind, protocol, ..]: [u64; 6]) -> Asks {
         || has_unknown_flags
         || !(protocol == 0 || protocol == tcp)
     {
-        return Asks::Other;
+        return Request::Other;
     }
     let closed_at_exec =
         if kind & closed_at_exec == 0 { 0 } else { libc::O_CLOEXEC.cast_unsigned() };
-    Asks::Socket { nonblocking: kind & nonblocking != 0, closed_at_exec }
+    Request::Socket { nonblocking: kind & nonblocking != 0, closed_at_exec }
 }
 
 fn known(number: i32) -> u64 {
@@ -417,11 +426,11 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{ADDRESS_BYTES, Asks, PROCESSES, address_in, calls, is_to_be_had, socket_asked};
+    use super::{ADDRESS_BYTES, PROCESSES, Request, address_in, calls, is_available, socket_asked};
 
     #[test]
     fn calls_can_be_answered_on_this_kernel() {
-        assert!(is_to_be_had());
+        assert!(is_available());
     }
 
     #[test]
@@ -440,7 +449,7 @@ mod tests {
             let [family, kind, protocol] = [family, kind, protocol].map(super::known);
             socket_asked([family, kind, protocol, 0, 0, 0])
         };
-        let handed = |nonblocking, closed_at_exec| Asks::Socket { nonblocking, closed_at_exec };
+        let handed = |nonblocking, closed_at_exec| Request::Socket { nonblocking, closed_at_exec };
         let (stream, both) = (libc::SOCK_STREAM, libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC);
         assert_eq!(asked(libc::AF_INET, stream, 0), handed(false, 0));
         assert_eq!(
@@ -463,7 +472,7 @@ mod tests {
             (libc::AF_INET, stream, libc::IPPROTO_SCTP),
             (libc::AF_INET, stream, libc::IPPROTO_MPTCP),
         ] {
-            assert_eq!(asked(family, kind, protocol), Asks::Other, "{family} {kind} {protocol}");
+            assert_eq!(asked(family, kind, protocol), Request::Other, "{family} {kind} {protocol}");
         }
     }
 

@@ -1,7 +1,7 @@
-//! The two processes around a command in namespaces of its own: one waits outside them, one is the
-//! first inside.
+//! The two supervisors of a command in namespaces of its own: one waits outside them, one is PID 1
+//! inside.
 //!
-//! When the first process inside ends, the kernel kills every other one there: nothing that the
+//! When PID 1 ends, the kernel kills every other one there: nothing that the
 //! command started outlives it, in whatever session or group it hides. Both only make system calls
 //! and take no memory; whoever calls them ends the process afterwards.
 
@@ -49,8 +49,8 @@ fn reap(process: Pid) {
     }
 }
 
-/// Waits inside until the command itself has ended and tells how over what is put in the place of
-/// the input; reaps what lost its parent meanwhile.
+/// Waits inside, as PID 1, until the command itself has ended and writes its status to what is put
+/// in the place of the input; reaps what lost its parent meanwhile.
 pub(super) fn wait_inside(program: Pid) {
     let out = rustix::stdio::stdin();
     loop {

@@ -32,8 +32,8 @@ fn an_ordinary_user_is_held_alike() {
         .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
         .arg(&program)
         .args([
-            "workspace::sandbox::",
-            "workspace::exec::",
+            "sandbox::tests::",
+            "exec::",
             "--test-threads=2",
             "--skip",
             "an_ordinary_user_is_held_alike",

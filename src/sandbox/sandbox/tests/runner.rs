@@ -11,9 +11,9 @@ use std::process::Command;
 use pretty_assertions::{assert_eq, assert_ne};
 
 use super::{Place, sandboxes_of};
-use crate::Sandbox;
 use crate::exec::Exit;
 use crate::level::Level;
+use crate::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::schema;
 

@@ -55,7 +55,8 @@ fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
 #[test]
 fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
     let place = Place::new();
-    let fence = place.sandbox(schema::Sandbox::Required).fence(&place.reach()).unwrap().unwrap();
+    let sandbox = place.sandbox(schema::Sandbox::Required);
+    let restrictions = sandbox.restrictions(&place.reach()).unwrap().unwrap();
     let mut env = BTreeMap::from([
         ("GIT_CONFIG_COUNT", "1"),
         ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
@@ -64,7 +65,7 @@ fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .collect();
-    fence.adapt(&mut env);
+    restrictions.adapt(&mut env);
     let value = |name: &str| env.get(name).map(String::as_str);
     assert_eq!(
         (value("GIT_CONFIG_COUNT"), value("GIT_CONFIG_KEY_0"), value("GIT_CONFIG_KEY_1")),

@@ -14,7 +14,7 @@ use crate::level::Level;
 use crate::network::Gate;
 use crate::network::proxy::NetworkProxy;
 use crate::samples::Watched;
-use crate::{Sandbox, SandboxError};
+use crate::sandbox::{Sandbox, SandboxError};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::schema::{self, CommandLimits};

@@ -5,7 +5,8 @@ use pretty_assertions::{assert_eq, assert_ne};
 use super::{Place, attacks, check};
 use crate::exec::Exit;
 use crate::level::Level;
-use crate::{Sandbox, Writes};
+use crate::reach::Writes;
+use crate::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::schema;
 

@@ -21,10 +21,11 @@ mod processes;
 mod runner;
 mod user;
 
-use super::level::Level;
-use super::{Reach, Sandbox, SandboxError, Writes};
+use super::{Sandbox, SandboxError};
 use crate::exec::{self, CommandOutput, CommandRun, ExecError, Exit};
+use crate::level::Level;
 use crate::network::proxy::NetworkProxy;
+use crate::reach::{Reach, Writes};
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
@@ -39,6 +40,14 @@ struct Place {
     home: PathBuf,
     outside: PathBuf,
     env: BTreeMap<String, String>,
+}
+
+/// What is around a script, and how far it reaches.
+struct Attempt<'a> {
+    sandbox: &'a Sandbox,
+    writes: Writes,
+    timeout: Duration,
+    proxy: Option<NetworkProxy>,
 }
 
 impl Place {
@@ -123,7 +132,8 @@ impl Place {
         writes: Writes,
         timeout: Duration,
     ) -> Result<(Exit, String), ExecError> {
-        let output = self.run_whole(script, sandbox, writes, timeout, sandbox.proxy("code"))?;
+        let proxy = sandbox.proxy("code");
+        let output = self.run_whole(script, Attempt { sandbox, writes, timeout, proxy })?;
         Ok((output.exit, output.output.text))
     }
 
@@ -133,16 +143,14 @@ impl Place {
         sandbox: &Sandbox,
         proxy: Option<NetworkProxy>,
     ) -> Result<CommandOutput, ExecError> {
-        self.run_whole(script, sandbox, Writes::Entries, Duration::from_secs(20), proxy)
+        let (writes, timeout) = (Writes::Entries, Duration::from_secs(20));
+        self.run_whole(script, Attempt { sandbox, writes, timeout, proxy })
     }
 
     fn run_whole(
         &self,
         script: &str,
-        sandbox: &Sandbox,
-        writes: Writes,
-        timeout: Duration,
-        proxy: Option<NetworkProxy>,
+        Attempt { sandbox, writes, timeout, proxy }: Attempt<'_>,
     ) -> Result<CommandOutput, ExecError> {
         let file = self.root.join("script.sh");
         std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -266,7 +274,7 @@ fn a_kernel_that_gives_too_little_runs_nothing_where_a_sandbox_is_required() {
             match place.run("true", &sandbox) {
                 Ok((exit, _)) => assert!(runs && exit == Exit::Code(0), "{level:?} {wanted:?}"),
                 Err(ExecError::Sandbox(SandboxError::Below(missing))) => {
-                    assert!(!runs && missing.contains("not held"), "{missing}")
+                    assert!(!runs && missing.contains("(needs "), "{missing}")
                 }
                 Err(other) => panic!("{other}"),
             }
