@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, commit_all, path, paths};
+use crate::fixture::{Fixture, path, paths};
 use crate::repo::{CommitId, NewCommit, RepoError};
 
 fn commit(fixture: &Fixture, parent: &CommitId, content: &str) -> CommitId {
@@ -44,7 +44,7 @@ fn keeps_line_ends_as_the_repository_has_them() {
     let fixture = Fixture::new();
     fixture.write(".gitattributes", "*.bat eol=crlf\n*.psd filter=lfs -text\n");
     fixture.write("run.bat", "one\ntwo\n");
-    let parent = CommitId::of(commit_all(&fixture.repo.git, "attributes"));
+    let parent = CommitId(fixture.commit("attributes"));
     fixture.write("run.bat", "one\r\n2\r\n");
     let changes = fixture.repo.changes(&parent, &paths(&["run.bat"])).unwrap();
     assert_eq!((changes[0].added, changes[0].removed), (1, 1), "{}", changes[0].patch);

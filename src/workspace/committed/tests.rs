@@ -4,7 +4,7 @@ use git2::{FileMode, Oid};
 use pretty_assertions::assert_eq;
 
 use super::{Committed, Kept};
-use crate::fixture::{Fixture, commit_all, path};
+use crate::fixture::{Fixture, path};
 use crate::repo::CommitId;
 
 /// Makes a commit of entries written straight into a tree below `sub`, which no tool would
@@ -40,7 +40,7 @@ fn tells_every_kind_of_change() {
     fixture.link("src", "link");
     fixture.remove("old/only");
     fixture.write("new/a", "x");
-    let commit = CommitId::of(commit_all(&fixture.repo.git, "second"));
+    let commit = CommitId(fixture.commit("second"));
     let found = fixture.repo.committed(&fixture.base, &commit).unwrap();
     let file = |executable, size_bytes| Kept::File { executable, size_bytes };
     let told: Vec<(&str, &Kept, &Kept)> = found
@@ -129,7 +129,7 @@ fn attributes_of_the_checkout_hide_nothing() {
     let fixture = Fixture::new();
     fixture.write(".gitattributes", "* -diff binary\n");
     fixture.write("src/lib.rs", "one\nnew line\nthree\n");
-    let commit = CommitId::of(commit_all(&fixture.repo.git, "second"));
+    let commit = CommitId(fixture.commit("second"));
     let found = fixture.repo.committed(&fixture.base, &commit).unwrap();
     assert_eq!(found.paths.last().unwrap().lines.text, [(2, "new line".to_owned())]);
 }

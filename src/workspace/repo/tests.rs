@@ -4,7 +4,8 @@ use pretty_assertions::assert_eq;
 
 use super::{CommitId, Repo, RepoError};
 use crate::checkout::FileError;
-use crate::fixture::{Fixture, commit_all, init, path};
+use crate::fixture::{Fixture, path};
+use locum_testing::repository;
 
 #[test]
 fn opens_the_repository_that_holds_a_folder() {
@@ -22,11 +23,11 @@ fn says_why_a_folder_cannot_be_worked_in() {
     assert!(matches!(error(&folder.path().join("none")), RepoError::NotARepository(_)));
     git2::Repository::init_bare(folder.path().join("bare")).unwrap();
     assert!(matches!(error(&folder.path().join("bare")), RepoError::Bare(_)));
-    init(&folder.path().join("empty"));
+    repository::init(&folder.path().join("empty"));
     let empty = Repo::open(&folder.path().join("empty")).unwrap();
     assert!(matches!(empty.commit_of("HEAD"), Err(RepoError::Empty)));
     assert_eq!(empty.branch().as_deref(), Some("main"));
-    let elsewhere = init(&folder.path().join("elsewhere"));
+    let elsewhere = repository::init(&folder.path().join("elsewhere"));
     elsewhere
         .config()
         .unwrap()
@@ -92,7 +93,7 @@ fn lists_regular_files_of_a_commit_in_order() {
     let fixture = Fixture::new();
     fixture.write("src/a.b", "");
     fixture.write("src/a/b", "");
-    let commit = CommitId::of(commit_all(&fixture.repo.git, "second"));
+    let commit = CommitId(fixture.commit("second"));
     let list = |folder: &str, limit| {
         let found = fixture.repo.list_at(&commit, &path(folder), limit).unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
