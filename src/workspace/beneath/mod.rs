@@ -25,20 +25,20 @@ const OPEN_TRIES: usize = 8;
 #[derive(Debug)]
 pub(super) struct Beneath {
     root: OwnedFd,
-    way: Way,
+    resolver: Resolver,
 }
 
-/// How a place below the root is reached.
+/// What leads to a place below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Resolver {
     /// By `openat2`, in one step.
-    Kernel,
+    Openat2,
     /// Folder by folder, none of them a link.
     Walk,
 }
 
 impl Beneath {
-    /// Opens the root, with the best way this kernel has.
+    /// Opens the root, with the best resolver this kernel has.
     ///
     /// # Errors
     /// When it is not a folder or may not be opened.
@@ -56,13 +56,13 @@ impl Beneath {
             Mode::empty(),
             no_way_out(),
         );
-        Ok(Self { root, way: if probe.is_ok() { Way::Kernel } else { Way::Walk } })
+        Ok(Self { root, resolver: if probe.is_ok() { Resolver::Openat2 } else { Resolver::Walk } })
     }
 
-    /// Opens the root with a given way.
+    /// Opens the root with a given resolver.
     #[cfg(test)]
-    pub(super) fn open_root_by(folder: &Path, way: Way) -> Result<Self, Errno> {
-        Ok(Self { way, ..Self::open_root(folder)? })
+    pub(super) fn open_root_by(folder: &Path, resolver: Resolver) -> Result<Self, Errno> {
+        Ok(Self { resolver, ..Self::open_root(folder)? })
     }
 
     /// Opens `path`; neither it nor a folder on the way may be a link.
@@ -71,15 +71,15 @@ impl Beneath {
     /// `ELOOP` for a link, else what the kernel says.
     pub(super) fn open(&self, path: &RepoPath, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        match self.way {
-            Way::Kernel => self.open_by_kernel(path, flags),
-            Way::Walk if path.is_root() => {
+        match self.resolver {
+            Resolver::Openat2 => self.open_by_kernel(path, flags),
+            Resolver::Walk if path.is_root() => {
                 rustix::fs::openat(&self.root, ".", flags, Mode::empty())
             }
-            Way::Walk => {
+            Resolver::Walk => {
                 let folder = self.walk(&path.parent(), Missing::Refuse)?;
                 let opened = rustix::fs::openat(&folder, name_of(path)?, flags, Mode::empty());
-                // A folder flag on a link says ENOTDIR; the kernel's way says ELOOP.
+                // A folder flag on a link says ENOTDIR; `openat2` says ELOOP.
                 match opened {
                     Err(Errno::NOTDIR) if self.is_link(&folder, path) => Err(Errno::LOOP),
                     opened => opened,
@@ -93,11 +93,11 @@ impl Beneath {
     /// # Errors
     /// `ELOOP` for a link, `ENOTDIR` for anything else that is no folder.
     pub(super) fn folder(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
-        match self.way {
-            Way::Kernel => {
+        match self.resolver {
+            Resolver::Openat2 => {
                 self.open_by_kernel(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
             }
-            Way::Walk => self.walk(path, Missing::Refuse),
+            Resolver::Walk => self.walk(path, Missing::Refuse),
         }
     }
 

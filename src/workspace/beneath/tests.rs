@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{Beneath, Way};
+use super::{Beneath, Resolver};
 use locum_base::path::RepoPath;
 
 fn tree() -> tempfile::TempDir {
@@ -67,8 +67,8 @@ fn follows_links_that_stay_inside_and_no_others() {
 #[test]
 fn opens_real_places_only_by_either_way() {
     let folder = tree();
-    for way in [Way::Kernel, Way::Walk] {
-        let beneath = Beneath::open_root_by(folder.path(), way).unwrap();
+    for resolver in [Resolver::Openat2, Resolver::Walk] {
+        let beneath = Beneath::open_root_by(folder.path(), resolver).unwrap();
         for (written, expected) in [
             (".", None),
             ("a/b/file", None),
@@ -83,7 +83,7 @@ fn opens_real_places_only_by_either_way() {
             assert_eq!(
                 beneath.open(&path(written), OFlags::RDONLY).err(),
                 expected,
-                "{way:?} {written}"
+                "{resolver:?} {written}"
             );
         }
         for (written, expected) in [
@@ -92,8 +92,12 @@ fn opens_real_places_only_by_either_way() {
             ("absolute/b", Some(Errno::LOOP)),
             ("a/b/file", Some(Errno::NOTDIR)),
         ] {
-            assert_eq!(beneath.folder(&path(written)).err(), expected, "{way:?} {written}");
-            assert_eq!(beneath.folder_made(&path(written)).err(), expected, "{way:?} {written}");
+            assert_eq!(beneath.folder(&path(written)).err(), expected, "{resolver:?} {written}");
+            assert_eq!(
+                beneath.folder_made(&path(written)).err(),
+                expected,
+                "{resolver:?} {written}"
+            );
         }
     }
 }
@@ -115,7 +119,7 @@ fn a_kernel_without_openat2_is_walked() {
         .unwrap();
         seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
         let beneath = Beneath::open_root(&root).unwrap();
-        assert_eq!(beneath.way, Way::Walk);
+        assert_eq!(beneath.resolver, Resolver::Walk);
         assert!(beneath.open(&path("a/b/file"), OFlags::RDONLY).is_ok());
         assert_eq!(beneath.open(&path("to-folder/file"), OFlags::RDONLY).err(), Some(Errno::LOOP));
     })
@@ -126,9 +130,9 @@ fn a_kernel_without_openat2_is_walked() {
 #[test]
 fn makes_missing_folders_but_not_behind_links() {
     let folder = tree();
-    for way in [Way::Kernel, Way::Walk] {
-        let beneath = Beneath::open_root_by(folder.path(), way).unwrap();
-        let made = format!("a/{way:?}/deep");
+    for resolver in [Resolver::Openat2, Resolver::Walk] {
+        let beneath = Beneath::open_root_by(folder.path(), resolver).unwrap();
+        let made = format!("a/{resolver:?}/deep");
         beneath.folder_made(&path(&made)).unwrap();
         assert!(folder.path().join(&made).is_dir());
         assert_eq!(beneath.folder_made(&path("to-folder/new")).err(), Some(Errno::LOOP));

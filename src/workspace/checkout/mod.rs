@@ -137,7 +137,7 @@ impl Checkout {
     pub fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
         self.beneath.follow(path, &self.root).map_err(|errno| match errno {
             Errno::LOOP => FileError::Io { path: path.clone(), source: errno.into() },
-            errno => fault(path, errno),
+            errno => file_error(path, errno),
         })
     }
 
@@ -159,7 +159,7 @@ impl Checkout {
         Ok(self
             .beneath
             .stat(path)
-            .map_err(|errno| fault(path, errno))?
+            .map_err(|errno| file_error(path, errno))?
             .map(|stat| Entry::of(&stat)))
     }
 
@@ -221,7 +221,7 @@ impl Checkout {
 
     /// Reads where a link points, as written, on behalf of whoever checked the right to.
     pub(super) fn link_target(&self, path: &RepoPath) -> Result<PathBuf, FileError> {
-        let target = self.beneath.read_link(path).map_err(|errno| fault(path, errno))?;
+        let target = self.beneath.read_link(path).map_err(|errno| file_error(path, errno))?;
         Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
     }
 
@@ -233,9 +233,9 @@ impl Checkout {
             Errno::NXIO | Errno::NODEV => {
                 FileError::NotAFile { path: path.clone(), what: "a socket or a device" }
             }
-            errno => fault(path, errno),
+            errno => file_error(path, errno),
         })?;
-        let stat = rustix::fs::fstat(&file).map_err(|errno| fault(path, errno))?;
+        let stat = rustix::fs::fstat(&file).map_err(|errno| file_error(path, errno))?;
         refuse_unless_regular(path, &stat)?;
         Ok(File::from(file))
     }
@@ -323,8 +323,8 @@ pub(super) fn refuse_unless_regular(path: &RepoPath, stat: &Stat) -> Result<(), 
     Err(FileError::NotAFile { path: path.clone(), what })
 }
 
-/// Says in our words what the kernel said about a path.
-pub(super) fn fault(path: &RepoPath, errno: Errno) -> FileError {
+/// Returns the error that stands for what the kernel said about a path.
+pub(super) fn file_error(path: &RepoPath, errno: Errno) -> FileError {
     let path = path.clone();
     match errno {
         Errno::NOENT => FileError::Missing(path),

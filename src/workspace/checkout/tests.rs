@@ -10,7 +10,7 @@ use pretty_assertions::{assert_eq, assert_ne};
 use rustix::fs::{CWD, FileType, Mode};
 
 use super::{Checkout, Entry, EntryKind, FileError};
-use crate::beneath::{Beneath, Way};
+use crate::beneath::{Beneath, Resolver};
 use crate::fixture::path;
 use locum_policy::intent::Intent;
 use locum_testing::permits::permit;
@@ -160,15 +160,17 @@ fn tells_what_lies_at_a_path() {
 #[test]
 fn a_tree_that_changes_meanwhile_leads_nowhere_else() {
     const SWAPS: usize = 12_000;
-    for way in [Way::Kernel, Way::Walk] {
+    for resolver in [Resolver::Openat2, Resolver::Walk] {
         let folder = tempfile::tempdir().unwrap();
         let (root, outside) = (folder.path().join("checkout"), folder.path().join("outside"));
         std::fs::create_dir_all(root.join("a")).unwrap();
         std::fs::create_dir(&outside).unwrap();
         std::fs::write(outside.join("f"), "outside").unwrap();
         std::fs::write(root.join("a/f"), "inside").unwrap();
-        let checkout =
-            Checkout { root: root.clone(), beneath: Beneath::open_root_by(&root, way).unwrap() };
+        let checkout = Checkout {
+            root: root.clone(),
+            beneath: Beneath::open_root_by(&root, resolver).unwrap(),
+        };
         let target = outside.clone();
         let swapping = std::thread::spawn(move || {
             let at = |name: &str| root.join(name);
@@ -192,7 +194,7 @@ fn a_tree_that_changes_meanwhile_leads_nowhere_else() {
             done += usize::from(checkout.write(&edit, &path("a/new"), b"inside").is_ok());
             let _ = checkout.remove(&edit, &path("a/new"));
             if let Ok(content) = checkout.read(&edit, &path("a/f"), 99) {
-                assert_ne!(content, b"outside", "{way:?}");
+                assert_ne!(content, b"outside", "{resolver:?}");
             }
         }
         swapping.join().unwrap();
@@ -201,9 +203,9 @@ fn a_tree_that_changes_meanwhile_leads_nowhere_else() {
         assert_eq!(
             (left.len(), std::fs::read_to_string(outside.join("f")).unwrap()),
             (1, "outside".to_owned()),
-            "{way:?}: {left:?}"
+            "{resolver:?}: {left:?}"
         );
-        assert!(done > 10, "{way:?}: only {done} writes came between");
+        assert!(done > 10, "{resolver:?}: only {done} writes came between");
     }
 }
 

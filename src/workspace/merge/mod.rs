@@ -1,4 +1,4 @@
-//! Three-way merges of what sub-tasks changed beside each other.
+//! Three-way merges of what parallel sub-tasks changed.
 //!
 //! In: three commits and the paths that differ between them. Out: a commit that holds both sides,
 //! or what is in conflict, both sides of it. Nothing is written but objects: bringing the result

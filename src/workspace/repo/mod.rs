@@ -1,8 +1,8 @@
 //! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows
 //! what it touched.
 //!
-//! In: commits and touched paths. Out: files of commits, differences, names of commits. Recording
-//! is in `checkpoint` and `commit`; whatever needs the network or a look at every file is
+//! In: names of commits. Out: commits, and files of them. What differs is in `changes`, recording in
+//! `checkpoint` and `commit`; whatever needs the network or a look at every file is
 //! `git_binary`'s. libgit2 runs no hook, filter or monitor that a repository configures.
 
 use std::collections::BTreeSet;
@@ -10,11 +10,7 @@ use std::path::{Path, PathBuf};
 
 use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
 
-use crate::attributes::Attributes;
 use crate::checkout::{Checkout, FileError};
-use crate::diff::{FileChange, compare};
-use crate::stored::OnDisk;
-use crate::trees::stored_in;
 use locum_base::path::RepoPath;
 
 /// Git objects and refs of the checkout.
@@ -34,8 +30,8 @@ pub enum RepoError {
     Bare(String),
     /// The repository belongs to another user, and git does not trust it.
     #[error(
-        "`{0}` belongs to another user; `git config --global --add safe.directory {0}` says that \
-         it may be used"
+        "`{0}` belongs to another user; to use it, run `git config --global --add safe.directory \
+         {0}`"
     )]
     NotTrusted(String),
     /// The repository has no commit yet.
@@ -48,15 +44,13 @@ pub enum RepoError {
     #[error("`{0}` is not a valid branch name")]
     BadName(String),
     /// A branch is checked out, so that it may not move below its files.
-    #[error("branch `{0}` is checked out and is not moved")]
+    #[error("branch `{0}` is checked out and cannot be moved")]
     BranchInUse(String),
     /// A branch holds commits that the new one does not build on.
-    #[error("branch `{0}` has commits the new one does not build on, and is never overwritten")]
+    #[error("branch `{0}` has commits that the new one does not build on; it is never overwritten")]
     NotFastForward(String),
     /// A file is kept by git through a filter, which is a program and is not run.
-    #[error(
-        "`{path}` is kept through the filter `{filter}`, which is not run; it cannot be committed"
-    )]
+    #[error("`{path}` uses the git filter `{filter}`, which is never run; it cannot be committed")]
     Filtered {
         /// The file.
         path: RepoPath,
@@ -75,9 +69,9 @@ pub enum RepoError {
     /// The remote refused a push.
     #[error("the remote refused the push: {0}")]
     PushRefused(String),
-    /// A commit cannot be told path by path.
-    #[error("the commit cannot be made anew elsewhere: {0}")]
-    NotTold(String),
+    /// A commit has something that the forge cannot be given path by path.
+    #[error("the commit cannot be recreated through the forge: {0}")]
+    NotRebuildable(String),
     /// The checkout of a sub-task cannot be made or removed.
     #[error("the worktree `{folder}`: {message}")]
     Worktree {
@@ -253,29 +247,6 @@ impl Repo {
             Err(error) => return Err(error.into()),
         }
         Ok(found)
-    }
-
-    /// Compares the touched files with a commit; files that are equal are left out. Sorted by path.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
-    pub fn changes(
-        &self,
-        base: &CommitId,
-        touched: &BTreeSet<RepoPath>,
-    ) -> Result<Vec<FileChange>, RepoError> {
-        let tree = self.tree_of(base)?;
-        let mut attributes = Attributes::new(&self.git, &tree);
-        let mut changes = Vec::new();
-        for path in touched {
-            let before = stored_in(&self.git, &tree, path)?;
-            let after = match self.checkout.stored(path)? {
-                OnDisk::Stored(stored) => Some(attributes.of(path)?.kept(stored)),
-                OnDisk::Other | OnDisk::Nothing => None,
-            };
-            changes.extend(compare(path, before.as_ref(), after.as_ref()));
-        }
-        Ok(changes)
     }
 
     pub(super) fn find(&self, commit: &CommitId) -> Result<Commit<'_>, RepoError> {

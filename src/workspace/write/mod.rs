@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::beneath::{name_of, stat_in};
-use crate::checkout::{Checkout, FileError, fault, refuse_unless_regular};
+use crate::checkout::{Checkout, FileError, file_error, refuse_unless_regular};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -56,7 +56,7 @@ impl Checkout {
     ) -> Result<(), FileError> {
         let name = self.name_outside_git(path)?;
         let folder =
-            self.beneath.folder_made(&path.parent()).map_err(|errno| fault(path, errno))?;
+            self.beneath.folder_made(&path.parent()).map_err(|errno| file_error(path, errno))?;
         let before = self.look_at_file(&folder, path)?;
         let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
         let written = write_beside(&folder, &beside, content, before.as_ref(), executable)
@@ -68,7 +68,7 @@ impl Checkout {
             // It is gone already when it could not even be made.
             let _ = rustix::fs::unlinkat(&folder, beside.as_str(), AtFlags::empty());
             match Errno::from_io_error(&source) {
-                Some(errno) => fault(path, errno),
+                Some(errno) => file_error(path, errno),
                 None => FileError::Io { path: path.clone(), source },
             }
         })
@@ -78,22 +78,24 @@ impl Checkout {
     /// the right to.
     pub(super) fn put_link(&self, path: &RepoPath, target: &[u8]) -> Result<(), FileError> {
         let name = self.name_outside_git(path)?;
-        let io = |errno| fault(path, errno);
+        let io = |errno| file_error(path, errno);
         let folder = self.beneath.folder_made(&path.parent()).map_err(io)?;
         let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
         rustix::fs::symlinkat(target, &folder, beside.as_str()).map_err(io)?;
         rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(|errno| {
             // The error that is told is the renaming's.
             let _ = rustix::fs::unlinkat(&folder, beside.as_str(), AtFlags::empty());
-            fault(path, errno)
+            file_error(path, errno)
         })
     }
 
     /// Removes a file or a link on behalf of whoever checked the right to.
     pub(super) fn take_away(&self, path: &RepoPath) -> Result<(), FileError> {
         let name = self.name_outside_git(path)?;
-        let folder = self.beneath.folder(&path.parent()).map_err(|errno| fault(path, errno))?;
-        rustix::fs::unlinkat(folder, name, AtFlags::empty()).map_err(|errno| fault(path, errno))
+        let folder =
+            self.beneath.folder(&path.parent()).map_err(|errno| file_error(path, errno))?;
+        rustix::fs::unlinkat(folder, name, AtFlags::empty())
+            .map_err(|errno| file_error(path, errno))
     }
 
     /// Removes the folders above `path` as long as they are empty; the root stays.
@@ -115,14 +117,14 @@ impl Checkout {
         if path.parts().any(names_git_folder) {
             return Err(FileError::GitFolder(path.clone()));
         }
-        name_of(path).map_err(|errno| fault(path, errno))
+        name_of(path).map_err(|errno| file_error(path, errno))
     }
 
     fn look_at_file(&self, folder: &OwnedFd, path: &RepoPath) -> Result<Option<Stat>, FileError> {
         match name_of(path).and_then(|name| stat_in(folder, name)) {
             Ok(stat) => refuse_unless_regular(path, &stat).map(|()| Some(stat)),
             Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(fault(path, errno)),
+            Err(errno) => Err(file_error(path, errno)),
         }
     }
 }
