@@ -43,6 +43,7 @@ pub use crate::sandbox::{Sandbox, SandboxError};
 extern crate self as locum_sandbox;
 #[cfg(test)]
 #[path = "../testing/network.rs"]
+#[expect(unreachable_pub, reason = "`locum-testing` builds the same file for other crates")]
 mod samples;
 
 /// Keeps other processes of this user from looking into this one, and its memory from being written

@@ -9,7 +9,7 @@ use git2::{Delta, DiffOptions, FileMode};
 use crate::repo::{CommitId, Repo, RepoError};
 
 /// Bytes that a commit may bring, all its files together.
-pub const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
 /// A commit, path by path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -84,12 +84,6 @@ impl Repo {
 }
 
 impl Snapshot {
-    /// Returns true when no file had changes that are in no commit.
-    #[must_use]
-    pub fn is_clean(&self) -> bool {
-        self.dirty.is_empty()
-    }
-
     /// Returns the files that had changes that are in no commit.
     pub fn dirty(&self) -> impl Iterator<Item = &RepoPath> {
         self.dirty.keys()

@@ -169,7 +169,7 @@ mod tests {
         )]);
         let git = crate::git_binary::GitBinary::new(&made.repo, &env);
         let before = made.repo.snapshot(&git).await.unwrap();
-        assert!(before.is_clean(), "{before:?}");
+        assert!(before.dirty().next().is_none(), "{before:?}");
         std::fs::write(made.checkout.root().join("new"), "x").unwrap();
         let after = made.repo.snapshot(&git).await.unwrap();
         assert_eq!(made.repo.touched(&before, &after).unwrap(), paths(&["new"]));

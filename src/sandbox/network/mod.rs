@@ -52,7 +52,7 @@ pub trait Wire: Send + Sync {
 /// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a
 /// proxy connects to nobody can check.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Machine;
+pub(crate) struct Machine;
 
 impl Wire for Machine {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {

@@ -18,7 +18,7 @@ use locum_policy::paths::plain_spelling;
 pub const PATHS_LIMIT: usize = 10_000;
 
 /// Largest file whose lines are read, in bytes.
-pub const READ_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
+const READ_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Folders in folders before no deeper is looked.
 const DEPTH_LIMIT: usize = 200;

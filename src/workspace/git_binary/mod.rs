@@ -1,4 +1,4 @@
-//! The `git` binary, for what libgit2 cannot do or does slowly: status, fetch, clone and push.
+//! The `git` binary, for what libgit2 cannot do or does slowly: status, fetch and push.
 //!
 //! In: where, and a remote with its token. Out: what changed in the checkout; refs fetched or
 //! pushed, or why not. It always runs with neutralised configuration: no system or user settings,
@@ -58,26 +58,6 @@ impl GitBinary {
             common: repo.git.commondir().to_owned(),
             caller: Caller::of(env),
         }
-    }
-
-    /// Clones a remote into a folder, which must be empty or missing, without submodules and
-    /// templates.
-    ///
-    /// # Errors
-    /// [`RepoError::Binary`] with what git said.
-    pub async fn clone_remote(
-        remote: &Remote,
-        folder: &Path,
-        depth: Depth,
-        env: &BTreeMap<String, String>,
-    ) -> Result<(), RepoError> {
-        let mut arguments = words(&["clone", "--quiet", "--template=", "--no-recurse-submodules"]);
-        arguments.extend(depth.argument());
-        arguments.extend(words(&["--", remote.url()]));
-        arguments.push(folder.as_os_str().to_owned());
-        let above = folder.parent().unwrap_or(folder);
-        let clone = Invocation::with_remote("clone", remote, arguments, above);
-        clone.succeed(&Caller::of(env)).await.map(drop)
     }
 
     /// Returns what `git status` says in its second porcelain format, entries closed by NUL: the

@@ -24,7 +24,7 @@ use locum_sandbox::exec::tree::{Mark, Tree};
 /// Wall time of what stays on this machine.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Wall time of a fetch, clone or push.
+/// Wall time of a fetch or push.
 const NETWORK_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Bytes of an answer that are taken; a longer one is an error.

@@ -50,7 +50,8 @@ const HEAD_LIMIT_BYTES: usize = 32 * 1024;
 const VERDICTS_KEPT: usize = 200;
 
 /// Says whether a destination may be connected to.
-pub type Admit = Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
+pub(crate) type Admit =
+    Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
 
 /// A proxy that admits some destinations; it serves any number of listening sockets.
 #[derive(Clone)]
@@ -60,7 +61,7 @@ pub struct NetworkProxy {
 }
 
 /// A proxy at work on one listening socket. It ends, with every connection, when this is dropped.
-pub struct Serving {
+pub(crate) struct Serving {
     address: SocketAddr,
     accepting: JoinHandle<()>,
     verdicts: mpsc::UnboundedReceiver<Verdict>,
@@ -88,8 +89,7 @@ struct ProxyState {
 
 impl NetworkProxy {
     /// Returns a proxy that connects through `gate` to whatever `admit` lets pass.
-    #[must_use]
-    pub fn new(gate: Gate, admit: Admit) -> Self {
+    pub(crate) fn new(gate: Gate, admit: Admit) -> Self {
         Self { gate, admit }
     }
 
@@ -97,7 +97,7 @@ impl NetworkProxy {
     ///
     /// # Errors
     /// When no port can be had.
-    pub fn on_loopback(&self) -> io::Result<Serving> {
+    pub(crate) fn on_loopback(&self) -> io::Result<Serving> {
         self.on(std::net::TcpListener::bind(("127.0.0.1", 0))?)
     }
 
@@ -106,7 +106,7 @@ impl NetworkProxy {
     ///
     /// # Errors
     /// When the socket cannot be used.
-    pub fn on(&self, listener: std::net::TcpListener) -> io::Result<Serving> {
+    pub(crate) fn on(&self, listener: std::net::TcpListener) -> io::Result<Serving> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let listener = TcpListener::from_std(listener)?;
@@ -119,20 +119,12 @@ impl NetworkProxy {
 
 impl Serving {
     /// Returns where it listens, as seen from the socket's own network.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the variables that lead programs to it.
-    #[must_use]
-    pub fn variables(&self) -> BTreeMap<String, String> {
-        variables(self.address)
-    }
-
     /// Ends it and returns what it was asked for.
-    #[must_use]
-    pub fn finish(mut self) -> Traffic {
+    pub(crate) fn finish(mut self) -> Traffic {
         self.accepting.abort();
         let (sent_bytes, received_bytes) = self.meter.totals();
         let mut traffic = Traffic { verdicts: Vec::new(), sent_bytes, received_bytes };
@@ -149,8 +141,7 @@ impl Serving {
 }
 
 /// Returns the variables that lead programs to a proxy.
-#[must_use]
-pub fn variables(address: SocketAddr) -> BTreeMap<String, String> {
+pub(crate) fn variables(address: SocketAddr) -> BTreeMap<String, String> {
     let proxy = format!("http://{address}");
     let near = "localhost,127.0.0.1,::1".to_owned();
     let leads = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, proxy.clone()));

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Admit, NetworkProxy, Serving, Traffic};
+use super::{Admit, NetworkProxy, Serving, Traffic, variables};
 use crate::network::Gate;
 use crate::samples::{PUBLIC, Watched};
 use locum_policy::Policy;
@@ -280,7 +280,7 @@ async fn what_is_connected_to_was_checked() {
 #[tokio::test]
 async fn ends_with_its_connections_and_leads_programs_to_itself() {
     let scene = Scene::new().await;
-    let variables = scene.serving.variables();
+    let variables = variables(scene.serving.address());
     let address = scene.serving.address();
     for name in ["HTTP_PROXY", "https_proxy", "ALL_PROXY"] {
         assert_eq!(variables[name], format!("http://{address}"));
