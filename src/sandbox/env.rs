@@ -28,8 +28,7 @@ pub fn clean_env(all: &BTreeMap<String, String>, allowed: &[String]) -> BTreeMap
 }
 
 /// Returns true for names that are never passed on, even when a policy lists them.
-#[must_use]
-pub fn is_secret_name(name: &str) -> bool {
+fn is_secret_name(name: &str) -> bool {
     RUNNER_PREFIXES.iter().any(|prefix| name.to_ascii_uppercase().starts_with(prefix))
         || holds_a_secret(name)
 }

@@ -3,14 +3,8 @@
 //! In: places, the checkout, and how far a command reaches in it. Out: a set of rules ready to be
 //! put on a child. The kernel knows no exceptions below a granted folder, so the checkout is
 //! granted entry by entry and what is protected is left out.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the checkout's own git settings are looked at for credentials"
-)]
-
 use std::collections::BTreeSet;
 use std::ffi::CStr;
-use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -20,9 +14,10 @@ use landlock::{
 };
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 
+use crate::mount_masks::Mask;
 use crate::places::Use;
-use crate::view::Cover;
-use crate::{Network, Reach, Writes};
+use crate::protected::{ENTRIES_LIMIT, EntryKind, is_guarded, is_protected};
+use crate::reach::{Network, Reach, Writes};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 
@@ -30,34 +25,25 @@ use locum_policy::paths::Protection;
 const OLDEST: ABI = ABI::V3;
 
 /// The newest version that is understood; what it knows more is used where the kernel has it.
-pub(super) const NEWEST: ABI = ABI::V9;
-
-/// Entries of a folder that are granted one by one; those after it are not granted.
-const ENTRIES_LIMIT: usize = 10_000;
-
-/// Bytes of git's settings that are looked at for credentials.
-const CONFIG_LIMIT_BYTES: u64 = 1 << 20;
-
-/// Words in git's settings that mean a credential may be there.
-const CREDENTIAL_WORDS: &[&str] = &["extraheader", "password", "token", "credential", "@"];
+pub(crate) const NEWEST: ABI = ABI::V9;
 
 /// A place that is open and what may be done there.
-pub(super) struct Granted {
+pub(crate) struct Granted {
     fd: OwnedFd,
     access: BitFlags<AccessFs>,
 }
 
 /// What a set of rules is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(crate) struct RulesetOptions {
     /// What of the network commands reach.
-    pub(super) network: Network,
+    pub(crate) network: Network,
     /// The newest version of the kernel's interface that is used; [`NEWEST`], but for tests of
     /// older ones.
-    pub(super) newest: ABI,
+    pub(crate) newest: ABI,
 }
 
-impl Held {
+impl RulesetOptions {
     fn add(
         self,
         rules: RulesetCreated,
@@ -70,15 +56,15 @@ impl Held {
 
 /// How what is protected in a checkout is kept from commands that write there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Root {
-    /// It is covered: the root itself may be open.
-    Covered,
+pub(crate) enum RootGrant {
+    /// It is masked: the root itself may be open.
+    Masked,
     /// It is left out of what is granted.
     EntryByEntry,
 }
 
 /// Opens places; those that do not exist are left out.
-pub(super) fn open_places(places: &[(PathBuf, Use)]) -> Vec<Granted> {
+pub(crate) fn open_places(places: &[(PathBuf, Use)]) -> Vec<Granted> {
     places.iter().filter_map(|(path, usage)| grant(CWD, path, Links::Followed, *usage)).collect()
 }
 
@@ -86,16 +72,16 @@ pub(super) fn open_places(places: &[(PathBuf, Use)]) -> Vec<Granted> {
 ///
 /// # Errors
 /// When the kernel cannot hold files, or the checkout cannot be listed.
-pub(super) fn rules(
+pub(crate) fn rules(
     system: &[Granted],
     protection: &Protection,
     reach: &Reach<'_>,
-    held: Held,
+    options: RulesetOptions,
     split: &Split,
-) -> Result<RulesetCreated, RulesFault> {
-    let mut rules = empty(held)?;
+) -> Result<RulesetCreated, RulesError> {
+    let mut rules = empty(options)?;
     for place in system {
-        rules = held.add(rules, &place.fd, place.access)?;
+        rules = options.add(rules, &place.fd, place.access)?;
     }
     let top = rustix::fs::open(
         reach.root,
@@ -107,15 +93,15 @@ pub(super) fn rules(
         Writes::Entries if !split.folders.contains(reach.root) => allowed(Use::Write),
         Writes::Nothing | Writes::Entries => BitFlags::from(AccessFs::ReadDir),
     };
-    rules = held.add(rules, &top, whole)?;
+    rules = options.add(rules, &top, whole)?;
     if split.folders.contains(reach.root) {
         for granted in entries(&top, &RepoPath::root(), protection, reach, split)? {
-            rules = held.add(rules, &granted.fd, granted.access)?;
+            rules = options.add(rules, &granted.fd, granted.access)?;
         }
     }
     for folder in reach.git {
         for granted in git_entries(folder, reach)? {
-            rules = held.add(rules, &granted.fd, granted.access)?;
+            rules = options.add(rules, &granted.fd, granted.access)?;
         }
     }
     Ok(rules)
@@ -123,7 +109,7 @@ pub(super) fn rules(
 
 /// Why there are no rules.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum RulesFault {
+pub(crate) enum RulesError {
     /// The kernel said no.
     #[error(transparent)]
     Kernel(#[from] RulesetError),
@@ -133,27 +119,27 @@ pub(super) enum RulesFault {
 }
 
 /// Makes a set without any rule: nothing is allowed.
-pub(super) fn empty(what: Held) -> Result<RulesetCreated, RulesetError> {
+pub(crate) fn empty(options: RulesetOptions) -> Result<RulesetCreated, RulesetError> {
     let held = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(OLDEST))?;
     let held = held
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(what.newest))?;
+        .handle_access(AccessFs::from_all(options.newest))?;
     // Older versions know neither; what is empty cannot be asked for.
     let held =
-        if what.newest >= ABI::V6 { held.scope(Scope::from_all(what.newest))? } else { held };
-    match what.network {
-        Network::Off | Network::Handed if what.newest < ABI::V4 => held.create(),
+        if options.newest >= ABI::V6 { held.scope(Scope::from_all(options.newest))? } else { held };
+    match options.network {
+        Network::Off | Network::Handed if options.newest < ABI::V4 => held.create(),
         Network::Off | Network::Handed => {
-            held.handle_access(AccessNet::from_all(what.newest))?.create()
+            held.handle_access(AccessNet::from_all(options.newest))?.create()
         }
         Network::Own | Network::Proxied | Network::Open => held.create(),
     }
 }
 
 /// Returns the version of the kernel's interface, 0 for none.
-pub(super) fn version(status: &LandlockStatus) -> u8 {
+pub(crate) fn version(status: &LandlockStatus) -> u8 {
     let number = match status {
         LandlockStatus::Available { kernel_abi: Some(newer), .. } => *newer,
         LandlockStatus::Available { effective_abi, kernel_abi: None } => *effective_abi as i32,
@@ -164,29 +150,29 @@ pub(super) fn version(status: &LandlockStatus) -> u8 {
 
 /// What of a checkout cannot be granted whole.
 #[derive(Debug, Default)]
-pub(super) struct Split {
-    /// Folders: the root where nothing covers what is protected there, and those above hidden files
-    /// where nothing covers these.
-    pub(super) folders: BTreeSet<PathBuf>,
+pub(crate) struct Split {
+    /// Folders: the root where nothing masks what is protected there, and those above hidden files
+    /// where nothing masks these.
+    pub(crate) folders: BTreeSet<PathBuf>,
     hidden: BTreeSet<PathBuf>,
 }
 
 impl Split {
     /// Finds out what it is for one command.
-    pub(super) fn of(reach: &Reach<'_>, covers: &[Cover], root: Root) -> Self {
+    pub(crate) fn of(reach: &Reach<'_>, masks: &[Mask], root: RootGrant) -> Self {
         let mut split = Self::default();
-        for cover in covers {
-            match (cover, root) {
-                (Cover::Hidden(path), Root::EntryByEntry) => {
+        for mask in masks {
+            match (mask, root) {
+                (Mask::Hidden(path), RootGrant::EntryByEntry) => {
                     let above =
                         path.ancestors().skip(1).filter(|above| above.starts_with(reach.root));
                     split.folders.extend(above.map(Path::to_owned));
                     split.hidden.insert(path.clone());
                 }
-                (Cover::Hidden(_), Root::Covered) | (Cover::ReadOnly(_), _) => {}
+                (Mask::Hidden(_), RootGrant::Masked) | (Mask::ReadOnly(_), _) => {}
             }
         }
-        if root == Root::EntryByEntry || reach.writes != Writes::Entries {
+        if root == RootGrant::EntryByEntry || reach.writes != Writes::Entries {
             split.folders.insert(reach.root.to_owned());
         }
         split
@@ -201,7 +187,7 @@ fn entries(
     protection: &Protection,
     reach: &Reach<'_>,
     split: &Split,
-) -> Result<Vec<Granted>, RulesFault> {
+) -> Result<Vec<Granted>, RulesError> {
     let mut found = Vec::new();
     for entry in Dir::read_from(folder)?.take(ENTRIES_LIMIT) {
         let entry = entry?;
@@ -235,37 +221,15 @@ fn entries(
         };
         let kind = rustix::fs::fstat(&opened)
             .map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode));
-        let writes =
-            reach.writes != Writes::Nothing && !is_protected(protection, &path, Kind::of(kind));
+        let writes = reach.writes != Writes::Nothing
+            && !is_protected(protection, &path, EntryKind::of(kind));
         found.extend(granted(opened, kind, if writes { Use::Write } else { Use::Read }));
     }
     Ok(found)
 }
 
-/// What an entry is, as far as its protection goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    File,
-    Folder,
-}
-
-impl Kind {
-    /// A file's, unless it is known to be a folder.
-    pub(super) fn of(kind: FileType) -> Self {
-        if kind == FileType::Directory { Self::Folder } else { Self::File }
-    }
-}
-
-/// Whether an entry may not be changed; of a folder, anything in it.
-pub(super) fn is_protected(protection: &Protection, path: &RepoPath, kind: Kind) -> bool {
-    let inside = || RepoPath::parse(&format!("{path}/x")).ok();
-    protection.of_edit(path).is_some()
-        || (kind == Kind::Folder
-            && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
-}
-
 /// What of git's own folder may be read: all of it but settings with credentials.
-fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesFault> {
+fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesError> {
     let root = rustix::fs::open(
         folder,
         OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
@@ -284,46 +248,12 @@ fn git_entries(folder: &Path, reach: &Reach<'_>) -> Result<Vec<Granted>, RulesFa
     Ok(found)
 }
 
-/// Returns the entries of a git folder that may hold credentials.
-///
-/// # Errors
-/// When it cannot be listed.
-pub(super) fn guarded_git_entries(
-    folder: &Path,
-    reach: &Reach<'_>,
-) -> Result<Vec<PathBuf>, rustix::io::Errno> {
-    let root = rustix::fs::open(
-        folder,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    let mut found = Vec::new();
-    for entry in Dir::read_from(&root)?.take(ENTRIES_LIMIT) {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy();
-        if is_guarded(folder, &name, reach) {
-            found.push(folder.join(name.as_ref()));
-        }
-    }
-    Ok(found)
-}
-
-fn is_guarded(folder: &Path, name: &str, reach: &Reach<'_>) -> bool {
-    let guarded = name.starts_with("config")
-        || name.starts_with("credential")
-        || name == "modules"
-        || name == "worktrees";
-    guarded
-        && !reach.git_settings
-        && !(name.starts_with("config") && is_free_of_credentials(&folder.join(name)))
-}
-
 /// Opens a place that is there only once the process has a view of its own. Takes no memory.
 ///
 /// # Errors
 /// When it is not there, or the kernel refuses.
-pub(super) fn add_late(
-    held: Held,
+pub(crate) fn add_late(
+    options: RulesetOptions,
     rules: RulesetCreated,
     path: &CStr,
     usage: Use,
@@ -334,18 +264,7 @@ pub(super) fn add_late(
         OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    held.add(rules, &fd, allowed(usage)).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
-}
-
-fn is_free_of_credentials(config: &Path) -> bool {
-    use std::io::Read as _;
-    let mut text = String::new();
-    let read =
-        File::open(config).and_then(|file| file.take(CONFIG_LIMIT_BYTES).read_to_string(&mut text));
-    let lower = text.to_ascii_lowercase();
-    read.is_ok()
-        && text.len() < 1 << 20
-        && !CREDENTIAL_WORDS.iter().any(|word| lower.contains(word))
+    options.add(rules, &fd, allowed(usage)).map_err(|_| std::io::ErrorKind::PermissionDenied.into())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

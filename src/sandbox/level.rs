@@ -1,19 +1,4 @@
-//! What the kernel gives a sandbox, found out by trying.
-//!
-//! In: nothing. Out: a [`Level`], each part of it tried for real: a kernel that knows a call may
-//! still refuse it to this user.
-
-use std::io;
-use std::path::PathBuf;
-
-use landlock::RulesetStatus;
-
-use crate::exec::spawn;
-use crate::files::Held;
-use crate::limits::Limits;
-use crate::syscalls::{Processes, Sockets};
-use crate::view::{self, Scene, View};
-use crate::{Network, files, load, switchboard, syscalls};
+//! `Level`: how much of a sandbox this kernel provides; `trial` finds it out.
 
 /// The first version of the kernel's interface for files that holds signals too: Linux 6.12.
 const FIRST_WITH_SIGNALS: u8 = 6;
@@ -55,50 +40,6 @@ pub struct Level {
 }
 
 impl Level {
-    /// Tries on a thread of its own, and in a child process, what this kernel gives.
-    #[must_use]
-    pub fn obtained() -> Self {
-        Self::tried().0
-    }
-
-    /// The same, with the reason why there are no namespaces.
-    #[must_use]
-    pub fn tried() -> (Self, Option<String>) {
-        // One trial is enough where everything is to be had.
-        let pids = rustix::process::geteuid().is_root()
-            && try_namespaces(Some(Limits::default().pids())).is_ok();
-        let refused =
-            if pids { None } else { try_namespaces(None).err().map(|error| error.to_string()) };
-        let namespaces = refused.is_none();
-        (Self { namespaces, pids, ..Self::without_namespaces() }, refused)
-    }
-
-    fn without_namespaces() -> Self {
-        let files = || {
-            files::empty(Held { network: Network::Off, newest: files::NEWEST })
-                .ok()
-                .and_then(|rules| rules.restrict_self().ok())
-        };
-        let syscalls = || {
-            syscalls::filters(Sockets::None, Processes::Shared)
-                .is_ok_and(|filters| load(&filters).is_ok())
-        };
-        let status = std::thread::spawn(files).join().ok().flatten();
-        let files =
-            status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
-        let landlock = status.map_or(0, |status| files::version(&status.landlock));
-        let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
-        Self {
-            files,
-            network: syscalls,
-            syscalls,
-            landlock,
-            namespaces: false,
-            calls: switchboard::is_to_be_had(),
-            pids: false,
-        }
-    }
-
     /// Returns true when everything is held that a policy can require. Namespaces hold the same a
     /// second time.
     #[must_use]
@@ -108,7 +49,7 @@ impl Level {
 
     /// Whether commands can be given sockets that lead to a proxy only: nothing else they call may
     /// open a way beside them.
-    pub(super) fn hands_sockets(self) -> bool {
+    pub(crate) fn hands_sockets(self) -> bool {
         self.syscalls && self.network && self.calls
     }
 
@@ -134,9 +75,9 @@ impl Level {
     #[must_use]
     pub fn missing(self) -> String {
         let parts = [
-            (self.files, "files are not held (Landlock version 3 or later, Linux 6.2)"),
-            (self.network, "the network is not held (seccomp)"),
-            (self.syscalls, "system calls are not held (seccomp)"),
+            (self.files, "files are not restricted (needs Landlock ABI 3, Linux 6.2)"),
+            (self.network, "the network is not restricted (needs seccomp)"),
+            (self.syscalls, "system calls are not filtered (needs seccomp)"),
         ];
         parts
             .iter()
@@ -145,20 +86,4 @@ impl Level {
             .collect::<Vec<_>>()
             .join("; ")
     }
-}
-
-/// Makes namespaces once, as a command would get them.
-fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
-    let own = tempfile::tempdir()?;
-    let path = own.path().canonicalize()?;
-    view::prepare(&path)?;
-    let scene = Scene {
-        own: &path,
-        places: &[PathBuf::from("/usr")],
-        roots: &[],
-        covers: &[],
-        network: Network::Own,
-        pids,
-    };
-    spawn::try_view(View::of(&scene)?)
 }

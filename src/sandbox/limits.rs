@@ -17,7 +17,7 @@ const LEAST_PIDS: u32 = 301;
 
 /// Limits of one command, or of each process of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// Processes of this user, those outside included, above which a command cannot start another
     /// one; of an administrator, those of the command.
     processes: u32,
@@ -37,7 +37,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Returns what the kernel holds for every process.
-    pub(super) fn list(&self, timeout: Duration) -> Vec<(Resource, u64)> {
+    pub(crate) fn list(&self, timeout: Duration) -> Vec<(Resource, u64)> {
         vec![
             (Resource::Core, 0),
             (Resource::Nproc, self.processes.into()),
@@ -50,18 +50,18 @@ impl Limits {
 
     /// Returns how many processes there may be where the kernel does not count those of the user:
     /// an administrator's.
-    pub(super) fn processes(&self) -> usize {
+    pub(crate) fn processes(&self) -> usize {
         usize::try_from(self.processes).unwrap_or(usize::MAX)
     }
 
     /// Returns the largest number that a process of a command's namespaces may have.
-    pub(super) fn pids(&self) -> u32 {
+    pub(crate) fn pids(&self) -> u32 {
         self.processes.max(LEAST_PIDS)
     }
 
     /// Sets what a test can reach.
     #[cfg(test)]
-    pub(super) fn set(&mut self, processes: u32, memory_bytes: u64) {
+    pub(crate) fn set(&mut self, processes: u32, memory_bytes: u64) {
         (self.processes, self.memory_bytes) = (processes, memory_bytes);
     }
 }
@@ -70,7 +70,7 @@ impl Limits {
 ///
 /// # Errors
 /// What the kernel says.
-pub(super) fn lower(resource: Resource, limit: u64) -> io::Result<()> {
+pub(crate) fn lower(resource: Resource, limit: u64) -> io::Result<()> {
     let now = rustix::process::getrlimit(resource);
     let least = |value: Option<u64>| Some(value.map_or(limit, |value| value.min(limit)));
     Ok(rustix::process::setrlimit(

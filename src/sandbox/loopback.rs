@@ -21,7 +21,7 @@ use rustix::net::{
 };
 
 /// Where the proxy is found, as seen from inside.
-pub(super) const PROXY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
+pub(crate) const PROXY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
 
 /// Connections that wait for the proxy.
 const BACKLOG: i32 = 128;
@@ -40,7 +40,7 @@ const SOCKET: u8 = b'S';
 ///
 /// # Errors
 /// What the kernel says.
-pub(super) fn start() -> Result<(), Errno> {
+pub(crate) fn start() -> Result<(), Errno> {
     let flags = u16::try_from(libc::NLM_F_REQUEST | libc::NLM_F_ACK).unwrap_or_default();
     let up = libc::IFF_UP.cast_unsigned().to_ne_bytes();
     let mut message = [0_u8; LENGTH];
@@ -77,7 +77,7 @@ pub(super) fn start() -> Result<(), Errno> {
 ///
 /// # Errors
 /// What the kernel says.
-pub(super) fn listen() -> Result<OwnedFd, Errno> {
+pub(crate) fn listen() -> Result<OwnedFd, Errno> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     bind(&socket, &PROXY)?;
     rustix::net::listen(&socket, BACKLOG)?;

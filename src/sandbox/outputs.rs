@@ -42,7 +42,7 @@ pub(crate) struct Outputs {
 impl Outputs {
     /// Makes what the tools known by their files in `folders` need there. What cannot be made the
     /// tool will complain about.
-    pub(super) fn make(folders: &BTreeSet<PathBuf>) -> Self {
+    pub(crate) fn make(folders: &BTreeSet<PathBuf>) -> Self {
         let mut made = Self::default();
         folders.iter().for_each(|folder| made.make_in(folder));
         made

@@ -8,12 +8,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::Network;
+use crate::reach::Network;
 use locum_policy::schema::CommandLimits;
 
 /// What may be done in a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(crate) enum Use {
     /// Read, list, execute.
     Read,
     /// Everything.
@@ -148,7 +148,7 @@ const TOOL_HOMES: &[(&str, &str)] = &[
 
 /// Returns every place outside the checkout. `own` is the private folder, `env` the whole
 /// environment of this program.
-pub(super) fn places(
+pub(crate) fn places(
     env: &BTreeMap<String, String>,
     own: &Path,
     network: Network,
@@ -200,7 +200,7 @@ pub(super) fn places(
 
 /// Returns the folders that the policy lets commands read. What is not a whole folder or file is
 /// left out.
-pub(super) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Use)> {
+pub(crate) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Use)> {
     limits.reads.iter().filter_map(|glob| {
         let text = glob.text();
         let folder = text.strip_suffix("/**").unwrap_or(&text);
@@ -210,7 +210,7 @@ pub(super) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Us
 }
 
 /// Returns the variables that lead programs to these places.
-pub(super) fn variables(env: &BTreeMap<String, String>, own: &Path) -> BTreeMap<String, String> {
+pub(crate) fn variables(env: &BTreeMap<String, String>, own: &Path) -> BTreeMap<String, String> {
     let text = |path: PathBuf| path.to_string_lossy().into_owned();
     let mut found = BTreeMap::from([
         ("HOME".to_owned(), text(home_in(own))),
@@ -229,12 +229,12 @@ pub(super) fn variables(env: &BTreeMap<String, String>, own: &Path) -> BTreeMap<
 }
 
 /// Returns the home that commands get.
-pub(super) fn home_in(own: &Path) -> PathBuf {
+pub(crate) fn home_in(own: &Path) -> PathBuf {
     own.join("home")
 }
 
 /// Returns the temporary folder that commands get.
-pub(super) fn temporary_in(own: &Path) -> PathBuf {
+pub(crate) fn temporary_in(own: &Path) -> PathBuf {
     own.join("tmp")
 }
 
@@ -254,7 +254,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{Use, places, variables};
-    use crate::Network;
+    use crate::reach::Network;
 
     fn env(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()

@@ -1,10 +1,11 @@
 //! What commands may not ask of the kernel: sockets to anywhere, other processes, namespaces,
-//! mounts, and the doors that have been ways out of sandboxes before.
+//! mounts, and the interfaces that have been ways out of sandboxes before.
 //!
 //! In: whether the network is open, and how unix sockets are held. Out: filters ready to be loaded
 //! by a child. What is not named here stays allowed: files are the other half's business (`files`).
 
 use std::collections::BTreeMap;
+use std::io;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -12,11 +13,11 @@ use seccompiler::{
 };
 
 /// Filters that a child loads one after the other; the strictest answer counts.
-pub(super) type Filters = Vec<BpfProgram>;
+pub(crate) type Filters = Vec<BpfProgram>;
 
 /// What of the network commands may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sockets {
+pub(crate) enum Sockets {
     /// No socket that could be connected to anything. Pairs of connected sockets stay.
     None,
     /// Those that this program hands out, connected as they are.
@@ -32,7 +33,7 @@ pub(super) enum Sockets {
 
 /// Whose processes commands see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Processes {
+pub(crate) enum Processes {
     /// Everybody's.
     Shared,
     /// Their own, under numbers of their own.
@@ -142,7 +143,7 @@ const ROUTES: &[(i32, i32)] = &[
 const KIND_MASK: u64 = 0xf;
 
 /// Requests that put characters into the input of a terminal.
-const TERMINAL_INPUT: &[u64] = &[libc::TIOCSTI, libc::TIOCLINUX];
+const TERMINAL_INPUT: &[libc::Ioctl] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
 /// The first number of system calls in the second numbering that x86_64 has; nothing that is built
 /// today uses it.
@@ -152,7 +153,7 @@ const SECOND_NUMBERING: u32 = 0x4000_0000;
 ///
 /// # Errors
 /// On a machine whose system calls are not known, or when a filter cannot be made.
-pub(super) fn filters(
+pub(crate) fn filters(
     sockets: Sockets,
     processes: Processes,
 ) -> Result<Filters, seccompiler::Error> {
@@ -180,7 +181,11 @@ pub(super) fn filters(
     rules.insert(libc::SYS_clone, namespaces?);
     let terminal: Result<Vec<_>, seccompiler::Error> = TERMINAL_INPUT
         .iter()
-        .map(|request| Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, *request)?])?))
+        .map(|request| {
+            // Its type is another one in each C library.
+            let request = u64::try_from(i128::from(*request)).unwrap_or(u64::MAX);
+            Ok(SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, request)?])?)
+        })
         .collect();
     rules.insert(libc::SYS_ioctl, terminal?);
     rules.extend(limits_of_others()?);
@@ -198,6 +203,16 @@ pub(super) fn filters(
         SeccompFilter::new(unseen, SeccompAction::Allow, errno(libc::ENOSYS), target)?
             .try_into()?;
     Ok(vec![one_numbering(main), unseen])
+}
+
+/// Puts filters on the calling process, for good.
+///
+/// # Errors
+/// When the kernel refuses one.
+pub(crate) fn load(filters: &Filters) -> io::Result<()> {
+    filters.iter().try_for_each(|filter| {
+        seccompiler::apply_filter(filter).map_err(|_| io::ErrorKind::PermissionDenied.into())
+    })
 }
 
 /// Sockets of other families, those made by hand, and the kernel's tables besides the one of

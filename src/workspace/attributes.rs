@@ -203,7 +203,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::Attributes;
-    use crate::fixture::{Fixture, commit_all, path};
+    use crate::fixture::{Fixture, path};
     use crate::stored::Stored;
 
     fn file(content: &[u8]) -> Stored {
@@ -215,7 +215,7 @@ mod tests {
         let fixture = Fixture::new();
         fixture.write(".gitattributes", attributes);
         fixture.write("sub/.gitattributes", "*.near -text\n");
-        commit_all(&fixture.repo.git, "attributes");
+        fixture.commit("attributes");
         let tree = fixture.repo.git.head().unwrap().peel_to_tree().unwrap();
         let found = Attributes::new(&fixture.repo.git, &tree).of(&path(at)).unwrap();
         assert_eq!(found.kept(file(b"a\r\nb\nc")), file(kept), "{attributes}{at}");
@@ -246,7 +246,7 @@ mod tests {
     fn leaves_binary_content_and_links_alone() {
         let fixture = Fixture::new();
         fixture.write(".gitattributes", "* eol=crlf\n*.psd filter=lfs diff=lfs -text\n");
-        commit_all(&fixture.repo.git, "attributes");
+        fixture.commit("attributes");
         let tree = fixture.repo.git.head().unwrap().peel_to_tree().unwrap();
         let mut attributes = Attributes::new(&fixture.repo.git, &tree);
         let found = attributes.of(&path("x")).unwrap();

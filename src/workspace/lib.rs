@@ -6,6 +6,7 @@ mod attacks;
 mod attributes;
 mod beneath;
 pub mod carried;
+mod changes;
 pub mod checkout;
 mod checkpoint;
 mod commit;

@@ -1,17 +1,17 @@
-//! `Rebuilt`: a commit as somebody else can make it anew from the one before it: each path that
-//! changes with its mode and content.
+//! `Rebuilt`: a commit as a forge can recreate it from the one before it: each path that changes,
+//! with its mode and content.
 //!
 //! In: a commit of one parent. Out: what a forge's API needs, and the tree that has to come of it.
-//! What cannot be told that way is refused.
+//! A commit that has no such form is refused.
 
 use git2::{Delta, DiffOptions, FileMode};
 
 use crate::repo::{CommitId, Repo, RepoError};
 
 /// Bytes that a commit may bring, all its files together.
-pub const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
+const REBUILT_LIMIT_BYTES: usize = 32 * 1024 * 1024;
 
-/// A commit, told.
+/// A commit, path by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
     /// The commit it builds on.
@@ -47,10 +47,10 @@ pub struct RebuiltFile {
 }
 
 impl Repo {
-    /// Returns a commit as it can be made anew.
+    /// Returns a commit as it can be recreated.
     ///
     /// # Errors
-    /// [`RepoError::NotTold`] for a path that is no text, a submodule, or too much content; when an
+    /// [`RepoError::NotRebuildable`] for a path that is no text, a submodule, or too much content; when an
     /// object cannot be read.
     pub fn rebuilt(&self, commit: &CommitId) -> Result<Rebuilt, RepoError> {
         let made = self.find(commit)?;
@@ -71,7 +71,8 @@ impl Repo {
                 .path_bytes()
                 .and_then(|path| std::str::from_utf8(path).ok())
                 .map(str::to_owned);
-            let path = path.ok_or_else(|| RepoError::NotTold("a path is not UTF-8".to_owned()))?;
+            let path =
+                path.ok_or_else(|| RepoError::NotRebuildable("a path is not UTF-8".to_owned()))?;
             if delta.status() == Delta::Deleted {
                 entries.push(RebuiltEntry { path, now: None });
                 continue;
@@ -81,7 +82,7 @@ impl Repo {
                 FileMode::BlobExecutable => "100755",
                 FileMode::Link => "120000",
                 FileMode::Commit | FileMode::Tree | FileMode::Unreadable => {
-                    return Err(RepoError::NotTold(format!(
+                    return Err(RepoError::NotRebuildable(format!(
                         "`{path}` is neither a file nor a link"
                     )));
                 }
@@ -89,7 +90,7 @@ impl Repo {
             let blob = self.git.find_blob(file.id())?;
             bytes += blob.size();
             if bytes > REBUILT_LIMIT_BYTES {
-                return Err(RepoError::NotTold(format!(
+                return Err(RepoError::NotRebuildable(format!(
                     "its files have more than {} MiB",
                     REBUILT_LIMIT_BYTES >> 20
                 )));
@@ -135,8 +136,8 @@ mod tests {
             author: ("a", "a@example.org"),
         };
         let commit = fixture.repo.commit(&new).unwrap();
-        let told = fixture.repo.rebuilt(&commit).unwrap();
-        let entries: Vec<_> = told
+        let rebuilt = fixture.repo.rebuilt(&commit).unwrap();
+        let entries: Vec<_> = rebuilt
             .entries
             .iter()
             .map(|entry| (entry.path.as_str(), entry.now.as_ref().map(|file| file.mode)))
@@ -150,7 +151,7 @@ mod tests {
                 ("tool", Some("100755"))
             ]
         );
-        assert_eq!((told.parent, told.message.as_str()), (fixture.base.clone(), "subject\n"));
-        assert_eq!(told.entries[2].now.as_ref().unwrap().content, b"new");
+        assert_eq!((rebuilt.parent, rebuilt.message.as_str()), (fixture.base.clone(), "subject\n"));
+        assert_eq!(rebuilt.entries[2].now.as_ref().unwrap().content, b"new");
     }
 }

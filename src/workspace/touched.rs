@@ -84,12 +84,6 @@ impl Repo {
 }
 
 impl Snapshot {
-    /// Returns true when no file had changes that are in no commit.
-    #[must_use]
-    pub fn is_clean(&self) -> bool {
-        self.dirty.is_empty()
-    }
-
     /// Returns the files that had changes that are in no commit.
     pub fn dirty(&self) -> impl Iterator<Item = &RepoPath> {
         self.dirty.keys()
@@ -164,7 +158,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Snapshot, parse_status};
-    use crate::fixture::{Fixture, commit_all, path};
+    use crate::fixture::{Fixture, path};
     use crate::git_binary::GitBinary;
     use crate::repo::CommitId;
     use locum_base::path::RepoPath;
@@ -223,7 +217,7 @@ mod tests {
             let mut index = fixture.repo.git.index().unwrap();
             index.remove_path(std::path::Path::new("old/only")).unwrap();
             index.write().unwrap();
-            commit_all(&fixture.repo.git, "by a command");
+            fixture.commit("by a command");
         });
         assert_eq!(touched.await, ["new", "old/only", "src/lib.rs"]);
     }

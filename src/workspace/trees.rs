@@ -1,5 +1,5 @@
 //! Trees of a commit with some paths changed: only the folders on the way to a changed path are
-//! written anew.
+//! rewritten.
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! In: a commit and a folder outside of the checkout. Out: a [`Workspace`] there. What makes it a
 //! worktree lies beside its files and not below the repository's `.git/worktrees`, so that nobody
 //! else ever sees it, and taking the folder away is all there is to removing it. A folder that was
-//! being made when the run was killed is made anew.
+//! being made when the run was killed is recreated.
 #![expect(
     clippy::disallowed_methods,
     reason = "makes and removes whole checkouts of our own, outside of the one that is worked in"
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_not_finished_is_made_anew() {
+    fn one_that_was_not_finished_is_recreated() {
         let fixture = Fixture::new();
         let outside = tempfile::tempdir().unwrap();
         let folder = outside.path().join("1");
@@ -169,7 +169,7 @@ mod tests {
         )]);
         let git = crate::git_binary::GitBinary::new(&made.repo, &env);
         let before = made.repo.snapshot(&git).await.unwrap();
-        assert!(before.is_clean(), "{before:?}");
+        assert!(before.dirty().next().is_none(), "{before:?}");
         std::fs::write(made.checkout.root().join("new"), "x").unwrap();
         let after = made.repo.snapshot(&git).await.unwrap();
         assert_eq!(made.repo.touched(&before, &after).unwrap(), paths(&["new"]));

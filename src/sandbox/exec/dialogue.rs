@@ -14,12 +14,13 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe;
 
 use crate::exec::output::BothEnds;
-use crate::exec::spawn::{self, Started, Streams};
-use crate::exec::tree::Crowd;
-use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve};
+use crate::exec::spawn::{Program, Started, Streams};
+use crate::exec::tree::ProcessCounter;
+use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, serve, start};
 use crate::network::proxy::{NetworkProxy, Serving};
-use crate::switchboard::Switchboard;
-use crate::{Reach, Sandbox, SandboxError};
+use crate::reach::Reach;
+use crate::sandbox::{Sandbox, SandboxError};
+use crate::seccomp_notify::Supervisor;
 use locum_base::secret::Redactor;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -51,7 +52,7 @@ pub struct Server<'a> {
     pub proxy: Option<NetworkProxy>,
 }
 
-/// See the module.
+/// A program that runs and is talked to.
 pub struct Dialogue {
     started: Started,
     /// Bytes of its output that no line was made of yet; bounded.
@@ -60,7 +61,7 @@ pub struct Dialogue {
     searched: usize,
     errors: Option<BothEnds>,
     _serving: Option<Serving>,
-    _switchboard: Option<Switchboard>,
+    _supervisor: Option<Supervisor>,
 }
 
 /// Why there is no next line.
@@ -87,14 +88,15 @@ impl Dialogue {
         if !permit.covers(&Intent::Server(server.name.to_owned())) {
             return Err(ExecError::NotPermitted);
         }
-        let fence = server.sandbox.fence(&server.reach)?;
+        let restrictions = server.sandbox.restrictions(&server.reach)?;
         let mut env = server.env;
-        if let Some(fence) = &fence {
-            fence.adapt(&mut env);
+        if let Some(restrictions) = &restrictions {
+            restrictions.adapt(&mut env);
         }
-        let mut started =
-            spawn::start_words(server.words, &server.folder, &env, fence, Streams::Talk)?;
-        let (serving, switchboard) = serve(&mut started, server.proxy.as_ref())
+        let (words, folder) = (server.words, &server.folder);
+        let program = Program { words, folder, env: &env, streams: Streams::Talk };
+        let mut started = start(program, restrictions)?;
+        let (serving, supervisor) = serve(&mut started, server.proxy.as_ref())
             .map_err(|error| SandboxError::Rules(error.to_string()))?;
         let errors = Some(BothEnds::with_margin(ERRORS_KEPT_BYTES));
         Ok(Self {
@@ -103,14 +105,14 @@ impl Dialogue {
             searched: 0,
             errors,
             _serving: serving,
-            _switchboard: switchboard,
+            _supervisor: supervisor,
         })
     }
 
-    /// Sends one line. What it says meanwhile is read, so that neither waits for the other.
+    /// Sends one line. Its output is read meanwhile, so that neither waits for the other.
     ///
     /// # Errors
-    /// When it has ended, or says more than a line may hold without being asked.
+    /// When it has ended, or writes more than a line may hold without being asked.
     pub async fn send(&mut self, line: &str) -> Result<(), Silence> {
         let text = format!("{line}\n");
         let mut left = text.as_bytes();
@@ -164,12 +166,14 @@ impl Dialogue {
                 Some(bytes) => self.unread.extend_from_slice(bytes),
                 None => return Err(Silence::Ended),
             },
-            read = read_some(self.started.errors.as_mut(), &mut errors), if self.started.errors.is_some() => match read {
+            read = read_some(self.started.errors.as_mut(), &mut errors),
+                if self.started.errors.is_some() => match read
+            {
                 Some(bytes) => self.errors.iter_mut().for_each(|kept| kept.push(bytes)),
                 None => self.started.errors = None,
             },
-            () = tokio::time::sleep(COUNT_PAUSE), if self.started.crowd.is_some() => {
-                if self.started.crowd.as_ref().is_some_and(Crowd::is_over) {
+            () = tokio::time::sleep(COUNT_PAUSE), if self.started.counter.is_some() => {
+                if self.started.counter.as_ref().is_some_and(ProcessCounter::is_over) {
                     return Err(Silence::TooManyProcesses);
                 }
             }

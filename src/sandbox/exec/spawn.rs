@@ -1,16 +1,15 @@
 //! Starts a command as the leader of a session of its own, with one pipe for both streams, in
 //! namespaces of its own where it gets a view.
 //!
-//! With the line of calls (`sandbox::switchboard`) the only place with `unsafe`: what a child does
-//! between fork and exec can only be said through `pre_exec`, and a first process of namespaces
-//! only be made by forking once more. What these processes do afterwards is told in `warden`.
+//! With `seccomp_notify` the only place with `unsafe`: what a child does between fork and exec can
+//! only be said through `pre_exec`, and a first process of namespaces only be made by forking once
+//! more. What these processes do afterwards is in `pid1`.
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io::{self, PipeWriter, Read as _};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -22,18 +21,15 @@ use rustix::thread::UnshareFlags;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
-use crate::exec::tree::{Crowd, Mark, Tree};
-use crate::exec::warden;
-use crate::exec::{ExecError, Exit, exit_of};
+use crate::exec::pid1;
+use crate::exec::tree::{Mark, ProcessCounter, Tree};
 use crate::loopback;
 use crate::outputs::Outputs;
-use crate::swept::Swept;
-use crate::view::{Stage, View};
-use crate::{Fence, Lock};
-use locum_policy::command::Execution;
-
-/// The shell that runs rendered scripts.
-const SHELL: &str = "/bin/sh";
+use crate::restrictions::{ChildRestrictions, Restrictions};
+use crate::root_cleanup::RootCleanup;
+use crate::view::View;
+use crate::view::stage::Stage;
+use crate::view::steps::c_string;
 
 /// What a trial ends with when nothing was refused: no kernel says so of any of its parts.
 const ALL_WELL: Errno = Errno::OWNERDEAD;
@@ -59,7 +55,7 @@ pub(super) struct Started {
     pub(super) program: String,
     /// Both streams, or the output of one that is talked to; `None` once they ended.
     pub(super) output: Option<pipe::Receiver>,
-    /// Where one that is talked to is told something.
+    /// The input of one that is talked to.
     pub(super) input: Option<pipe::Sender>,
     /// The errors of one that is talked to.
     pub(super) errors: Option<pipe::Receiver>,
@@ -67,77 +63,52 @@ pub(super) struct Started {
     pub(super) tree: Tree,
     /// The process itself, or the one that waits for it outside its namespaces.
     pub(super) child: Child,
-    /// How it ended, where the child does not tell.
-    told: Option<UnixStream>,
-    /// Who counts its processes, where the kernel does not.
-    pub(super) crowd: Option<Crowd>,
+    /// Where its status comes in, where it is not that of the child.
+    status: Option<UnixStream>,
+    /// Counts its processes, where the kernel does not.
+    pub(super) counter: Option<ProcessCounter>,
     /// A socket inside its network that a proxy is to serve.
     pub(super) listener: Option<OwnedFd>,
-    /// The line on which its calls come in, where this program answers them.
-    pub(super) line: Option<OwnedFd>,
+    /// Where its calls come in, where this program answers them.
+    pub(super) notify: Option<OwnedFd>,
     /// What of the root it may not add to.
-    pub(super) swept: Option<Swept>,
+    pub(super) cleanup: Option<RootCleanup>,
     /// Files it needed; removed after it when they were not used.
     _outputs: Outputs,
 }
 
 impl Started {
-    /// Returns how the command ended, by how the child did.
-    pub(super) fn told(&mut self, child: ExitStatus) -> Exit {
+    /// Returns the status of the command, from that of the child.
+    pub(super) fn status(&mut self, child: ExitStatus) -> ExitStatus {
         use std::os::unix::process::ExitStatusExt as _;
-        let Some(told) = &mut self.told else { return exit_of(child) };
+        let Some(channel) = &mut self.status else { return child };
         let mut raw = [0; 4];
-        match told.read_exact(&mut raw).map(|()| i32::from_ne_bytes(raw)) {
-            Ok(raw) => exit_of(ExitStatus::from_raw(raw)),
-            // Nothing was told: it was killed from outside.
-            Err(_) => Exit::Signal(libc::SIGKILL),
-        }
+        // Without a status it was killed from outside.
+        let raw = channel.read_exact(&mut raw).map_or(libc::SIGKILL, |()| i32::from_ne_bytes(raw));
+        ExitStatus::from_raw(raw)
     }
 }
 
-/// Starts a command.
-///
-/// # Errors
-/// When the folder is not there, the program is not or may not be run, or the fence cannot be put
-/// around it.
-pub(super) fn start(
-    execution: &Execution,
-    folder: &Path,
-    env: &BTreeMap<String, String>,
-    fence: Option<Fence>,
-) -> Result<Started, ExecError> {
-    let words = match execution {
-        Execution::Words(words) => words.clone(),
-        Execution::Shell(text) => [SHELL, "-c", text].map(str::to_owned).to_vec(),
-    };
-    start_words(&words, folder, env, fence, Streams::Output)
+/// What is started: a program with its arguments, where, and with what environment.
+#[derive(Clone, Copy)]
+pub(super) struct Program<'a> {
+    /// The program and its arguments.
+    pub(super) words: &'a [String],
+    /// An absolute path.
+    pub(super) folder: &'a Path,
+    /// Its whole environment.
+    pub(super) env: &'a BTreeMap<String, String>,
+    /// What it reads and writes.
+    pub(super) streams: Streams,
 }
 
-/// Starts a program with its arguments.
+/// Starts a program.
 ///
 /// # Errors
-/// As [`start`].
-pub(super) fn start_words(
-    words: &[String],
-    folder: &Path,
-    env: &BTreeMap<String, String>,
-    fence: Option<Fence>,
-    streams: Streams,
-) -> Result<Started, ExecError> {
-    if !folder.is_dir() {
-        return Err(ExecError::NoFolder(folder.to_owned()));
-    }
-    let program = words.first().ok_or(ExecError::NotUnderstood)?;
-    spawn(words, folder, env, fence, streams)
-        .map_err(|source| ExecError::Start { program: program.clone(), source })
-}
-
-fn spawn(
-    words: &[String],
-    folder: &Path,
-    env: &BTreeMap<String, String>,
-    fence: Option<Fence>,
-    streams: Streams,
+/// When there is no such program or it may not be run, or the restrictions cannot be put on it.
+pub(super) fn spawn(
+    Program { words, folder, env, streams }: Program<'_>,
+    restrictions: Option<Restrictions>,
 ) -> io::Result<Started> {
     let mark = Mark::fresh();
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
@@ -155,30 +126,30 @@ fn spawn(
             Some((input, errors))
         }
     };
-    let (mut wires, mut has_proxy, mut crowd, mut line_in) = (None, false, None, None);
-    let (mut outputs, mut swept) = (Outputs::default(), None);
-    match fence {
-        Some(fence) => {
-            (outputs, swept) = (fence.outputs, fence.swept);
-            crowd = fence.processes.map(|limit| Crowd::of(mark, limit));
-            let pair = if fence.lock.has_calls() { Some(UnixStream::pair()?) } else { None };
-            let (ours, line_out) = pair.unzip();
-            line_in = ours;
-            match fence.view {
+    let (mut channels, mut has_proxy, mut counter, mut notify_in) = (None, false, None, None);
+    let (mut outputs, mut cleanup) = (Outputs::default(), None);
+    match restrictions {
+        Some(around) => {
+            (outputs, cleanup) = (around.outputs, around.cleanup);
+            counter = around.processes.map(|limit| ProcessCounter::of(mark, limit));
+            let pair = if around.child.has_calls() { Some(UnixStream::pair()?) } else { None };
+            let (ours, notify) = pair.unzip();
+            notify_in = ours;
+            match around.view {
                 Some(view) => {
-                    let (ours, theirs) = Wires::pair()?;
+                    let (ours, theirs) = Channels::pair()?;
                     has_proxy = view.has_proxy();
-                    wires = Some(ours);
-                    let inside = Inside {
+                    channels = Some(ours);
+                    let inside = InNamespaces {
                         view,
-                        wires: theirs,
+                        channels: theirs,
                         folder: c_string(folder)?,
-                        lock: fence.lock,
-                        line: line_out,
+                        restrictions: around.child,
+                        notify,
                     };
                     before_exec_inside(&mut command, mark, inside);
                 }
-                None => before_exec(&mut command, mark, Some(fence.lock), line_out),
+                None => before_exec(&mut command, mark, Some(around.child), notify),
             }
         }
         None => before_exec(&mut command, mark, None, None),
@@ -187,22 +158,22 @@ fn spawn(
     let spawned = command.spawn();
     // The command holds our ends for writing; the pipes would never close.
     drop(command);
-    let (child, told, control) = match (spawned, wires) {
-        (Ok(child), Some(wires)) => (child, Some(wires.told), Some(wires.control)),
+    let (child, status, control) = match (spawned, channels) {
+        (Ok(child), Some(channels)) => (child, Some(channels.status), Some(channels.control)),
         (Ok(child), None) => (child, None, None),
-        (Err(error), wires) => {
-            return Err(wires.and_then(|wires| wires.reason(&error)).unwrap_or(error));
+        (Err(error), channels) => {
+            return Err(channels.and_then(|channels| channels.reason(&error)).unwrap_or(error));
         }
     };
-    // Whatever it was that came over the wire, the command is killed when this fails.
-    let listener = told.as_ref().filter(|_| has_proxy).map(loopback::receive);
-    let line = line_in.as_ref().map(loopback::receive);
+    // Whatever it was that came over the channel, the command is killed when this fails.
+    let listener = status.as_ref().filter(|_| has_proxy).map(loopback::receive);
+    let notify = notify_in.as_ref().map(loopback::receive);
     let tree = Tree::of(child.id().and_then(|id| i32::try_from(id).ok()), mark, control);
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
     let (input, errors) = talk.unzip();
     let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
     let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
-    let (listener, line) = (listener.transpose()?, line.transpose()?);
+    let (listener, notify) = (listener.transpose()?, notify.transpose()?);
     Ok(Started {
         program: program.to_owned(),
         output,
@@ -210,46 +181,42 @@ fn spawn(
         errors,
         tree,
         child,
-        told,
-        crowd,
+        status,
+        counter,
         listener,
-        line,
-        swept,
+        notify,
+        cleanup,
         _outputs: outputs,
     })
 }
 
-fn c_string(path: &Path) -> io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
-}
-
 /// Our ends of the pipes to and from the processes around a command.
-struct Wires {
+struct Channels {
     control: PipeWriter,
-    told: UnixStream,
+    status: UnixStream,
 }
 
 /// Their ends.
-struct TheirWires {
+struct ChildChannels {
     control: OwnedFd,
-    told: OwnedFd,
+    status: OwnedFd,
 }
 
-impl Wires {
-    fn pair() -> io::Result<(Self, TheirWires)> {
-        let ((control_in, control), (told, told_out)) = (io::pipe()?, UnixStream::pair()?);
+impl Channels {
+    fn pair() -> io::Result<(Self, ChildChannels)> {
+        let ((control_in, control), (status, status_out)) = (io::pipe()?, UnixStream::pair()?);
         Ok((
-            Self { control, told },
-            TheirWires { control: control_in.into(), told: told_out.into() },
+            Self { control, status },
+            ChildChannels { control: control_in.into(), status: status_out.into() },
         ))
     }
 
     /// Returns which part of the view could not be had, if it was that.
     fn reason(mut self, error: &io::Error) -> Option<io::Error> {
         let mut stage = [0];
-        self.told.read_exact(&mut stage).ok()?;
-        let words = Stage::numbered(stage.first().copied()?)?.words();
-        Some(io::Error::new(error.kind(), format!("{words} for the sandbox: {error}")))
+        self.status.read_exact(&mut stage).ok()?;
+        let label = Stage::numbered(stage.first().copied()?)?.label();
+        Some(io::Error::new(error.kind(), format!("{label} for the sandbox: {error}")))
     }
 }
 
@@ -258,7 +225,7 @@ impl Wires {
 /// # Errors
 /// What was refused.
 pub(crate) fn try_view(view: View) -> io::Result<()> {
-    let (ours, theirs) = Wires::pair()?;
+    let (ours, theirs) = Channels::pair()?;
     let mut command = std::process::Command::new("true");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     before_exec_std(&mut command, move || enter(&view, &theirs).and(Err(ALL_WELL.into())));
@@ -275,17 +242,17 @@ pub(crate) fn try_view(view: View) -> io::Result<()> {
 }
 
 /// What the child does before it becomes the program: a session of its own (no terminal to ask at),
-/// death when this program dies, the mark by which its descendants are found, the sandbox's lock,
-/// and, where its calls are to be answered, the line for them.
+/// death when this program dies, the mark by which its descendants are found, its restrictions, and,
+/// where its calls are to be answered, the descriptor they come in on.
 #[expect(
     unsafe_code,
-    reason = "the child must change itself before it becomes the program; there is no other door"
+    reason = "the child must change itself before it becomes the program; there is no other way"
 )]
 fn before_exec(
     command: &mut Command,
     mark: Mark,
-    mut lock: Option<Lock>,
-    line: Option<UnixStream>,
+    mut restrictions: Option<ChildRestrictions>,
+    notify: Option<UnixStream>,
 ) {
     // SAFETY: between fork and exec only async-signal-safe things are done: plain system calls on
     // what was made before, no memory taken, no lock waited for.
@@ -295,34 +262,34 @@ fn before_exec(
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             mark.put_on_this_process();
             go_first()?;
-            lock.as_mut().map_or(Ok(()), |lock| close(lock, line.as_ref()))?;
+            restrictions.as_mut().map_or(Ok(()), |own| restrict(own, notify.as_ref()))?;
             close_others_at_exec()
         });
     }
 }
 
-/// Locks the calling process, and hands out the line for its calls.
-fn close(lock: &mut Lock, line: Option<&UnixStream>) -> io::Result<()> {
-    lock.close()?;
-    line.map_or(Ok(()), |line| lock.connect(line))
+/// Restricts the calling process, and hands out the descriptor its calls come in on.
+fn restrict(own: &mut ChildRestrictions, notify: Option<&UnixStream>) -> io::Result<()> {
+    own.apply()?;
+    notify.map_or(Ok(()), |channel| own.notify(channel))
 }
 
 /// What a child in namespaces of its own needs.
-struct Inside {
+struct InNamespaces {
     view: View,
-    wires: TheirWires,
+    channels: ChildChannels,
     folder: CString,
-    lock: Lock,
-    line: Option<UnixStream>,
+    restrictions: ChildRestrictions,
+    notify: Option<UnixStream>,
 }
 
 /// The same in namespaces of its own: the child stays outside and waits, its child is the first
 /// process inside and waits as well, and only the child of that becomes the program.
 #[expect(
     unsafe_code,
-    reason = "the child must change itself before it becomes the program; there is no other door"
+    reason = "the child must change itself before it becomes the program; there is no other way"
 )]
-fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
+fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: InNamespaces) {
     // SAFETY: as above; the processes forked on the way do nothing else either and never return
     // from here.
     unsafe {
@@ -330,9 +297,9 @@ fn before_exec_inside(command: &mut Command, mark: Mark, mut inside: Inside) {
             setsid()?;
             mark.put_on_this_process();
             go_first()?;
-            enter(&inside.view, &inside.wires)?;
+            enter(&inside.view, &inside.channels)?;
             rustix::process::chdir(&inside.folder)?;
-            close(&mut inside.lock, inside.line.as_ref())?;
+            restrict(&mut inside.restrictions, inside.notify.as_ref())?;
             close_others_at_exec()
         });
     }
@@ -352,30 +319,30 @@ fn before_exec_std(
 
 /// Makes the namespaces and their first process, and takes the view. Returns in the process that
 /// becomes the program.
-fn enter(view: &View, wires: &TheirWires) -> io::Result<()> {
+fn enter(view: &View, channels: &ChildChannels) -> io::Result<()> {
     let tell = |stage: Stage, error: io::Error| {
         // Whoever started this learns of the error itself another way.
-        let _ = rustix::io::write(&wires.told, &[stage as u8]);
+        let _ = rustix::io::write(&channels.status, &[stage as u8]);
         error
     };
     unshare(view.namespaces()).map_err(|error| tell(Stage::Namespaces, error))?;
     with_own_files(|| view.take_user()).map_err(|error| tell(Stage::User, error))?;
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(first) = fork().map_err(|error| tell(Stage::Processes, error))? {
-        keep_only(&wires.control);
-        warden::wait_outside(first);
+        keep_only(&channels.control);
+        pid1::wait_outside(first);
         exit();
     }
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     setsid()?;
     if let Some(socket) = view.take().map_err(|(stage, errno)| tell(stage, errno.into()))? {
-        loopback::hand_over(&wires.told, &socket)
+        loopback::hand_over(&channels.status, &socket)
             .map_err(|errno| tell(Stage::Network, errno.into()))?;
     }
     if let Some(program) = fork().map_err(|error| tell(Stage::Processes, error))? {
         block_signals();
-        keep_only(&wires.told);
-        warden::wait_inside(program);
+        keep_only(&channels.status);
+        pid1::wait_inside(program);
         exit();
     }
     Ok(())

@@ -21,7 +21,7 @@ const ROUNDS_LIMIT: usize = 100;
 /// Time between two rounds.
 const ROUND_PAUSE: Duration = Duration::from_millis(1);
 
-/// Time between two counts of a crowd that has no room left.
+/// Time between two counts of a command that has no room left.
 const RECOUNT_PAUSE: Duration = Duration::from_millis(20);
 
 /// The smallest limit used as a mark, in microseconds: 34 years.
@@ -128,9 +128,9 @@ impl Tree {
     }
 }
 
-/// How many processes a command may have, where the kernel does not count them.
+/// Counts the processes of a command, where the kernel does not.
 #[derive(Clone, Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct ProcessCounter {
     mark: Mark,
     limit: usize,
     /// New ones that are let in before all are counted again.
@@ -140,7 +140,7 @@ pub(crate) struct Crowd {
     harmless: usize,
 }
 
-impl Crowd {
+impl ProcessCounter {
     /// Lets the command with this mark have so many.
     pub(super) fn of(mark: Mark, limit: usize) -> Self {
         Self {

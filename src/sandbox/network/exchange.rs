@@ -18,10 +18,10 @@ use locum_policy::intent::Act;
 use locum_policy::urls::WebUrl;
 
 /// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Something is sent.
-    Post,
+    /// This JSON is sent.
+    Post(String),
     /// What was begun is over.
     Delete,
 }
@@ -38,7 +38,7 @@ pub struct Exchange {
 }
 
 impl Gate {
-    /// Sends `body` to an address.
+    /// Sends one request to an address.
     ///
     /// # Errors
     /// When there is no connection, the host does not prove its name, or its answer cannot be read.
@@ -48,16 +48,17 @@ impl Gate {
         url: &WebUrl,
         verb: Verb,
         headers: &[(String, Secret)],
-        body: String,
     ) -> Result<Exchange, PageError> {
-        let request = match verb {
-            Verb::Post => Request::post("/").header(CONTENT_TYPE, "application/json"),
-            Verb::Delete => Request::delete("/"),
+        let (request, body) = match verb {
+            Verb::Post(body) => {
+                (Request::post("/").header(CONTENT_TYPE, "application/json"), Bytes::from(body))
+            }
+            Verb::Delete => (Request::delete("/"), Bytes::new()),
         };
         let request = headers
             .iter()
             .fold(request, |request, (name, value)| request.header(name, value.expose()));
-        let (host, response) = self.ask(permit, url, request, Bytes::from(body)).await?;
+        let (host, response) = self.ask(permit, url, request, body).await?;
         let (head, body) = response.into_parts();
         let content_type = head
             .headers
@@ -91,7 +92,7 @@ impl Exchange {
         while let Some(frame) = self.body.frame().await {
             let frame = frame.map_err(|error| PageError::Answer {
                 host: self.host.clone(),
-                message: format!("it breaks off: {error}"),
+                message: format!("the connection breaks off: {error}"),
             })?;
             if let Ok(bytes) = frame.into_data() {
                 return Ok(Some(bytes));

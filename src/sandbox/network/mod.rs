@@ -2,7 +2,7 @@
 //! that holds commands to theirs.
 //!
 //! In: a permit and the destination it covers. Out: a connection to an address that was checked, or
-//! why there is none. A name is resolved here, every address it stands for has to be public, and
+//! why there is none. A name is resolved here, every address it resolves to has to be public, and
 //! exactly these are connected to: nobody resolves it a second time.
 
 pub mod exchange;
@@ -52,7 +52,7 @@ pub trait Wire: Send + Sync {
 /// The machine's own resolver and sockets. Variables that name a proxy are not looked at: what a
 /// proxy connects to nobody can check.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Machine;
+pub(crate) struct Machine;
 
 impl Wire for Machine {
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
@@ -72,7 +72,13 @@ impl Wire for Machine {
     }
 
     fn trust(&self) -> Result<Arc<rustls::ClientConfig>, String> {
-        page::machine_trust()
+        use rustls_platform_verifier::BuilderVerifierExt;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(BuilderVerifierExt::with_platform_verifier)
+            .map_err(|error| error.to_string())?;
+        Ok(Arc::new(config.with_no_client_auth()))
     }
 }
 
@@ -82,8 +88,8 @@ pub enum NetworkError {
     /// The permit was given for something else.
     #[error("`{0}` is not covered by the permit")]
     NotPermitted(String),
-    /// The name stands for an address that is never connected to.
-    #[error("`{name}` stands for {address}, {what}")]
+    /// The name resolves to an address that is never connected to.
+    #[error("`{name}` resolves to {address}, {what}")]
     Forbidden {
         /// The name, or the address as written.
         name: String,
@@ -93,7 +99,7 @@ pub enum NetworkError {
         what: &'static str,
     },
     /// The name has no address.
-    #[error("the name `{name}` cannot be resolved: {message}")]
+    #[error("cannot resolve `{name}`: {message}")]
     Unresolved {
         /// The name.
         name: String,
@@ -101,7 +107,7 @@ pub enum NetworkError {
         message: String,
     },
     /// Nothing answers there.
-    #[error("no connection to `{destination}`: {message}")]
+    #[error("cannot connect to `{destination}`: {message}")]
     Unreachable {
         /// Who.
         destination: String,

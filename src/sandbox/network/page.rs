@@ -6,7 +6,6 @@
 //! machine.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use flate2::write::GzDecoder;
 use http_body_util::{BodyExt, Full};
@@ -54,13 +53,13 @@ pub struct Page {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// The address is not understood.
-    #[error("it is not an address that can be fetched")]
+    #[error("this address cannot be fetched")]
     Address,
     /// There is no connection.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The host does not prove its name.
-    #[error("the host does not prove that it is `{host}`: {message}")]
+    /// Its certificate does not hold.
+    #[error("TLS certificate verification failed for `{host}`: {message}")]
     Proof {
         /// Its name.
         host: String,
@@ -68,7 +67,7 @@ pub enum PageError {
         message: String,
     },
     /// What it answers is not HTTP as it should be, or breaks off.
-    #[error("the answer of `{host}` cannot be read: {message}")]
+    #[error("the response of `{host}` cannot be read: {message}")]
     Answer {
         /// Its name.
         host: String,
@@ -125,14 +124,14 @@ impl Gate {
         let response = match destination.scheme {
             Scheme::Http => send(stream, &named, request).await?,
             Scheme::Https => {
-                let unproven = |message: String| PageError::Proof { host: host.clone(), message };
-                let trust = self.wire.trust().map_err(&unproven)?;
+                let unverified = |message: String| PageError::Proof { host: host.clone(), message };
+                let trust = self.wire.trust().map_err(&unverified)?;
                 let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
-                    .map_err(|error| unproven(error.to_string()))?;
+                    .map_err(|error| unverified(error.to_string()))?;
                 let stream = TlsConnector::from(trust)
                     .connect(name, stream)
                     .await
-                    .map_err(|error| unproven(error.to_string()))?;
+                    .map_err(|error| unverified(error.to_string()))?;
                 send(stream, &named, request).await?
             }
         };
@@ -166,11 +165,11 @@ async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageE
         (header(CONTENT_TYPE), header(LOCATION), header(CONTENT_ENCODING));
     let status = response.status().as_u16();
     let encoding = encoding.as_deref().unwrap_or("identity").trim().to_ascii_lowercase();
-    let kept = Kept::default();
+    let kept = BoundedBody::default();
     let kept = match encoding.as_str() {
         "identity" | "" => read(response, Reader::Plain(kept)).await,
         "gzip" | "x-gzip" => read(response, Reader::Gzip(Box::new(GzDecoder::new(kept)))).await,
-        other => Err(format!("it is compressed as `{other}`, which was not asked for")),
+        other => Err(format!("unexpected content encoding `{other}`")),
     };
     let kept = kept.map_err(|message| PageError::Answer { host: host.to_owned(), message })?;
     Ok(Page {
@@ -184,12 +183,12 @@ async fn page_of(host: &str, response: Response<Incoming>) -> Result<Page, PageE
 
 /// The start of a body; refuses what comes once it is full.
 #[derive(Default)]
-struct Kept {
+struct BoundedBody {
     bytes: Vec<u8>,
     is_full: bool,
 }
 
-impl Write for Kept {
+impl Write for BoundedBody {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let room = PAGE_LIMIT_BYTES.saturating_sub(self.bytes.len());
         self.bytes.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
@@ -203,8 +202,8 @@ impl Write for Kept {
 }
 
 enum Reader {
-    Plain(Kept),
-    Gzip(Box<GzDecoder<Kept>>),
+    Plain(BoundedBody),
+    Gzip(Box<GzDecoder<BoundedBody>>),
 }
 
 impl Reader {
@@ -215,7 +214,7 @@ impl Reader {
         }
     }
 
-    fn kept(&self) -> &Kept {
+    fn kept(&self) -> &BoundedBody {
         match self {
             Self::Plain(kept) => kept,
             Self::Gzip(decoder) => decoder.get_ref(),
@@ -223,13 +222,13 @@ impl Reader {
     }
 
     /// Returns what was read to the end.
-    fn finish(self) -> Result<Kept, String> {
+    fn finish(self) -> Result<BoundedBody, String> {
         match self {
             Self::Plain(kept) => Ok(kept),
             Self::Gzip(mut decoder) => match decoder.try_finish() {
                 Ok(()) => Ok(std::mem::take(decoder.get_mut())),
                 Err(_) if decoder.get_ref().is_full => Ok(std::mem::take(decoder.get_mut())),
-                Err(error) => Err(format!("what is compressed cannot be read: {error}")),
+                Err(error) => Err(format!("invalid gzip data: {error}")),
             },
         }
     }
@@ -237,35 +236,20 @@ impl Reader {
 
 /// Reads a body until it ends or enough of it is kept; a compressed one is read no further than an
 /// uncompressed one would be.
-async fn read(mut response: Response<Incoming>, mut reader: Reader) -> Result<Kept, String> {
+async fn read(mut response: Response<Incoming>, mut reader: Reader) -> Result<BoundedBody, String> {
     let mut read_bytes = 0_usize;
     while let Some(frame) = response.frame().await {
-        let frame = frame.map_err(|error| format!("it breaks off: {error}"))?;
+        let frame = frame.map_err(|error| format!("the connection breaks off: {error}"))?;
         let Some(bytes) = frame.data_ref() else { continue };
         read_bytes = read_bytes.saturating_add(bytes.len());
         match reader.take(bytes) {
             Ok(()) if read_bytes <= PAGE_LIMIT_BYTES => {}
-            Ok(()) => return Ok(Kept { bytes: reader.kept().bytes.clone(), is_full: true }),
+            Ok(()) => return Ok(BoundedBody { bytes: reader.kept().bytes.clone(), is_full: true }),
             Err(_) if reader.kept().is_full => {
-                return Ok(Kept { bytes: reader.kept().bytes.clone(), is_full: true });
+                return Ok(BoundedBody { bytes: reader.kept().bytes.clone(), is_full: true });
             }
-            Err(error) => return Err(format!("what is compressed cannot be read: {error}")),
+            Err(error) => return Err(format!("invalid gzip data: {error}")),
         }
     }
     reader.finish()
-}
-
-/// Returns how hosts prove their names on this machine: by the certificates it trusts.
-///
-/// # Errors
-/// When it has none.
-pub(super) fn machine_trust() -> Result<Arc<rustls::ClientConfig>, String> {
-    use rustls_platform_verifier::BuilderVerifierExt;
-    let builder = rustls::ClientConfig::builder_with_provider(Arc::new(
-        rustls::crypto::ring::default_provider(),
-    ));
-    let builder =
-        builder.with_safe_default_protocol_versions().map_err(|error| error.to_string())?;
-    let builder = builder.with_platform_verifier().map_err(|error| error.to_string())?;
-    Ok(Arc::new(builder.with_no_client_auth()))
 }

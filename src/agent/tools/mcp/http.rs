@@ -60,7 +60,7 @@ impl Service {
     /// Sends a request; its answer, and what comes before it, is read with [`Service::next`].
     pub(super) async fn ask(&mut self, line: String) -> Result<(), McpError> {
         self.answered();
-        let mut exchange = self.send(Verb::Post, line).await?;
+        let mut exchange = self.send(Verb::Post(line)).await?;
         if let Some(session) = exchange.header("mcp-session-id").filter(|_| self.session.is_none())
         {
             let plain = session.bytes().all(|byte| byte.is_ascii_graphic())
@@ -96,18 +96,18 @@ impl Service {
 
     /// Sends what wants no answer.
     pub(super) async fn tell(&mut self, line: String) -> Result<(), McpError> {
-        self.send(Verb::Post, line).await.map(drop)
+        self.send(Verb::Post(line)).await.map(drop)
     }
 
     /// Tells the server that the conversation is over.
     pub(super) async fn close(&mut self) {
         if self.session.is_some() {
             // A server may not care.
-            let _told = self.send(Verb::Delete, String::new()).await;
+            let _told = self.send(Verb::Delete).await;
         }
     }
 
-    async fn send(&self, verb: Verb, body: String) -> Result<Exchange, McpError> {
+    async fn send(&self, verb: Verb) -> Result<Exchange, McpError> {
         let mut headers =
             vec![("accept".to_owned(), Secret::new("application/json, text/event-stream"))];
         headers.extend(self.headers.iter().cloned());
@@ -121,7 +121,7 @@ impl Service {
                 .iter()
                 .map(|version| ("mcp-protocol-version".to_owned(), Secret::new(version.as_str()))),
         );
-        let exchange = self.gate.exchange(&self.permit, &self.url, verb, &headers, body).await;
+        let exchange = self.gate.exchange(&self.permit, &self.url, verb, &headers).await;
         let mut exchange = exchange.map_err(|error| McpError::Over(error.to_string()))?;
         match exchange.status {
             200..=299 => Ok(exchange),

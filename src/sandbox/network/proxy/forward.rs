@@ -1,4 +1,4 @@
-//! Requests in the clear: asked of the host anew, on a connection of their own, so that each one is
+//! Requests in the clear: sent to the host again, on a connection of their own, so that each one is
 //! judged by itself.
 //!
 //! In: a request with a whole address, and a connection to its host. Out: the host's answer. What
@@ -16,7 +16,8 @@ use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::network::proxy::{Body, Meter, said};
+use crate::network::proxy::meter::Meter;
+use crate::network::proxy::response::{Body, text_response};
 use locum_policy::urls::{Destination, Scheme};
 
 /// Headers that are about one connection and not about the request.
@@ -41,9 +42,10 @@ pub(super) async fn forward(
 ) -> Response<Body> {
     match ask(request, destination, upstream, meter).await {
         Ok(response) => response,
-        Err(error) => {
-            said(StatusCode::BAD_GATEWAY, format!("`{destination}` did not answer: {error}"))
-        }
+        Err(error) => text_response(
+            StatusCode::BAD_GATEWAY,
+            format!("`{destination}` did not answer: {error}"),
+        ),
     }
 }
 
@@ -63,10 +65,10 @@ async fn ask(
     if let Ok(host) = HeaderValue::try_from(host_header(destination)) {
         head.headers.insert(HOST, host);
     }
-    let body = Counted { inner: body, meter: Arc::clone(meter), way: Way::Sent };
+    let body = Counted { inner: body, meter: Arc::clone(meter), direction: Direction::Sent };
     let (mut head, body) = asker.send_request(Request::from_parts(head, body)).await?.into_parts();
     strip(&mut head.headers);
-    let body = Counted { inner: body, meter: Arc::clone(meter), way: Way::Received };
+    let body = Counted { inner: body, meter: Arc::clone(meter), direction: Direction::Received };
     Ok(Response::from_parts(head, body.boxed()))
 }
 
@@ -95,9 +97,9 @@ fn strip(headers: &mut HeaderMap) {
     }
 }
 
-/// Which way a body goes.
+/// Where a body goes.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum Direction {
     Sent,
     Received,
 }
@@ -106,7 +108,7 @@ enum Way {
 struct Counted {
     inner: Incoming,
     meter: Arc<Meter>,
-    way: Way,
+    direction: Direction,
 }
 
 impl hyper::body::Body for Counted {
@@ -124,9 +126,9 @@ impl hyper::body::Body for Counted {
                 Err(error) => return Some(Err(error.into())),
             };
             let bytes = frame.data_ref().map_or(0, Bytes::len);
-            let counted = match self.way {
-                Way::Sent => self.meter.sent(bytes),
-                Way::Received => self.meter.received(bytes),
+            let counted = match self.direction {
+                Direction::Sent => self.meter.sent(bytes),
+                Direction::Received => self.meter.received(bytes),
             };
             Some(counted.map(|()| frame).map_err(Into::into))
         })

@@ -6,6 +6,8 @@
 //! That commands reach nothing but this proxy is the sandbox's part.
 
 mod forward;
+mod meter;
+mod response;
 mod tunnel;
 
 use std::collections::BTreeMap;
@@ -13,13 +15,10 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Empty, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri};
@@ -28,38 +27,31 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::network::proxy::meter::{Meter, REQUESTS_LIMIT};
+use crate::network::proxy::response::{Body, text_response};
 use crate::network::proxy::tunnel::Tunnel;
 use crate::network::{Gate, NetworkError};
 use locum_policy::Permit;
 use locum_policy::intent::Connection;
 use locum_policy::urls::host::Host;
 use locum_policy::urls::{Destination, Scheme, split_port};
-use locum_policy::verdict::{Decision, Refusal, Verdict};
+use locum_policy::verdict::{Refusal, Verdict};
 
 /// Connections of one command at once; more wait.
 const CONNECTIONS_AT_ONCE: usize = 64;
 
-/// Requests of one command.
-const REQUESTS_LIMIT: u64 = 5_000;
-
-/// Bytes that one command may send, and receive.
-const SENT_LIMIT_BYTES: u64 = 256 << 20;
-const RECEIVED_LIMIT_BYTES: u64 = 8 << 30;
-
-/// Longest wait for the head of a request, and for the first words of an encrypted connection.
+/// Longest wait for the head of a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest head of a request, in bytes.
 const HEAD_LIMIT_BYTES: usize = 32 * 1024;
 
-/// Different verdicts that are told of one command; the rest is only counted.
+/// Different verdicts that are reported of one command; the rest is only counted.
 const VERDICTS_KEPT: usize = 200;
 
 /// Says whether a destination may be connected to.
-pub type Admit = Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
-
-/// Body of an answer.
-type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+pub(crate) type Admit =
+    Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
 
 /// A proxy that admits some destinations; it serves any number of listening sockets.
 #[derive(Clone)]
@@ -69,7 +61,7 @@ pub struct NetworkProxy {
 }
 
 /// A proxy at work on one listening socket. It ends, with every connection, when this is dropped.
-pub struct Serving {
+pub(crate) struct Serving {
     address: SocketAddr,
     accepting: JoinHandle<()>,
     verdicts: mpsc::UnboundedReceiver<Verdict>,
@@ -87,17 +79,9 @@ pub struct Traffic {
     pub received_bytes: u64,
 }
 
-/// Counts what passes.
-#[derive(Debug, Default)]
-struct Meter {
-    requests: AtomicU64,
-    sent: AtomicU64,
-    received: AtomicU64,
-}
-
 /// What every connection of one socket shares.
 #[derive(Clone)]
-struct Desk {
+struct ProxyState {
     proxy: NetworkProxy,
     meter: Arc<Meter>,
     verdicts: mpsc::UnboundedSender<Verdict>,
@@ -105,8 +89,7 @@ struct Desk {
 
 impl NetworkProxy {
     /// Returns a proxy that connects through `gate` to whatever `admit` lets pass.
-    #[must_use]
-    pub fn new(gate: Gate, admit: Admit) -> Self {
+    pub(crate) fn new(gate: Gate, admit: Admit) -> Self {
         Self { gate, admit }
     }
 
@@ -114,7 +97,7 @@ impl NetworkProxy {
     ///
     /// # Errors
     /// When no port can be had.
-    pub fn on_loopback(&self) -> io::Result<Serving> {
+    pub(crate) fn on_loopback(&self) -> io::Result<Serving> {
         self.on(std::net::TcpListener::bind(("127.0.0.1", 0))?)
     }
 
@@ -123,39 +106,28 @@ impl NetworkProxy {
     ///
     /// # Errors
     /// When the socket cannot be used.
-    pub fn on(&self, listener: std::net::TcpListener) -> io::Result<Serving> {
+    pub(crate) fn on(&self, listener: std::net::TcpListener) -> io::Result<Serving> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let listener = TcpListener::from_std(listener)?;
         let (sender, verdicts) = mpsc::unbounded_channel();
         let meter = Arc::new(Meter::default());
-        let desk = Desk { proxy: self.clone(), meter: Arc::clone(&meter), verdicts: sender };
-        Ok(Serving { address, accepting: tokio::spawn(accept(listener, desk)), verdicts, meter })
+        let state = ProxyState { proxy: self.clone(), meter: Arc::clone(&meter), verdicts: sender };
+        Ok(Serving { address, accepting: tokio::spawn(accept(listener, state)), verdicts, meter })
     }
 }
 
 impl Serving {
     /// Returns where it listens, as seen from the socket's own network.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the variables that lead programs to it.
-    #[must_use]
-    pub fn variables(&self) -> BTreeMap<String, String> {
-        variables(self.address)
-    }
-
     /// Ends it and returns what it was asked for.
-    #[must_use]
-    pub fn finish(mut self) -> Traffic {
+    pub(crate) fn finish(mut self) -> Traffic {
         self.accepting.abort();
-        let mut traffic = Traffic {
-            verdicts: Vec::new(),
-            sent_bytes: self.meter.sent.load(Ordering::Relaxed),
-            received_bytes: self.meter.received.load(Ordering::Relaxed),
-        };
+        let (sent_bytes, received_bytes) = self.meter.totals();
+        let mut traffic = Traffic { verdicts: Vec::new(), sent_bytes, received_bytes };
         while let Ok(verdict) = self.verdicts.try_recv() {
             let room = traffic.verdicts.len() < VERDICTS_KEPT;
             match traffic.verdicts.iter_mut().find(|(known, _)| *known == verdict) {
@@ -169,8 +141,7 @@ impl Serving {
 }
 
 /// Returns the variables that lead programs to a proxy.
-#[must_use]
-pub fn variables(address: SocketAddr) -> BTreeMap<String, String> {
+pub(crate) fn variables(address: SocketAddr) -> BTreeMap<String, String> {
     let proxy = format!("http://{address}");
     let near = "localhost,127.0.0.1,::1".to_owned();
     let leads = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, proxy.clone()));
@@ -187,33 +158,8 @@ impl Drop for Serving {
     }
 }
 
-impl Meter {
-    /// Counts a request; false when there were too many.
-    fn request(&self) -> bool {
-        self.requests.fetch_add(1, Ordering::Relaxed) < REQUESTS_LIMIT
-    }
-
-    fn sent(&self, bytes: usize) -> io::Result<()> {
-        within(&self.sent, bytes, SENT_LIMIT_BYTES)
-    }
-
-    fn received(&self, bytes: usize) -> io::Result<()> {
-        within(&self.received, bytes, RECEIVED_LIMIT_BYTES)
-    }
-}
-
-fn within(count: &AtomicU64, bytes: usize, limit: u64) -> io::Result<()> {
-    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    let before = count.fetch_add(bytes, Ordering::Relaxed);
-    if before.saturating_add(bytes) > limit {
-        Err(io::Error::other("the command moved more bytes than it may"))
-    } else {
-        Ok(())
-    }
-}
-
 /// Takes connections until it is aborted; they end with it.
-async fn accept(listener: TcpListener, desk: Desk) {
+async fn accept(listener: TcpListener, state: ProxyState) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_AT_ONCE));
     let mut connections = JoinSet::new();
     loop {
@@ -224,16 +170,16 @@ async fn accept(listener: TcpListener, desk: Desk) {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        let desk = desk.clone();
+        let state = state.clone();
         connections.spawn(async move {
             let _place = place;
-            desk.serve(stream).await;
+            state.serve(stream).await;
         });
         while connections.try_join_next().is_some() {}
     }
 }
 
-impl Desk {
+impl ProxyState {
     /// Answers the requests of one connection; after a `CONNECT` it becomes a tunnel.
     async fn serve(&self, stream: TcpStream) {
         let (sender, mut tunnels) = mpsc::channel::<Tunnel>(1);
@@ -251,10 +197,11 @@ impl Desk {
         let connection = server.serve_connection(TokioIo::new(stream), service).with_upgrades();
         // A client that breaks off, or speaks something else, has had its answer.
         let _ended = connection.await;
-        if let Ok(tunnel) = tunnels.try_recv()
-            && let Err(why) = tunnel.run(&self.meter).await
-        {
-            self.tell(*why);
+        if let Ok(tunnel) = tunnels.try_recv() {
+            let destination = tunnel.destination.clone();
+            if let Err(reason) = tunnel.run(&self.meter).await {
+                self.record(denied(&destination, reason));
+            }
         }
     }
 
@@ -264,22 +211,22 @@ impl Desk {
         tunnels: &mpsc::Sender<Tunnel>,
     ) -> Response<Body> {
         if !self.meter.request() {
-            return said(
+            return text_response(
                 StatusCode::TOO_MANY_REQUESTS,
                 format!("a command makes at most {REQUESTS_LIMIT} requests"),
             );
         }
         let destination = match destination_of(&request) {
             Ok(destination) => destination,
-            Err(why) => return said(StatusCode::BAD_REQUEST, why),
+            Err(why) => return text_response(StatusCode::BAD_REQUEST, why),
         };
         let permit = match (self.proxy.admit)(Connection(destination.clone())) {
             Ok(permit) => permit,
             Err(refusal) => {
-                refusal.verdicts.iter().cloned().for_each(|verdict| self.tell(verdict));
+                refusal.verdicts.iter().cloned().for_each(|verdict| self.record(verdict));
                 let why =
                     refusal.verdicts.first().map_or_else(String::new, |verdict| verdict.reason());
-                return said(
+                return text_response(
                     StatusCode::FORBIDDEN,
                     format!("the policy does not allow `{destination}`: {why}"),
                 );
@@ -288,28 +235,29 @@ impl Desk {
         let upstream = match self.proxy.gate.open(&permit, &destination).await {
             Ok(upstream) => upstream,
             Err(error @ (NetworkError::Forbidden { .. } | NetworkError::NotPermitted(_))) => {
-                self.tell(refused(&destination, error.to_string()));
-                return said(StatusCode::FORBIDDEN, error.to_string());
+                self.record(denied(&destination, error.to_string()));
+                return text_response(StatusCode::FORBIDDEN, error.to_string());
             }
             Err(error @ (NetworkError::Unresolved { .. } | NetworkError::Unreachable { .. })) => {
-                permit.verdicts().iter().cloned().for_each(|verdict| self.tell(verdict));
-                return said(StatusCode::BAD_GATEWAY, error.to_string());
+                permit.verdicts().iter().cloned().for_each(|verdict| self.record(verdict));
+                return text_response(StatusCode::BAD_GATEWAY, error.to_string());
             }
         };
-        permit.verdicts().iter().cloned().for_each(|verdict| self.tell(verdict));
+        permit.verdicts().iter().cloned().for_each(|verdict| self.record(verdict));
         if request.method() != Method::CONNECT {
             return forward::forward(request, &destination, upstream, &self.meter).await;
         }
         let tunnel = Tunnel { client: hyper::upgrade::on(request), upstream, destination };
         match tunnels.try_send(tunnel) {
             Ok(()) => Response::new(Empty::new().map_err(|never| match never {}).boxed()),
-            Err(_) => {
-                said(StatusCode::BAD_REQUEST, "this connection is a tunnel already".to_owned())
-            }
+            Err(_) => text_response(
+                StatusCode::BAD_REQUEST,
+                "this connection is a tunnel already".to_owned(),
+            ),
         }
     }
 
-    fn tell(&self, verdict: Verdict) {
+    fn record(&self, verdict: Verdict) {
         // Nobody listens any more once the command has ended.
         let _heard = self.verdicts.send(verdict);
     }
@@ -340,20 +288,8 @@ fn destination_of(request: &Request<Incoming>) -> Result<Destination, String> {
     })
 }
 
-fn refused(destination: &Destination, reason: String) -> Verdict {
+fn denied(destination: &Destination, reason: String) -> Verdict {
     Verdict::denied(format!("connect({destination})"), reason)
-}
-
-fn said(status: StatusCode, sentence: String) -> Response<Body> {
-    let body = Full::new(Bytes::from(format!("locum: {sentence}\n")))
-        .map_err(|never| match never {})
-        .boxed();
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    response
 }
 
 #[cfg(test)]

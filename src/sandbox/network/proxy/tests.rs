@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Admit, NetworkProxy, Serving, Traffic};
+use super::{Admit, NetworkProxy, Serving, Traffic, variables};
 use crate::network::Gate;
 use crate::samples::{PUBLIC, Watched};
 use locum_policy::Policy;
@@ -157,7 +157,7 @@ async fn refuses_hosts_and_ports_that_are_not_listed_without_a_connection() {
         ("localhost:443", "this machine"),
         ("169.254.169.254:80", "link-local"),
         ("[::ffff:127.0.0.1]:443", "in disguise"),
-        ("private.example:443", "`private.example` stands for 10.0.0.7, a private address"),
+        ("private.example:443", "`private.example` resolves to 10.0.0.7, a private address"),
     ] {
         let answer = scene.ask(&connect(target)).await;
         assert!(answer.starts_with("HTTP/1.1 403") && answer.contains(told), "{target}: {answer}");
@@ -187,9 +187,9 @@ async fn a_tunnel_is_for_the_host_it_was_admitted_for() {
     assert_eq!(
         denied,
         [
-            "the greeting in the tunnel names `evil.example`",
-            "the greeting in the tunnel names no host",
-            "what was said in the tunnel is not TLS"
+            "the TLS greeting in the tunnel names `evil.example`",
+            "the TLS greeting in the tunnel names no host",
+            "the tunnel does not carry TLS"
         ]
     );
     assert_eq!(traffic.sent_bytes, 0);
@@ -280,7 +280,7 @@ async fn what_is_connected_to_was_checked() {
 #[tokio::test]
 async fn ends_with_its_connections_and_leads_programs_to_itself() {
     let scene = Scene::new().await;
-    let variables = scene.serving.variables();
+    let variables = variables(scene.serving.address());
     let address = scene.serving.address();
     for name in ["HTTP_PROXY", "https_proxy", "ALL_PROXY"] {
         assert_eq!(variables[name], format!("http://{address}"));

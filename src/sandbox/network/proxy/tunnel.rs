@@ -1,10 +1,11 @@
 //! `Tunnel`: an encrypted connection of a command, passed on byte by byte.
 //!
-//! In: both ends. Out: nothing, or the verdict on what was said in it. The first words have to be
+//! In: both ends. Out: nothing, or why its first bytes are denied. The first words have to be
 //! those of TLS and to name the host that was admitted: many hosts live at one address, and a
 //! tunnel to one of them is not to be one to all.
 
 use std::io;
+use std::time::Duration;
 
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
@@ -13,10 +14,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::network::proxy::{HEAD_TIMEOUT, Meter, refused};
+use crate::network::proxy::meter::Meter;
 use locum_policy::urls::Destination;
 use locum_policy::urls::host::Host;
-use locum_policy::verdict::Verdict;
+
+/// Longest wait for the greeting of a client.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest greeting of a client, in bytes.
 const GREETING_LIMIT_BYTES: usize = 64 * 1024;
@@ -38,25 +41,19 @@ impl Tunnel {
     /// Passes bytes on until one side ends.
     ///
     /// # Errors
-    /// The verdict on a greeting that is not for the host that was admitted.
-    pub(super) async fn run(self, meter: &Meter) -> Result<(), Box<Verdict>> {
-        // What breaks off is no verdict: the program on either side sees it.
+    /// Why a greeting is denied: it is not for the host that was admitted.
+    pub(super) async fn run(self, meter: &Meter) -> Result<(), String> {
+        // What breaks off is not denied: the program on either side sees it.
         let Ok(client) = self.client.await else { return Ok(()) };
         let mut client = TokioIo::new(client);
-        let greeting = match timeout(HEAD_TIMEOUT, greeting(&mut client)).await {
+        let greeting = match timeout(GREETING_TIMEOUT, greeting(&mut client)).await {
             Ok(Ok((name, greeting))) if is_for(name.as_deref(), &self.destination.host) => greeting,
             Ok(Ok((name, _))) => {
                 let named = name.map_or("no host".to_owned(), |name| format!("`{name}`"));
-                return Err(Box::new(refused(
-                    &self.destination,
-                    format!("the greeting in the tunnel names {named}"),
-                )));
+                return Err(format!("the TLS greeting in the tunnel names {named}"));
             }
             Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                return Err(Box::new(refused(
-                    &self.destination,
-                    "what was said in the tunnel is not TLS".to_owned(),
-                )));
+                return Err("the tunnel does not carry TLS".to_owned());
             }
             Ok(Err(_)) | Err(_) => return Ok(()),
         };

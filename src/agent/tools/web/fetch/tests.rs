@@ -228,7 +228,7 @@ fn a_host_has_to_prove_its_name() {
     let scene = Scene::new(Vec::new());
     let seen = scene.fixture.call("web_fetch", r#"{"url": "https://docs.rs/"}"#);
     assert!(
-        seen.is_error && seen.text.contains("does not prove that it is `docs.rs`"),
+        seen.is_error && seen.text.contains("TLS certificate verification failed for `docs.rs`"),
         "{}",
         seen.text
     );

@@ -1,0 +1,263 @@
+//! What of a checkout is masked by mounts for commands that have a view of their own: hidden files,
+//! credentials, sockets, and protected paths at any depth.
+//!
+//! In: the checkout and what the policy says of its paths. Out: the masks, the outer ones first.
+//! What was seen of a folder is kept and used again while the kernel says that the folder has not
+//! changed; names are judged anew where it has.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a folder that changed a moment ago may change again unseen: the clock tells"
+)]
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+
+use crate::protected::{EntryKind, guarded_git_entries, is_protected};
+use crate::reach::{Reach, Writes};
+use locum_base::path::RepoPath;
+use locum_policy::paths::Protection;
+
+/// Entries of a checkout that are looked at; with more no command runs, since what is hidden could
+/// not be.
+const ENTRIES_LIMIT: usize = 400_000;
+
+/// Masks of one command.
+const MASKS_LIMIT: usize = 2_000;
+
+/// Age from which a folder's time of change tells every later change.
+const SETTLED_AFTER: Duration = Duration::from_secs(1);
+
+/// What keeps a path from being written, or read at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mask {
+    /// It stays as it is and cannot be changed, moved or removed.
+    ReadOnly(PathBuf),
+    /// An empty file or folder lies over it.
+    Hidden(PathBuf),
+}
+
+/// Finds the masks of one checkout; keeps what it saw of its folders.
+#[derive(Debug, Default)]
+pub(crate) struct MaskFinder(HashMap<RepoPath, Arc<Folder>>);
+
+/// One folder as it was when `state` was.
+#[derive(Debug)]
+struct Folder {
+    state: ChangeStamp,
+    folders: Vec<RepoPath>,
+    /// Git folders of other repositories inside.
+    git: Vec<RepoPath>,
+    marked: Vec<(RepoPath, Reason)>,
+    entries: usize,
+}
+
+/// What changes when anything in a folder does.
+type ChangeStamp = (u64, i64, u64);
+
+/// Why an entry may need a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// An ignore file names it, or it may hold credentials.
+    Sensitive,
+    Protected,
+    /// It is no file, or its name is none the policy can speak of.
+    Special,
+}
+
+/// Why there are no masks.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MaskError {
+    /// The checkout could not be looked at.
+    #[error("the checkout cannot be listed: {0}")]
+    Checkout(#[from] rustix::io::Errno),
+    /// There is too much to look at.
+    #[error(
+        "the checkout has more than {ENTRIES_LIMIT} entries; what is hidden in it could not be \
+         found"
+    )]
+    TooManyEntries,
+    /// There is too much to mask.
+    #[error("more than {MASKS_LIMIT} files of the checkout are hidden or protected")]
+    TooManyMasks,
+}
+
+impl MaskFinder {
+    /// Returns what has to be masked for one command.
+    ///
+    /// # Errors
+    /// When the checkout cannot be listed, or there is too much in it.
+    pub(crate) fn masks(
+        &mut self,
+        protection: &Protection,
+        reach: &Reach<'_>,
+    ) -> Result<Vec<Mask>, MaskError> {
+        let mut found = Vec::new();
+        let mut entries = 0;
+        // What is known to do nothing but what was judged is held back from nothing.
+        let mut ahead = if reach.writes == Writes::Everything {
+            Vec::new()
+        } else {
+            vec![(RepoPath::root(), Masked::No)]
+        };
+        while let Some((path, masked)) = ahead.pop() {
+            let Some(folder) = self.folder(protection, reach, &path)? else { continue };
+            entries += folder.entries;
+            if entries > ENTRIES_LIMIT {
+                return Err(MaskError::TooManyEntries);
+            }
+            let mut closed = Vec::new();
+            for (marked, reason) in &folder.marked {
+                match reason {
+                    Reason::Special => found.push(Mask::Hidden(reach.at(marked))),
+                    Reason::Sensitive if !(reach.visible)(marked) => {
+                        found.push(Mask::Hidden(reach.at(marked)))
+                    }
+                    Reason::Sensitive => continue,
+                    Reason::Protected if closed.iter().any(|(path, _)| path == marked) => continue,
+                    Reason::Protected
+                        if reach.writes == Writes::Entries && masked == Masked::No =>
+                    {
+                        found.push(Mask::ReadOnly(reach.at(marked)));
+                    }
+                    Reason::Protected => continue,
+                }
+                closed.push((marked.clone(), *reason));
+            }
+            for inner in &folder.folders {
+                match closed.iter().find(|(path, _)| path == inner) {
+                    None => ahead.push((inner.clone(), masked)),
+                    Some((_, Reason::Protected)) => ahead.push((inner.clone(), Masked::Yes)),
+                    Some((_, Reason::Sensitive | Reason::Special)) => {}
+                }
+            }
+            for git in folder.git.iter().filter(|_| !path.is_root()) {
+                found.extend(
+                    guarded_git_entries(&reach.at(git), reach)?.into_iter().map(Mask::Hidden),
+                );
+            }
+            if found.len() > MASKS_LIMIT {
+                return Err(MaskError::TooManyMasks);
+            }
+        }
+        for folder in reach.git {
+            let guarded = guarded_git_entries(folder, reach)?;
+            found.extend(guarded.into_iter().map(Mask::Hidden));
+            if reach.writes != Writes::Nothing {
+                found.push(Mask::ReadOnly(
+                    folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
+                ));
+            }
+        }
+        found.sort_by_key(|mask| match mask {
+            Mask::ReadOnly(path) | Mask::Hidden(path) => path.components().count(),
+        });
+        Ok(found)
+    }
+
+    /// Returns what is in a folder; `None` when it is gone.
+    fn folder(
+        &mut self,
+        protection: &Protection,
+        reach: &Reach<'_>,
+        path: &RepoPath,
+    ) -> Result<Option<Arc<Folder>>, MaskError> {
+        let at = reach.at(path);
+        if let Some(known) = self.0.get(path)
+            && rustix::fs::statat(CWD, &at, AtFlags::SYMLINK_NOFOLLOW)
+                .is_ok_and(|facts| state(&facts) == known.state)
+        {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // What this user may not look into, no command of this user can.
+        let Ok(opened) = rustix::fs::openat(CWD, &at, flags, Mode::empty()) else {
+            return Ok(None);
+        };
+        let facts = rustix::fs::fstat(&opened)?;
+        let folder = Arc::new(look(&opened, state(&facts), path, protection, reach)?);
+        if is_settled(facts.st_ctime) {
+            self.0.insert(path.clone(), Arc::clone(&folder));
+        } else {
+            self.0.remove(path);
+        }
+        Ok(Some(folder))
+    }
+}
+
+fn state(facts: &Stat) -> ChangeStamp {
+    (facts.st_ino, facts.st_ctime, facts.st_ctime_nsec)
+}
+
+/// Whether a folder lies in one that is masked already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Masked {
+    No,
+    Yes,
+}
+
+fn look(
+    opened: &OwnedFd,
+    state: ChangeStamp,
+    path: &RepoPath,
+    protection: &Protection,
+    reach: &Reach<'_>,
+) -> Result<Folder, MaskError> {
+    let mut folder =
+        Folder { state, folders: Vec::new(), git: Vec::new(), marked: Vec::new(), entries: 0 };
+    for entry in Dir::read_from(opened)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name == b"." || name == b".." {
+            continue;
+        }
+        folder.entries += 1;
+        if folder.entries > ENTRIES_LIMIT {
+            return Err(MaskError::TooManyEntries);
+        }
+        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
+        else {
+            continue;
+        };
+        let kind = match entry.file_type() {
+            FileType::Unknown => {
+                let facts =
+                    rustix::fs::statat(opened, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+                facts.map_or(FileType::Unknown, |facts| FileType::from_raw_mode(facts.st_mode))
+            }
+            kind => kind,
+        };
+        let mark = match kind {
+            // A link is no file of its own: what it leads to is judged where it lies.
+            FileType::Symlink => None,
+            FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => Some(Reason::Special),
+            FileType::RegularFile | FileType::Directory | FileType::Fifo => {
+                if reach.is_sensitive(protection, &inner) {
+                    folder.marked.push((inner.clone(), Reason::Sensitive));
+                }
+                is_protected(protection, &inner, EntryKind::of(kind)).then_some(Reason::Protected)
+            }
+        };
+        folder.marked.extend(mark.map(|mark| (inner.clone(), mark)));
+        let is_git = inner.name() == Some(".git");
+        match (kind == FileType::Directory, is_git) {
+            (true, true) => folder.git.push(inner),
+            (true, false) => folder.folders.push(inner),
+            (false, _) => {}
+        }
+    }
+    Ok(folder)
+}
+
+fn is_settled(changed_s: i64) -> bool {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let changed = Duration::from_secs(u64::try_from(changed_s).unwrap_or(u64::MAX));
+    now.checked_sub(SETTLED_AFTER).is_some_and(|limit| changed < limit)
+}

@@ -1,0 +1,80 @@
+//! How far a command reaches: in the network, and in its checkout.
+//!
+//! In: what whoever starts a command found out about it. Out: the questions that masks, rules and
+//! the view ask of it. It grants nothing by itself.
+
+use std::path::{Path, PathBuf};
+
+use locum_base::path::RepoPath;
+use locum_policy::Policy;
+use locum_policy::paths::Protection;
+
+/// What of the network commands reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Network {
+    /// Nothing.
+    Off,
+    /// A network of their own, which ends at `127.0.0.1`.
+    Own,
+    /// The same with one way out: a proxy of this program.
+    Proxied,
+    /// Nothing but the proxy: this program hands out sockets that lead there.
+    Handed,
+    /// Everything.
+    Open,
+}
+
+/// How far a command reaches in a checkout.
+#[derive(Clone, Copy)]
+pub struct Reach<'a> {
+    /// The checkout.
+    pub root: &'a Path,
+    /// Git's own folders of it: they may be read.
+    pub git: &'a [PathBuf],
+    /// What it may write.
+    pub writes: Writes,
+    /// Whether git's settings may be read even when they hold credentials. Only for commands whose
+    /// every effect is known.
+    pub git_settings: bool,
+    /// Whether the policy lets a path be read that may hold credentials or that an ignore file
+    /// names.
+    pub visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    /// Whose ignore files hide paths; `None` where there are none.
+    pub policy: Option<&'a Policy>,
+}
+
+/// What a command may write in a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// Nothing.
+    Nothing,
+    /// What is not protected. Nothing new can be made directly in the root, besides what build
+    /// tools are known to make there.
+    Entries,
+    /// Everything, the root's own entries included. Only for commands whose every effect is known:
+    /// nothing is held back from them.
+    Everything,
+}
+
+impl Reach<'_> {
+    /// Whether a path is hidden from commands: an ignore file names it, or it may hold credentials,
+    /// and the policy does not let it be read.
+    pub(crate) fn hides(&self, protection: &Protection, path: &RepoPath) -> bool {
+        self.is_sensitive(protection, path) && !(self.visible)(path)
+    }
+
+    pub(crate) fn is_sensitive(&self, protection: &Protection, path: &RepoPath) -> bool {
+        protection.of_read(path).is_some() || self.policy.is_some_and(|policy| policy.hides(path))
+    }
+
+    /// Whether `.git` is there and can be covered, so that nothing else can be put in its place.
+    pub(crate) fn git_stays(&self) -> bool {
+        std::fs::symlink_metadata(self.root.join(".git"))
+            .is_ok_and(|facts| facts.is_dir() || facts.is_file())
+    }
+
+    /// Returns the absolute path of an entry of the checkout.
+    pub(crate) fn at(&self, path: &RepoPath) -> PathBuf {
+        if path.is_root() { self.root.to_owned() } else { self.root.join(path.as_str()) }
+    }
+}

@@ -1,0 +1,330 @@
+//! `Sandbox`: what is around the commands of a run, chosen by what the policy wants and what this
+//! kernel provides.
+//!
+//! In: the policy's limits, the environment, and how far a command reaches. Out: the restrictions
+//! of one command, or why there are none.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use landlock::ABI;
+use rustix::thread::CapabilitySet;
+use tempfile::TempDir;
+
+use crate::files::{self, Granted, RootGrant, RulesetOptions, Split};
+use crate::level::{Level, ProcessLimit};
+use crate::limits::Limits;
+use crate::loopback;
+use crate::mount_masks::{Mask, MaskFinder};
+use crate::network::Gate;
+use crate::network::proxy::{self, NetworkProxy};
+use crate::outputs::Outputs;
+use crate::places;
+use crate::reach::{Network, Reach, Writes};
+use crate::restrictions::{ChildRestrictions, Restrictions};
+use crate::root_cleanup::RootCleanup;
+use crate::seccomp_notify;
+use crate::syscalls::{self, Filters, Processes, Sockets};
+use crate::view::{View, ViewSpec, steps};
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
+use locum_policy::paths::Protection;
+use locum_policy::schema::{self, CommandLimits, CommandNetwork};
+
+/// What is left of an administrator's rights: files and names of the checkout, which in a container
+/// often belongs to somebody else.
+const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETGID);
+
+/// What is around the commands of a run.
+pub struct Sandbox {
+    wanted: schema::Sandbox,
+    level: Level,
+    network: Network,
+    timeout: Duration,
+    limits: Limits,
+    hosts: Option<Hosts>,
+    shared: Option<Shared>,
+    /// The newest version of the kernel's interface for files that is used.
+    newest: ABI,
+}
+
+/// Who decides what commands reach through the proxy.
+struct Hosts {
+    policy: Arc<Policy>,
+    facts: Facts,
+}
+
+/// What all commands have in common.
+struct Shared {
+    system: Vec<Granted>,
+    places: Vec<PathBuf>,
+    filters: Filters,
+    protection: Protection,
+    variables: BTreeMap<String, String>,
+    /// What was seen of each checkout: that of the run, and those of its sub-tasks.
+    masks: RefCell<BTreeMap<PathBuf, MaskFinder>>,
+    /// Real path of their home and temporary folder.
+    path: PathBuf,
+    /// The folder itself; removed with it.
+    _own: TempDir,
+}
+
+/// Why a command gets no sandbox although the policy wants one: it is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The kernel does not give what the policy requires.
+    #[error(
+        "this kernel cannot provide the sandbox that the policy requires: {0}; `commands: {{ \
+         sandbox: best-effort }}` runs commands with less"
+    )]
+    Below(String),
+    /// Nothing would restrict commands to the proxy.
+    #[error(
+        "`commands.network: policy` needs a sandbox with namespaces or seccomp user notification, and \
+         this kernel provides neither; use `off` or `open`"
+    )]
+    NoProxy,
+    /// The rules could not be made.
+    #[error("cannot set up the sandbox: {0}")]
+    Rules(String),
+    /// The private folder could not be made.
+    #[error("cannot create the private folder of commands: {0}")]
+    Folder(#[from] io::Error),
+}
+
+impl Sandbox {
+    /// Prepares what the policy wants on this kernel. `env` is the whole environment of this
+    /// program.
+    ///
+    /// # Errors
+    /// When the folder for commands cannot be made. A kernel that does not give enough is no error
+    /// here: commands are refused then.
+    pub fn prepare(
+        limits: &CommandLimits,
+        env: &BTreeMap<String, String>,
+    ) -> Result<Self, SandboxError> {
+        match limits.sandbox {
+            schema::Sandbox::Off => {
+                Ok(Self { network: around_nothing(limits.network), ..Self::around_nothing() })
+            }
+            schema::Sandbox::Required | schema::Sandbox::BestEffort => {
+                Self::on(limits, env, Level::obtained())
+            }
+        }
+    }
+
+    /// Returns no sandbox at all: what the policy says with `sandbox: off`.
+    #[must_use]
+    pub fn around_nothing() -> Self {
+        Self {
+            wanted: schema::Sandbox::Off,
+            level: Level::default(),
+            network: Network::Open,
+            timeout: Duration::MAX,
+            limits: Limits::default(),
+            hosts: None,
+            shared: None,
+            newest: files::NEWEST,
+        }
+    }
+
+    fn on(
+        limits: &CommandLimits,
+        env: &BTreeMap<String, String>,
+        level: Level,
+    ) -> Result<Self, SandboxError> {
+        let network = match (limits.network, level.namespaces) {
+            (CommandNetwork::Open, _) => Network::Open,
+            (CommandNetwork::Listed, false) if level.hands_sockets() => Network::Handed,
+            // Without either it is refused when a command would run.
+            (CommandNetwork::Listed, true | false) => Network::Proxied,
+            (CommandNetwork::Off, true) => Network::Own,
+            (CommandNetwork::Off, false) => Network::Off,
+        };
+        let own = tempfile::Builder::new().prefix("locum-commands-").tempdir()?;
+        // The kernel grants real folders; a temporary folder may lie behind a link.
+        let path = own.path().canonicalize()?;
+        std::fs::create_dir(places::home_in(&path))?;
+        std::fs::create_dir(places::temporary_in(&path))?;
+        steps::prepare(&path)?;
+        let mut places = places::places(env, &path, network);
+        let reads: Vec<_> = places::reads(limits).collect();
+        // A socket in a folder that may be read would be a way to whoever listens there.
+        let named = if reads.is_empty() { Sockets::Own } else { Sockets::Unnamed };
+        places.extend(reads);
+        let system = if level.files { files::open_places(&places) } else { Vec::new() };
+        let sockets = match network {
+            Network::Off => Sockets::None,
+            Network::Own | Network::Proxied => named,
+            Network::Handed => Sockets::Handed,
+            Network::Open => Sockets::Internet,
+        };
+        let view = if level.namespaces { Processes::Own } else { Processes::Shared };
+        let filters = if level.syscalls {
+            syscalls::filters(sockets, view)
+                .map_err(|error| SandboxError::Rules(error.to_string()))?
+        } else {
+            Vec::new()
+        };
+        let variables = places::variables(env, &path);
+        let places = places.into_iter().map(|(place, _)| place).collect();
+        let (protection, masks) = (Protection::default(), RefCell::default());
+        let shared =
+            Shared { system, places, filters, protection, variables, masks, path, _own: own };
+        Ok(Self {
+            wanted: limits.sandbox,
+            level,
+            network,
+            timeout: limits.timeout,
+            limits: Limits::default(),
+            hosts: None,
+            shared: Some(shared),
+            newest: files::NEWEST,
+        })
+    }
+
+    /// Lets commands reach what a policy lists, where it says so.
+    #[must_use]
+    pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
+        let hosts = self
+            .is_proxied()
+            .then(|| Hosts { policy: Arc::new(policy.clone()), facts: facts.clone() });
+        Self { hosts, ..self }
+    }
+
+    /// Returns the proxy that commands in a mode are held to; `None` where they are not.
+    #[must_use]
+    pub fn proxy(&self, mode: &str) -> Option<NetworkProxy> {
+        let hosts = self.hosts.as_ref()?;
+        let (policy, facts) =
+            (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
+        Some(NetworkProxy::new(
+            Gate::default(),
+            Arc::new(move |connection| policy.admit(connection, &facts)),
+        ))
+    }
+
+    /// Whether commands are held to a proxy.
+    fn is_proxied(&self) -> bool {
+        matches!(self.network, Network::Proxied | Network::Handed)
+    }
+
+    /// Returns true when commands run with files, network and system calls held.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.shared.is_some() && self.level.is_full()
+    }
+
+    /// Makes the restrictions of one command; `None` when the policy wants none.
+    ///
+    /// # Errors
+    /// When the policy requires more than there is, or the rules cannot be made.
+    pub(crate) fn restrictions(
+        &self,
+        reach: &Reach<'_>,
+    ) -> Result<Option<Restrictions>, SandboxError> {
+        if self.network == Network::Proxied && !self.level.namespaces {
+            return Err(SandboxError::NoProxy);
+        }
+        let Some(shared) = &self.shared else { return Ok(None) };
+        if self.wanted == schema::Sandbox::Required && !self.level.is_full() {
+            return Err(SandboxError::Below(self.level.missing()));
+        }
+        let fault = |error: &dyn std::fmt::Display| SandboxError::Rules(error.to_string());
+        let masks = shared
+            .masks
+            .borrow_mut()
+            .entry(reach.root.to_owned())
+            .or_default()
+            .masks(&shared.protection, reach)
+            .map_err(|error| fault(&error))?;
+        let root = if self.level.namespaces && reach.git_stays() {
+            RootGrant::Masked
+        } else {
+            RootGrant::EntryByEntry
+        };
+        let split = Split::of(reach, &masks, root);
+        let options = RulesetOptions { network: self.network, newest: self.newest };
+        let outputs =
+            if self.level.files { Outputs::make(&split.folders) } else { Outputs::default() };
+        let rules = self
+            .level
+            .files
+            .then(|| files::rules(&shared.system, &shared.protection, reach, options, &split))
+            .transpose()
+            .map_err(|error| fault(&error))?;
+        let view = self
+            .level
+            .namespaces
+            .then(|| shared.view(reach, &masks, self))
+            .transpose()
+            .map_err(|error| fault(&error))?;
+        let cleanup = (root == RootGrant::Masked && reach.writes == Writes::Entries)
+            .then(|| RootCleanup::before(reach.root))
+            .transpose()?;
+        let mut variables = shared.variables.clone();
+        if self.is_proxied() {
+            variables.extend(proxy::variables(loopback::PROXY.into()));
+        }
+        let kept = if view.as_ref().is_some_and(View::has_own_user) {
+            CapabilitySet::empty()
+        } else {
+            KEPT_CAPABILITIES
+        };
+        let (processes, answered) = match self.level.process_limit() {
+            ProcessLimit::User | ProcessLimit::Namespace => (None, false),
+            ProcessLimit::Answered => (Some(self.limits.processes()), true),
+            ProcessLimit::Looked => (Some(self.limits.processes()), false),
+        };
+        let child = ChildRestrictions {
+            rules,
+            options,
+            late: view.iter().flat_map(|view| view.late()).collect(),
+            filters: shared.filters.clone(),
+            calls: seccomp_notify::calls(self.network == Network::Handed, answered),
+            limits: self.limits.list(self.timeout),
+            kept,
+        };
+        let root = reach.root.to_string_lossy().into_owned();
+        Ok(Some(Restrictions { child, processes, view, variables, root, outputs, cleanup }))
+    }
+}
+
+/// What commands reach without a sandbox.
+fn around_nothing(wanted: CommandNetwork) -> Network {
+    match wanted {
+        CommandNetwork::Listed => Network::Proxied,
+        CommandNetwork::Off | CommandNetwork::Open => Network::Open,
+    }
+}
+
+impl Shared {
+    fn view(&self, reach: &Reach<'_>, masks: &[Mask], sandbox: &Sandbox) -> io::Result<View> {
+        let mut roots = vec![reach.root.to_owned()];
+        for folder in reach.git {
+            roots.push(folder.canonicalize()?);
+        }
+        let pids = (sandbox.level.process_limit() == ProcessLimit::Namespace)
+            .then(|| sandbox.limits.pids());
+        View::of(&ViewSpec {
+            own: &self.path,
+            places: &self.places,
+            roots: &roots,
+            masks,
+            network: sandbox.network,
+            pids,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

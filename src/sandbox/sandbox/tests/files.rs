@@ -1,0 +1,155 @@
+//! What commands do to files.
+
+use pretty_assertions::{assert_eq, assert_ne};
+
+use super::{Place, attacks, check};
+use crate::exec::Exit;
+use crate::level::Level;
+use crate::reach::Writes;
+use crate::sandbox::Sandbox;
+use locum_policy::Policy;
+use locum_policy::schema;
+
+#[test]
+fn nothing_outside_and_nothing_protected_is_written() {
+    check(&attacks(&[
+        ("write outside", "echo x > $OUTSIDE/new"),
+        ("change outside", "echo x >> $OUTSIDE/file"),
+        ("cut outside", ": > $OUTSIDE/file"),
+        ("remove outside", "rm $OUTSIDE/file"),
+        ("write through a link", "echo x > door/new"),
+        ("carry in from outside", "ln $OUTSIDE/file src/link"),
+        (
+            "write to the temporary folder of all",
+            "echo x > /tmp/locum-sandbox-test-$$ && rm /tmp/locum-sandbox-test-$$",
+        ),
+        ("change git's settings", "echo x >> .git/config"),
+        ("cut git's settings", ": > .git/config"),
+        ("make a hook", "echo x > .git/hooks/pre-commit"),
+        ("link a hook", "ln src/a .git/hooks/pre-commit"),
+        ("point to a hook", "ln -s ../../src/a .git/hooks/pre-commit"),
+        ("move a hook in", "mv src/a .git/hooks/pre-commit"),
+        ("move git's folder away", "mv .git src/git"),
+        ("change a workflow", "echo x >> .github/workflows/ci.yml"),
+        ("make a workflow", "echo x > .github/workflows/new.yml"),
+        ("remove the policy", "rm .locum/policy.yml"),
+    ]));
+}
+
+#[test]
+fn no_credential_is_read() {
+    check(&attacks(&[
+        ("a key of the home", "cat $OUTSIDE/../home/.ssh/id_ed25519"),
+        ("a listing of the home", "ls $OUTSIDE/../home/.ssh"),
+        ("the environment file", "grep . .env"),
+        ("a key deep down", "grep . web/deep/server.key"),
+        ("a key deep down under another name", "ln web/deep/server.key web/x && grep . web/x"),
+        ("a key deep down, moved", "mv web/deep/server.key web/x && grep . web/x"),
+        ("a key deep down, with its folder moved", "mv web/deep web/x && grep . web/x/server.key"),
+        ("the settings of a repository inside", "grep . sub/.git/config"),
+        ("git's settings with a token in them", "grep . .git/config"),
+        ("the environment of this program", "cat /proc/$PPID/environ"),
+        ("the memory of this program", "exec 3< /proc/$PPID/mem"),
+        ("the open files of this program", "readlink /proc/$PPID/fd/0"),
+        ("a file outside", "cat $OUTSIDE/file"),
+    ]));
+}
+
+#[test]
+fn a_command_reaches_as_far_as_it_is_known() {
+    let place = Place::new();
+    let [with, without] = place.sandboxes(schema::Sandbox::Required).try_into().ok().unwrap();
+    assert_ne!(
+        place.run_as("echo x > new", &without, Writes::Entries).unwrap().0,
+        Exit::Code(0),
+        "nothing covers `.git`"
+    );
+    let sandbox = with;
+    for (writes, inside, top) in [
+        (Writes::Nothing, false, false),
+        (Writes::Entries, true, true),
+        (Writes::Everything, true, true),
+    ] {
+        let fine =
+            |script: &str| place.run_as(script, &sandbox, writes).unwrap().0 == Exit::Code(0);
+        assert_eq!(
+            (fine("echo x > src/new"), fine("echo x > new && rm new")),
+            (inside, top),
+            "{writes:?}"
+        );
+        assert!(
+            !fine(&format!("echo x > {}/new", place.outside.display()))
+                && !fine("cat ~/../home/.ssh/id_ed25519"),
+            "{writes:?}"
+        );
+    }
+}
+
+#[test]
+fn folders_the_policy_lets_commands_read_are_read_and_not_written() {
+    let place = Place::new();
+    let text = format!("version: 1\ncommands: {{ reads: ['{}/**'] }}\n", place.outside.display());
+    let limits = Policy::parse(&text, "policy.yml").unwrap().settings().commands.clone();
+    for namespaces in [true, false] {
+        let sandbox =
+            Sandbox::on(&limits, &place.env, Level { namespaces, ..Level::obtained() }).unwrap();
+        let fine = |script: &str| {
+            place
+                .run(&script.replace("$OUTSIDE", &place.outside.display().to_string()), &sandbox)
+                .unwrap()
+                .0
+                == Exit::Code(0)
+        };
+        assert!(fine("cat $OUTSIDE/file"), "{namespaces}");
+        assert!(
+            !fine("echo x > $OUTSIDE/new") && !fine("cat $OUTSIDE/../home/.ssh/id_ed25519"),
+            "{namespaces}"
+        );
+    }
+}
+
+#[test]
+fn protected_paths_deep_down_stay_as_they_are_where_they_can_be_covered() {
+    let place = Place::new();
+    let [with, _] = place.sandboxes(schema::Sandbox::Required).try_into().ok().unwrap();
+    for script in [
+        "echo x >> sub/AGENTS.md",
+        "rm sub/AGENTS.md",
+        "mv src/a sub/AGENTS.md",
+        "mv sub/AGENTS.md src/b",
+        "echo x > sub/.git/hooks/post-checkout",
+        "rm -r sub/.git",
+        "mv .git sub/x",
+        "mv src .git",
+        "perl -e 'exit(syscall(316,-100,\".git\",-100,\"src\",2) != 0)'",
+    ] {
+        let (exit, output) = place.run(script, &with).unwrap();
+        assert_ne!(exit, Exit::Code(0), "{script}\n{output}");
+    }
+    let (exit, output) = place
+        .run("echo x > sub/new && mv src/a sub/a && mkdir made && echo x > made/y", &with)
+        .unwrap();
+    assert_eq!(exit, Exit::Code(0), "{output}");
+}
+
+#[test]
+fn a_protected_name_that_did_not_exist_is_gone_when_the_command_is() {
+    let place = Place::new();
+    for sandbox in place.sandboxes(schema::Sandbox::Required) {
+        for script in [
+            "mkdir -p .claude/x && echo x > .claude/x/y",
+            "echo x > CLAUDE.md",
+            "ln -s src .cargo",
+            "echo x > .npmrc; kill -9 $$",
+        ] {
+            place.run(script, &sandbox).unwrap();
+            for name in [".claude", "CLAUDE.md", ".cargo", ".npmrc"] {
+                assert!(
+                    std::fs::symlink_metadata(place.root.join(name)).is_err(),
+                    "{script}: {name}"
+                );
+            }
+        }
+    }
+    assert!(place.root.join("src/a").exists());
+}

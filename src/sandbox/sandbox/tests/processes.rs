@@ -1,0 +1,74 @@
+//! What commands do to other processes, and ask of the kernel.
+
+use std::collections::BTreeMap;
+
+use pretty_assertions::assert_eq;
+
+use super::{Place, check};
+use crate::exec::Exit;
+use locum_policy::schema;
+
+#[test]
+fn other_processes_are_left_alone() {
+    let mut victim = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+    let call = |number: i64, arguments: &str| {
+        format!("exec perl -e 'exit(syscall({number},{arguments}) < 0 && $!{{EPERM}})'")
+    };
+    let own = std::process::id();
+    check(&[
+        ("signal this program", format!("kill -0 {own}")),
+        ("signal a process outside", format!("kill -0 {}", victim.id())),
+        ("limit this program", format!("prlimit --pid {own} --core=1:1 2>&1")),
+        ("trace", call(libc::SYS_ptrace, "0,0,0,0")),
+        ("read memory", call(libc::SYS_process_vm_readv, "$$,0,0,0,0,0")),
+        ("write memory", call(libc::SYS_process_vm_writev, "$$,0,0,0,0,0")),
+        ("leave namespaces", call(libc::SYS_unshare, "0")),
+        ("keys", call(libc::SYS_add_key, "0,0,0,0,0")),
+        ("rings", call(libc::SYS_io_uring_setup, "0,0")),
+    ]);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+}
+
+#[test]
+fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
+    let place = Place::new();
+    let sandbox = place.sandbox(schema::Sandbox::Required);
+    for number in [
+        libc::SYS_mount,
+        libc::SYS_bpf,
+        libc::SYS_reboot,
+        libc::SYS_init_module,
+        libc::SYS_kexec_load,
+        libc::SYS_chroot,
+    ] {
+        let script =
+            format!("exec perl -e 'exit(syscall({number},0,0,0,0,0) < 0 && $!{{EPERM}} ? 7 : 0)'");
+        assert_eq!(place.run(&script, &sandbox).unwrap().0, Exit::Code(7), "{number}");
+    }
+    let (_, status) = place.run("cat /proc/self/status; ulimit -c; ulimit -p", &sandbox).unwrap();
+    assert!(status.contains("NoNewPrivs:\t1") && status.contains("Seccomp:\t2"), "{status}");
+    let limits: Vec<u64> = status.lines().rev().take(2).map(|line| line.parse().unwrap()).collect();
+    assert!(limits[0] <= 4096 && limits[1] == 0, "{limits:?}");
+}
+
+#[test]
+fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
+    let place = Place::new();
+    let sandbox = place.sandbox(schema::Sandbox::Required);
+    let restrictions = sandbox.restrictions(&place.reach()).unwrap().unwrap();
+    let mut env = BTreeMap::from([
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
+        ("GIT_CONFIG_VALUE_0", "false"),
+    ])
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .collect();
+    restrictions.adapt(&mut env);
+    let value = |name: &str| env.get(name).map(String::as_str);
+    assert_eq!(
+        (value("GIT_CONFIG_COUNT"), value("GIT_CONFIG_KEY_0"), value("GIT_CONFIG_KEY_1")),
+        (Some("2"), Some("core.fsmonitor"), Some("safe.directory"))
+    );
+}

@@ -1,0 +1,80 @@
+//! Finds out what sandbox this kernel provides, by trying it.
+//!
+//! In: nothing. Out: a [`Level`], each part of it tried for real: a kernel that knows a call may
+//! still refuse it to this user.
+
+use std::io;
+use std::path::PathBuf;
+
+use landlock::RulesetStatus;
+
+use crate::exec::spawn;
+use crate::files::{self, RulesetOptions};
+use crate::level::Level;
+use crate::limits::Limits;
+use crate::reach::Network;
+use crate::seccomp_notify;
+use crate::syscalls::{self, Processes, Sockets};
+use crate::view::{View, ViewSpec, steps};
+
+impl Level {
+    /// Tries on a thread of its own, and in a child process, what this kernel gives.
+    #[must_use]
+    pub fn obtained() -> Self {
+        Self::tried().0
+    }
+
+    /// The same, with the reason why there are no namespaces.
+    #[must_use]
+    pub fn tried() -> (Self, Option<String>) {
+        // One trial is enough where everything is to be had.
+        let pids = rustix::process::geteuid().is_root()
+            && try_namespaces(Some(Limits::default().pids())).is_ok();
+        let refused =
+            if pids { None } else { try_namespaces(None).err().map(|error| error.to_string()) };
+        let namespaces = refused.is_none();
+        (Self { namespaces, pids, ..Self::without_namespaces() }, refused)
+    }
+
+    fn without_namespaces() -> Self {
+        let files = || {
+            files::empty(RulesetOptions { network: Network::Off, newest: files::NEWEST })
+                .ok()
+                .and_then(|rules| rules.restrict_self().ok())
+        };
+        let syscalls = || {
+            syscalls::filters(Sockets::None, Processes::Shared)
+                .is_ok_and(|filters| syscalls::load(&filters).is_ok())
+        };
+        let status = std::thread::spawn(files).join().ok().flatten();
+        let files =
+            status.as_ref().is_some_and(|status| status.ruleset != RulesetStatus::NotEnforced);
+        let landlock = status.map_or(0, |status| files::version(&status.landlock));
+        let syscalls = std::thread::spawn(syscalls).join().unwrap_or(false);
+        Self {
+            files,
+            network: syscalls,
+            syscalls,
+            landlock,
+            namespaces: false,
+            calls: seccomp_notify::is_available(),
+            pids: false,
+        }
+    }
+}
+
+/// Makes namespaces once, as a command would get them.
+fn try_namespaces(pids: Option<u32>) -> io::Result<()> {
+    let own = tempfile::tempdir()?;
+    let path = own.path().canonicalize()?;
+    steps::prepare(&path)?;
+    let spec = ViewSpec {
+        own: &path,
+        places: &[PathBuf::from("/usr")],
+        roots: &[],
+        masks: &[],
+        network: Network::Own,
+        pids,
+    };
+    spawn::try_view(View::of(&spec)?)
+}

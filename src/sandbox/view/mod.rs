@@ -1,0 +1,210 @@
+//! What a command sees of the machine when it has namespaces of its own: a root that holds nothing
+//! but the places it needs, with masks over what is protected or hidden, processes of its own, and
+//! a network of its own that ends at `127.0.0.1`.
+//!
+//! In: places, the checkout, and what of it is masked. Out: a [`View`], steps worked out
+//! beforehand, that the first process of the namespaces takes before any foreign code runs. It
+//! changes nothing outside: mounts made here are seen by nobody else.
+
+pub(crate) mod stage;
+pub(crate) mod steps;
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
+
+use crate::loopback;
+use crate::mount_masks::Mask;
+use crate::places::Use;
+use crate::reach::Network;
+use crate::view::stage::Stage;
+use crate::view::steps::{Plan, Step, c_string, root_in};
+
+/// Memory that files of the new root, `/tmp` among them, may take.
+const ROOT_OPTIONS: &CStr = c"mode=0755,size=1g,nr_inodes=100k";
+
+/// Folders that a command has for itself when nothing else lies in them. They are gone with the
+/// command.
+const OWN_FOLDERS: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
+/// Links that programs expect among the devices.
+const DEVICE_LINKS: &[(&str, &str)] = &[
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+];
+
+/// What is done to get the view.
+#[derive(Debug)]
+pub(crate) struct View {
+    root: CString,
+    steps: Vec<Step>,
+    own_folders: Vec<CString>,
+    user: Option<UserMap>,
+    /// Which network it is in.
+    network: Network,
+    /// The largest number a process may have, as text, where that holds how many there are.
+    pids: Option<String>,
+}
+
+/// How this user is called inside: the same.
+#[derive(Debug)]
+struct UserMap {
+    users: String,
+    groups: String,
+}
+
+/// Everything a view is made of.
+pub(crate) struct ViewSpec<'a> {
+    /// The private folder of commands.
+    pub(crate) own: &'a Path,
+    /// What they find outside the checkout.
+    pub(crate) places: &'a [PathBuf],
+    /// The checkout and git's own folders.
+    pub(crate) roots: &'a [PathBuf],
+    pub(crate) masks: &'a [Mask],
+    /// Which network the command is in.
+    pub(crate) network: Network,
+    /// The largest number a process may have, where that holds how many there are.
+    pub(crate) pids: Option<u32>,
+}
+
+impl View {
+    /// Works out the steps.
+    ///
+    /// # Errors
+    /// When something to be masked cannot be looked at, or a path cannot be told to the kernel.
+    pub(crate) fn of(spec: &ViewSpec<'_>) -> io::Result<Self> {
+        let mut plan = Plan::new(root_in(spec.own));
+        for (link, target) in DEVICE_LINKS {
+            plan.folders(Path::new("/dev"))?;
+            plan.link(Path::new(link), Path::new(target))?;
+        }
+        for folder in OWN_FOLDERS {
+            plan.own(Path::new(folder))?;
+        }
+        let mut places: Vec<&Path> = spec
+            .places
+            .iter()
+            .map(PathBuf::as_path)
+            .filter(|place| *place != Path::new("/proc"))
+            .collect();
+        places.sort_by_key(|place| place.components().count());
+        for place in places {
+            plan.place(place)?;
+        }
+        plan.proc()?;
+        let own_folders = plan.empty_own_folders(spec.roots)?;
+        plan.place(spec.own)?;
+        for root in spec.roots {
+            plan.place(root)?;
+        }
+        for mask in spec.masks {
+            plan.mask(mask, spec.own)?;
+        }
+        let root = c_string(&plan.root)?;
+        Ok(Self {
+            root,
+            steps: plan.steps,
+            own_folders,
+            user: user_map(),
+            network: spec.network,
+            pids: spec.pids.map(|pids| pids.to_string()),
+        })
+    }
+
+    /// Returns what the namespaces have of their own.
+    pub(crate) fn namespaces(&self) -> i32 {
+        let user = if self.user.is_some() { libc::CLONE_NEWUSER } else { 0 };
+        let network = match self.network {
+            Network::Off | Network::Own | Network::Proxied | Network::Handed => libc::CLONE_NEWNET,
+            Network::Open => 0,
+        };
+        user | network | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC
+    }
+
+    /// Whether a proxy outside is to serve a socket inside.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.network == Network::Proxied
+    }
+
+    /// Whether every right inside comes from being in a user namespace, so that none has to be
+    /// kept.
+    pub(crate) fn has_own_user(&self) -> bool {
+        self.user.is_some()
+    }
+
+    /// Returns what is there only in the view, and what may be done there.
+    pub(crate) fn late(&self) -> impl Iterator<Item = (CString, Use)> {
+        let own = self.own_folders.iter().map(|folder| (folder.clone(), Use::Write));
+        own.chain([(c"/proc".to_owned(), Use::Read)])
+    }
+
+    /// Makes the calling process the same user inside the user namespace it just made.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn take_user(&self) -> io::Result<()> {
+        let Some(user) = &self.user else { return Ok(()) };
+        write_to(c"/proc/self/setgroups", b"deny")?;
+        write_to(c"/proc/self/uid_map", user.users.as_bytes())?;
+        write_to(c"/proc/self/gid_map", user.groups.as_bytes())?;
+        Ok(())
+    }
+
+    /// Takes the view; called by the first process of the namespaces. Takes no memory: it runs
+    /// between fork and exec. Returns the socket that a proxy outside is to serve, where there is
+    /// one.
+    ///
+    /// # Errors
+    /// What could not be done, and what the kernel says.
+    pub(crate) fn take(&self) -> Result<Option<OwnedFd>, (Stage, Errno)> {
+        let at = |stage: Stage| move |errno: Errno| (stage, errno);
+        let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        rustix::mount::mount_change(c"/", private).map_err(at(Stage::Root))?;
+        let inert = MountFlags::NOSUID | MountFlags::NODEV;
+        rustix::mount::mount(c"locum", &self.root, c"tmpfs", inert, ROOT_OPTIONS)
+            .map_err(at(Stage::Root))?;
+        for step in &self.steps {
+            step.take()?;
+        }
+        rustix::process::chdir(&self.root).map_err(at(Stage::Pivot))?;
+        rustix::process::pivot_root(c".", c".").map_err(at(Stage::Pivot))?;
+        rustix::mount::unmount(c".", UnmountFlags::DETACH).map_err(at(Stage::Pivot))?;
+        rustix::process::chdir(c"/").map_err(at(Stage::Pivot))?;
+        if let Some(pids) = &self.pids {
+            write_to(c"/proc/sys/kernel/pid_max", pids.as_bytes()).map_err(at(Stage::Pids))?;
+        }
+        match self.network {
+            Network::Off | Network::Open | Network::Handed => Ok(None),
+            Network::Own => loopback::start().map(|()| None).map_err(at(Stage::Network)),
+            Network::Proxied => loopback::start()
+                .and_then(|()| loopback::listen())
+                .map(Some)
+                .map_err(at(Stage::Network)),
+        }
+    }
+}
+
+/// An administrator needs no user namespace to make the others, and would lose sight of other
+/// users' files in one.
+fn user_map() -> Option<UserMap> {
+    let may = rustix::thread::capabilities(None)
+        .is_ok_and(|sets| sets.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN));
+    let same = |id: u32| format!("{id} {id} 1");
+    (!may).then(|| UserMap {
+        users: same(rustix::process::geteuid().as_raw()),
+        groups: same(rustix::process::getegid().as_raw()),
+    })
+}
+
+fn write_to(file: &CStr, text: &[u8]) -> Result<(), Errno> {
+    let file = rustix::fs::openat(CWD, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    if rustix::io::write(&file, text)? == text.len() { Ok(()) } else { Err(Errno::IO) }
+}

@@ -1,0 +1,274 @@
+//! The steps that put a new root together.
+//!
+//! In: places of the old root, and masks over some of them. Out: a list of [`Step`]s, worked out
+//! beforehand, which the first process of the namespaces takes one after the other.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the folder of the new root is made beside the private folders of commands"
+)]
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
+use rustix::mount::MountFlags;
+
+use crate::mount_masks::Mask;
+use crate::view::stage::Stage;
+
+/// Links followed on the way to one place (Linux follows 40).
+const LINKS_LIMIT: usize = 40;
+
+/// One step on the way to the view; paths are below the folder of the new root unless said
+/// otherwise.
+#[derive(Debug)]
+pub(super) enum Step {
+    Folder(CString),
+    SharedFolder(CString),
+    File(CString),
+    Link {
+        target: CString,
+        at: CString,
+    },
+    /// `from` is a path of the old root.
+    Bind {
+        from: CString,
+        at: CString,
+    },
+    /// As `Bind`, but nothing below `at` can be changed. `flags` are those the file system has
+    /// already.
+    ReadOnly {
+        from: CString,
+        at: CString,
+        flags: MountFlags,
+    },
+    Proc(CString),
+}
+
+/// What is known to be in the new root while the steps are worked out.
+pub(super) struct Plan {
+    pub(super) root: PathBuf,
+    known: BTreeMap<PathBuf, Placed>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// What lies at a path of the new root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Placed {
+    Folder,
+    /// A folder the command has for itself.
+    Own,
+    /// The same as in the old root, with everything below it.
+    Bound,
+    Link,
+}
+
+impl Plan {
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self { root, known: BTreeMap::new(), steps: Vec::new() }
+    }
+
+    /// Brings a path of the old root into the new one, with the links that lead to it; one that
+    /// does not exist is left out.
+    pub(super) fn place(&mut self, path: &Path) -> io::Result<()> {
+        let mut ahead: Vec<OsString> = parts(path);
+        ahead.reverse();
+        let mut here = PathBuf::from("/");
+        let mut links = 0;
+        while let Some(part) = ahead.pop() {
+            if part == ".." {
+                here.pop();
+                continue;
+            }
+            here.push(part);
+            if self.known.get(&here) == Some(&Placed::Bound) {
+                return Ok(());
+            }
+            let Ok(facts) = fs::symlink_metadata(&here) else { return Ok(()) };
+            if facts.is_symlink() {
+                links += 1;
+                if links > LINKS_LIMIT {
+                    return Ok(());
+                }
+                let target = fs::read_link(&here)?;
+                self.link(&here, &target)?;
+                if target.is_absolute() {
+                    here = PathBuf::from("/");
+                } else {
+                    here.pop();
+                }
+                ahead.extend(parts(&target).into_iter().rev());
+            } else if ahead.is_empty() {
+                return self.bind(&here, facts.is_dir());
+            } else {
+                self.folder(&here)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, path: &Path, is_folder: bool) -> io::Result<()> {
+        if is_folder {
+            self.folder(path)?;
+        } else {
+            self.steps.push(Step::File(self.at(path)?));
+        }
+        self.steps.push(Step::Bind { from: c_string(path)?, at: self.at(path)? });
+        self.known.insert(path.to_owned(), Placed::Bound);
+        Ok(())
+    }
+
+    fn folder(&mut self, path: &Path) -> io::Result<()> {
+        if !self.known.contains_key(path) && path != Path::new("/") {
+            self.steps.push(Step::Folder(self.at(path)?));
+            self.known.insert(path.to_owned(), Placed::Folder);
+        }
+        Ok(())
+    }
+
+    pub(super) fn folders(&mut self, path: &Path) -> io::Result<()> {
+        let mut above: Vec<&Path> = path.ancestors().collect();
+        above.reverse();
+        above.into_iter().try_for_each(|folder| self.folder(folder))
+    }
+
+    pub(super) fn link(&mut self, at: &Path, target: &Path) -> io::Result<()> {
+        if !self.known.contains_key(at) {
+            self.steps.push(Step::Link { target: c_string(target)?, at: self.at(at)? });
+            self.known.insert(at.to_owned(), Placed::Link);
+        }
+        Ok(())
+    }
+
+    pub(super) fn own(&mut self, path: &Path) -> io::Result<()> {
+        self.folders(path.parent().unwrap_or(path))?;
+        self.steps.push(Step::SharedFolder(self.at(path)?));
+        self.known.insert(path.to_owned(), Placed::Own);
+        Ok(())
+    }
+
+    pub(super) fn proc(&mut self) -> io::Result<()> {
+        self.folder(Path::new("/proc"))?;
+        self.steps.push(Step::Proc(self.at(Path::new("/proc"))?));
+        Ok(())
+    }
+
+    /// Returns the command's own folders that nothing else lies in: only these can be opened whole.
+    /// The private folder does not count, for it is open anyway.
+    pub(super) fn empty_own_folders(&self, roots: &[PathBuf]) -> io::Result<Vec<CString>> {
+        let lies_in = |folder: &Path| {
+            roots.iter().any(|root| root.starts_with(folder))
+                || self.known.keys().any(|known| known != folder && known.starts_with(folder))
+        };
+        let own =
+            self.known.iter().filter(|(_, known)| **known == Placed::Own).map(|(path, _)| path);
+        own.filter(|folder| !lies_in(folder)).map(|folder| c_string(folder)).collect()
+    }
+
+    pub(super) fn mask(&mut self, mask: &Mask, own: &Path) -> io::Result<()> {
+        let (path, from) = match mask {
+            Mask::ReadOnly(path) => (path, path.clone()),
+            Mask::Hidden(path) => {
+                let [file, folder] = nothing_in(own);
+                (path, if fs::symlink_metadata(path)?.is_dir() { folder } else { file })
+            }
+        };
+        let has = rustix::fs::statvfs(&from)?.f_flag;
+        let pairs = [
+            (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+            (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+            (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+        ];
+        let flags = pairs
+            .into_iter()
+            .filter(|(there, _)| has.contains(*there))
+            .fold(MountFlags::empty(), |all, (_, flag)| all | flag);
+        self.steps.push(Step::ReadOnly { from: c_string(&from)?, at: self.at(path)?, flags });
+        Ok(())
+    }
+
+    /// Returns where a path of the new root is now.
+    fn at(&self, path: &Path) -> io::Result<CString> {
+        c_string(&self.root.join(path.strip_prefix("/").unwrap_or(path)))
+    }
+}
+
+fn parts(path: &Path) -> Vec<OsString> {
+    path.components()
+        .filter_map(|component| match component {
+            Component::Normal(name) => Some(name.to_owned()),
+            Component::ParentDir => Some("..".into()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+        })
+        .collect()
+}
+
+/// Returns a path as the kernel takes it.
+pub(crate) fn c_string(path: &Path) -> io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
+
+/// Makes what views need in the private folder of commands.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn prepare(own: &Path) -> io::Result<()> {
+    let [file, folder] = nothing_in(own);
+    fs::create_dir(root_in(own))?;
+    fs::create_dir(folder)?;
+    fs::write(file, "")
+}
+
+/// Returns where the new root is put together.
+pub(super) fn root_in(own: &Path) -> PathBuf {
+    own.join("root")
+}
+
+/// Returns the empty file and the empty folder that hide what they are put over.
+fn nothing_in(own: &Path) -> [PathBuf; 2] {
+    [own.join("nothing"), own.join("none")]
+}
+
+impl Step {
+    pub(super) fn take(&self) -> Result<(), (Stage, Errno)> {
+        let made = |result: Result<(), Errno>| match result {
+            Err(Errno::EXIST) => Ok(()),
+            result => result,
+        };
+        let root = |errno: Errno| (Stage::Root, errno);
+        let mode = Mode::from_raw_mode(0o755);
+        match self {
+            Self::Folder(at) => made(rustix::fs::mkdir(at, mode)).map_err(root),
+            Self::SharedFolder(at) => made(rustix::fs::mkdir(at, mode))
+                .and_then(|()| rustix::fs::chmod(at, Mode::from_raw_mode(0o1777)))
+                .map_err(root),
+            Self::File(at) => {
+                let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+                rustix::fs::openat(CWD, at, flags, Mode::from_raw_mode(0o644))
+                    .map(drop)
+                    .map_err(root)
+            }
+            Self::Link { target, at } => made(rustix::fs::symlink(target, at)).map_err(root),
+            Self::Bind { from, at } => rustix::mount::mount_bind_recursive(from, at).map_err(root),
+            Self::ReadOnly { from, at, flags } => rustix::mount::mount_bind(from, at)
+                .and_then(|()| {
+                    rustix::mount::mount_remount(
+                        at,
+                        MountFlags::BIND | MountFlags::RDONLY | *flags,
+                        c"",
+                    )
+                })
+                .map_err(root),
+            Self::Proc(at) => {
+                let inert = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+                rustix::mount::mount(c"proc", at, c"proc", inert, None)
+                    .map_err(|errno| (Stage::Proc, errno))
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! `Beneath`: opens what lies below one folder and nothing else, however the tree changes
+//! meanwhile.
+//!
+//! In: a [`RepoPath`]. Out: a descriptor of exactly that place, reached through real folders only;
+//! a link anywhere on the way is `ELOOP`, a way out `EXDEV`. The kernel does it in one step
+//! (`openat2`) where it can; otherwise folder after folder is opened without following. It asks for
+//! no permit and decides nothing: `checkout` does.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use locum_base::path::RepoPath;
+
+/// Links followed before a path counts as a loop (Linux follows 40).
+const LINKS_LIMIT: usize = 40;
+
+/// Times an opening is tried again when the kernel saw the tree move below it.
+const OPEN_TRIES: usize = 8;
+
+/// Opens what lies below one folder.
+#[derive(Debug)]
+pub(super) struct Beneath {
+    root: OwnedFd,
+    resolver: Resolver,
+}
+
+/// What leads to a place below the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resolver {
+    /// By `openat2`, in one step.
+    Openat2,
+    /// Folder by folder, none of them a link.
+    Walk,
+}
+
+impl Beneath {
+    /// Opens the root, with the best resolver this kernel has.
+    ///
+    /// # Errors
+    /// When it is not a folder or may not be opened.
+    pub(super) fn open_root(folder: &Path) -> Result<Self, Errno> {
+        let root = rustix::fs::openat(
+            CWD,
+            folder,
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let probe = rustix::fs::openat2(
+            &root,
+            ".",
+            OFlags::PATH | OFlags::CLOEXEC,
+            Mode::empty(),
+            no_way_out(),
+        );
+        Ok(Self { root, resolver: if probe.is_ok() { Resolver::Openat2 } else { Resolver::Walk } })
+    }
+
+    /// Opens the root with a given resolver.
+    #[cfg(test)]
+    pub(super) fn open_root_by(folder: &Path, resolver: Resolver) -> Result<Self, Errno> {
+        Ok(Self { resolver, ..Self::open_root(folder)? })
+    }
+
+    /// Opens `path`; neither it nor a folder on the way may be a link.
+    ///
+    /// # Errors
+    /// `ELOOP` for a link, else what the kernel says.
+    pub(super) fn open(&self, path: &RepoPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        match self.resolver {
+            Resolver::Openat2 => self.open_by_kernel(path, flags),
+            Resolver::Walk if path.is_root() => {
+                rustix::fs::openat(&self.root, ".", flags, Mode::empty())
+            }
+            Resolver::Walk => {
+                let folder = self.walk(&path.parent(), Missing::Refuse)?;
+                let opened = rustix::fs::openat(&folder, name_of(path)?, flags, Mode::empty());
+                // A folder flag on a link says ENOTDIR; `openat2` says ELOOP.
+                match opened {
+                    Err(Errno::NOTDIR) if self.is_link(&folder, path) => Err(Errno::LOOP),
+                    opened => opened,
+                }
+            }
+        }
+    }
+
+    /// Opens a folder for use as the start of further calls.
+    ///
+    /// # Errors
+    /// `ELOOP` for a link, `ENOTDIR` for anything else that is no folder.
+    pub(super) fn folder(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
+        match self.resolver {
+            Resolver::Openat2 => {
+                self.open_by_kernel(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
+            }
+            Resolver::Walk => self.walk(path, Missing::Refuse),
+        }
+    }
+
+    /// Opens a folder and makes what is missing of it.
+    ///
+    /// # Errors
+    /// As [`Beneath::folder`].
+    pub(super) fn folder_made(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
+        match self.folder(path) {
+            Err(Errno::NOENT) => self.walk(path, Missing::Make),
+            found => found,
+        }
+    }
+
+    /// Looks at `path` itself, a link included; `None` when nothing is there.
+    ///
+    /// # Errors
+    /// As [`Beneath::folder`] for the folders on the way.
+    pub(super) fn stat(&self, path: &RepoPath) -> Result<Option<Stat>, Errno> {
+        if path.is_root() {
+            return rustix::fs::fstat(&self.root).map(Some);
+        }
+        let found = self.folder(&path.parent()).and_then(|folder| stat_in(folder, name_of(path)?));
+        match found {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Reads where the link at `path` points.
+    ///
+    /// # Errors
+    /// `EINVAL` when it is no link.
+    pub(super) fn read_link(&self, path: &RepoPath) -> Result<CString, Errno> {
+        rustix::fs::readlinkat(self.folder(&path.parent())?, name_of(path)?, Vec::new())
+    }
+
+    /// Follows every link in `path` as text, without opening anything for use. `root` is this
+    /// folder's own absolute path, for links that name it. Parts that do not exist stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// `EXDEV` when a link leads out, `ELOOP` after too many, `ENOTDIR` below a file, `EILSEQ` for
+    /// a target that is no [`RepoPath`].
+    pub(super) fn follow(&self, path: &RepoPath, root: &Path) -> Result<RepoPath, Errno> {
+        let mut ahead: Vec<String> = path.parts().map(str::to_owned).collect();
+        ahead.reverse();
+        let mut here = RepoPath::root();
+        let mut links = 0;
+        let mut missing = false;
+        while let Some(part) = ahead.pop() {
+            if part == ".." {
+                if missing {
+                    return Err(Errno::NOENT);
+                }
+                if here.is_root() {
+                    return Err(Errno::XDEV);
+                }
+                here = here.parent();
+                continue;
+            }
+            let next = here.join(&part).map_err(|_| Errno::ILSEQ)?;
+            if missing {
+                here = next;
+                continue;
+            }
+            let target = match self.read_link(&next) {
+                Ok(target) => target.into_string().map_err(|_| Errno::ILSEQ)?,
+                Err(Errno::INVAL) => {
+                    here = next;
+                    continue;
+                }
+                Err(Errno::NOENT) => {
+                    missing = true;
+                    here = next;
+                    continue;
+                }
+                Err(errno) => return Err(errno),
+            };
+            links += 1;
+            if links > LINKS_LIMIT {
+                return Err(Errno::LOOP);
+            }
+            let target = match target.strip_prefix('/') {
+                None => target,
+                Some(_) => {
+                    here = RepoPath::root();
+                    let below = Path::new(&target).strip_prefix(root).map_err(|_| Errno::XDEV)?;
+                    below.to_str().ok_or(Errno::ILSEQ)?.to_owned()
+                }
+            };
+            ahead.extend(
+                target
+                    .split('/')
+                    .rev()
+                    .filter(|part| !part.is_empty() && *part != ".")
+                    .map(str::to_owned),
+            );
+        }
+        Ok(here)
+    }
+
+    fn open_by_kernel(&self, path: &RepoPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match rustix::fs::openat2(&self.root, path.as_str(), flags, Mode::empty(), no_way_out())
+            {
+                Err(Errno::AGAIN | Errno::INTR) if tries < OPEN_TRIES => {}
+                // O_PATH with O_DIRECTORY on a link says ENOTDIR.
+                Err(Errno::NOTDIR) if self.leads_through_link(path) => return Err(Errno::LOOP),
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Returns true when `path` or a folder on the way is a link; only asked to name an error.
+    fn leads_through_link(&self, path: &RepoPath) -> bool {
+        matches!(self.walk(path, Missing::Refuse), Err(Errno::LOOP))
+    }
+
+    fn walk(&self, path: &RepoPath, missing: Missing) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut folder = rustix::fs::openat(&self.root, ".", flags, Mode::empty())?;
+        for part in path.parts() {
+            let next = match (rustix::fs::openat(&folder, part, flags, Mode::empty()), missing) {
+                (Err(Errno::NOENT), Missing::Make) => {
+                    match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
+                        Ok(()) | Err(Errno::EXIST) => {
+                            rustix::fs::openat(&folder, part, flags, Mode::empty())?
+                        }
+                        Err(errno) => return Err(errno),
+                    }
+                }
+                (opened, Missing::Make | Missing::Refuse) => opened?,
+            };
+            match FileType::from_raw_mode(rustix::fs::fstat(&next)?.st_mode) {
+                FileType::Directory => folder = next,
+                FileType::Symlink => return Err(Errno::LOOP),
+                _ => return Err(Errno::NOTDIR),
+            }
+        }
+        Ok(folder)
+    }
+
+    fn is_link(&self, folder: impl AsFd, path: &RepoPath) -> bool {
+        name_of(path)
+            .and_then(|name| stat_in(folder, name))
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+    }
+}
+
+/// What a walk does about a folder that is not there.
+#[derive(Clone, Copy)]
+enum Missing {
+    Refuse,
+    Make,
+}
+
+/// Returns the last part of a path as the name of a file.
+///
+/// # Errors
+/// `EISDIR` for the root.
+pub(super) fn name_of(path: &RepoPath) -> Result<&str, Errno> {
+    path.name().ok_or(Errno::ISDIR)
+}
+
+/// Looks at a name in an open folder, not following a link.
+///
+/// # Errors
+/// `ENOENT` and whatever else the kernel says.
+pub(super) fn stat_in(folder: impl AsFd, name: &str) -> Result<Stat, Errno> {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn no_way_out() -> ResolveFlags {
+    ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS
+}
+
+#[cfg(test)]
+mod tests;

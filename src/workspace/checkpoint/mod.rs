@@ -1,0 +1,142 @@
+//! Checkpoints: snapshots of the touched files on a private ref, and the way back to one.
+//!
+//! A checkpoint is a commit on `refs/locum/{session}`, child of the one before or of the base. It
+//! costs what changed, not what the repository holds. Neither the user's branches nor the index is
+//! ever looked at.
+
+use std::collections::BTreeSet;
+
+use git2::{Reference, Signature, Tree};
+
+use crate::attributes::Attributes;
+use crate::repo::{CommitId, Repo, RepoError};
+use crate::stored::{OnDisk, Stored};
+use crate::trees::{TreeChanges, stored_in};
+use locum_base::path::RepoPath;
+
+/// Who checkpoints are by; they never leave the machine.
+const AUTHOR: (&str, &str) = ("locum", "locum@localhost");
+
+impl Repo {
+    /// Records the touched files on the private ref `refs/locum/{session}`, as a child of the
+    /// checkpoint before or of `base`. Returns the checkpoint before (or the base) when nothing is
+    /// different from it.
+    ///
+    /// # Errors
+    /// When a file cannot be read or git fails; the ref is then as it was.
+    pub fn checkpoint(
+        &self,
+        session: &str,
+        base: &CommitId,
+        touched: &BTreeSet<RepoPath>,
+        label: &str,
+    ) -> Result<CommitId, RepoError> {
+        let name = checkpoint_ref(session)?;
+        let parent = match self.git.refname_to_id(&name) {
+            Ok(id) => self.git.find_commit(id)?,
+            Err(_) => self.find(base)?,
+        };
+        let tree = self.tree_with(&parent.tree()?, touched)?;
+        if tree.id() == parent.tree_id() {
+            return Ok(CommitId::of(parent.id()));
+        }
+        let author = Signature::now(AUTHOR.0, AUTHOR.1)?;
+        let id = self.git.commit(None, &author, &author, label, &tree, &[&parent])?;
+        self.git.reference(&name, id, true, "locum: checkpoint")?;
+        Ok(CommitId::of(id))
+    }
+
+    /// Lists a session's checkpoints, latest first, with their labels; none when it has none. At
+    /// most `limit`.
+    ///
+    /// # Errors
+    /// When git cannot read them.
+    pub fn checkpoints(
+        &self,
+        session: &str,
+        base: &CommitId,
+        limit: usize,
+    ) -> Result<Vec<(CommitId, String)>, RepoError> {
+        let Ok(latest) = self.git.refname_to_id(&checkpoint_ref(session)?) else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        let mut next = Some(self.git.find_commit(latest)?);
+        while let Some(commit) =
+            next.filter(|commit| found.len() < limit && CommitId::of(commit.id()) != *base)
+        {
+            found
+                .push((CommitId::of(commit.id()), commit.message().unwrap_or_default().to_owned()));
+            next = commit.parents().next();
+        }
+        Ok(found)
+    }
+
+    /// Forgets a session's checkpoints; one that has none is forgotten already.
+    ///
+    /// # Errors
+    /// When git cannot remove the ref.
+    pub fn drop_checkpoints(&self, session: &str) -> Result<(), RepoError> {
+        match self.git.find_reference(&checkpoint_ref(session)?) {
+            Ok(mut found) => Ok(found.delete()?),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Brings the touched files back to what they are in a commit; files that are not in it are
+    /// removed.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the others before it are then already back.
+    pub fn restore(
+        &self,
+        commit: &CommitId,
+        touched: &BTreeSet<RepoPath>,
+    ) -> Result<(), RepoError> {
+        let tree = self.tree_of(commit)?;
+        let mut wanted: Vec<(&RepoPath, Option<Stored>)> = Vec::new();
+        let mut attributes = Attributes::new(&self.git, &tree);
+        for path in touched {
+            let stored = stored_in(&self.git, &tree, path)?;
+            let checked_out = stored
+                .map(|stored| Ok::<_, RepoError>(attributes.of(path)?.checked_out(stored)))
+                .transpose()?;
+            wanted.push((path, checked_out));
+        }
+        // What has to go goes first: a file may stand where a folder is needed, or the other way
+        // round.
+        for (path, _) in wanted.iter().rev().filter(|(_, stored)| stored.is_none()) {
+            self.checkout.put_stored(path, None)?;
+        }
+        for (path, stored) in wanted.iter().filter(|(_, stored)| stored.is_some()) {
+            self.checkout.put_stored(path, stored.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the tree that `base` becomes when the touched paths are as in the checkout.
+    pub(super) fn tree_with(
+        &self,
+        base: &Tree<'_>,
+        touched: &BTreeSet<RepoPath>,
+    ) -> Result<Tree<'_>, RepoError> {
+        let mut changes = TreeChanges::default();
+        let mut attributes = Attributes::new(&self.git, base);
+        for path in touched {
+            let on_disk = match self.checkout.stored(path)? {
+                OnDisk::Stored(stored) => OnDisk::Stored(attributes.of(path)?.kept(stored)),
+                other => other,
+            };
+            changes.note(&self.git, path, &on_disk)?;
+        }
+        Ok(self.git.find_tree(changes.apply(&self.git, base)?)?)
+    }
+}
+
+fn checkpoint_ref(session: &str) -> Result<String, RepoError> {
+    let name = format!("refs/locum/{session}");
+    if Reference::is_valid_name(&name) { Ok(name) } else { Err(RepoError::BadName(name)) }
+}
+
+#[cfg(test)]
+mod tests;

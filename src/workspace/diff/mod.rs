@@ -1,0 +1,254 @@
+//! Unified diffs of the files a run touched, and their size in lines. Pure: content in, text out.
+
+use std::time::Duration;
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::stored::Stored;
+use locum_base::path::RepoPath;
+
+/// Unchanged lines shown around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// Largest content, before and after together, of which a line by line diff is made, in bytes.
+const DIFF_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Time after which the shortest difference is no longer looked for and a longer one is taken.
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Bytes in which a NUL makes a file binary, as git does.
+const BINARY_PROBE_BYTES: usize = 8000;
+
+/// A change to one file, from the run's base to now.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FileChange {
+    /// The file.
+    pub path: RepoPath,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+    /// The unified diff with git's header lines, as `git apply` takes it; a line saying so for
+    /// binary and for huge files.
+    pub patch: String,
+    /// Bytes of the file now, where it is binary and the patch cannot show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary_bytes: Option<u64>,
+    /// True when the patch holds a secret and is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub withheld: bool,
+}
+
+impl FileChange {
+    /// Returns the change without its patch, for one that holds a secret.
+    #[must_use]
+    pub fn without_patch(self) -> Self {
+        let names = self.patch.lines().next().unwrap_or_default();
+        Self {
+            patch: format!("{names}\nNot shown: the change holds a secret.\n"),
+            withheld: true,
+            ..self
+        }
+    }
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its content or mode changed.
+    Modified,
+    /// It is gone.
+    Deleted,
+}
+
+/// Compares a plain file's content before and after; `None` when it is the same.
+#[must_use]
+pub fn between(path: &RepoPath, before: Option<&[u8]>, after: &[u8]) -> Option<FileChange> {
+    let file = |content: &[u8]| Stored::File { content: content.to_vec(), executable: false };
+    compare(path, before.map(file).as_ref(), Some(&file(after)))
+}
+
+/// Compares a path before and after; `None` when it is the same.
+pub(super) fn compare(
+    path: &RepoPath,
+    before: Option<&Stored>,
+    after: Option<&Stored>,
+) -> Option<FileChange> {
+    if before == after {
+        return None;
+    }
+    let kind = match (before, after) {
+        (None, _) => ChangeKind::Added,
+        (Some(_), Some(_)) => ChangeKind::Modified,
+        (Some(_), None) => ChangeKind::Deleted,
+    };
+    let mut change = FileChange {
+        path: path.clone(),
+        kind,
+        added: 0,
+        removed: 0,
+        patch: String::new(),
+        binary_bytes: None,
+        withheld: false,
+    };
+    match (before, after) {
+        // A link that becomes a file, or the other way round, is one thing gone and another one
+        // new.
+        (Some(Stored::File { .. }), Some(Stored::Link { .. }))
+        | (Some(Stored::Link { .. }), Some(Stored::File { .. })) => {
+            append(&mut change, before, None);
+            append(&mut change, None, after);
+        }
+        _ => append(&mut change, before, after),
+    }
+    Some(change)
+}
+
+/// Adds one section of git's format to a change.
+fn append(change: &mut FileChange, before: Option<&Stored>, after: Option<&Stored>) {
+    let name = |side: &str| quoted(&format!("{side}/{}", change.path));
+    let (old_name, new_name) = (name("a"), name("b"));
+    let mut patch = format!("diff --git {old_name} {new_name}\n");
+    match (before.map(mode_of), after.map(mode_of)) {
+        (None, Some(new)) => patch.push_str(&format!("new file mode {new}\n")),
+        (Some(old), None) => patch.push_str(&format!("deleted file mode {old}\n")),
+        (Some(old), Some(new)) if old != new => {
+            patch.push_str(&format!("old mode {old}\nnew mode {new}\n"))
+        }
+        (Some(_), Some(_)) | (None, None) => {}
+    }
+    let (old, new) =
+        (before.map(content_of).unwrap_or_default(), after.map(content_of).unwrap_or_default());
+    let old_label = if before.is_some() { label(&old_name) } else { "/dev/null".to_owned() };
+    let new_label = if after.is_some() { label(&new_name) } else { "/dev/null".to_owned() };
+    if old != new {
+        let lines = if is_binary(old) || is_binary(new) {
+            change.binary_bytes = after.and_then(|_| u64::try_from(new.len()).ok());
+            Lines {
+                text: format!("Binary files {old_label} and {new_label} differ\n"),
+                added: 0,
+                removed: 0,
+            }
+        } else if old.len() + new.len() > DIFF_LIMIT_BYTES {
+            let (added, removed) = (count_lines(new), count_lines(old));
+            Lines {
+                text: format!("Files {old_label} and {new_label} differ, too large to show\n"),
+                added,
+                removed,
+            }
+        } else {
+            diff_lines(old, new, &format!("--- {old_label}\n+++ {new_label}\n"))
+        };
+        patch.push_str(&lines.text);
+        change.added = change.added.saturating_add(lines.added);
+        change.removed = change.removed.saturating_add(lines.removed);
+    }
+    change.patch.push_str(&patch);
+}
+
+/// Lines that are new in a file, and how many there are of both kinds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewLines {
+    /// Number, from 1, and text of each new line; every line where old and new cannot be compared.
+    pub text: Vec<(usize, String)>,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+}
+
+/// Compares two contents for the lines that are new.
+pub(super) fn new_lines(old: &[u8], new: &[u8]) -> NewLines {
+    let line =
+        |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned();
+    if is_binary(old) || is_binary(new) || old.len() + new.len() > DIFF_LIMIT_BYTES {
+        let text = new
+            .split(|byte| *byte == b'\n')
+            .enumerate()
+            .map(|(index, bytes)| (index + 1, line(bytes)))
+            .collect();
+        let counted = |content: &[u8]| {
+            if is_binary(old) || is_binary(new) { 0 } else { count_lines(content) }
+        };
+        return NewLines { text, added: counted(new), removed: counted(old) };
+    }
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
+    let mut found = NewLines::default();
+    for change in diff.iter_all_changes() {
+        match change.tag() {
+            ChangeTag::Insert => {
+                found.added = found.added.saturating_add(1);
+                found
+                    .text
+                    .push((change.new_index().map_or(0, |index| index + 1), line(change.value())));
+            }
+            ChangeTag::Delete => found.removed = found.removed.saturating_add(1),
+            ChangeTag::Equal => {}
+        }
+    }
+    found
+}
+
+struct Lines {
+    text: String,
+    added: u32,
+    removed: u32,
+}
+
+fn diff_lines(old: &[u8], new: &[u8], header: &str) -> Lines {
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
+    let count = |tag| {
+        u32::try_from(diff.iter_all_changes().filter(|change| change.tag() == tag).count())
+            .unwrap_or(u32::MAX)
+    };
+    let (added, removed) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
+    let text = format!("{header}{}", diff.unified_diff().context_radius(CONTEXT_LINES));
+    Lines { text, added, removed }
+}
+
+fn count_lines(content: &[u8]) -> u32 {
+    let whole = content.iter().filter(|byte| **byte == b'\n').count();
+    let open = usize::from(!content.is_empty() && !content.ends_with(b"\n"));
+    u32::try_from(whole + open).unwrap_or(u32::MAX)
+}
+
+fn content_of(stored: &Stored) -> &[u8] {
+    match stored {
+        Stored::File { content, .. } => content,
+        Stored::Link { target } => target,
+    }
+}
+
+fn mode_of(stored: &Stored) -> &'static str {
+    match stored {
+        Stored::File { executable: false, .. } => "100644",
+        Stored::File { executable: true, .. } => "100755",
+        Stored::Link { .. } => "120000",
+    }
+}
+
+fn is_binary(content: &[u8]) -> bool {
+    content.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0)
+}
+
+/// Quotes a name as git does; a [`RepoPath`] holds no control characters.
+fn quoted(name: &str) -> String {
+    if name.contains(['"', '\\']) {
+        format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+    } else {
+        name.to_owned()
+    }
+}
+
+/// A name with a blank ends with a tab in these lines, so that readers find its end.
+fn label(name: &str) -> String {
+    if name.contains(' ') && !name.starts_with('"') { format!("{name}\t") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+//! The `git` binary, for what libgit2 cannot do or does slowly: status, fetch and push.
+//!
+//! In: where, and a remote with its token. Out: what changed in the checkout; refs fetched or
+//! pushed, or why not. It always runs with neutralised configuration: no system or user settings,
+//! no hook, monitor, pager, filter or credential helper of the repository starts, no prompt waits.
+//! A token is handed over in memory that only git has open: it is no argument, no variable and no
+//! file. What git says is redacted. Time and output are bounded.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the empty repository that is pushed from is made here"
+)]
+
+mod process;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::carried::{SESSION_REFS, SPENT_REF};
+use crate::git_binary::process::{Caller, Invocation, failed};
+use crate::remote::Remote;
+use crate::repo::{CommitId, Repo, RepoError};
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent, Publication};
+
+/// The tree without entries, of which attributes are read: none, so that no filter of the
+/// repository runs.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+/// The `git` binary at work in one checkout.
+#[derive(Clone, Debug)]
+pub struct GitBinary {
+    folder: PathBuf,
+    common: PathBuf,
+    caller: Caller,
+}
+
+/// How much of a history is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// All of it.
+    Full,
+    /// This many commits.
+    Commits(u32),
+}
+
+impl GitBinary {
+    /// Prepares the binary for a checkout; of `env`, the whole environment, it takes `PATH` and how
+    /// to reach the network.
+    #[must_use]
+    pub fn new(repo: &Repo, env: &BTreeMap<String, String>) -> Self {
+        Self {
+            folder: repo.root().to_owned(),
+            common: repo.git.commondir().to_owned(),
+            caller: Caller::of(env),
+        }
+    }
+
+    /// Returns what `git status` says in its second porcelain format, entries closed by NUL: the
+    /// commit, changed and untracked files one by one, ignored ones and insides of submodules not.
+    /// The index is not written.
+    ///
+    /// # Errors
+    /// When git fails, takes too long or has more to say than is taken.
+    pub async fn status(&self) -> Result<Vec<u8>, RepoError> {
+        let arguments = [
+            "--no-optional-locks",
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--branch",
+            "--no-ahead-behind",
+            "--untracked-files=all",
+            "--ignored=no",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
+        let status = Invocation::local("status", words(&arguments), &self.folder)
+            .env("GIT_ATTR_SOURCE", EMPTY_TREE.to_owned());
+        status.succeed(&self.caller).await.map(|answer| answer.output)
+    }
+
+    /// Fetches what a refspec names (`+refs/pull/7/head:refs/locum/pull/7`); tags and `FETCH_HEAD`
+    /// are left alone.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn fetch(
+        &self,
+        remote: &Remote,
+        refspec: &str,
+        depth: Depth,
+    ) -> Result<(), RepoError> {
+        let mut arguments = words(&[
+            "fetch",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+        ]);
+        arguments.extend(depth.argument());
+        arguments.extend(words(&["--", remote.url(), refspec]));
+        let fetch = Invocation::with_remote("fetch", remote, arguments, &self.folder);
+        fetch.succeed(&self.caller).await.map(drop)
+    }
+
+    /// Returns the sessions that are carried at a remote, each with its commit.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn sessions(&self, remote: &Remote) -> Result<Vec<(String, CommitId)>, RepoError> {
+        let listed = self.list(remote, &format!("{SESSION_REFS}*")).await?;
+        Ok(listed
+            .into_iter()
+            .filter_map(|(name, commit)| {
+                Some((name.strip_prefix(SESSION_REFS)?.to_owned(), commit))
+            })
+            .collect())
+    }
+
+    /// Returns the commit at a remote that keeps count of what runs spent together; `None` before
+    /// the first one.
+    ///
+    /// # Errors
+    /// [`RepoError::Binary`] with what git said.
+    pub async fn spent(&self, remote: &Remote) -> Result<Option<CommitId>, RepoError> {
+        let listed = self.list(remote, SPENT_REF).await?;
+        Ok(listed.into_iter().find_map(|(name, commit)| (name == SPENT_REF).then_some(commit)))
+    }
+
+    async fn list(
+        &self,
+        remote: &Remote,
+        pattern: &str,
+    ) -> Result<Vec<(String, CommitId)>, RepoError> {
+        let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
+        arguments.push(pattern.into());
+        let list = Invocation::with_remote("ls-remote", remote, arguments, &self.folder);
+        let answer = list.succeed(&self.caller).await?;
+        let line = |line: &str| {
+            let (commit, name) = line.split_once('\t')?;
+            Some((name.to_owned(), CommitId(commit.to_owned())))
+        };
+        Ok(String::from_utf8_lossy(&answer.output).lines().filter_map(line).collect())
+    }
+
+    /// Pushes a commit to a branch of the remote. Never with force: a branch that moved meanwhile
+    /// is a refusal.
+    ///
+    /// It is pushed from an empty repository that borrows this one's objects, so that nothing a
+    /// command may have put into the repository's configuration (another address, a proxy, trust in
+    /// any certificate) sees the token.
+    ///
+    /// # Errors
+    /// [`RepoError::NotPermitted`], [`RepoError::BadName`], [`RepoError::PushRefused`] when the
+    /// remote says no (the branch moved, a hook or a rule declined, the token may not),
+    /// [`RepoError::Binary`] for everything else.
+    pub async fn push(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        commit: &CommitId,
+        branch: &str,
+    ) -> Result<(), RepoError> {
+        if !permit.covers(&Intent::Publish(Publication::Commit)) {
+            return Err(RepoError::NotPermitted);
+        }
+        self.push_permitted(remote, commit, branch).await
+    }
+
+    async fn push_permitted(
+        &self,
+        remote: &Remote,
+        commit: &CommitId,
+        branch: &str,
+    ) -> Result<(), RepoError> {
+        if !git2::Branch::name_is_valid(branch)? || branch == "HEAD" {
+            return Err(RepoError::BadName(branch.to_owned()));
+        }
+        if git2::Oid::from_str(&commit.0).is_err() {
+            return Err(RepoError::NoRevision(commit.0.clone()));
+        }
+        self.push_refspec(remote, &format!("{commit}:refs/heads/{branch}"), None).await
+    }
+
+    /// Moves the ref of a carried session at the remote from one commit to another, `None` standing
+    /// for no ref: at once, or not at all when it is not where it was looked at.
+    ///
+    /// # Errors
+    /// As [`GitBinary::push`]; [`RepoError::NotPermitted`] when the permit is not for commenting,
+    /// to which such a ref belongs.
+    pub async fn push_session(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        session: &str,
+        (from, to): (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
+        self.push_private(permit, remote, &format!("{SESSION_REFS}{session}"), (from, to)).await
+    }
+
+    /// Moves the ref that keeps count of what runs spent together, as [`GitBinary::push_session`]
+    /// does.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn push_spent(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        (from, to): (Option<&CommitId>, &CommitId),
+    ) -> Result<(), RepoError> {
+        self.push_private(permit, remote, SPENT_REF, (from, Some(to))).await
+    }
+
+    async fn push_private(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        name: &str,
+        (from, to): (Option<&CommitId>, Option<&CommitId>),
+    ) -> Result<(), RepoError> {
+        if !permit.covers(&Intent::Publish(Publication::Comment)) {
+            return Err(RepoError::NotPermitted);
+        }
+        if !git2::Reference::is_valid_name(name) {
+            return Err(RepoError::BadName(name.to_owned()));
+        }
+        let text =
+            |commit: Option<&CommitId>| commit.map_or_else(String::new, |commit| commit.0.clone());
+        let lease = format!("--force-with-lease={name}:{}", text(from));
+        self.push_refspec(remote, &format!("{}:{name}", text(to)), Some(&lease)).await
+    }
+
+    async fn push_refspec(
+        &self,
+        remote: &Remote,
+        refspec: &str,
+        lease: Option<&str>,
+    ) -> Result<(), RepoError> {
+        let flags = [
+            "push",
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            "--no-signed",
+        ];
+        let mut arguments = words(&flags);
+        arguments.extend(lease.map(OsString::from));
+        arguments.extend(words(&["--", remote.url(), refspec]));
+        let borrowed = self.borrow_objects().map_err(|error| {
+            failed("push", format!("cannot create a repository to push from: {error}"))
+        })?;
+        let push = Invocation::with_remote("push", remote, arguments, borrowed.path())
+            .env("GIT_DIR", borrowed.path().display().to_string());
+        let answer = push.run(&self.caller).await?;
+        if answer.status.success() {
+            return Ok(());
+        }
+        let said = push.redacted(&String::from_utf8_lossy(&answer.output), &self.caller);
+        match refusal(&said, &answer.messages) {
+            Some(reason) => Err(RepoError::PushRefused(reason)),
+            None => Err(failed("push", answer.message())),
+        }
+    }
+
+    /// Makes an empty repository that reads this one's objects and knows where its history was cut.
+    fn borrow_objects(&self) -> std::io::Result<TempDir> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("refs"))?;
+        fs::create_dir_all(at("objects/info"))?;
+        fs::write(at("HEAD"), "ref: refs/heads/none\n")?;
+        fs::write(at("config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n")?;
+        fs::write(
+            at("objects/info/alternates"),
+            [self.common.join("objects").as_os_str().as_bytes(), b"\n"].concat(),
+        )?;
+        match fs::copy(self.common.join("shallow"), at("shallow")) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(folder),
+        }
+    }
+}
+
+/// Returns what the binary says its version is.
+///
+/// # Errors
+/// When there is no such program or it fails.
+pub async fn version(folder: &Path, env: &BTreeMap<String, String>) -> Result<String, RepoError> {
+    let ask = Invocation::local("--version", vec!["--version".into()], folder);
+    let answer = ask.succeed(&Caller::of(env)).await?;
+    Ok(String::from_utf8_lossy(&answer.output).trim().trim_start_matches("git version ").to_owned())
+}
+
+fn words(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
+}
+
+impl Depth {
+    fn argument(self) -> Option<OsString> {
+        match self {
+            Self::Full => None,
+            Self::Commits(count) => Some(format!("--depth={count}").into()),
+        }
+    }
+}
+
+/// Returns why the remote said no, from the porcelain lines of a push and what was said beside
+/// them; `None` when it never came to an answer.
+fn refusal(porcelain: &str, messages: &str) -> Option<String> {
+    let said: Vec<&str> =
+        messages.lines().filter_map(|line| line.strip_prefix("remote: ")).map(str::trim).collect();
+    let said = said.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let rejected = porcelain.lines().find_map(|line| line.strip_prefix("!\t"));
+    if let Some(rejected) = rejected {
+        let reason = rejected.rsplit('\t').next().unwrap_or(rejected);
+        let reason = reason
+            .rsplit_once('(')
+            .and_then(|(_, reason)| reason.strip_suffix(')'))
+            .unwrap_or(reason);
+        let reason = match reason {
+            "fetch first" | "non-fast-forward" => {
+                "the branch has commits this one does not build on"
+            }
+            reason => reason,
+        };
+        return Some(if said.is_empty() { reason.to_owned() } else { format!("{reason}: {said}") });
+    }
+    let lower = messages.to_ascii_lowercase();
+    let no_entry = [
+        "authentication failed",
+        "could not read username",
+        "invalid credentials",
+        "error: 401",
+        "error: 403",
+    ];
+    no_entry.iter().any(|sign| lower.contains(sign)).then(|| {
+        let last = messages.trim().lines().last().unwrap_or_default();
+        format!("the token is missing, wrong or not allowed to write there: {last}")
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! `Repo`: git objects and refs of the checkout. It never asks about the whole tree: the run knows
+//! what it touched.
+//!
+//! In: names of commits. Out: commits, and files of them. What differs is in `changes`, recording in
+//! `checkpoint` and `commit`; whatever needs the network or a look at every file is
+//! `git_binary`'s. libgit2 runs no hook, filter or monitor that a repository configures.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use git2::{Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Tree};
+
+use crate::checkout::{Checkout, FileError};
+use locum_base::path::RepoPath;
+
+/// Git objects and refs of the checkout.
+pub struct Repo {
+    pub(super) git: Repository,
+    pub(super) checkout: Checkout,
+}
+
+/// Why git did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum RepoError {
+    /// The folder is no git repository.
+    #[error("`{0}` is not a git repository")]
+    NotARepository(String),
+    /// The repository has no files beside it.
+    #[error("`{0}` is a bare repository; a checkout is needed")]
+    Bare(String),
+    /// The repository belongs to another user, and git does not trust it.
+    #[error(
+        "`{0}` belongs to another user; to use it, run `git config --global --add safe.directory \
+         {0}`"
+    )]
+    NotTrusted(String),
+    /// The repository has no commit yet.
+    #[error("the repository has no commit yet")]
+    Empty,
+    /// A ref or revision is not there.
+    #[error("revision `{0}` does not exist")]
+    NoRevision(String),
+    /// A name cannot be one of a branch or ref.
+    #[error("`{0}` is not a valid branch name")]
+    BadName(String),
+    /// A branch is checked out, so that it may not move below its files.
+    #[error("branch `{0}` is checked out and cannot be moved")]
+    BranchInUse(String),
+    /// A branch holds commits that the new one does not build on.
+    #[error("branch `{0}` has commits that the new one does not build on; it is never overwritten")]
+    NotFastForward(String),
+    /// A file is kept by git through a filter, which is a program and is not run.
+    #[error("`{path}` uses the git filter `{filter}`, which is never run; it cannot be committed")]
+    Filtered {
+        /// The file.
+        path: RepoPath,
+        /// The filter's name in `.gitattributes`.
+        filter: String,
+    },
+    /// libgit2 said no.
+    #[error("git: {0}")]
+    Git(#[from] git2::Error),
+    /// Reading or writing a file failed.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The permit was given for something else.
+    #[error("the permit does not cover publishing commits")]
+    NotPermitted,
+    /// The remote refused a push.
+    #[error("the remote refused the push: {0}")]
+    PushRefused(String),
+    /// A commit has something that the forge cannot be given path by path.
+    #[error("the commit cannot be recreated through the forge: {0}")]
+    NotRebuildable(String),
+    /// The checkout of a sub-task cannot be made or removed.
+    #[error("the worktree `{folder}`: {message}")]
+    Worktree {
+        /// Its folder.
+        folder: String,
+        /// What the operating system said.
+        message: String,
+    },
+    /// The `git` program failed.
+    #[error("`git {command}` failed: {message}")]
+    Binary {
+        /// Its first words.
+        command: String,
+        /// The end of what it printed.
+        message: String,
+    },
+}
+
+/// Names one commit: 40 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct CommitId(pub String);
+
+/// A text file of a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreeFile {
+    /// Where it lies.
+    pub path: RepoPath,
+    /// Its content; bytes that are no UTF-8 are replaced.
+    pub text: String,
+}
+
+/// A commit about to be made from a base and the files a run touched.
+#[derive(Clone, Debug)]
+pub struct NewCommit<'a> {
+    /// The parent, and the tree it starts from.
+    pub parent: &'a CommitId,
+    /// Paths taken from the checkout; a path missing there is removed.
+    pub touched: &'a BTreeSet<RepoPath>,
+    /// Subject, body and trailers.
+    pub message: &'a str,
+    /// Name and e-mail of author and committer.
+    pub author: (&'a str, &'a str),
+}
+
+impl Repo {
+    /// Opens the repository that holds `folder`.
+    ///
+    /// # Errors
+    /// When there is none, it has no checkout, or its checkout is not the one that holds `folder`.
+    pub fn open(folder: &Path) -> Result<Self, RepoError> {
+        let shown = folder.display().to_string();
+        let absent = |_| RepoError::NotARepository(shown.clone());
+        let folder = folder.canonicalize().map_err(absent)?;
+        // Objects are only ever made of ids that were just read or written: looking each one up
+        // again doubles the cost.
+        git2::opts::strict_object_creation(false);
+        let no_ceilings: [PathBuf; 0] = [];
+        let git = Repository::open_ext(&folder, RepositoryOpenFlags::empty(), no_ceilings)
+            .map_err(|error| match error.code() {
+                ErrorCode::NotFound => RepoError::NotARepository(shown.clone()),
+                ErrorCode::Owner => RepoError::NotTrusted(shown.clone()),
+                _ => RepoError::Git(error),
+            })?;
+        let root = git.workdir().ok_or_else(|| RepoError::Bare(shown.clone()))?;
+        let checkout = Checkout::open(root).map_err(absent)?;
+        // `core.worktree` may name a place that has nothing to do with the folder asked for.
+        if !folder.starts_with(checkout.root()) {
+            return Err(RepoError::NotARepository(shown));
+        }
+        Ok(Self { git, checkout })
+    }
+
+    /// Returns the root of the checkout, absolute and free of links.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.checkout.root()
+    }
+
+    /// Returns git's own folders: the checkout's, and the one it shares with its worktrees where
+    /// that is another.
+    #[must_use]
+    pub fn git_folders(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.git.path().to_owned(), self.git.commondir().to_owned()];
+        folders.dedup();
+        folders
+    }
+
+    /// Returns the commit a revision names (`HEAD`, `main`, `origin/main`, a full id).
+    ///
+    /// # Errors
+    /// When there is none; [`RepoError::Empty`] for `HEAD` of a repository without commits.
+    pub fn commit_of(&self, revision: &str) -> Result<CommitId, RepoError> {
+        let unborn =
+            matches!(self.git.head(), Err(error) if error.code() == ErrorCode::UnbornBranch);
+        if revision == "HEAD" && unborn {
+            return Err(RepoError::Empty);
+        }
+        let absent = |_| RepoError::NoRevision(revision.to_owned());
+        let object = self.git.revparse_single(revision).map_err(absent)?;
+        Ok(CommitId::of(object.peel(ObjectType::Commit).map_err(absent)?.id()))
+    }
+
+    /// Returns true when the repository holds only the newest part of its history.
+    #[must_use]
+    pub fn is_shallow(&self) -> bool {
+        self.git.is_shallow()
+    }
+
+    /// Returns the name of the branch `HEAD` is on; `None` when detached.
+    #[must_use]
+    pub fn branch(&self) -> Option<String> {
+        let head = self.git.find_reference("HEAD").ok()?;
+        let target = head.symbolic_target().ok().flatten()?;
+        target.strip_prefix("refs/heads/").map(str::to_owned)
+    }
+
+    /// Reads one file of a commit; `None` when it is not there or not a regular file. At most
+    /// `limit_bytes`.
+    ///
+    /// # Errors
+    /// When the commit is not there or the file is larger.
+    pub fn file_at(
+        &self,
+        commit: &CommitId,
+        path: &RepoPath,
+        limit_bytes: u64,
+    ) -> Result<Option<TreeFile>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let entry = match tree.get_path(Path::new(path.as_str())) {
+            Ok(entry) => entry,
+            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        if !is_regular(entry.filemode()) {
+            return Ok(None);
+        }
+        let (size, _) = self.git.odb()?.read_header(entry.id())?;
+        let size_bytes = u64::try_from(size).unwrap_or(u64::MAX);
+        if size_bytes > limit_bytes {
+            return Err(FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes }.into());
+        }
+        let blob = self.git.find_blob(entry.id())?;
+        Ok(Some(TreeFile {
+            path: path.clone(),
+            text: String::from_utf8_lossy(blob.content()).into_owned(),
+        }))
+    }
+
+    /// Lists the regular files of a commit below a folder, sorted, at most `limit` of them; none
+    /// when the folder is not there. Names that are no [`RepoPath`] are left out.
+    ///
+    /// # Errors
+    /// When the commit is not there.
+    pub fn list_at(
+        &self,
+        commit: &CommitId,
+        folder: &RepoPath,
+        limit: usize,
+    ) -> Result<Vec<RepoPath>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let mut found = Vec::new();
+        if folder.is_root() {
+            self.list_below(&tree, folder, limit, &mut found)?;
+            return Ok(found);
+        }
+        match tree.get_path(Path::new(folder.as_str())) {
+            Ok(entry) if entry.kind() == Some(ObjectType::Tree) => {
+                self.list_below(&self.git.find_tree(entry.id())?, folder, limit, &mut found)?;
+            }
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(found)
+    }
+
+    pub(super) fn find(&self, commit: &CommitId) -> Result<Commit<'_>, RepoError> {
+        let absent = |_| RepoError::NoRevision(commit.0.clone());
+        self.git.find_commit(Oid::from_str(&commit.0).map_err(absent)?).map_err(absent)
+    }
+
+    pub(super) fn tree_of(&self, commit: &CommitId) -> Result<Tree<'_>, RepoError> {
+        Ok(self.find(commit)?.tree()?)
+    }
+
+    /// Git's own order of a tree is the order of whole paths.
+    fn list_below(
+        &self,
+        tree: &Tree<'_>,
+        folder: &RepoPath,
+        limit: usize,
+        found: &mut Vec<RepoPath>,
+    ) -> Result<(), RepoError> {
+        for entry in tree {
+            if found.len() >= limit {
+                return Ok(());
+            }
+            let Some(path) = entry.name().ok().and_then(|name| folder.join(name).ok()) else {
+                continue;
+            };
+            match entry.kind() {
+                Some(ObjectType::Tree) => {
+                    self.list_below(&self.git.find_tree(entry.id())?, &path, limit, found)?
+                }
+                _ if is_regular(entry.filemode()) => found.push(path),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CommitId {
+    pub(super) fn of(id: Oid) -> Self {
+        Self(id.to_string())
+    }
+}
+
+impl std::fmt::Display for CommitId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn is_regular(mode: i32) -> bool {
+    [FileMode::Blob, FileMode::BlobExecutable, FileMode::BlobGroupWritable]
+        .map(i32::from)
+        .contains(&mode)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Writing and removing files of a [`Checkout`]: in one step, never through a link, never inside
+//! `.git`.
+//!
+//! In: a resolved path, a permit that covers it as an edit, the content. Out: the file replaced or
+//! removed, or as it was. A name that shares its content with another (hard link) is replaced, so
+//! the other name keeps what it had.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::beneath::{name_of, stat_in};
+use crate::checkout::{Checkout, FileError, file_error, refuse_unless_regular};
+use locum_base::path::RepoPath;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
+
+impl Checkout {
+    /// Replaces or creates a regular file in one step (written beside, renamed over), parents
+    /// included, permissions and owner kept; set-user and set-group bits are dropped. `path` is a
+    /// resolved path the permit covers as an edit. A killed process leaves the old file or the new
+    /// one. The disk is not waited for: what a machine without power loses is the run's, like the
+    /// journal's last lines, and never a commit of the user's.
+    ///
+    /// # Errors
+    /// See [`FileError`]; the file is then as it was.
+    pub fn write(
+        &self,
+        permit: &Permit<impl Act>,
+        path: &RepoPath,
+        content: &[u8],
+    ) -> Result<(), FileError> {
+        refuse_unless_edit(permit, path)?;
+        self.put_file(path, content, Executable::AsBefore)
+    }
+
+    /// Removes a file, or a link without following it. `path` is a resolved path or name the permit
+    /// covers as an edit.
+    ///
+    /// # Errors
+    /// See [`FileError`]; folders are not removed.
+    pub fn remove(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<(), FileError> {
+        refuse_unless_edit(permit, path)?;
+        self.take_away(path)
+    }
+
+    /// Writes a file on behalf of whoever checked the right to.
+    pub(super) fn put_file(
+        &self,
+        path: &RepoPath,
+        content: &[u8],
+        executable: Executable,
+    ) -> Result<(), FileError> {
+        let name = self.name_outside_git(path)?;
+        let folder =
+            self.beneath.folder_made(&path.parent()).map_err(|errno| file_error(path, errno))?;
+        let before = self.look_at_file(&folder, path)?;
+        let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
+        let written = write_beside(&folder, &beside, content, before.as_ref(), executable)
+            .and_then(|()| {
+                rustix::fs::renameat(&folder, beside.as_str(), &folder, name)
+                    .map_err(std::io::Error::from)
+            });
+        written.map_err(|source| {
+            // It is gone already when it could not even be made.
+            let _ = rustix::fs::unlinkat(&folder, beside.as_str(), AtFlags::empty());
+            match Errno::from_io_error(&source) {
+                Some(errno) => file_error(path, errno),
+                None => FileError::Io { path: path.clone(), source },
+            }
+        })
+    }
+
+    /// Puts a symbolic link in the place of whatever file is there, on behalf of whoever checked
+    /// the right to.
+    pub(super) fn put_link(&self, path: &RepoPath, target: &[u8]) -> Result<(), FileError> {
+        let name = self.name_outside_git(path)?;
+        let io = |errno| file_error(path, errno);
+        let folder = self.beneath.folder_made(&path.parent()).map_err(io)?;
+        let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
+        rustix::fs::symlinkat(target, &folder, beside.as_str()).map_err(io)?;
+        rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(|errno| {
+            // The error that is told is the renaming's.
+            let _ = rustix::fs::unlinkat(&folder, beside.as_str(), AtFlags::empty());
+            file_error(path, errno)
+        })
+    }
+
+    /// Removes a file or a link on behalf of whoever checked the right to.
+    pub(super) fn take_away(&self, path: &RepoPath) -> Result<(), FileError> {
+        let name = self.name_outside_git(path)?;
+        let folder =
+            self.beneath.folder(&path.parent()).map_err(|errno| file_error(path, errno))?;
+        rustix::fs::unlinkat(folder, name, AtFlags::empty())
+            .map_err(|errno| file_error(path, errno))
+    }
+
+    /// Removes the folders above `path` as long as they are empty; the root stays.
+    pub(super) fn take_away_empty_parents(&self, path: &RepoPath) {
+        let mut folder = path.parent();
+        while let Some(name) = folder.name() {
+            let removed = self
+                .beneath
+                .folder(&folder.parent())
+                .and_then(|parent| rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR));
+            if removed.is_err() {
+                return;
+            }
+            folder = folder.parent();
+        }
+    }
+
+    fn name_outside_git<'a>(&self, path: &'a RepoPath) -> Result<&'a str, FileError> {
+        if path.parts().any(names_git_folder) {
+            return Err(FileError::GitFolder(path.clone()));
+        }
+        name_of(path).map_err(|errno| file_error(path, errno))
+    }
+
+    fn look_at_file(&self, folder: &OwnedFd, path: &RepoPath) -> Result<Option<Stat>, FileError> {
+        match name_of(path).and_then(|name| stat_in(folder, name)) {
+            Ok(stat) => refuse_unless_regular(path, &stat).map(|()| Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(file_error(path, errno)),
+        }
+    }
+}
+
+/// Whether a written file may be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Executable {
+    /// As the file that is replaced; a new one may not.
+    AsBefore,
+    /// As given.
+    Set(bool),
+}
+
+fn refuse_unless_edit(permit: &Permit<impl Act>, path: &RepoPath) -> Result<(), FileError> {
+    if permit.covers(&Intent::Edit(path.clone())) {
+        Ok(())
+    } else {
+        Err(FileError::NotPermitted(path.clone()))
+    }
+}
+
+fn write_beside(
+    folder: &OwnedFd,
+    beside: &str,
+    content: &[u8],
+    before: Option<&Stat>,
+    executable: Executable,
+) -> Result<(), std::io::Error> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file =
+        File::from(rustix::fs::openat(folder, beside, flags, Mode::from_raw_mode(0o666))?);
+    file.write_all(content)?;
+    let fresh = rustix::fs::fstat(&file)?;
+    if let Some(before) = before {
+        keep_owner(&file, before, &fresh);
+    }
+    let mode = mode_of(before.map_or(fresh.st_mode, |before| before.st_mode), executable);
+    if mode != fresh.st_mode & 0o7777 {
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    }
+    Ok(())
+}
+
+/// Gives the file to who had it before; a process without the right to do so keeps what it writes.
+fn keep_owner(file: impl AsFd, before: &Stat, fresh: &Stat) {
+    if (before.st_uid, before.st_gid) != (fresh.st_uid, fresh.st_gid) {
+        let (user, group) =
+            (rustix::fs::Uid::from_raw(before.st_uid), rustix::fs::Gid::from_raw(before.st_gid));
+        let _ = rustix::fs::fchown(file, Some(user), Some(group));
+    }
+}
+
+/// Returns the permission bits of a written file: never set-user, set-group or sticky; execution
+/// for those who may read.
+fn mode_of(before: u32, executable: Executable) -> u32 {
+    let plain = before & 0o777;
+    match executable {
+        Executable::AsBefore => plain,
+        Executable::Set(true) => plain | ((plain & 0o444) >> 2),
+        Executable::Set(false) => plain & !0o111,
+    }
+}
+
+/// Returns true for `.git` in every spelling some file system takes for it: case, trailing dots and
+/// blanks, streams (`.git::$INDEX_ALLOCATION`), the short name `git~1`, and code points that HFS+
+/// ignores.
+fn names_git_folder(part: &str) -> bool {
+    let visible: String = part.chars().filter(|letter| !is_ignored(*letter)).collect();
+    let name = visible.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")
+}
+
+fn is_ignored(letter: char) -> bool {
+    matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests;
