@@ -59,7 +59,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustls", &["src/cli/", "src/models/", "src/forge/", "src/sandbox/network/"]),
     ("hyper", &["src/sandbox/network/"]),
     ("hyper_util", &["src/sandbox/network/"]),
-    ("http_body_util", &["src/sandbox/network/"]),
+    ("http_body_util", &["src/sandbox/network/", "src/forge/github"]),
     ("tokio_rustls", &["src/sandbox/network/"]),
     ("rustls_platform_verifier", &["src/sandbox/network/"]),
     ("flate2", &["src/sandbox/network/"]),
