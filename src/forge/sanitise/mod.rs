@@ -154,7 +154,7 @@ pub fn patch(text: &str, redactor: &Redactor) -> Result<(), TextRefusal> {
 /// with, `locum/`.
 ///
 /// # Errors
-/// When it is no valid name, does not start with the prefix, is the default branch, or holds a
+/// When it is not a valid name, does not start with the prefix, is the default branch, or holds a
 /// secret.
 pub fn branch_name(
     name: &str,
