@@ -2,15 +2,17 @@
 //! it came from.
 //!
 //! In: texts of files, the environment, flags; nothing is read here. Out: [`Settings`], or every
-//! mistake of every layer at once. Files are checked on a tree that knows line and column; figment
-//! does the layering: every single value enters it as a provider of its own, so that its metadata
-//! names the very line, variable or flag.
+//! mistake of every layer at once. Files are checked on a tree that knows line and column. Each
+//! layer then is one provider for figment, which merges them; a layer's metadata names the line,
+//! variable or flag of each of its values.
+
+use std::collections::BTreeMap;
 
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::config::environment::Environment;
-use crate::config::keys::{self, KEYS, Key, Scope};
+use crate::config::keys::{self, KEYS, Scope};
 use crate::config::settings::{ForgeSettings, SetValue, Settings, Values};
 use crate::config::source::{ConfigError, ConfigErrors, Layer, Source};
 use locum_files::fields::{Mistakes, nearest};
@@ -18,9 +20,9 @@ use locum_files::yaml::{Document, Mistake, Node, Place, Value as YamlValue};
 
 /// Start of the variables that are settings.
 const PREFIX: &str = "LOCUM_";
-/// Variables with that start that are no settings: the log filter, and what the project's own tests
-/// use.
-const NO_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
+/// Variables with that start that are not settings: the log filter, and what the project's own
+/// tests use.
+const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
 
 /// A configuration file's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,70 +62,80 @@ pub struct Layers<'a> {
 /// # Errors
 /// Every mistake of every layer.
 pub fn load(layers: &Layers<'_>) -> Result<Settings, ConfigErrors> {
-    let mut reading = Reading::default();
-    reading.built_in(layers.environment);
+    let mut errors = Vec::new();
+    let mut providers = vec![built_in(layers.environment)];
     for (layer, file) in [(Layer::User, layers.user), (Layer::Repository, layers.repository)] {
-        if let Some(file) = file {
-            reading.file(layer, file);
-        }
+        providers.extend(file.map(|file| of_file(layer, file, &mut errors)));
     }
-    reading.environment(layers.environment);
+    providers.push(of_environment(layers.environment, &mut errors));
+    let mut flags = LayerValues::new(Layer::Flag);
     for flag in layers.flags {
-        reading.text(Layer::Flag, &flag.flag, &flag.key, &flag.value);
+        flags.read_text(&flag.flag, &flag.key, &flag.value, &mut errors);
     }
-    reading.missing();
-    if reading.errors.is_empty() {
-        settings(reading.found)
-    } else {
-        Err(ConfigErrors(reading.errors))
-    }
+    providers.push(flags);
+    errors.extend(missing(&providers));
+    if errors.is_empty() { merge(providers) } else { Err(ConfigErrors(errors)) }
 }
 
-/// One value on its way into figment.
-#[derive(Clone, Debug)]
-struct Found {
-    path: Vec<String>,
+/// The values of one layer, each with its place: a provider for figment.
+struct LayerValues {
+    layer: Layer,
+    values: Vec<FoundValue>,
+}
+
+/// A value as one layer gives it.
+struct FoundValue {
+    key: String,
     value: Value,
-    source: Source,
+    /// `file:line`, the variable or the flag.
+    place: String,
 }
 
-impl Provider for Found {
+impl Provider for LayerValues {
     fn metadata(&self) -> Metadata {
-        Metadata::from(
-            self.source.layer.as_str(),
-            figment::Source::Custom(self.source.place.clone()),
-        )
+        // As in the data, the last of several with one key counts.
+        let place = |found: &FoundValue| (found.key.clone(), found.place.clone());
+        let places: BTreeMap<String, String> = self.values.iter().map(place).collect();
+        Metadata::named(self.layer.as_str())
+            .interpolater(move |_, path| places.get(&path.join(".")).cloned().unwrap_or_default())
     }
 
     fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
-        let nested = self.path.iter().rev().fold(self.value.clone(), |value, part| {
-            Value::from(Dict::from([(part.clone(), value)]))
-        });
-        Ok(Map::from([(Profile::Default, nested.into_dict().unwrap_or_default())]))
+        let mut data = Dict::new();
+        for found in &self.values {
+            insert(&mut data, &found.key, found.value.clone());
+        }
+        Ok(Profile::Default.collect(data))
     }
 }
 
-fn settings(found: Vec<Found>) -> Result<Settings, ConfigErrors> {
-    let mut paths: Vec<String> = found.iter().map(|found| found.path.join(".")).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let figment = found.into_iter().fold(Figment::new(), Figment::merge);
+fn insert(data: &mut Dict, key: &str, value: Value) {
+    let Some((group, rest)) = key.split_once('.') else {
+        data.insert(key.to_owned(), value);
+        return;
+    };
+    let group = data.entry(group.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+    if let Value::Dict(_, below) = group {
+        insert(below, rest, value);
+    }
+}
+
+fn merge(providers: Vec<LayerValues>) -> Result<Settings, ConfigErrors> {
+    let found = providers.iter().flat_map(|layer| &layer.values);
+    let keys: Vec<String> = found.map(|found| found.key.clone()).collect();
+    let figment = providers.into_iter().fold(Figment::new(), Figment::merge);
     let values: Values = figment
         .extract()
         .map_err(|errors| ConfigErrors(errors.into_iter().map(of_figment).collect()))?;
-    let set = paths
-        .into_iter()
-        .filter_map(|path| set_value(&figment, &path).map(|set| (path, set)))
-        .collect();
-    Ok(Settings { values, set })
+    let set = keys.into_iter().filter_map(|key| Some((key.clone(), set_value(&figment, &key)?)));
+    Ok(Settings { set: set.collect(), values })
 }
 
-fn set_value(figment: &Figment, path: &str) -> Option<SetValue> {
-    let metadata = figment.find_metadata(path)?;
-    let place =
-        metadata.source.as_ref().and_then(figment::Source::custom).unwrap_or_default().to_owned();
+fn set_value(figment: &Figment, key: &str) -> Option<SetValue> {
+    let metadata = figment.find_metadata(key)?;
+    let place = metadata.interpolate(figment.profile(), &key.split('.').collect::<Vec<_>>());
     let source = Source { layer: Layer::find(&metadata.name)?, place };
-    Some(SetValue { value: serde_json::to_value(figment.find_value(path).ok()?).ok()?, source })
+    Some(SetValue { value: serde_json::to_value(figment.find_value(key).ok()?).ok()?, source })
 }
 
 /// Values are checked before they are merged, so what figment still finds is a fault of the table
@@ -132,253 +144,193 @@ fn of_figment(error: figment::Error) -> ConfigError {
     let place = error
         .metadata
         .as_ref()
-        .and_then(|metadata| metadata.source.as_ref())
-        .and_then(figment::Source::custom)
-        .unwrap_or("settings");
-    ConfigError {
-        place: place.to_owned(),
-        message: format!("`{}`: {}", error.path.join("."), error.kind),
-        hint: None,
-        excerpt: None,
-    }
+        .map(|metadata| metadata.interpolate(&Profile::Default, &error.path))
+        .filter(|place| !place.is_empty())
+        .unwrap_or_else(|| "settings".to_owned());
+    ConfigError::new(place, format!("`{}`: {}", error.path.join("."), error.kind))
 }
 
-#[derive(Default)]
-struct Reading {
-    found: Vec<Found>,
-    errors: Vec<ConfigError>,
+fn built_in(environment: &Environment) -> LayerValues {
+    let forge = ForgeSettings::default();
+    let state =
+        environment.state_folder().map(|folder| ("state_dir", folder.display().to_string()));
+    let values = [("forge.api_url", forge.api_url), ("forge.token_env", forge.token_env)]
+        .into_iter()
+        .chain(state)
+        .map(|(key, value)| FoundValue {
+            key: key.to_owned(),
+            value: Value::from(value),
+            place: String::new(),
+        });
+    LayerValues { layer: Layer::BuiltIn, values: values.collect() }
 }
 
-impl Reading {
-    fn built_in(&mut self, environment: &Environment) {
-        let forge = ForgeSettings::default();
-        let state =
-            environment.state_folder().map(|folder| ("state_dir", folder.display().to_string()));
-        for (key, value) in [("forge.api_url", forge.api_url), ("forge.token_env", forge.token_env)]
-            .into_iter()
-            .chain(state)
-        {
-            self.found.push(Found {
-                path: key.split('.').map(str::to_owned).collect(),
-                value: Value::from(value),
-                source: Source { layer: Layer::BuiltIn, place: String::new() },
-            });
-        }
+/// Reads a file; one with a mistake gives no value.
+fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<ConfigError>) -> LayerValues {
+    let document = Document::parse(&file.text);
+    let mut mistakes = Mistakes(document.mistakes);
+    let mut found = LayerValues::new(layer);
+    if let Some(root) = &document.root {
+        let mut walk = Walk { origin: &file.origin, mistakes: &mut mistakes, found: &mut found };
+        walk.group(root, "");
     }
-
-    fn file(&mut self, layer: Layer, file: &ConfigFile) {
-        let document = Document::parse(&file.text);
-        let mut mistakes = Mistakes(document.mistakes);
-        let first = self.found.len();
-        if let Some(root) = &document.root {
-            let mut walk = Walk {
-                layer,
-                origin: &file.origin,
-                mistakes: &mut mistakes,
-                found: &mut self.found,
-            };
-            walk.group(root, &mut Vec::new());
-        }
-        if !mistakes.0.is_empty() {
-            self.found.truncate(first);
-        }
-        self.errors.extend(
-            mistakes.finish(&file.text).into_iter().map(|mistake| in_file(&file.origin, mistake)),
-        );
+    if !mistakes.0.is_empty() {
+        found.values.clear();
     }
+    errors.extend(
+        mistakes.finish(&file.text).into_iter().map(|mistake| in_file(&file.origin, mistake)),
+    );
+    found
+}
 
-    fn environment(&mut self, environment: &Environment) {
-        for (key, variable, value) in KEYS
-            .iter()
-            .filter(|key| !key.path.contains('*'))
-            .flat_map(|key| named(key, environment))
-        {
-            self.text(Layer::Environment, variable, key.path, value);
-        }
-        let known: Vec<String> = KEYS.iter().map(|key| variable_of(key.path)).collect();
-        let ours = environment
-            .variables()
-            .iter()
-            .filter(|(name, value)| name.starts_with(PREFIX) && !value.is_empty());
-        for (variable, value) in
-            ours.filter(|(name, _)| !NO_SETTINGS.iter().any(|other| name.starts_with(other)))
-        {
-            let path = variable
-                .strip_prefix(PREFIX)
-                .unwrap_or_default()
-                .to_ascii_lowercase()
-                .replace("__", ".");
-            if keys::find(&path.split('.').collect::<Vec<_>>()).is_some() {
-                self.text(Layer::Environment, variable, &path, value);
-            } else {
-                let near = nearest(variable, &known.iter().map(String::as_str).collect::<Vec<_>>())
-                    .map(str::to_owned);
-                let hint = near.map_or_else(
-                    || "`locum config show` lists every setting".to_owned(),
-                    |near| format!("did you mean {near}?"),
-                );
-                self.errors.push(ConfigError {
-                    place: variable.clone(),
-                    message: "no setting has this name".to_owned(),
-                    hint: Some(hint),
-                    excerpt: None,
-                });
+fn of_environment(environment: &Environment, errors: &mut Vec<ConfigError>) -> LayerValues {
+    let mut found = LayerValues::new(Layer::Environment);
+    for key in KEYS.iter().filter(|key| !key.path.contains('*')) {
+        for variable in key.variables {
+            if let Some(value) = environment.get(variable) {
+                found.read_text(variable, key.path, value, errors);
             }
         }
+    }
+    let ours = environment.variables().iter().filter(|(name, value)| {
+        name.starts_with(PREFIX)
+            && !value.is_empty()
+            && !NOT_SETTINGS.iter().any(|other| name.starts_with(other))
+    });
+    for (variable, value) in ours {
+        let key = variable
+            .strip_prefix(PREFIX)
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .replace("__", ".");
+        if keys::find(&key).is_some() {
+            found.read_text(variable, &key, value, errors);
+        } else {
+            errors.push(unknown_variable(variable));
+        }
+    }
+    found
+}
+
+fn unknown_variable(variable: &str) -> ConfigError {
+    let known: Vec<String> = KEYS.iter().map(|key| variable_of(key.path)).collect();
+    let hint = nearest(variable, &known.iter().map(String::as_str).collect::<Vec<_>>())
+        .map_or_else(
+            || "`locum config show` lists every setting".to_owned(),
+            |near| format!("did you mean {near}?"),
+        );
+    ConfigError::new(variable, "no setting has this name").hint(hint)
+}
+
+/// Finds profiles and prices that some layer began and none completed.
+fn missing(layers: &[LayerValues]) -> Vec<ConfigError> {
+    let found = || layers.iter().flat_map(|layer| &layer.values);
+    let mut errors: Vec<ConfigError> = Vec::new();
+    for FoundValue { key, place, .. } in found() {
+        let Some((profile, setting)) =
+            key.strip_prefix("models.profiles.").and_then(|rest| rest.split_once('.'))
+        else {
+            continue;
+        };
+        let has_price = setting.starts_with("price.");
+        let of_price: &[&str] = if has_price { &["price.input", "price.output"] } else { &[] };
+        for name in ["model"].iter().chain(of_price) {
+            let needed = format!("models.profiles.{profile}.{name}");
+            let error = ConfigError::new(place, format!("`{needed}` is missing"));
+            let is_known = errors.iter().any(|other| other.message == error.message);
+            if !is_known && !found().any(|other| other.key == needed) {
+                errors.push(error);
+            }
+        }
+    }
+    errors
+}
+
+impl LayerValues {
+    fn new(layer: Layer) -> Self {
+        Self { layer, values: Vec::new() }
     }
 
     /// Reads a value given as text by a variable or flag.
-    fn text(&mut self, layer: Layer, place: &str, path: &str, text: &str) {
-        let parts: Vec<&str> = path.split('.').collect();
-        let Some(key) = keys::find(&parts) else { return };
+    fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<ConfigError>) {
+        let Some(setting) = keys::find(key) else { return };
         let mut mistakes = Mistakes::default();
-        if let Some(value) = key.kind.read(&key.kind.node(text), path, &mut mistakes) {
-            let source = Source { layer, place: place.to_owned() };
-            self.found.push(Found {
-                path: parts.into_iter().map(str::to_owned).collect(),
-                value,
-                source,
-            });
+        if let Some(value) = setting.kind.read(&setting.kind.node(text), key, &mut mistakes) {
+            let (key, place) = (key.to_owned(), place.to_owned());
+            self.values.push(FoundValue { key, value, place });
         }
-        let told = |mistake: Mistake| ConfigError {
-            place: place.to_owned(),
-            message: mistake.message,
+        errors.extend(mistakes.0.into_iter().map(|mistake| ConfigError {
             hint: mistake.hint,
-            excerpt: None,
-        };
-        self.errors.extend(mistakes.0.into_iter().map(told));
-    }
-
-    /// Finds profiles and prices that some layer began and none completed.
-    fn missing(&mut self) {
-        let is_set = |path: &[String]| self.found.iter().any(|found| found.path == path);
-        let mut errors: Vec<ConfigError> = Vec::new();
-        for found in self
-            .found
-            .iter()
-            .filter(|found| found.path.starts_with(&["models".to_owned(), "profiles".to_owned()]))
-        {
-            let group = |depth: usize| found.path.get(..depth).unwrap_or_default();
-            let has_price = found.path.get(3).is_some_and(|part| part == "price");
-            let needed = [(3, "model")]
-                .into_iter()
-                .chain(has_price.then_some([(4, "input"), (4, "output")]).into_iter().flatten());
-            for (depth, name) in needed {
-                let path = [group(depth), &[name.to_owned()]].concat();
-                let error = ConfigError {
-                    place: found.source.place.clone(),
-                    message: format!("`{}` is missing", path.join(".")),
-                    hint: None,
-                    excerpt: None,
-                };
-                if !is_set(&path) && !errors.iter().any(|other| other.message == error.message) {
-                    errors.push(error);
-                }
-            }
-        }
-        self.errors.extend(errors);
+            ..ConfigError::new(place, mistake.message)
+        }));
     }
 }
 
 /// Walks a file's tree down to its values.
 struct Walk<'a> {
-    layer: Layer,
     origin: &'a str,
     mistakes: &'a mut Mistakes,
-    found: &'a mut Vec<Found>,
+    found: &'a mut LayerValues,
 }
 
 impl Walk<'_> {
-    fn group(&mut self, node: &Node, path: &mut Vec<String>) {
-        let name = path.join(".");
-        let known = keys::below(&path.iter().map(String::as_str).collect::<Vec<_>>());
+    fn group(&mut self, node: &Node, path: &str) {
+        let known = keys::below(path);
         let Some(entries) = node.entries() else {
-            self.mistakes.wanted(
-                node,
-                if name.is_empty() { "the file" } else { &name },
-                "a mapping",
-            );
+            let name = if path.is_empty() { "the file" } else { path };
+            self.mistakes.wanted(node, name, "a mapping");
             return;
         };
         for entry in entries {
-            let people_choose = known.contains(&"*");
-            if people_choose && !keys::is_name(&entry.key) {
-                self.mistakes.add(
-                    entry.key_place,
-                    format!("`{}` is no name: use letters, digits, `-` and `_`", entry.key),
-                );
-            } else if !people_choose && !known.contains(&entry.key.as_str()) {
-                let near = nearest(&entry.key, &known);
-                let hint = near.map_or_else(
+            let key = &entry.key;
+            let is_chosen = known.contains(&"*");
+            if is_chosen && !keys::is_name(key) {
+                let message = format!("`{key}` is no name: use letters, digits, `-` and `_`");
+                self.mistakes.add(entry.key_place, message);
+            } else if !is_chosen && !known.contains(&key.as_str()) {
+                let hint = nearest(key, &known).map_or_else(
                     || format!("known here: {}", known.join(", ")),
-                    |key| format!("did you mean `{key}`?"),
+                    |near| format!("did you mean `{near}`?"),
                 );
-                self.mistakes.add_with_hint(
-                    entry.key_place,
-                    format!("unknown key `{}`", entry.key),
-                    hint,
-                );
+                self.mistakes.add_with_hint(entry.key_place, format!("unknown key `{key}`"), hint);
             } else if entry.node.value == YamlValue::Null {
+                let message = format!("`{key}` has no value");
                 let hint = "give it one, or leave the key out";
-                self.mistakes.add_with_hint(
-                    entry.key_place,
-                    format!("`{}` has no value", entry.key),
-                    hint,
-                );
+                self.mistakes.add_with_hint(entry.key_place, message, hint);
             } else {
-                path.push(entry.key.clone());
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
                 self.entry(&entry.node, entry.key_place, path);
-                path.pop();
             }
         }
     }
 
-    fn entry(&mut self, node: &Node, key_place: Place, path: &mut Vec<String>) {
-        let Some(key) = keys::find(&path.iter().map(String::as_str).collect::<Vec<_>>()) else {
-            return self.group(node, path);
+    fn entry(&mut self, node: &Node, key_place: Place, key: String) {
+        let Some(setting) = keys::find(&key) else {
+            return self.group(node, &key);
         };
-        let name = path.join(".");
-        match key.scope {
-            Scope::Everyone => {}
-            Scope::NotRepository if self.layer != Layer::Repository => {}
-            Scope::NotRepository => {
-                let hint = "set it in the user's own configuration or in the environment";
-                return self.mistakes.add_with_hint(
-                    key_place,
-                    format!("a repository may not set `{name}`"),
-                    hint,
-                );
-            }
-            Scope::OneRun => {
-                let hint = format!("set it with {} or a flag", variable_of(&name));
-                return self.mistakes.add_with_hint(
-                    key_place,
-                    format!("a file may not set `{name}`"),
-                    hint,
-                );
-            }
-        }
-        if let Some(value) = key.kind.read(node, &name, self.mistakes) {
-            let source =
-                Source { layer: self.layer, place: format!("{}:{}", self.origin, key_place.line) };
-            self.found.push(Found { path: path.clone(), value, source });
+        let refusal = match setting.scope {
+            Scope::OneRun => Some((
+                format!("a file may not set `{key}`"),
+                format!("set it with {} or a flag", variable_of(&key)),
+            )),
+            Scope::NotRepository if self.found.layer == Layer::Repository => Some((
+                format!("a repository may not set `{key}`"),
+                "set it in the user's own configuration or in the environment".to_owned(),
+            )),
+            Scope::Everyone | Scope::NotRepository => None,
+        };
+        if let Some((message, hint)) = refusal {
+            self.mistakes.add_with_hint(key_place, message, hint);
+        } else if let Some(value) = setting.kind.read(node, &key, self.mistakes) {
+            let place = format!("{}:{}", self.origin, key_place.line);
+            self.found.values.push(FoundValue { key, value, place });
         }
     }
-}
-
-/// Returns the variables besides `LOCUM_...` that set a key and are filled, the weaker first.
-fn named<'e>(
-    key: &'static Key,
-    environment: &'e Environment,
-) -> impl Iterator<Item = (&'static Key, &'static str, &'e str)> {
-    key.variables
-        .iter()
-        .filter_map(move |variable| Some((key, *variable, environment.get(variable)?)))
 }
 
 /// Returns the variable of a key: `budget.turns` is `LOCUM_BUDGET__TURNS`.
-fn variable_of(path: &str) -> String {
-    format!("{PREFIX}{}", path.replace('.', "__").to_ascii_uppercase())
+fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
 }
 
 fn in_file(origin: &str, mistake: Mistake) -> ConfigError {
