@@ -50,7 +50,7 @@ pub enum TextRefusal {
     #[error("the patch holds a secret")]
     SecretInPatch,
     /// The name would not name a branch of ours.
-    #[error("`{name}` is no branch name for this: {why}")]
+    #[error("`{name}` cannot name a branch of ours: {why}")]
     Branch {
         /// The name, without what is not seen.
         name: String,
