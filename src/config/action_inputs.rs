@@ -122,12 +122,7 @@ fn logins(text: Option<&str>) -> Vec<String> {
 }
 
 fn wrong(variable: &str, value: &str, wanted: &str) -> ConfigError {
-    ConfigError {
-        place: variable.to_owned(),
-        message: format!("cannot be `{value}`"),
-        hint: Some(format!("one of: {wanted}")),
-        excerpt: None,
-    }
+    ConfigError::new(variable, format!("cannot be `{value}`")).hint(format!("one of: {wanted}"))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub enum FileFault {
 /// Reads a text file; `None` when it is not there.
 ///
 /// # Errors
-/// When it is no regular file, too large, not UTF-8, or cannot be read.
+/// When it is not a regular file, too large, not UTF-8, or cannot be read.
 pub fn read(path: &Path) -> Result<Option<String>, FileFault> {
     let found = match std::fs::metadata(path) {
         Err(error)

@@ -8,6 +8,7 @@ pub mod action_inputs;
 pub mod environment;
 pub mod files;
 pub mod keys;
+pub mod kind;
 pub mod load;
 pub mod schema;
 pub mod settings;

@@ -16,33 +16,32 @@ const GROUPS: &[(&str, &str)] = &[
     ("mcp.*.headers", "headers of every request to the server"),
     ("budget", "limits below those of the policy"),
     ("forge", "where work comes from and results go"),
-    ("telemetry", "what is told of a run to a collector of traces"),
+    ("telemetry", "what a run sends to a trace collector"),
 ];
 
 /// Returns the schema of `.locum/config.yml`. What only one run may set, or never a repository, is
 /// not in it.
 #[must_use]
 pub fn schema() -> Json {
-    group(&mut Vec::new()).unwrap_or_default()
+    group("").unwrap_or_default()
 }
 
 /// `None` where a repository may set nothing below.
-fn group(path: &mut Vec<&'static str>) -> Option<Json> {
+fn group(path: &str) -> Option<Json> {
     let mut properties = Map::new();
     let mut chosen = None;
     for name in keys::below(path) {
-        path.push(name);
-        let below = match keys::find(path) {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let below = match keys::find(&path) {
             Some(key) if key.scope != Scope::Everyone => None,
             Some(key) => Some(with(key.kind.schema(), "description", json!(key.meaning))),
-            None => group(path).map(|schema| {
-                match GROUPS.iter().find(|(group, _)| *group == path.join(".")) {
+            None => {
+                group(&path).map(|schema| match GROUPS.iter().find(|(group, _)| *group == path) {
                     Some((_, meaning)) => with(schema, "description", json!(meaning)),
                     None => schema,
-                }
-            }),
+                })
+            }
         };
-        path.pop();
         match (name, below) {
             (_, None) => {}
             ("*", below) => chosen = below,
@@ -50,9 +49,11 @@ fn group(path: &mut Vec<&'static str>) -> Option<Json> {
         }
     }
     match (chosen, properties.is_empty()) {
-        (Some(schema), _) => Some(
-            json!({ "type": "object", "propertyNames": { "pattern": keys::NAME_PATTERN }, "additionalProperties": schema }),
-        ),
+        (Some(schema), _) => Some(json!({
+            "type": "object",
+            "propertyNames": { "pattern": keys::NAME_PATTERN },
+            "additionalProperties": schema,
+        })),
         (None, false) => Some(
             json!({ "type": "object", "additionalProperties": false, "properties": properties }),
         ),

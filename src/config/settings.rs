@@ -1,6 +1,6 @@
 //! `Settings`: every setting of a run, typed, each value with where it came from.
 //!
-//! In: what `load` merged. Out: values for the floors that use them, and rows for people. It reads
+//! In: what `load` merged. Out: values for the floors that use them, and rows for `config show`. It reads
 //! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::config::keys::{self, Kind};
+use crate::config::keys;
+use crate::config::kind::Kind;
 use crate::config::source::{ConfigError, Layer, Source};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::tools::mcp::definition::ServerSpec;
@@ -63,7 +64,7 @@ pub struct Values {
     pub fail_on: Option<Vec<OutcomeWord>>,
     /// The forge.
     pub forge: ForgeSettings,
-    /// What is told of a run to a collector of traces.
+    /// What a run sends to a trace collector.
     pub telemetry: TelemetrySettings,
     /// Folder for everything kept between runs; `None` where the environment names no home.
     pub state_dir: Option<PathBuf>,
@@ -71,13 +72,13 @@ pub struct Values {
     pub session_dir: Option<PathBuf>,
 }
 
-/// What is told of a run to a collector of traces.
+/// What a run sends to a trace collector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetrySettings {
     /// Whether there is a trace at all.
     pub traces: bool,
-    /// Whether it holds texts of people, models and tools.
+    /// Whether it holds texts of users, models and tools.
     pub content: bool,
 }
 
@@ -174,11 +175,9 @@ impl Settings {
     /// When neither a setting nor the environment names one.
     pub fn session_folder(&self) -> Result<PathBuf, ConfigError> {
         let below_state = || self.values.state_dir.as_ref().map(|folder| folder.join("sessions"));
-        self.values.session_dir.clone().or_else(below_state).ok_or_else(|| ConfigError {
-            place: "HOME".to_owned(),
-            message: "not set, so there is no place for sessions".to_owned(),
-            hint: Some("set LOCUM_STATE_DIR or HOME, or pass --session-dir".to_owned()),
-            excerpt: None,
+        self.values.session_dir.clone().or_else(below_state).ok_or_else(|| {
+            ConfigError::new("HOME", "not set, so there is no place for sessions")
+                .hint("set LOCUM_STATE_DIR or HOME, or pass --session-dir")
         })
     }
 
@@ -197,10 +196,10 @@ impl Settings {
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for key in keys::KEYS {
-            let found = self.set.iter().filter(|(path, _)| {
-                let path: Vec<&str> = path.split('.').collect();
-                keys::find(&path).is_some_and(|other| other.path == key.path)
-            });
+            let found = self
+                .set
+                .iter()
+                .filter(|(path, _)| keys::find(path).is_some_and(|other| other.path == key.path));
             let before = rows.len();
             rows.extend(found.map(|(path, set)| Row {
                 key: path.clone(),
@@ -221,7 +220,7 @@ impl Settings {
     }
 }
 
-/// One setting as shown to people and programs.
+/// One setting as `config show` prints it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Its dotted key.

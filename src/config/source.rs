@@ -80,3 +80,18 @@ pub struct ConfigError {
     /// The line it is on.
     pub excerpt: Option<Excerpt>,
 }
+
+impl ConfigError {
+    /// Returns a mistake without a hint.
+    #[must_use]
+    pub fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { place: place.into(), message: message.into(), hint: None, excerpt: None }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}

@@ -1,4 +1,4 @@
-//! `ForgeCommit`: a commit that the forge makes and signs itself, told path by path.
+//! `ForgeCommit`: a commit that the forge makes and signs itself, described path by path.
 
 use locum_policy::intent::{Act, Intent, Publication};
 
@@ -7,7 +7,7 @@ use locum_policy::intent::{Act, Intent, Publication};
 pub struct ForgeCommit {
     /// The branch it goes onto.
     pub branch: String,
-    /// Whether that branch is there.
+    /// Whether that branch exists.
     pub onto: Onto,
     /// The commit it builds on.
     pub parent: String,
@@ -21,7 +21,7 @@ pub struct ForgeCommit {
     pub entries: Vec<CommitEntry>,
 }
 
-/// Whether a branch is there.
+/// Whether a branch exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Onto {
     /// It is made.

@@ -20,7 +20,7 @@ use locum_policy::Permit;
 
 /// A place where work comes from and results go. Reads need no permit, every write takes one.
 pub trait Forge: Send + Sync {
-    /// Returns the forge's name for people: `github`, `local`.
+    /// Returns the forge's name in messages: `github`, `local`.
     fn name(&self) -> &'static str;
 
     /// Asks what a person may do in the repository.
@@ -48,8 +48,8 @@ pub trait Forge: Send + Sync {
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>>;
 
-    /// Makes a commit, signed by the forge, on a branch; returns its name. One that is there
-    /// already is not made again.
+    /// Makes a commit, signed by the forge, on a branch; returns its name. One that
+    /// already exists is not made again.
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>>;
 
     /// Publishes; publishing the same again updates.
@@ -126,7 +126,7 @@ impl Permission {
             "none" => Some(Self::None),
             _ => None,
         };
-        // The permission knows no words for maintain and triage; it tells them as write and read.
+        // The permission has no words for maintain and triage: it reports them as write and read.
         read(permission).map(|known| match role.and_then(read) {
             Some(Self::Maintain) if known == Self::Write => Self::Maintain,
             Some(Self::Triage) if known == Self::Read => Self::Triage,
@@ -171,7 +171,7 @@ pub enum ForgeError {
         /// Its words, clipped.
         message: String,
     },
-    /// There is no such thing (404, 410).
+    /// It does not exist (404, 410).
     #[error("{forge} does not know {what}")]
     NotFound {
         /// The forge.
@@ -180,7 +180,10 @@ pub enum ForgeError {
         what: String,
     },
     /// Too much was asked (403 or 429 with a limit's headers).
-    #[error("{forge} asks to wait{} before {action}", retry_after_s.map(|seconds| format!(" {seconds} s")).unwrap_or_default())]
+    #[error(
+        "{forge} asks to wait{} before {action}",
+        retry_after_s.map(|seconds| format!(" {seconds} s")).unwrap_or_default()
+    )]
     RateLimited {
         /// The forge.
         forge: &'static str,
@@ -189,7 +192,7 @@ pub enum ForgeError {
         /// Seconds to wait, where the forge says.
         retry_after_s: Option<u64>,
     },
-    /// Something else is there already, or by now.
+    /// Something else exists in its place.
     #[error("{forge}: {what}")]
     Conflict {
         /// The forge.
@@ -197,7 +200,7 @@ pub enum ForgeError {
         /// What is where.
         what: String,
     },
-    /// Anything else: a fault of the forge or of the way there.
+    /// Anything else: the forge or the connection failed.
     #[error("{forge} failed at {action}: {message}")]
     Failed {
         /// The forge.

@@ -139,7 +139,7 @@ pub struct Receipt {
     pub publication: Publication,
     /// Its number or id at the forge.
     pub id: u64,
-    /// Where people see it.
+    /// Its address on the web.
     pub url: String,
     /// True when something published before was changed instead.
     pub updated: bool,

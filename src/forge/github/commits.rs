@@ -6,12 +6,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::ForgeError;
 use crate::commits::{CommitEntry, ForgeCommit, Onto};
-use crate::github::wire::{Call, NAME, text};
-use crate::github::{GitHub, missing, segment};
+use crate::github::answers::{ExistingCommit, GitObject, NewCommit, Reference};
+use crate::github::client::NAME;
+use crate::github::{GitHub, segment};
 
 /// Text above this is sent by itself and not within its tree, in bytes.
 const INLINE_LIMIT_BYTES: usize = 1024 * 1024;
@@ -31,30 +33,29 @@ impl GitHub {
         if tree != commit.tree {
             return Err(refused("the tree that came of it is not the one that was judged"));
         }
-        let path = self.path("git/commits");
         let body = json!({ "message": commit.message, "tree": tree, "parents": [commit.parent] });
-        let made = self.wire.ask(Call::post(path.clone(), body)).await?;
-        if made.pointer("/verification/verified") != Some(&Value::Bool(true)) {
-            let why = text(&made, "/verification/reason").unwrap_or("unsigned");
+        let made: NewCommit = self.client.post(&self.path("git/commits"), &body).await?;
+        if !made.verification.as_ref().is_some_and(|signature| signature.verified) {
+            let reason = made.verification.and_then(|signature| signature.reason);
             return Err(refused(&format!(
-                "it signed no commit of this token ({why}); it signs those of the workflow's own \
-                 token and of apps, else the policy says `sign: git`"
+                "it signed no commit of this token ({}); it signs those of the workflow's own \
+                 token and of apps, else the policy says `sign: git`",
+                reason.as_deref().unwrap_or("unsigned")
             )));
         }
-        let sha = text(&made, "/sha").ok_or_else(|| missing(&path, "/sha"))?;
-        self.place(commit, sha).await?;
-        Ok(sha.to_owned())
+        self.place(commit, &made.sha).await?;
+        Ok(made.sha)
     }
 
     async fn place(&self, commit: &ForgeCommit, sha: &str) -> Result<(), ForgeError> {
-        let placed = match commit.onto {
+        let placed: Result<IgnoredAny, ForgeError> = match commit.onto {
             Onto::NewBranch => {
                 let body = json!({ "ref": format!("refs/heads/{}", commit.branch), "sha": sha });
-                self.wire.ask(Call::post(self.path("git/refs"), body)).await
+                self.client.post(&self.path("git/refs"), &body).await
             }
             Onto::Branch => {
                 let path = self.path(&format!("git/refs/heads/{}", segments(&commit.branch)));
-                self.wire.ask(Call::patch(path, json!({ "sha": sha, "force": false }))).await
+                self.client.patch(&path, &json!({ "sha": sha, "force": false })).await
             }
         };
         match placed {
@@ -72,8 +73,8 @@ impl GitHub {
 
     async fn tip(&self, branch: &str) -> Result<Option<String>, ForgeError> {
         let path = self.path(&format!("git/ref/heads/{}", segments(branch)));
-        match self.wire.ask(Call::get(path)).await {
-            Ok(answer) => Ok(text(&answer, "/object/sha").map(str::to_owned)),
+        match self.client.get::<Reference>(&path).await {
+            Ok(reference) => Ok(Some(reference.object.sha)),
             Err(ForgeError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -81,13 +82,11 @@ impl GitHub {
 
     /// An earlier attempt may have come this far.
     async fn same_change(&self, tip: &str, commit: &ForgeCommit) -> Result<String, ForgeError> {
-        let there = self.wire.ask(Call::get(self.path(&format!("git/commits/{tip}")))).await?;
-        let only_parent = there
-            .pointer("/parents")
-            .and_then(Value::as_array)
-            .is_some_and(|parents| parents.len() == 1)
-            && text(&there, "/parents/0/sha") == Some(commit.parent.as_str());
-        if only_parent && text(&there, "/tree/sha") == Some(commit.tree.as_str()) {
+        let existing: ExistingCommit =
+            self.client.get(&self.path(&format!("git/commits/{tip}"))).await?;
+        let parents: Vec<&str> =
+            existing.parents.iter().map(|parent| parent.sha.as_str()).collect();
+        if parents == [commit.parent.as_str()] && existing.tree.sha == commit.tree {
             return Ok(tip.to_owned());
         }
         Err(conflict(commit, "holds something else"))
@@ -98,15 +97,9 @@ impl GitHub {
         for entry in &commit.entries {
             entries.push(self.tree_entry(entry).await?);
         }
-        let path = self.path("git/trees");
-        let made = self
-            .wire
-            .ask(Call::post(
-                path.clone(),
-                json!({ "base_tree": commit.parent_tree, "tree": entries }),
-            ))
-            .await?;
-        text(&made, "/sha").map(str::to_owned).ok_or_else(|| missing(&path, "/sha"))
+        let body = json!({ "base_tree": commit.parent_tree, "tree": entries });
+        let made: GitObject = self.client.post(&self.path("git/trees"), &body).await?;
+        Ok(made.sha)
     }
 
     /// Text goes along with its tree; other content is sent before.
@@ -123,8 +116,8 @@ impl GitHub {
             return Ok(json!({ "path": path, "mode": mode, "type": "blob", "content": text }));
         }
         let body = json!({ "content": STANDARD.encode(content), "encoding": "base64" });
-        let made = self.wire.ask(Call::post(self.path("git/blobs"), body)).await?;
-        if text(&made, "/sha") != Some(blob) {
+        let made: GitObject = self.client.post(&self.path("git/blobs"), &body).await?;
+        if made.sha != *blob {
             return Err(refused(&format!("`{path}` did not arrive as it was sent")));
         }
         Ok(json!({ "path": path, "mode": mode, "type": "blob", "sha": blob }))

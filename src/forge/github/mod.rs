@@ -1,28 +1,30 @@
 //! GitHub through octocrab: who may, what a pull request is now, and every posting. The base URL is
 //! the caller's, so Enterprise servers and local ones work.
 //!
-//! A comment is found again by its marker: the first line of its body, which names one run or
-//! thread. Anyone can write such a line, and a token that may write can edit anyone's comment, so a
-//! comment counts as ours only when we can have written it: its author is the token's own login,
-//! or, where the forge does not tell an App's token who it is, a bot. An edit that is refused is
-//! followed by a comment of our own.
+//! How our own comments are found again: `comments`.
 
+mod answers;
+mod client;
+mod comments;
 mod commits;
 mod review;
-mod wire;
 
 use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
 use tokio::sync::OnceCell;
 
 use crate::commits::ForgeCommit;
 use crate::event::Subject;
-use crate::github::review::review_of;
-use crate::github::wire::{Call, NAME, Wire, number, text};
+use crate::github::answers::{Collaborator, Issue, Post, Pull};
+use crate::github::client::{NAME, RestClient};
+use crate::github::comments::Endpoints;
+use crate::github::review::Review;
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::{CommentableLines, Forge, ForgeError, OwnComment, Permission, PullRequest, Thread};
 use locum_base::clock::Clock;
@@ -30,15 +32,9 @@ use locum_base::secret::Secret;
 use locum_policy::Permit;
 use locum_policy::intent::Publication;
 
-/// Items on one page of a list: the most GitHub gives.
-const PAGE: usize = 100;
-
-/// Pages read of one list.
-const PAGES: usize = 30;
-
 /// A repository at GitHub or a server that speaks like it.
 pub struct GitHub {
-    wire: Wire,
+    client: RestClient,
     /// `owner/name`.
     repository: String,
     /// Who we are, once asked; `None` when the forge does not say.
@@ -72,7 +68,7 @@ impl GitHub {
             });
         }
         Ok(Self {
-            wire: Wire::new(api_url, token, clock),
+            client: RestClient::new(api_url, token, clock),
             repository: repository.to_owned(),
             login: OnceCell::new(),
         })
@@ -85,133 +81,89 @@ impl GitHub {
 
     async fn ask_permission(&self, login: &str) -> Result<Permission, ForgeError> {
         let path = self.path(&format!("collaborators/{}/permission", segment(login)));
-        let answer = match self.wire.ask(Call::get(path.clone())).await {
+        let Collaborator { permission, role_name } = match self.client.get(&path).await {
             Err(ForgeError::NotFound { .. }) => return Ok(Permission::None),
             other => other?,
         };
-        let word = text(&answer, "/permission").unwrap_or_default();
-        Permission::from_words(word, text(&answer, "/role_name")).ok_or_else(|| {
+        Permission::from_words(&permission, role_name.as_deref()).ok_or_else(|| {
             ForgeError::Failed {
                 forge: NAME,
                 action: format!("GET {path}"),
-                message: format!("unknown permission `{word}`"),
+                message: format!("unknown permission `{permission}`"),
             }
         })
     }
 
     async fn read_pull_request(&self, number: u64) -> Result<PullRequest, ForgeError> {
-        let path = self.path(&format!("pulls/{number}"));
-        let answer = self.wire.ask(Call::get(path.clone())).await?;
-        let text = |pointer: &str| text(&answer, pointer).map(str::to_owned);
-        let need = |pointer: &str| text(pointer).ok_or_else(|| missing(&path, pointer));
+        let pull: Pull = self.client.get(&self.path(&format!("pulls/{number}"))).await?;
         // Names can be given to another repository; ids cannot. A head whose repository is gone
         // counts as foreign.
-        let (head, base) = (answer.pointer("/head/repo/id"), answer.pointer("/base/repo/id"));
+        let base = pull.base.repo.and_then(|base| base.id);
         Ok(PullRequest {
             number,
-            title: text("/title").unwrap_or_default(),
-            body: text("/body").unwrap_or_default(),
-            is_open: need("/state")? == "open",
-            head_branch: need("/head/ref")?,
-            head_sha: need("/head/sha")?,
-            base_branch: need("/base/ref")?,
-            base_sha: need("/base/sha")?,
-            is_fork: head
-                .and_then(Value::as_u64)
-                .is_none_or(|head| Some(head) != base.and_then(Value::as_u64)),
+            title: pull.title.unwrap_or_default(),
+            body: pull.body.unwrap_or_default(),
+            is_open: pull.state == "open",
+            is_fork: pull.head.repo.and_then(|head| head.id).is_none_or(|head| Some(head) != base),
+            head_branch: pull.head.name,
+            head_sha: pull.head.sha,
+            base_branch: pull.base.name,
+            base_sha: pull.base.sha,
         })
     }
 
     async fn read_issue(&self, number: u64) -> Result<Subject, ForgeError> {
-        let path = self.path(&format!("issues/{number}"));
-        let answer = self.wire.ask(Call::get(path.clone())).await?;
-        let text = |pointer: &str| text(&answer, pointer).map(str::to_owned);
+        let issue: Issue = self.client.get(&self.path(&format!("issues/{number}"))).await?;
         Ok(Subject {
             number,
-            title: text("/title").unwrap_or_default(),
-            body: text("/body").unwrap_or_default(),
-            author: text("/user/login").unwrap_or_else(|| "ghost".to_owned()),
-            is_pull_request: answer.pointer("/pull_request").is_some_and(Value::is_object),
-            is_open: text("/state").ok_or_else(|| missing(&path, "/state"))? == "open",
-            is_locked: answer.pointer("/locked").and_then(Value::as_bool).unwrap_or(false),
+            title: issue.title.unwrap_or_default(),
+            body: issue.body.unwrap_or_default(),
+            author: issue.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+            is_pull_request: issue.pull_request.is_some(),
+            is_open: issue.state == "open",
+            is_locked: issue.locked,
             head_sha: None,
         })
     }
 
-    /// Asks once who the token belongs to; an App's token is not told.
-    async fn own_login(&self) -> Option<&str> {
-        let ask = async {
-            let answer = self.wire.ask(Call::get("/user".to_owned())).await;
-            answer.ok().and_then(|answer| text(&answer, "/login").map(str::to_owned))
-        };
-        self.login.get_or_init(|| ask).await.as_deref()
-    }
-
-    /// Returns true for a comment that we can have written.
-    async fn can_be_ours(&self, comment: &Value) -> bool {
-        match self.own_login().await {
-            Some(own) => {
-                text(comment, "/user/login").is_some_and(|login| login.eq_ignore_ascii_case(own))
-            }
-            None => text(comment, "/user/type") == Some("Bot"),
-        }
-    }
-
-    /// Reads a list of comments page by page and returns ours that begin with the marker, oldest
-    /// first.
-    async fn ours(&self, list: &str, marker: &str) -> Result<Vec<Value>, ForgeError> {
-        let mut found = Vec::new();
-        let joint = if list.contains('?') { '&' } else { '?' };
-        for page in 1..=PAGES {
-            let answer = self
-                .wire
-                .ask(Call::get(format!("{list}{joint}per_page={PAGE}&page={page}")))
-                .await?;
-            let Value::Array(comments) = answer else { return Err(missing(list, "a list")) };
-            let is_last = comments.len() < PAGE;
-            for comment in comments {
-                let first = text(&comment, "/body")
-                    .and_then(|body| body.lines().next())
-                    .unwrap_or_default();
-                if first.trim_end().starts_with(marker) && self.can_be_ours(&comment).await {
-                    found.push(comment);
-                }
-            }
-            if is_last {
-                break;
-            }
-        }
-        Ok(found)
-    }
-
     async fn publish(&self, posting: &Posting) -> Result<Receipt, ForgeError> {
         match posting {
-            Posting::Reaction { target, content } => self.react(*target, content).await,
+            Posting::Reaction { target, content } => {
+                let path = self.reactions(*target);
+                let reaction: Post =
+                    self.client.post(&path, &json!({ "content": content })).await?;
+                Ok(receipt(Publication::Comment, reaction, false))
+            }
             Posting::Withdrawal(OwnReaction { target, id }) => {
-                let path = format!("{}/{id}", self.reactions(*target));
-                self.wire.ask(Call::delete(path)).await?;
-                Ok(Receipt { publication: Publication::Comment, id: *id, url: String::new(), updated: true })
+                self.client.delete(&format!("{}/{id}", self.reactions(*target))).await?;
+                let (publication, url) = (Publication::Comment, String::new());
+                Ok(Receipt { publication, id: *id, url, updated: true })
             }
             Posting::Comment { number, marker, body } => {
                 let list = self.path(&format!("issues/{number}/comments"));
-                self.put_comment(&Place { create: list.clone(), list, edit: self.path("issues/comments") }, marker, body).await
+                let edit = self.path("issues/comments");
+                self.put_comment(&Endpoints { create: list.clone(), list, edit }, marker, body)
+                    .await
             }
             Posting::Reply { number, comment, marker, body } => {
                 let list = self.path(&format!("pulls/{number}/comments"));
                 let create = format!("{list}/{comment}/replies");
-                self.put_comment(&Place { create, list, edit: self.path("pulls/comments") }, marker, body).await
+                let edit = self.path("pulls/comments");
+                self.put_comment(&Endpoints { create, list, edit }, marker, body).await
             }
             Posting::Review { number, commit, marker, body, comments } => {
-                self.put_review(*number, marker, &review_of(commit, body, comments)).await
+                self.put_review(*number, marker, &Review::new(commit, body, comments)).await
             }
             Posting::PullRequest { head, base, title, body, draft } => {
-                self.put_pull_request(&json!({ "head": head, "base": base, "title": title, "body": body, "draft": draft })).await
+                let draft = *draft;
+                self.put_pull_request(&NewPull { head, base, title, body, draft }).await
             }
-            Posting::Issue { marker, title, body } => self.put_issue(marker, &json!({ "title": title, "body": body })).await,
+            Posting::Issue { marker, title, body } => self.put_issue(marker, title, body).await,
             Posting::Labels { number, labels } => {
                 let path = self.path(&format!("issues/{number}/labels"));
-                self.wire.ask(Call::post(path, json!({ "labels": labels }))).await?;
-                Ok(Receipt { publication: Publication::Label, id: *number, url: String::new(), updated: false })
+                let _: IgnoredAny = self.client.post(&path, &json!({ "labels": labels })).await?;
+                let (publication, url) = (Publication::Label, String::new());
+                Ok(Receipt { publication, id: *number, url, updated: false })
             }
         }
     }
@@ -225,104 +177,44 @@ impl GitHub {
         })
     }
 
-    async fn react(&self, target: ReactionTarget, content: &str) -> Result<Receipt, ForgeError> {
-        let path = self.reactions(target);
-        let answer = self.wire.ask(Call::post(path.clone(), json!({ "content": content }))).await?;
-        receipt(Publication::Comment, &path, &answer, false)
-    }
-
-    /// Edits our comment with this marker, or writes one.
-    async fn put_comment(
-        &self,
-        place: &Place,
-        marker: &str,
-        body: &str,
-    ) -> Result<Receipt, ForgeError> {
-        let whole_line = |comment: &Value| starts_with_line(comment, marker);
-        for comment in self.ours(&place.list, marker).await?.into_iter().filter(whole_line) {
-            let path = format!(
-                "{}/{}",
-                place.edit,
-                number(&comment, "/id").ok_or_else(|| missing(&place.list, "/id"))?
-            );
-            match self.wire.ask(Call::patch(path.clone(), json!({ "body": body }))).await {
-                Ok(answer) => return receipt(Publication::Comment, &path, &answer, true),
-                // Somebody else's after all, or gone: ours is the next one, or still to be written.
-                Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        match self.wire.ask(Call::post(place.create.clone(), json!({ "body": body }))).await {
-            Ok(answer) => receipt(Publication::Comment, &place.create, &answer, false),
-            // The comment may have been written before the answer was lost.
-            Err(error @ ForgeError::Failed { .. }) => {
-                match self.ours(&place.list, marker).await?.into_iter().find(whole_line) {
-                    Some(comment) if text(&comment, "/body") == Some(body) => {
-                        receipt(Publication::Comment, &place.create, &comment, false)
-                    }
-                    Some(_) | None => Err(error),
-                }
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Changes our open issue with this marker, or opens one.
-    async fn put_issue(&self, marker: &str, issue: &Value) -> Result<Receipt, ForgeError> {
-        let path = self.path("issues");
-        let ours = self.ours(&format!("{path}?state=open"), marker).await?;
-        let same = ours
-            .iter()
-            .find(|known| starts_with_line(known, marker) && known.get("pull_request").is_none());
-        let answer = match same.and_then(|same| number(same, "/number")) {
-            Some(number) => {
-                self.wire.ask(Call::patch(format!("{path}/{number}"), issue.clone())).await?
-            }
-            None => self.wire.ask(Call::post(path.clone(), issue.clone())).await?,
-        };
-        let number = number(&answer, "/number").ok_or_else(|| missing(&path, "/number"))?;
-        Ok(Receipt {
-            publication: Publication::Issue,
-            id: number,
-            url: url_of(&answer),
-            updated: same.is_some(),
-        })
-    }
-
     /// Changes the open pull request from the same branch, or opens one. Whether it is a draft is
     /// decided when it is opened.
-    async fn put_pull_request(&self, pull_request: &Value) -> Result<Receipt, ForgeError> {
+    async fn put_pull_request(&self, new: &NewPull<'_>) -> Result<Receipt, ForgeError> {
         let (owner, _) = self.repository.split_once('/').unwrap_or_default();
-        let head = format!("{owner}:{}", text(pull_request, "/head").unwrap_or_default());
         let query: String = url::form_urlencoded::Serializer::new(String::new())
             .append_pair("state", "open")
-            .append_pair("head", &head)
+            .append_pair("head", &format!("{owner}:{}", new.head))
             .finish();
         let path = self.path("pulls");
-        let open = self.wire.ask(Call::get(format!("{path}?{query}"))).await?;
+        let open: Vec<Pull> = self.client.get(&format!("{path}?{query}")).await?;
         // Servers that don't know the filter answer with everything.
-        let same = open.as_array().into_iter().flatten().find(|open| {
-            let own = open
-                .pointer("/head/repo/full_name")
-                .and_then(Value::as_str)
-                .is_some_and(|name| name.eq_ignore_ascii_case(&self.repository));
-            own && open.pointer("/head/ref") == pull_request.get("head")
+        let same = open.into_iter().find(|open| {
+            let repository = open.head.repo.as_ref().and_then(|repo| repo.full_name.as_deref());
+            open.head.name == new.head
+                && repository.is_some_and(|name| name.eq_ignore_ascii_case(&self.repository))
         });
-        let answer = match same.and_then(|same| number(same, "/number")) {
-            Some(number) => {
-                let change = json!({ "title": pull_request.get("title"), "body": pull_request.get("body"), "base": pull_request.get("base") });
-                self.wire.ask(Call::patch(format!("{path}/{number}"), change)).await?
+        let updated = same.is_some();
+        let pull: Pull = match same {
+            Some(same) => {
+                let NewPull { title, body, base, .. } = new;
+                let change = json!({ "title": title, "body": body, "base": base });
+                self.client.patch(&format!("{path}/{}", same.number), &change).await?
             }
-            None => self.wire.ask(Call::post(path.clone(), pull_request.clone())).await?,
+            None => self.client.post(&path, new).await?,
         };
-        let number = number(&answer, "/number").ok_or_else(|| missing(&path, "/number"))?;
-        Ok(Receipt {
-            publication: Publication::PullRequest,
-            id: number,
-            url: url_of(&answer),
-            updated: same.is_some(),
-        })
+        let (publication, url) = (Publication::PullRequest, pull.html_url.unwrap_or_default());
+        Ok(Receipt { publication, id: pull.number, url, updated })
     }
+}
+
+/// A pull request as it is opened.
+#[derive(Serialize)]
+struct NewPull<'a> {
+    head: &'a str,
+    base: &'a str,
+    title: &'a str,
+    body: &'a str,
+    draft: bool,
 }
 
 impl Forge for GitHub {
@@ -350,7 +242,7 @@ impl Forge for GitHub {
     }
 
     fn own_login(&self) -> BoxFuture<'_, Option<String>> {
-        self.own_login().map(|login| login.map(str::to_owned)).boxed()
+        self.read_own_login().map(|login| login.map(str::to_owned)).boxed()
     }
 
     fn own_comments<'a>(
@@ -359,29 +251,7 @@ impl Forge for GitHub {
         marker: &'a str,
         since: Option<Timestamp>,
     ) -> BoxFuture<'a, Result<Vec<OwnComment>, ForgeError>> {
-        async move {
-            let number = thread.number;
-            let places = [
-                Some(format!("issues/{number}/comments")),
-                thread.is_pull_request.then(|| format!("pulls/{number}/comments")),
-            ];
-            let query = since.map_or_else(String::new, |since| {
-                format!("?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ"))
-            });
-            // `since` is about the last change; what counts is when a comment was written.
-            let created = |comment: &Value| {
-                let at = text(comment, "/created_at").and_then(|at| at.parse::<Timestamp>().ok());
-                at.is_none_or(|at| since.is_none_or(|since| at >= since))
-            };
-            let mut found = Vec::new();
-            for place in places.into_iter().flatten() {
-                let ours = self.ours(&self.path(&format!("{place}{query}")), marker).await?;
-                found
-                    .extend(ours.iter().filter(|comment| created(comment)).filter_map(own_comment));
-            }
-            Ok(found)
-        }
-        .boxed()
+        self.read_own_comments(thread, marker, since).boxed()
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {
@@ -393,44 +263,8 @@ impl Forge for GitHub {
     }
 }
 
-fn own_comment(comment: &Value) -> Option<OwnComment> {
-    Some(OwnComment { id: number(comment, "/id")?, body: text(comment, "/body")?.to_owned() })
-}
-
-/// Returns true for something whose text begins with exactly this line.
-fn starts_with_line(posted: &Value, marker: &str) -> bool {
-    text(posted, "/body")
-        .and_then(|body| body.lines().next())
-        .is_some_and(|line| line.trim_end() == marker)
-}
-
-/// Where comments of one kind are listed, created and edited.
-struct Place {
-    list: String,
-    create: String,
-    edit: String,
-}
-
-fn receipt(
-    publication: Publication,
-    path: &str,
-    answer: &Value,
-    updated: bool,
-) -> Result<Receipt, ForgeError> {
-    let id = number(answer, "/id").ok_or_else(|| missing(path, "/id"))?;
-    Ok(Receipt { publication, id, url: url_of(answer), updated })
-}
-
-fn url_of(answer: &Value) -> String {
-    text(answer, "/html_url").unwrap_or_default().to_owned()
-}
-
-fn missing(path: &str, what: &str) -> ForgeError {
-    ForgeError::Failed {
-        forge: NAME,
-        action: path.to_owned(),
-        message: format!("the answer has no `{what}`"),
-    }
+fn receipt(publication: Publication, post: Post, updated: bool) -> Receipt {
+    Receipt { publication, id: post.id, url: post.html_url.unwrap_or_default(), updated }
 }
 
 /// Writes a name as one segment of a path.

@@ -3,13 +3,55 @@
 //! A review is found again by its marker, as a comment is; only its text can be changed then, so
 //! the marker has to stand for the comments as well.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
-use crate::github::wire::{Call, number, text};
-use crate::github::{GitHub, PAGE, PAGES, missing, receipt, starts_with_line};
+use crate::github::answers::ChangedFile;
+use crate::github::{GitHub, receipt};
 use crate::posts::{LineComment, Receipt};
 use crate::{CommentableLines, ForgeError};
 use locum_policy::intent::Publication;
+
+/// A review as it is submitted: it comments, and neither approves nor refuses.
+#[derive(Serialize)]
+pub(super) struct Review<'a> {
+    commit_id: &'a str,
+    event: &'static str,
+    body: &'a str,
+    comments: Vec<ReviewComment<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReviewComment<'a> {
+    path: &'a str,
+    #[serde(flatten)]
+    start: Option<Start>,
+    line: u32,
+    side: &'static str,
+    body: &'a str,
+}
+
+/// The first of several lines.
+#[derive(Serialize)]
+struct Start {
+    start_line: u32,
+    start_side: &'static str,
+}
+
+impl<'a> Review<'a> {
+    pub(super) fn new(commit_id: &'a str, body: &'a str, comments: &'a [LineComment]) -> Self {
+        let side = "RIGHT";
+        let comment = |LineComment { path, first, last, body }: &'a LineComment| ReviewComment {
+            path,
+            start: (first != last).then_some(Start { start_line: *first, start_side: side }),
+            line: *last,
+            side,
+            body,
+        };
+        let comments = comments.iter().map(comment).collect();
+        Self { commit_id, event: "COMMENT", body, comments }
+    }
+}
 
 impl GitHub {
     /// Reads the lines that a pull request's diff shows of its head.
@@ -18,23 +60,8 @@ impl GitHub {
         pull_request: u64,
     ) -> Result<CommentableLines, ForgeError> {
         let list = self.path(&format!("pulls/{pull_request}/files"));
-        let mut lines = CommentableLines::new();
-        for page in 1..=PAGES {
-            let answer =
-                self.wire.ask(Call::get(format!("{list}?per_page={PAGE}&page={page}"))).await?;
-            let Value::Array(files) = answer else { return Err(missing(&list, "a list")) };
-            for file in &files {
-                // Of large and binary files no patch is told, and nothing can be said on their
-                // lines.
-                if let (Some(name), Some(patch)) = (text(file, "/filename"), text(file, "/patch")) {
-                    lines.insert(name.to_owned(), shown(patch));
-                }
-            }
-            if files.len() < PAGE {
-                break;
-            }
-        }
-        Ok(lines)
+        let lines_of = |file: ChangedFile| Some((file.filename, shown(&file.patch?)));
+        Ok(self.client.list(&list, lines_of).await?.into_iter().collect())
     }
 
     /// Changes the text of our review with this marker, or submits one.
@@ -42,36 +69,15 @@ impl GitHub {
         &self,
         pull_request: u64,
         marker: &str,
-        review: &Value,
+        review: &Review<'_>,
     ) -> Result<Receipt, ForgeError> {
         let path = self.path(&format!("pulls/{pull_request}/reviews"));
-        let ours = self.ours(&path, marker).await?;
-        if let Some(known) = ours.iter().find(|known| starts_with_line(known, marker)) {
-            let one =
-                format!("{path}/{}", number(known, "/id").ok_or_else(|| missing(&path, "/id"))?);
-            let answer = self
-                .wire
-                .ask(Call::put(one.clone(), json!({ "body": review.get("body") })))
-                .await?;
-            return receipt(Publication::Review, &one, &answer, true);
+        if let Some(known) = self.same_posts(&path, marker).await?.first() {
+            let change = json!({ "body": review.body });
+            let post = self.client.put(&format!("{path}/{}", known.id), &change).await?;
+            return Ok(receipt(Publication::Review, post, true));
         }
-        let answer = self.wire.ask(Call::post(path.clone(), review.clone())).await?;
-        receipt(Publication::Review, &path, &answer, false)
-    }
-}
-
-/// Returns a review as it is submitted: it comments, and neither approves nor refuses.
-pub(super) fn review_of(commit: &str, body: &str, comments: &[LineComment]) -> Value {
-    let comments: Vec<Value> = comments.iter().map(comment_of).collect();
-    json!({ "commit_id": commit, "event": "COMMENT", "body": body, "comments": comments })
-}
-
-fn comment_of(comment: &LineComment) -> Value {
-    let LineComment { path, first, last, body } = comment;
-    if first == last {
-        json!({ "path": path, "line": last, "side": "RIGHT", "body": body })
-    } else {
-        json!({ "path": path, "start_line": first, "start_side": "RIGHT", "line": last, "side": "RIGHT", "body": body })
+        Ok(receipt(Publication::Review, self.client.post(&path, review).await?, false))
     }
 }
 
@@ -90,7 +96,7 @@ fn shown(patch: &str) -> Vec<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{review_of, shown};
+    use super::{Review, shown};
     use crate::posts::LineComment;
     use pretty_assertions::assert_eq;
     use serde_json::json;
@@ -106,12 +112,14 @@ mod tests {
     fn one_line_has_no_start() {
         let comment =
             |first, last| LineComment { path: "a".to_owned(), first, last, body: "b".to_owned() };
-        let review = review_of("c0ffee", "text", &[comment(2, 2), comment(2, 4)]);
+        let comments = [comment(2, 2), comment(2, 4)];
+        let review = Review::new("c0ffee", "text", &comments);
         assert_eq!(
-            review,
+            serde_json::to_value(review).unwrap(),
             json!({ "commit_id": "c0ffee", "event": "COMMENT", "body": "text", "comments": [
                 { "path": "a", "line": 2, "side": "RIGHT", "body": "b" },
-                { "path": "a", "start_line": 2, "start_side": "RIGHT", "line": 4, "side": "RIGHT", "body": "b" },
+                { "path": "a", "start_line": 2, "start_side": "RIGHT", "line": 4,
+                  "side": "RIGHT", "body": "b" },
             ]})
         );
     }

@@ -295,6 +295,24 @@ fn errors_say_what_the_forge_said() {
 }
 
 #[test]
+fn an_answer_that_is_too_long_or_not_as_documented_is_an_error_at_once() {
+    on_server("", async |server, github, _| {
+        let message_of = async |status: u16, body: String| {
+            server.fail(Fault { body, ..Fault::status("GET", status, "") });
+            github.permission("alice").await.unwrap_err().to_string()
+        };
+        for status in [200, 502] {
+            let long = json!({ "message": "x".repeat(16 * 1024 * 1024) }).to_string();
+            let message = message_of(status, long).await;
+            assert!(message.ends_with(": the answer has more than 16777216 bytes"), "{message}");
+        }
+        let message = message_of(200, json!({ "permission": 7 }).to_string()).await;
+        assert!(message.contains(": cannot read `permission` of the answer: "), "{message}");
+        assert_eq!(server.requests().len(), 3);
+    });
+}
+
+#[test]
 fn a_pull_request_from_the_same_branch_is_changed_not_repeated() {
     on_server("", async |server, github, _| {
         let posting = |head: &str, title: &str| Posting::PullRequest {
@@ -304,7 +322,9 @@ fn a_pull_request_from_the_same_branch_is_changed_not_repeated() {
             body: "b".to_owned(),
             draft: true,
         };
-        server.add_pull(json!({ "number": 1, "state": "open", "head": { "ref": "locum/a", "repo": { "full_name": "mallory/app" } } }));
+        server.add_pull(json!({ "number": 1, "state": "open",
+            "head": { "ref": "locum/a", "sha": "aaa", "repo": { "full_name": "mallory/app" } },
+            "base": { "ref": "main", "sha": "bbb", "repo": { "full_name": "acme/app" } } }));
         let first = github.publish(&posting("locum/a", "one")).await.unwrap();
         let again = github.publish(&posting("locum/a", "two")).await.unwrap();
         let other = github.publish(&posting("locum/b", "three")).await.unwrap();

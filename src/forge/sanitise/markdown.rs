@@ -204,11 +204,11 @@ fn opening(line: &str) -> Option<Opening<'_>> {
     let letter = char::from(*bytes.get(column)?);
     let rest = line.get(column..)?;
     let length = rest.len() - rest.trim_start_matches(letter).len();
-    let told = rest.get(length..)?;
-    if length < 3 || (letter == '`' && told.contains('`')) {
+    let info = rest.get(length..)?;
+    if length < 3 || (letter == '`' && info.contains('`')) {
         return None;
     }
-    let word = told
+    let word = info
         .trim()
         .split(|letter: char| {
             !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '+' | '#' | '.' | '-')

@@ -50,7 +50,7 @@ pub enum TextRefusal {
     #[error("the patch holds a secret")]
     SecretInPatch,
     /// The name would not name a branch of ours.
-    #[error("`{name}` is no branch name for this: {why}")]
+    #[error("`{name}` cannot name a branch of ours: {why}")]
     Branch {
         /// The name, without what is not seen.
         name: String,
@@ -154,7 +154,7 @@ pub fn patch(text: &str, redactor: &Redactor) -> Result<(), TextRefusal> {
 /// with, `locum/`.
 ///
 /// # Errors
-/// When it is no valid name, does not start with the prefix, is the default branch, or holds a
+/// When it is not a valid name, does not start with the prefix, is the default branch, or holds a
 /// secret.
 pub fn branch_name(
     name: &str,

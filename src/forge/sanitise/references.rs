@@ -8,13 +8,13 @@ const CLOSING: &[&str] =
 /// Stands between a closing word and its reference, so that they are no longer one.
 const APART: &str = "\u{b7} ";
 
-/// Looks like `@` and pings nobody, in code, HTML and plain text alike.
+/// Looks like `@` and mentions no user, in code, HTML and plain text alike.
 pub(super) const WIDE_AT: char = '\u{ff20}';
 
 /// How far back a closing word is looked for.
 const REACH_BYTES: usize = 240;
 
-/// Returns the `@` to write in front of `rest`: itself where it pings nobody or may.
+/// Returns the `@` to write in front of `rest`: itself where it mentions no user or may.
 #[must_use]
 pub(super) fn at_sign(before: Option<char>, rest: &str, may_mention: &[String]) -> char {
     let pings = rest.starts_with(|letter: char| letter.is_ascii_alphanumeric())

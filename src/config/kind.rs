@@ -1,0 +1,124 @@
+//! `Kind`: what a setting takes, read from a file, a variable or a flag alike, and as JSON Schema.
+
+use figment::value::Value as Found;
+use serde_json::json;
+
+use locum_files::fields::Mistakes;
+use locum_files::shape::{Count, Flag, Many, Number, Shape, Word};
+use locum_files::yaml::{Node, Place, Value};
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Text that is not empty.
+    Text,
+    /// One text or several, none of them empty.
+    Names,
+    /// Text that may be secret and is never shown.
+    Hidden,
+    /// A whole number from 1 to a limit.
+    Count {
+        /// The limit.
+        most: u64,
+    },
+    /// A number within bounds.
+    Number {
+        /// Smallest.
+        least: f64,
+        /// Largest.
+        most: f64,
+    },
+    /// True or false.
+    Flag,
+    /// One of a few words.
+    Word(&'static [&'static str]),
+    /// Any of a few words, each at most once.
+    Words(&'static [&'static str]),
+    /// Texts of any kind, in order.
+    Texts,
+}
+
+impl Kind {
+    /// Reads a value out of a file; `name` is how the setting is called in a mistake.
+    pub fn read(self, node: &Node, name: &str, mistakes: &mut Mistakes) -> Option<Found> {
+        let before = mistakes.0.len();
+        let found = match self {
+            Self::Text | Self::Hidden => {
+                let text = mistakes.text(node, name)?;
+                if text.trim().is_empty() {
+                    mistakes.add(node.place, format!("`{name}` is empty"));
+                }
+                Found::from(text)
+            }
+            Self::Names => {
+                let nodes = node.list().unwrap_or(std::slice::from_ref(node)).iter();
+                let names = nodes.filter_map(|node| Self::Text.read(node, name, mistakes));
+                Found::from(names.collect::<Vec<Found>>())
+            }
+            Self::Texts => {
+                let texts = mistakes.texts(node, name).into_iter().map(|(text, _)| text);
+                Found::from(texts.collect::<Vec<String>>())
+            }
+            Self::Count { most } => {
+                Found::from(Count { least: 1, most }.read(node, name, mistakes)?)
+            }
+            Self::Number { least, most } => {
+                Found::from(Number { least, most }.read(node, name, mistakes)?)
+            }
+            Self::Flag => Found::from(Flag.read(node, name, mistakes)?),
+            Self::Word(words) => Found::from(Word(&pairs(words)).read(node, name, mistakes)?),
+            Self::Words(words) => {
+                Found::from(Many(Word(&pairs(words))).read(node, name, mistakes)?)
+            }
+        };
+        (mistakes.0.len() == before).then_some(found)
+    }
+
+    /// Returns the JSON Schema of what is read.
+    #[must_use]
+    pub fn schema(self) -> serde_json::Value {
+        match self {
+            Self::Text | Self::Hidden => json!({ "type": "string", "pattern": "\\S" }),
+            Self::Names => {
+                let name = Self::Text.schema();
+                json!({ "anyOf": [name, { "type": "array", "items": name }] })
+            }
+            Self::Texts => {
+                let text = json!({ "type": "string" });
+                json!({ "anyOf": [text, { "type": "array", "items": text }] })
+            }
+            Self::Count { most } => Count { least: 1, most }.schema(),
+            Self::Number { least, most } => Number { least, most }.schema(),
+            Self::Flag => Flag.schema(),
+            Self::Word(words) => Word(&pairs(words)).schema(),
+            Self::Words(words) => Many(Word(&pairs(words))).schema(),
+        }
+    }
+
+    /// Brings the text of a variable or flag to the form a file has: lists are separated by commas.
+    #[must_use]
+    pub fn node(self, text: &str) -> Node {
+        let text = text.trim();
+        let value = match self {
+            Self::Flag if matches!(text, "true" | "false") => Value::Bool(text == "true"),
+            Self::Count { .. } | Self::Number { .. } if text.parse::<f64>().is_ok() => {
+                Value::Number(text.to_owned())
+            }
+            Self::Names | Self::Words(_) | Self::Texts => {
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+                Value::List(words.map(|word| Self::Text.node(word)).collect())
+            }
+            Self::Text
+            | Self::Hidden
+            | Self::Flag
+            | Self::Word(_)
+            | Self::Count { .. }
+            | Self::Number { .. } => Value::Text(text.to_owned()),
+        };
+        Node { place: Place::default(), value }
+    }
+}
+
+fn pairs(words: &'static [&'static str]) -> Vec<(&'static str, &'static str)> {
+    words.iter().map(|word| (*word, *word)).collect()
+}

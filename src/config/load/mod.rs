@@ -1,0 +1,346 @@
+//! Layers: built-in < user < repository (trusted ref) < environment < flags; each value knows where
+//! it came from.
+//!
+//! In: texts of files, the environment, flags; nothing is read here. Out: [`Settings`], or every
+//! mistake of every layer at once. Files are checked on a tree that knows line and column. Each
+//! layer then is one provider for figment, which merges them; a layer's metadata names the line,
+//! variable or flag of each of its values.
+
+use std::collections::BTreeMap;
+
+use figment::value::{Dict, Map, Value};
+use figment::{Figment, Metadata, Profile, Provider};
+
+use crate::config::environment::Environment;
+use crate::config::keys::{self, KEYS, Scope};
+use crate::config::settings::{ForgeSettings, SetValue, Settings, Values};
+use crate::config::source::{ConfigError, ConfigErrors, Layer, Source};
+use locum_files::fields::{Mistakes, nearest};
+use locum_files::yaml::{Document, Mistake, Node, Place, Value as YamlValue};
+
+/// Start of the variables that are settings.
+const PREFIX: &str = "LOCUM_";
+/// Variables with that start that are not settings: the log filter, and what the project's own
+/// tests use.
+const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
+
+/// A configuration file's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFile {
+    /// Its name in messages.
+    pub origin: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A setting given by a flag.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct FlagValue {
+    /// The flag: `--max-turns`.
+    pub flag: String,
+    /// The setting's key: `budget.turns`.
+    pub key: String,
+    /// The value as written.
+    pub value: String,
+}
+
+/// Everything settings come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Layers<'a> {
+    /// The user's own file.
+    pub user: Option<&'a ConfigFile>,
+    /// The repository's file, as it is at the trusted ref.
+    pub repository: Option<&'a ConfigFile>,
+    /// The environment.
+    pub environment: &'a Environment,
+    /// Flags.
+    pub flags: &'a [FlagValue],
+}
+
+/// Merges the layers.
+///
+/// # Errors
+/// Every mistake of every layer.
+pub fn load(layers: &Layers<'_>) -> Result<Settings, ConfigErrors> {
+    let mut errors = Vec::new();
+    let mut providers = vec![built_in(layers.environment)];
+    for (layer, file) in [(Layer::User, layers.user), (Layer::Repository, layers.repository)] {
+        providers.extend(file.map(|file| of_file(layer, file, &mut errors)));
+    }
+    providers.push(of_environment(layers.environment, &mut errors));
+    let mut flags = LayerValues::new(Layer::Flag);
+    for flag in layers.flags {
+        flags.read_text(&flag.flag, &flag.key, &flag.value, &mut errors);
+    }
+    providers.push(flags);
+    errors.extend(missing(&providers));
+    if errors.is_empty() { merge(providers) } else { Err(ConfigErrors(errors)) }
+}
+
+/// The values of one layer, each with its place: a provider for figment.
+struct LayerValues {
+    layer: Layer,
+    values: Vec<FoundValue>,
+}
+
+/// A value as one layer gives it.
+struct FoundValue {
+    key: String,
+    value: Value,
+    /// `file:line`, the variable or the flag.
+    place: String,
+}
+
+impl Provider for LayerValues {
+    fn metadata(&self) -> Metadata {
+        // As in the data, the last of several with one key counts.
+        let place = |found: &FoundValue| (found.key.clone(), found.place.clone());
+        let places: BTreeMap<String, String> = self.values.iter().map(place).collect();
+        Metadata::named(self.layer.as_str())
+            .interpolater(move |_, path| places.get(&path.join(".")).cloned().unwrap_or_default())
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let mut data = Dict::new();
+        for found in &self.values {
+            insert(&mut data, &found.key, found.value.clone());
+        }
+        Ok(Profile::Default.collect(data))
+    }
+}
+
+fn insert(data: &mut Dict, key: &str, value: Value) {
+    let Some((group, rest)) = key.split_once('.') else {
+        data.insert(key.to_owned(), value);
+        return;
+    };
+    let group = data.entry(group.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+    if let Value::Dict(_, below) = group {
+        insert(below, rest, value);
+    }
+}
+
+fn merge(providers: Vec<LayerValues>) -> Result<Settings, ConfigErrors> {
+    let found = providers.iter().flat_map(|layer| &layer.values);
+    let keys: Vec<String> = found.map(|found| found.key.clone()).collect();
+    let figment = providers.into_iter().fold(Figment::new(), Figment::merge);
+    let values: Values = figment
+        .extract()
+        .map_err(|errors| ConfigErrors(errors.into_iter().map(of_figment).collect()))?;
+    let set = keys.into_iter().filter_map(|key| Some((key.clone(), set_value(&figment, &key)?)));
+    Ok(Settings { set: set.collect(), values })
+}
+
+fn set_value(figment: &Figment, key: &str) -> Option<SetValue> {
+    let metadata = figment.find_metadata(key)?;
+    let place = metadata.interpolate(figment.profile(), &key.split('.').collect::<Vec<_>>());
+    let source = Source { layer: Layer::find(&metadata.name)?, place };
+    Some(SetValue { value: serde_json::to_value(figment.find_value(key).ok()?).ok()?, source })
+}
+
+/// Values are checked before they are merged, so what figment still finds is a fault of the table
+/// of keys.
+fn of_figment(error: figment::Error) -> ConfigError {
+    let place = error
+        .metadata
+        .as_ref()
+        .map(|metadata| metadata.interpolate(&Profile::Default, &error.path))
+        .filter(|place| !place.is_empty())
+        .unwrap_or_else(|| "settings".to_owned());
+    ConfigError::new(place, format!("`{}`: {}", error.path.join("."), error.kind))
+}
+
+fn built_in(environment: &Environment) -> LayerValues {
+    let forge = ForgeSettings::default();
+    let state =
+        environment.state_folder().map(|folder| ("state_dir", folder.display().to_string()));
+    let values = [("forge.api_url", forge.api_url), ("forge.token_env", forge.token_env)]
+        .into_iter()
+        .chain(state)
+        .map(|(key, value)| FoundValue {
+            key: key.to_owned(),
+            value: Value::from(value),
+            place: String::new(),
+        });
+    LayerValues { layer: Layer::BuiltIn, values: values.collect() }
+}
+
+/// Reads a file; one with a mistake gives no value.
+fn of_file(layer: Layer, file: &ConfigFile, errors: &mut Vec<ConfigError>) -> LayerValues {
+    let document = Document::parse(&file.text);
+    let mut mistakes = Mistakes(document.mistakes);
+    let mut found = LayerValues::new(layer);
+    if let Some(root) = &document.root {
+        let mut walk = Walk { origin: &file.origin, mistakes: &mut mistakes, found: &mut found };
+        walk.group(root, "");
+    }
+    if !mistakes.0.is_empty() {
+        found.values.clear();
+    }
+    errors.extend(
+        mistakes.finish(&file.text).into_iter().map(|mistake| in_file(&file.origin, mistake)),
+    );
+    found
+}
+
+fn of_environment(environment: &Environment, errors: &mut Vec<ConfigError>) -> LayerValues {
+    let mut found = LayerValues::new(Layer::Environment);
+    for key in KEYS.iter().filter(|key| !key.path.contains('*')) {
+        for variable in key.variables {
+            if let Some(value) = environment.get(variable) {
+                found.read_text(variable, key.path, value, errors);
+            }
+        }
+    }
+    let ours = environment.variables().iter().filter(|(name, value)| {
+        name.starts_with(PREFIX)
+            && !value.is_empty()
+            && !NOT_SETTINGS.iter().any(|other| name.starts_with(other))
+    });
+    for (variable, value) in ours {
+        let key = variable
+            .strip_prefix(PREFIX)
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .replace("__", ".");
+        if keys::find(&key).is_some() {
+            found.read_text(variable, &key, value, errors);
+        } else {
+            errors.push(unknown_variable(variable));
+        }
+    }
+    found
+}
+
+fn unknown_variable(variable: &str) -> ConfigError {
+    let known: Vec<String> = KEYS.iter().map(|key| variable_of(key.path)).collect();
+    let hint = nearest(variable, &known.iter().map(String::as_str).collect::<Vec<_>>())
+        .map_or_else(
+            || "`locum config show` lists every setting".to_owned(),
+            |near| format!("did you mean {near}?"),
+        );
+    ConfigError::new(variable, "no setting has this name").hint(hint)
+}
+
+/// Finds profiles and prices that some layer began and none completed.
+fn missing(layers: &[LayerValues]) -> Vec<ConfigError> {
+    let found = || layers.iter().flat_map(|layer| &layer.values);
+    let mut errors: Vec<ConfigError> = Vec::new();
+    for FoundValue { key, place, .. } in found() {
+        let Some((profile, setting)) =
+            key.strip_prefix("models.profiles.").and_then(|rest| rest.split_once('.'))
+        else {
+            continue;
+        };
+        let has_price = setting.starts_with("price.");
+        let of_price: &[&str] = if has_price { &["price.input", "price.output"] } else { &[] };
+        for name in ["model"].iter().chain(of_price) {
+            let needed = format!("models.profiles.{profile}.{name}");
+            let error = ConfigError::new(place, format!("`{needed}` is missing"));
+            let is_known = errors.iter().any(|other| other.message == error.message);
+            if !is_known && !found().any(|other| other.key == needed) {
+                errors.push(error);
+            }
+        }
+    }
+    errors
+}
+
+impl LayerValues {
+    fn new(layer: Layer) -> Self {
+        Self { layer, values: Vec::new() }
+    }
+
+    /// Reads a value given as text by a variable or flag.
+    fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<ConfigError>) {
+        let Some(setting) = keys::find(key) else { return };
+        let mut mistakes = Mistakes::default();
+        if let Some(value) = setting.kind.read(&setting.kind.node(text), key, &mut mistakes) {
+            let (key, place) = (key.to_owned(), place.to_owned());
+            self.values.push(FoundValue { key, value, place });
+        }
+        errors.extend(mistakes.0.into_iter().map(|mistake| ConfigError {
+            hint: mistake.hint,
+            ..ConfigError::new(place, mistake.message)
+        }));
+    }
+}
+
+/// Walks a file's tree down to its values.
+struct Walk<'a> {
+    origin: &'a str,
+    mistakes: &'a mut Mistakes,
+    found: &'a mut LayerValues,
+}
+
+impl Walk<'_> {
+    fn group(&mut self, node: &Node, path: &str) {
+        let known = keys::below(path);
+        let Some(entries) = node.entries() else {
+            let name = if path.is_empty() { "the file" } else { path };
+            self.mistakes.wanted(node, name, "a mapping");
+            return;
+        };
+        for entry in entries {
+            let key = &entry.key;
+            let is_chosen = known.contains(&"*");
+            if is_chosen && !keys::is_name(key) {
+                let message = format!("`{key}` is no name: use letters, digits, `-` and `_`");
+                self.mistakes.add(entry.key_place, message);
+            } else if !is_chosen && !known.contains(&key.as_str()) {
+                let hint = nearest(key, &known).map_or_else(
+                    || format!("known here: {}", known.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                self.mistakes.add_with_hint(entry.key_place, format!("unknown key `{key}`"), hint);
+            } else if entry.node.value == YamlValue::Null {
+                let message = format!("`{key}` has no value");
+                let hint = "give it one, or leave the key out";
+                self.mistakes.add_with_hint(entry.key_place, message, hint);
+            } else {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                self.entry(&entry.node, entry.key_place, path);
+            }
+        }
+    }
+
+    fn entry(&mut self, node: &Node, key_place: Place, key: String) {
+        let Some(setting) = keys::find(&key) else {
+            return self.group(node, &key);
+        };
+        let refusal = match setting.scope {
+            Scope::OneRun => Some((
+                format!("a file may not set `{key}`"),
+                format!("set it with {} or a flag", variable_of(&key)),
+            )),
+            Scope::NotRepository if self.found.layer == Layer::Repository => Some((
+                format!("a repository may not set `{key}`"),
+                "set it in the user's own configuration or in the environment".to_owned(),
+            )),
+            Scope::Everyone | Scope::NotRepository => None,
+        };
+        if let Some((message, hint)) = refusal {
+            self.mistakes.add_with_hint(key_place, message, hint);
+        } else if let Some(value) = setting.kind.read(node, &key, self.mistakes) {
+            let place = format!("{}:{}", self.origin, key_place.line);
+            self.found.values.push(FoundValue { key, value, place });
+        }
+    }
+}
+
+/// Returns the variable of a key: `budget.turns` is `LOCUM_BUDGET__TURNS`.
+fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.replace('.', "__").to_ascii_uppercase())
+}
+
+fn in_file(origin: &str, mistake: Mistake) -> ConfigError {
+    let place = if mistake.place.line == 0 {
+        origin.to_owned()
+    } else {
+        format!("{origin}:{}", mistake.place)
+    };
+    ConfigError { place, message: mistake.message, hint: mistake.hint, excerpt: mistake.excerpt }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Comments with and without a command.
+
+use super::{CommentCommand, parse};
+use pretty_assertions::assert_eq;
+
+fn check(body: &str, verb: &str, flags: &[(&str, &str)], text: &str) {
+    let flags = flags
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (!value.is_empty()).then(|| (*value).to_owned())))
+        .collect();
+    let verb = (!verb.is_empty()).then(|| verb.to_owned());
+    assert_eq!(
+        parse(body, "/locum"),
+        Some(CommentCommand { verb, flags, text: text.to_owned() }),
+        "{body}"
+    );
+}
+
+fn nothing(body: &str) {
+    assert_eq!(parse(body, "/locum"), None, "{body}");
+}
+
+#[test]
+fn reads_verb_flags_and_text() {
+    check("/locum", "", &[], "");
+    check("/locum fix the test", "fix", &[], "the test");
+    check("/locum help", "help", &[], "");
+    check("/locum Fix the test", "", &[], "Fix the test");
+    check(
+        "/locum code --dry-run --budget=2 do it",
+        "code",
+        &[("dry-run", ""), ("budget", "2")],
+        "do it",
+    );
+    check(
+        "/locum --mode code --paths src/** fix it --now",
+        "fix",
+        &[("mode", "code"), ("paths", "src/**")],
+        "it --now",
+    );
+    check(
+        "/locum --policy ./mine.yml --model evil fix",
+        "",
+        &[("policy", "")],
+        "./mine.yml --model evil fix",
+    );
+    check("/locum --mode --dry-run", "", &[("mode", ""), ("dry-run", "")], "");
+    check("/locum\tfix\tit", "fix", &[], "it");
+    check("/LOCUM fix", "fix", &[], "");
+}
+
+#[test]
+fn text_goes_on_to_the_end() {
+    check(
+        "Hello,\n\n/locum fix this:\n\n```\nlog\n```\n/locum code\n",
+        "fix",
+        &[],
+        "this:\n\n```\nlog\n```\n/locum code",
+    );
+    check("/locum\nfix it\r\nsoon", "", &[], "fix it\nsoon");
+}
+
+#[test]
+fn whole_text_gives_back_a_first_word_that_is_no_verb() {
+    assert_eq!(parse("/locum please look", "/locum").unwrap().whole_text(), "please look");
+    assert_eq!(parse("/locum", "/locum").unwrap().whole_text(), "");
+}
+
+#[test]
+fn finds_a_command_only_at_the_start_of_a_line() {
+    check("\n\n  /locum fix", "fix", &[], "");
+    for body in [
+        "",
+        "please /locum fix",
+        "/locumfix",
+        "/locum-evil x",
+        "\u{200b}/locum fix",
+        "~~/locum fix~~",
+        "https://x.example/locum fix",
+        "[x]: /locum fix",
+        "- /locum fix",
+        "\t/locum fix",
+        "    /locum fix",
+        "\\/locum fix",
+        "/locum: fix",
+        "**/locum fix**",
+    ] {
+        nothing(body);
+    }
+}
+
+#[test]
+fn finds_no_command_in_code_quotes_and_hidden_text() {
+    for body in [
+        "```\n/locum fix\n```",
+        "~~~ text\n/locum fix\n~~~",
+        "````\n```\n/locum fix\n````",
+        "- ```\n/locum fix\n  ```",
+        "> /locum fix",
+        "> > /locum fix",
+        "<!--\n/locum fix\n-->",
+        "text <!-- a\n/locum fix\n--> b",
+        "`\n/locum fix\n`",
+        "`` a\n/locum fix ``",
+        "```\n/locum never closed",
+        "<pre>\n/locum fix\n</pre>",
+        "<PRE lang=sh>\n\n/locum fix\n</pre>",
+        "text <code>\n/locum fix\n</code>",
+        "<blockquote>\n\n/locum fix\n\n</blockquote>",
+        "<del>\n/locum fix\n</del>",
+        "<script>\n/locum fix\n</script>",
+        "<?php\n/locum fix\n?>",
+        "<![CDATA[\n/locum fix\n]]>",
+        "<pre>\n/locum never closed",
+    ] {
+        nothing(body);
+    }
+    check("<pre>\n/locum ask\n</PRE>\n/locum fix", "fix", &[], "");
+    check("a <code>b</code> c\n/locum fix", "fix", &[], "");
+    check("<details>\n\n/locum fix", "fix", &[], "");
+    check("a < pre and Vec<prefix>\n/locum fix", "fix", &[], "");
+    check("```\n/locum ask\n```\n/locum fix", "fix", &[], "");
+    check("<!-- a -->\n/locum fix", "fix", &[], "");
+    check("a ` stray\n\n/locum fix", "fix", &[], "");
+    check("a `b` c\n/locum fix", "fix", &[], "");
+    check("> quoted\n\n/locum fix", "fix", &[], "");
+}
+
+#[test]
+fn long_comments_take_linear_time() {
+    for piece in ["`", "<!--", "/locum ", "``` ", "> ", "--a ", "a `"] {
+        let _ = parse(&piece.repeat(300_000 / piece.len()), "/locum");
+    }
+    let _ = parse(&format!("/locum {}", "--a ".repeat(75_000)), "/locum");
+}

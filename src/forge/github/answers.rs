@@ -1,0 +1,147 @@
+//! GitHub's answers, as far as they are read. What other servers that speak like it leave out is
+//! optional.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// What a collaborator may do.
+#[derive(Deserialize)]
+pub(super) struct Collaborator {
+    pub(super) permission: String,
+    pub(super) role_name: Option<String>,
+}
+
+/// Who wrote something, or who a token belongs to.
+#[derive(Deserialize)]
+pub(super) struct Account {
+    pub(super) login: String,
+    /// `User`, `Bot`, `Organization`.
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+}
+
+/// A comment, review or reaction.
+#[derive(Deserialize)]
+pub(super) struct Post {
+    pub(super) id: u64,
+    pub(super) body: Option<String>,
+    pub(super) user: Option<Account>,
+    pub(super) html_url: Option<String>,
+    pub(super) created_at: Option<Timestamp>,
+}
+
+/// An issue, or a pull request as one.
+#[derive(Deserialize)]
+pub(super) struct Issue {
+    pub(super) number: u64,
+    pub(super) title: Option<String>,
+    pub(super) body: Option<String>,
+    pub(super) state: String,
+    #[serde(default)]
+    pub(super) locked: bool,
+    pub(super) user: Option<Account>,
+    pub(super) html_url: Option<String>,
+    pub(super) pull_request: Option<IgnoredAny>,
+}
+
+/// A pull request.
+#[derive(Deserialize)]
+pub(super) struct Pull {
+    pub(super) number: u64,
+    pub(super) title: Option<String>,
+    pub(super) body: Option<String>,
+    pub(super) state: String,
+    pub(super) html_url: Option<String>,
+    pub(super) head: Branch,
+    pub(super) base: Branch,
+}
+
+/// One end of a pull request.
+#[derive(Deserialize)]
+pub(super) struct Branch {
+    #[serde(rename = "ref")]
+    pub(super) name: String,
+    pub(super) sha: String,
+    /// `None` once the repository is deleted.
+    pub(super) repo: Option<Repository>,
+}
+
+/// The repository a branch lies in.
+#[derive(Deserialize)]
+pub(super) struct Repository {
+    pub(super) id: Option<u64>,
+    pub(super) full_name: Option<String>,
+}
+
+/// A file that a pull request changes.
+#[derive(Deserialize)]
+pub(super) struct ChangedFile {
+    pub(super) filename: String,
+    /// `None` for large and binary files.
+    pub(super) patch: Option<String>,
+}
+
+/// What a branch points to.
+#[derive(Deserialize)]
+pub(super) struct Reference {
+    pub(super) object: GitObject,
+}
+
+/// A blob, tree or commit by its name.
+#[derive(Deserialize)]
+pub(super) struct GitObject {
+    pub(super) sha: String,
+}
+
+/// A commit that exists.
+#[derive(Deserialize)]
+pub(super) struct ExistingCommit {
+    pub(super) tree: GitObject,
+    pub(super) parents: Vec<GitObject>,
+}
+
+/// A commit just made.
+#[derive(Deserialize)]
+pub(super) struct NewCommit {
+    pub(super) sha: String,
+    pub(super) verification: Option<Verification>,
+}
+
+/// What the forge says of a commit's signature.
+#[derive(Deserialize)]
+pub(super) struct Verification {
+    pub(super) verified: bool,
+    pub(super) reason: Option<String>,
+}
+
+/// Something that is found again by the first line of its text and by who wrote it.
+pub(super) trait Authored {
+    fn body(&self) -> &str;
+    fn author(&self) -> Option<&Account>;
+
+    /// The first line, where the marker stands.
+    fn first_line(&self) -> &str {
+        self.body().lines().next().unwrap_or_default().trim_end()
+    }
+}
+
+impl Authored for Post {
+    fn body(&self) -> &str {
+        self.body.as_deref().unwrap_or_default()
+    }
+
+    fn author(&self) -> Option<&Account> {
+        self.user.as_ref()
+    }
+}
+
+impl Authored for Issue {
+    fn body(&self) -> &str {
+        self.body.as_deref().unwrap_or_default()
+    }
+
+    fn author(&self) -> Option<&Account> {
+        self.user.as_ref()
+    }
+}

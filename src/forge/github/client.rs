@@ -1,0 +1,356 @@
+//! A connection to GitHub's REST API: octocrab with typed answers over our own reqwest.
+//!
+//! In: a path and what is sent. Out: the answer, or an error a person can act on. Reads are
+//! repeated within bounds. Writes are sent once: a comment posted twice is worse than one reported
+//! as failed. octocrab's own retries repeat writes, so they are not compiled in.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::{LengthLimitError, Limited};
+use octocrab::service::middleware::auth_header::AuthHeaderLayer;
+use octocrab::service::middleware::base_uri::BaseUriLayer;
+use octocrab::service::middleware::reqwest_connector::ReqwestConnector;
+use octocrab::{AuthState, GitHubError, Octocrab, OctocrabBuilder};
+use reqwest::header::HeaderValue;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use tokio::sync::OnceCell;
+use tower::util::MapResponseLayer;
+use tracing::debug;
+
+use crate::ForgeError;
+use locum_base::clock::Clock;
+use locum_base::secret::Secret;
+use locum_base::text::head;
+
+/// The forge's name in errors.
+pub(super) const NAME: &str = "github";
+
+/// Attempts at a read, the first included.
+const READ_ATTEMPTS: u32 = 3;
+
+/// A read waits at most so long before it is tried again; what the forge asks beyond that is
+/// reported instead.
+const WAIT_LIMIT: Duration = Duration::from_secs(20);
+
+/// An answer longer than this is not read.
+const ANSWER_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+
+/// The message of an answer is shown up to this length.
+const MESSAGE_LIMIT_BYTES: usize = 400;
+
+/// Items on one page of a list: the most GitHub gives.
+const PAGE: usize = 100;
+
+/// Pages read of one list.
+const PAGES: usize = 30;
+
+/// A connection to one API, opened by the first request.
+pub(super) struct RestClient {
+    base_url: String,
+    token: Option<Secret>,
+    clock: Arc<dyn Clock>,
+    octocrab: OnceCell<Octocrab>,
+}
+
+/// A request as errors and logs name it.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    method: &'static str,
+    path: &'a str,
+}
+
+/// Why a request failed, and whether it may work later.
+struct Failure {
+    error: ForgeError,
+    retry: Retry,
+}
+
+enum Retry {
+    Never,
+    /// After a moment.
+    Soon,
+    /// After as long as the forge asks.
+    After(Duration),
+}
+
+impl RestClient {
+    /// Prepares a connection; nothing is opened yet. `base_url` is where the API starts,
+    /// `https://ghes.example/api/v3`.
+    pub(super) fn new(base_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        Self { base_url, token, clock, octocrab: OnceCell::new() }
+    }
+
+    /// Reads. Repeated when the forge is busy or asks for a short wait.
+    ///
+    /// # Errors
+    /// Like every request: when the forge refuses, does not know the thing, asks for a long wait,
+    /// or fails.
+    pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ForgeError> {
+        let request = Request { method: "GET", path };
+        let octocrab = self.connected(request).await?;
+        let mut attempt = 1;
+        loop {
+            let error = match octocrab.get(path, None::<&()>).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let Failure { error, retry } = self.failure(request, &error);
+            let pause = match retry {
+                Retry::Soon => Duration::from_secs(u64::from(attempt)),
+                Retry::After(pause) if pause <= WAIT_LIMIT => pause,
+                Retry::After(_) | Retry::Never => return Err(error),
+            };
+            if attempt >= READ_ATTEMPTS {
+                return Err(error);
+            }
+            debug!(%request, attempt, wait_s = pause.as_secs(), "repeated after a wait");
+            self.clock.sleep(pause).await;
+            attempt += 1;
+        }
+    }
+
+    /// Reads a list page by page and returns what `keep` makes of its items. Pages are counted: the
+    /// `Link` header of a server behind a gateway may name an address that is not reachable.
+    pub(super) async fn list<T: DeserializeOwned, U>(
+        &self,
+        path: &str,
+        keep: impl Fn(T) -> Option<U>,
+    ) -> Result<Vec<U>, ForgeError> {
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let mut kept = Vec::new();
+        for page in 1..=PAGES {
+            let items: Vec<T> =
+                self.get(&format!("{path}{joint}per_page={PAGE}&page={page}")).await?;
+            let is_last = items.len() < PAGE;
+            kept.extend(items.into_iter().filter_map(&keep));
+            if is_last {
+                break;
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Creates.
+    pub(super) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<T, ForgeError> {
+        let request = Request { method: "POST", path };
+        let answer = self.connected(request).await?.post(path, Some(body)).await;
+        answer.map_err(|error| self.failure(request, &error).error)
+    }
+
+    /// Changes.
+    pub(super) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<T, ForgeError> {
+        let request = Request { method: "PATCH", path };
+        let answer = self.connected(request).await?.patch(path, Some(body)).await;
+        answer.map_err(|error| self.failure(request, &error).error)
+    }
+
+    /// Replaces.
+    pub(super) async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<T, ForgeError> {
+        let request = Request { method: "PUT", path };
+        let answer = self.connected(request).await?.put(path, Some(body)).await;
+        answer.map_err(|error| self.failure(request, &error).error)
+    }
+
+    /// Removes. The answer is empty, which octocrab's `delete` would take for broken JSON.
+    pub(super) async fn delete(&self, path: &str) -> Result<(), ForgeError> {
+        let request = Request { method: "DELETE", path };
+        let octocrab = self.connected(request).await?;
+        let sent = async {
+            octocrab::map_github_error(octocrab._delete(path, None::<&()>).await?).await.map(drop)
+        };
+        sent.await.map_err(|error| self.failure(request, &error).error)
+    }
+
+    async fn connected(&self, request: Request<'_>) -> Result<&Octocrab, ForgeError> {
+        debug!(%request, "request");
+        let octocrab = self.octocrab.get_or_try_init(|| async { self.connect() }).await;
+        octocrab.map_err(|message| request.failed(message))
+    }
+
+    /// Makes the client: rustls with ring, the system's proxies, answers of bounded length.
+    fn connect(&self) -> Result<Octocrab, String> {
+        // A second caller's provider is the same one: whoever comes first installs it.
+        let _installed = rustls::crypto::ring::default_provider().install_default();
+        let mut client = reqwest::Client::builder()
+            // GitHub refuses requests without one; octocrab's own stack sends this.
+            .user_agent("octocrab")
+            .connect_timeout(Duration::from_secs(10))
+            .timeout(Duration::from_secs(60));
+        if self.base_url.starts_with("http:") {
+            // Reading the system's certificates is the dearest part of a client and of no use here.
+            client = client.tls_certs_only([]);
+        }
+        let client = client
+            .build()
+            .map_err(|error| format!("cannot make an HTTP client: {}", chain(&error)))?;
+        let base: http::Uri = self
+            .base_url
+            .parse()
+            .ok()
+            .filter(|base: &http::Uri| base.scheme().is_some() && base.host().is_some())
+            .ok_or_else(|| format!("`{}` is not the address of an API", self.base_url))?;
+        let token = self.token.as_ref().map(bearer).transpose()?;
+        let bounded = MapResponseLayer::new(|answer: http::Response<_>| {
+            answer.map(|body| Limited::new(body, ANSWER_LIMIT_BYTES))
+        });
+        OctocrabBuilder::new_empty()
+            .with_service(ReqwestConnector::new(client))
+            .with_layer(&bounded)
+            .with_layer(&BaseUriLayer::new(base.clone()))
+            .with_layer(&AuthHeaderLayer::new(token, base.clone(), base))
+            .with_auth(AuthState::None)
+            .build()
+            .map_err(|never| match never {})
+    }
+
+    fn failure(&self, request: Request<'_>, error: &octocrab::Error) -> Failure {
+        match error {
+            octocrab::Error::GitHub { source, .. } => self.refusal(request, source),
+            octocrab::Error::Json { source, .. } => {
+                let message = match source.inner().classify() {
+                    Category::Data => {
+                        format!("cannot read `{}` of the answer: {}", source.path(), source.inner())
+                    }
+                    Category::Io | Category::Syntax | Category::Eof => {
+                        format!("the answer is not JSON: {}", source.inner())
+                    }
+                };
+                Failure::last(request.failed(message))
+            }
+            octocrab::Error::Service { source, .. } if source.is::<LengthLimitError>() => {
+                let message = format!("the answer has more than {ANSWER_LIMIT_BYTES} bytes");
+                Failure::last(request.failed(message))
+            }
+            // The connection.
+            octocrab::Error::Service { .. } => {
+                Failure { error: request.failed(chain(error)), retry: Retry::Soon }
+            }
+            _ => Failure::last(request.failed(chain(error))),
+        }
+    }
+
+    /// Reads what a status means.
+    fn refusal(&self, request: Request<'_>, answer: &GitHubError) -> Failure {
+        let (action, message) = (request.to_string(), message_of(answer));
+        let limit = Limit::of(answer, self.clock.now().as_second());
+        let status = answer.status_code.as_u16();
+        match status {
+            403 | 429 if limit.is_reached || status == 429 => Failure {
+                error: ForgeError::RateLimited { forge: NAME, action, retry_after_s: limit.wait_s },
+                retry: limit
+                    .wait_s
+                    .map_or(Retry::Never, |wait_s| Retry::After(Duration::from_secs(wait_s))),
+            },
+            401 | 403 | 451 => {
+                Failure::last(ForgeError::Forbidden { forge: NAME, action, message })
+            }
+            404 | 410 => {
+                Failure::last(ForgeError::NotFound { forge: NAME, what: request.path.to_owned() })
+            }
+            408 | 500 | 502..=504 => Failure { error: request.failed(message), retry: Retry::Soon },
+            _ => Failure::last(request.failed(message)),
+        }
+    }
+}
+
+impl Request<'_> {
+    fn failed(self, message: String) -> ForgeError {
+        let message = head(&message, MESSAGE_LIMIT_BYTES).trim_end().to_owned();
+        ForgeError::Failed { forge: NAME, action: self.to_string(), message }
+    }
+}
+
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.method, self.path)
+    }
+}
+
+impl Failure {
+    fn last(error: ForgeError) -> Self {
+        Self { error, retry: Retry::Never }
+    }
+}
+
+/// What an answer says about a limit on requests.
+struct Limit {
+    is_reached: bool,
+    /// Seconds to wait, where the forge says.
+    wait_s: Option<u64>,
+}
+
+impl Limit {
+    /// Tells a limit from a refusal: both come as 403.
+    /// <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>
+    fn of(answer: &GitHubError, now_s: i64) -> Self {
+        let header = |name: &str| answer.headers.as_ref()?.get(name)?.to_str().ok().map(str::trim);
+        let retry_after = header("retry-after");
+        let reset = answer
+            .rate_limit_reset
+            .map(|reset_s| reset_s.saturating_sub(u64::try_from(now_s).unwrap_or_default()));
+        Self {
+            is_reached: retry_after.is_some()
+                || header("x-ratelimit-remaining") == Some("0")
+                || answer.message.to_ascii_lowercase().contains("rate limit"),
+            wait_s: retry_after.and_then(|seconds| seconds.parse().ok()).or(reset),
+        }
+    }
+}
+
+fn bearer(token: &Secret) -> Result<HeaderValue, String> {
+    let token = token.expose();
+    let is_plain = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let mut header = Some(format!("Bearer {token}"))
+        .filter(|_| is_plain)
+        .and_then(|header| HeaderValue::try_from(header).ok())
+        .ok_or("the token is empty or holds characters that tokens don't have")?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+/// Returns the forge's own words for what is wrong, details included.
+fn message_of(answer: &GitHubError) -> String {
+    // A gateway answers with a page of its own.
+    let message = if answer.message.starts_with('<') {
+        answer.status_code.canonical_reason().unwrap_or_default()
+    } else {
+        &answer.message
+    };
+    let details = answer.errors.iter().flatten().filter_map(|error| {
+        error.as_str().or_else(|| error.get("message").and_then(serde_json::Value::as_str))
+    });
+    let words: Vec<&str> = std::iter::once(message).chain(details).collect();
+    let text = format!("{} {}", answer.status_code.as_u16(), words.join(": "));
+    head(&text, MESSAGE_LIMIT_BYTES).trim_end().to_owned()
+}
+
+/// Returns an error with what caused it; the outer ones alone say little.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut words = vec![error.to_string().lines().next().unwrap_or_default().to_owned()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let text = cause.to_string();
+        if words.last() != Some(&text) {
+            words.push(text);
+        }
+        source = cause.source();
+    }
+    words.join(": ")
+}

@@ -1,0 +1,145 @@
+//! What we have written, found again by its marker and edited rather than repeated.
+//!
+//! The marker is the first line of a text and names one run or thread. Anyone can write such a
+//! line, and a token that may write can edit anyone's comment, so a comment counts as ours only
+//! when we can have written it: its author is the token's own login, or, where the forge does not
+//! tell an App's token who it is, a bot. An edit that is refused is followed by a comment of our
+//! own.
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::github::answers::{Account, Authored, Issue, Post};
+use crate::github::{GitHub, receipt};
+use crate::posts::Receipt;
+use crate::{ForgeError, OwnComment, Thread};
+use locum_policy::intent::Publication;
+
+/// Where comments of one kind are listed, created and edited.
+pub(super) struct Endpoints {
+    pub(super) list: String,
+    pub(super) create: String,
+    pub(super) edit: String,
+}
+
+impl GitHub {
+    /// Asks once who the token belongs to; an App's token gets no answer.
+    pub(super) async fn read_own_login(&self) -> Option<&str> {
+        let ask = async {
+            let account: Result<Account, ForgeError> = self.client.get("/user").await;
+            account.ok().map(|account| account.login)
+        };
+        self.login.get_or_init(|| ask).await.as_deref()
+    }
+
+    /// Reads a list and returns what is ours and begins with the marker, oldest first.
+    pub(super) async fn ours<T: Authored + DeserializeOwned>(
+        &self,
+        list: &str,
+        marker: &str,
+    ) -> Result<Vec<T>, ForgeError> {
+        let marked = |post: T| post.first_line().starts_with(marker).then_some(post);
+        let mut marked = self.client.list(list, marked).await?;
+        if !marked.is_empty() {
+            let own = self.read_own_login().await;
+            marked.retain(|post| match (own, post.author()) {
+                (Some(own), Some(author)) => author.login.eq_ignore_ascii_case(own),
+                (None, Some(author)) => author.kind.as_deref() == Some("Bot"),
+                (_, None) => false,
+            });
+        }
+        Ok(marked)
+    }
+
+    /// Reads our comments on a thread; with `since`, those created since then.
+    pub(super) async fn read_own_comments(
+        &self,
+        thread: Thread,
+        marker: &str,
+        since: Option<Timestamp>,
+    ) -> Result<Vec<OwnComment>, ForgeError> {
+        let number = thread.number;
+        let lists = [
+            Some(format!("issues/{number}/comments")),
+            thread.is_pull_request.then(|| format!("pulls/{number}/comments")),
+        ];
+        let query = since.map_or_else(String::new, |since| {
+            format!("?since={}", since.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        });
+        let mut found = Vec::new();
+        for list in lists.into_iter().flatten() {
+            let ours: Vec<Post> = self.ours(&self.path(&format!("{list}{query}")), marker).await?;
+            // The query is about the last change; what counts is when a comment was written.
+            let recent = ours.into_iter().filter(|post| {
+                post.created_at.is_none_or(|at| since.is_none_or(|since| at >= since))
+            });
+            found.extend(
+                recent.map(|post| OwnComment { id: post.id, body: post.body.unwrap_or_default() }),
+            );
+        }
+        Ok(found)
+    }
+
+    /// Edits our comment with this marker, or writes one.
+    pub(super) async fn put_comment(
+        &self,
+        endpoints: &Endpoints,
+        marker: &str,
+        body: &str,
+    ) -> Result<Receipt, ForgeError> {
+        let text = json!({ "body": body });
+        for post in self.same_posts(&endpoints.list, marker).await? {
+            let path = format!("{}/{}", endpoints.edit, post.id);
+            match self.client.patch(&path, &text).await {
+                Ok(post) => return Ok(receipt(Publication::Comment, post, true)),
+                // Somebody else's after all, or gone: ours is the next one, or still to be written.
+                Err(ForgeError::Forbidden { .. } | ForgeError::NotFound { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let post = match self.client.post(&endpoints.create, &text).await {
+            Ok(post) => post,
+            // The comment may have been written before the answer was lost.
+            Err(error @ ForgeError::Failed { .. }) => {
+                let written = self.same_posts(&endpoints.list, marker).await?.into_iter().next();
+                written.filter(|post| post.body() == body).ok_or(error)?
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(receipt(Publication::Comment, post, false))
+    }
+
+    /// Reads what of ours begins with exactly this line.
+    pub(super) async fn same_posts(
+        &self,
+        list: &str,
+        marker: &str,
+    ) -> Result<Vec<Post>, ForgeError> {
+        let mut ours: Vec<Post> = self.ours(list, marker).await?;
+        ours.retain(|post| post.first_line() == marker);
+        Ok(ours)
+    }
+
+    /// Changes our open issue with this marker, or opens one.
+    pub(super) async fn put_issue(
+        &self,
+        marker: &str,
+        title: &str,
+        body: &str,
+    ) -> Result<Receipt, ForgeError> {
+        let path = self.path("issues");
+        let ours: Vec<Issue> = self.ours(&format!("{path}?state=open"), marker).await?;
+        let same = ours
+            .into_iter()
+            .find(|issue| issue.first_line() == marker && issue.pull_request.is_none());
+        let updated = same.is_some();
+        let text = json!({ "title": title, "body": body });
+        let issue: Issue = match same {
+            Some(same) => self.client.patch(&format!("{path}/{}", same.number), &text).await?,
+            None => self.client.post(&path, &text).await?,
+        };
+        let (publication, url) = (Publication::Issue, issue.html_url.unwrap_or_default());
+        Ok(Receipt { publication, id: issue.number, url, updated })
+    }
+}
