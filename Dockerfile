@@ -12,10 +12,6 @@ WORKDIR /build
 COPY Cargo.toml Cargo.lock ./
 COPY src src
 COPY config config
-# The tests and benches named in Cargo.toml must exist for cargo to read it; their content is not built here.
-COPY tests/bench tests/bench
-COPY tests/it tests/it
-COPY tests/conformance tests/conformance
 RUN cargo build --locked --profile dist --bin locum \
  && install -D target/dist/locum /out/locum
 

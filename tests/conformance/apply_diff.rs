@@ -2,21 +2,23 @@
 
 use locum_agent::tools::files::apply_diff::parse::ParseError;
 use locum_agent::tools::files::apply_diff::{BlockError, DiffError, Tolerance, apply_with};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Judged;
+use crate::field::Field;
 
 /// Judges one case: the new text and how many blocks did not fit, or why nothing was changed.
-pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
-    let text = |key: &str| case[key].as_str().unwrap();
+pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
+    case.at("note").is_prose();
     let default = Tolerance::default();
     let tolerance = Tolerance {
-        similarity: case["fuzzy_threshold"].as_f64().unwrap_or(default.similarity),
-        lines: case["buffer_lines"]
-            .as_u64()
-            .map_or(default.lines, |lines| usize::try_from(lines).unwrap()),
+        similarity: case
+            .at("fuzzy_threshold")
+            .given()
+            .map_or(Ok(default.similarity), |given| given.number())?,
+        lines: case.at("buffer_lines").given().map_or(Ok(default.lines), |given| given.size())?,
     };
-    let found = match apply_with(text("original"), text("diff"), tolerance) {
+    let found = match apply_with(case.at("original").text()?, case.at("diff").text()?, tolerance) {
         Ok(applied) => {
             json!({ "success": true, "content": applied.content, "failed_blocks": applied.failed.len() })
         }
@@ -25,9 +27,13 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
             json!({ "success": false, "reason": failed.first().map(block_reason), "failed_blocks": failed.len() })
         }
     };
-    let expected = &case["expected"];
-    let agrees = expected.as_object().unwrap().iter().all(|(key, value)| &found[key] == value);
-    if agrees { Judged::Pass } else { Judged::Fail(format!("got {found}, expected {expected}")) }
+    let expected = case.at("expected");
+    let agrees = expected.is_part_of(&found)?;
+    Ok(if agrees {
+        Judged::Pass
+    } else {
+        Judged::Fail(format!("got {found}, expected {}", expected.whole()))
+    })
 }
 
 fn parse_reason(error: &ParseError) -> &'static str {

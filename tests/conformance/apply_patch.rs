@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use locum_agent::tools::files::apply_patch::{apply, parse};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Judged;
+use crate::field::Field;
 
 /// Judges one case: every file afterwards, or whether reading or applying the patch failed.
-pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
-    let mut files: BTreeMap<String, String> =
-        serde_json::from_value(case["files"].clone()).unwrap();
-    let found = match parse::parse(case["patch"].as_str().unwrap()) {
+pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
+    case.at("note").is_prose();
+    let mut files = BTreeMap::new();
+    for (path, text) in case.at("files").entries()? {
+        files.insert(path.to_owned(), text.text()?.to_owned());
+    }
+    let found = match parse::parse(case.at("patch").text()?) {
         Err(_) => json!({ "success": false, "reason": "parse" }),
         Ok(hunks) => match apply(&hunks, ToOwned::to_owned, |path| Ok(files.get(path).cloned())) {
             Err(_) => json!({ "success": false, "reason": "apply" }),
@@ -26,9 +30,10 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
             }
         },
     };
-    if found == case["expected"] {
+    let expected = case.at("expected").whole();
+    Ok(if found == *expected {
         Judged::Pass
     } else {
-        Judged::Fail(format!("got {found}, expected {}", case["expected"]))
-    }
+        Judged::Fail(format!("got {found}, expected {expected}"))
+    })
 }

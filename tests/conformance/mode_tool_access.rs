@@ -3,21 +3,28 @@
 
 use locum_modes::access::{self, AccessError, ToolChoice};
 use locum_modes::{ModeSet, ModeSource, builtin, loader};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Judged;
+use crate::field::Field;
 
 /// Judges one case: allowed or why not, and the very message for a file out of bounds.
-pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
-    let file = json!({ "customModes": case["custom_modes"] }).to_string();
-    let custom =
-        loader::parse(&file, &ModeSource::Project { file: ".roomodes".to_owned() }).unwrap();
+pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
+    case.at("note").is_prose();
+    let file = json!({ "customModes": case.at("custom_modes").whole() }).to_string();
+    let source = ModeSource::Project { file: ".roomodes".to_owned() };
+    let custom = loader::parse(&file, &source).map_err(|errors| errors.to_string())?;
     let modes = ModeSet::merge([builtin::modes(), custom]);
-    let (disabled, included) = (words(&case["disabled_tools"]), words(&case["included_tools"]));
+    let (disabled, included) =
+        (words(&case.at("disabled_tools"))?, words(&case.at("included_tools"))?);
     let choice = ToolChoice { disabled: &disabled, included: &included };
-    let text = |key: &str| case[key].as_str().unwrap();
-    let decided =
-        access::decide_access(&modes, text("mode"), text("tool"), &case["params"], choice);
+    let decided = access::decide_access(
+        &modes,
+        case.at("mode").text()?,
+        case.at("tool").text()?,
+        case.at("params").whole(),
+        choice,
+    );
     let found = match &decided {
         Ok(()) => json!({ "allowed": true, "reason": null }),
         Err(AccessError::UnknownTool { .. }) => {
@@ -30,21 +37,18 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
             json!({ "allowed": false, "reason": "file_restriction", "message": error.to_string() })
         }
     };
-    let (expected, safer) = (&case["expected"], &case["safer"]);
-    if agrees(&found, expected) {
+    let expected = case.at("expected");
+    let safer = case.at("safer").given().map(|safer| safer.is_part_of(&found)).transpose()?;
+    let is_hole = case.at("tag").text()? == "hole";
+    Ok(if expected.is_part_of(&found)? {
         Judged::Pass
-    } else if case["tag"] == "hole" && (agrees(&found, safer) || found["allowed"] == json!(false)) {
+    } else if is_hole && (safer == Some(true) || decided.is_err()) {
         Judged::Safer
     } else {
-        Judged::Fail(format!("got {found}, expected {expected}"))
-    }
+        Judged::Fail(format!("got {found}, expected {}", expected.whole()))
+    })
 }
 
-fn agrees(found: &Value, expected: &Value) -> bool {
-    ["allowed", "reason"].iter().all(|key| found[key] == expected[key])
-        && (expected["message"].is_null() || found["message"] == expected["message"])
-}
-
-fn words(list: &Value) -> Vec<String> {
-    list.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect()
+fn words(list: &Field<'_>) -> Result<Vec<String>, String> {
+    Ok(list.texts()?.into_iter().map(str::to_owned).collect())
 }

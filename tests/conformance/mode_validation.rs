@@ -9,34 +9,42 @@ use locum_modes::{Mode, ModeSource};
 use serde_json::{Value, json};
 
 use crate::Judged;
+use crate::field::Field;
 
 /// Judges one case: the modes as read, or where in the data the mistakes are.
-pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
-    let file = case["file"].as_str().unwrap().to_owned();
-    let source = if file == ".roomodes" {
-        ModeSource::Project { file }
-    } else {
-        ModeSource::Global { file }
-    };
-    let found = answer(&loader::parse(case["text"].as_str().unwrap(), &source));
-    let expected = &case["expected"];
+pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
+    case.at("note").is_prose();
+    let file = case.at("file").text()?;
+    let is_project = case.at("file").word(&[(".roomodes", true), ("custom_modes.yaml", false)])?;
+    let file = file.to_owned();
+    let source =
+        if is_project { ModeSource::Project { file } } else { ModeSource::Global { file } };
+    let found = answer(&loader::parse(case.at("text").text()?, &source))?;
+    let expected = case.at("expected");
+    let mut places = Vec::new();
+    for issue in expected.at("issues").items()? {
+        places.push(issue.at("path").text()?.to_owned());
+        // Each program has words of its own.
+        issue.at("message").is_prose();
+    }
     let wanted = json!({
-        "valid": expected["valid"],
-        "stage": expected["error_stage"],
-        "paths": paths(expected["issues"].as_array().unwrap().iter().map(|issue| issue["path"].as_str().unwrap().to_owned())),
-        "modes": expected["modes"].as_array().unwrap().iter().map(without_empty_options).collect::<Vec<_>>(),
+        "valid": expected.at("valid").whole(),
+        "stage": expected.at("error_stage").whole(),
+        "paths": paths(places.into_iter()),
+        "modes": expected.at("modes").items()?.iter().map(|mode| without_empty_options(mode.whole())).collect::<Vec<_>>(),
     });
-    if found == wanted {
+    Ok(if found == wanted {
         Judged::Pass
     } else {
         Judged::Fail(format!("got {found}, expected {wanted}"))
-    }
+    })
 }
 
-fn answer(read: &Result<Vec<Mode>, ModeErrors>) -> Value {
-    match read {
+fn answer(read: &Result<Vec<Mode>, ModeErrors>) -> Result<Value, String> {
+    Ok(match read {
         Ok(modes) => {
-            json!({ "valid": true, "stage": null, "paths": [], "modes": modes.iter().map(file_form).collect::<Vec<_>>() })
+            let modes = modes.iter().map(file_form).collect::<Result<Vec<_>, _>>()?;
+            json!({ "valid": true, "stage": null, "paths": [], "modes": modes })
         }
         Err(ModeErrors(errors)) if errors.iter().all(|error| error.path.is_empty()) => {
             json!({ "valid": false, "stage": "parse", "paths": [], "modes": [] })
@@ -44,7 +52,7 @@ fn answer(read: &Result<Vec<Mode>, ModeErrors>) -> Value {
         Err(ModeErrors(errors)) => {
             json!({ "valid": false, "stage": "schema", "paths": paths(errors.iter().map(|error| error.path.clone())), "modes": [] })
         }
-    }
+    })
 }
 
 fn paths(paths: impl Iterator<Item = String>) -> Vec<String> {
@@ -52,18 +60,22 @@ fn paths(paths: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// What `locum modes show --json` prints, without what the peers do not have.
-fn file_form(mode: &Mode) -> Value {
-    let mut view = serde_json::to_value(ModeView::from(mode)).unwrap();
-    view.as_object_mut().unwrap().retain(|key, _| key != "tools" && key != "file");
-    view
+fn file_form(mode: &Mode) -> Result<Value, String> {
+    let mut view = serde_json::to_value(ModeView::from(mode)).map_err(|error| error.to_string())?;
+    if let Some(view) = view.as_object_mut() {
+        view.retain(|key, _| key != "tools" && key != "file");
+    }
+    Ok(view)
 }
 
 /// `[read, {}]` says the same as `read`.
 fn without_empty_options(mode: &Value) -> Value {
     let mut mode = mode.clone();
-    for group in mode["groups"].as_array_mut().unwrap() {
-        if group[1] == json!({}) {
-            *group = group[0].clone();
+    for group in mode.get_mut("groups").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some([name, options]) = group.as_array().map(Vec::as_slice)
+            && *options == json!({})
+        {
+            *group = name.clone();
         }
     }
     mode

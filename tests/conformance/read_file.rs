@@ -3,21 +3,23 @@
 use locum_agent::tools::files::read::indentation::Around;
 use locum_agent::tools::files::read::view::OutOfRange;
 use locum_agent::tools::files::read::{DEFAULT_LINES, Part};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Judged;
+use crate::field::Field;
 
 /// Judges one case: the numbered text, its range, and whether more could be shown.
-pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
-    let part = match case["kind"].as_str().unwrap() {
+pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
+    case.at("note").is_prose();
+    let part = match case.at("kind").text()? {
         "slice" => Part::Slice {
-            offset: number(&case["offset"], 1),
-            limit: number(&case["limit"], DEFAULT_LINES),
+            offset: size(&case.at("offset"), 1)?,
+            limit: size(&case.at("limit"), DEFAULT_LINES)?,
         },
-        "indentation" => Part::Indentation(around(&case["options"])),
-        other => return Judged::Fail(format!("unknown kind {other}")),
+        "indentation" => Part::Indentation(around(&case.at("options"))?),
+        other => return Err(format!("unknown kind `{other}`")),
     };
-    let found = match part.of(case["content"].as_str().unwrap()) {
+    let found = match part.of(case.at("content").text()?) {
         Ok(view) => json!({
             "content": view.render(),
             "ranges": [[view.first, view.last()]],
@@ -31,26 +33,28 @@ pub(crate) fn judge(case: &Value, _set: &Value) -> Judged {
             json!({ "content": error.to_string(), "ranges": [], "total_lines": total_lines, "returned_lines": 0, "truncated": false })
         }
     };
-    let expected = &case["expected"];
-    if &found == expected {
+    let expected = case.at("expected").whole();
+    Ok(if found == *expected {
         Judged::Pass
     } else {
         Judged::Fail(format!("got {found}, expected {expected}"))
-    }
+    })
 }
 
-fn around(options: &Value) -> Around {
-    let flag = |key: &str, default: bool| options[key].as_bool().unwrap_or(default);
-    Around {
-        anchor_line: number(&options["anchorLine"], 1),
-        max_levels: number(&options["maxLevels"], 0),
-        include_siblings: flag("includeSiblings", false),
-        include_header: flag("includeHeader", true),
-        max_lines: number(&options["maxLines"], DEFAULT_LINES)
-            .min(number(&options["limit"], DEFAULT_LINES)),
-    }
+fn around(options: &Field<'_>) -> Result<Around, String> {
+    let flag = |key: &str, default: bool| {
+        options.at(key).given().map_or(Ok(default), |given| given.flag())
+    };
+    Ok(Around {
+        anchor_line: size(&options.at("anchorLine"), 1)?,
+        max_levels: size(&options.at("maxLevels"), 0)?,
+        include_siblings: flag("includeSiblings", false)?,
+        include_header: flag("includeHeader", true)?,
+        max_lines: size(&options.at("maxLines"), DEFAULT_LINES)?
+            .min(size(&options.at("limit"), DEFAULT_LINES)?),
+    })
 }
 
-fn number(value: &Value, default: usize) -> usize {
-    value.as_u64().map_or(default, |number| usize::try_from(number).unwrap())
+fn size(field: &Field<'_>, default: usize) -> Result<usize, String> {
+    field.given().map_or(Ok(default), |given| given.size())
 }

@@ -23,133 +23,165 @@ use locum_workspace::seed;
 use serde_json::{Value, json};
 
 use crate::Judged;
+use crate::field::Field;
 
 /// Judges one case.
-pub(crate) fn judge(case: &Value, _document: &Value) -> Judged {
-    if case["kind"] == "write_protected" {
-        let path = RepoPath::parse(case["path"].as_str().unwrap()).unwrap();
-        let is_protected = protected(&path).is_some();
-        return weigh(
-            case,
-            "protected",
-            is_protected,
-            is_protected,
-            format!("{path}: protected: {is_protected}"),
-        );
+pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, String> {
+    case.at("note").is_prose();
+    match case.at("kind").text()? {
+        "write_protected" => {
+            let path =
+                RepoPath::parse(case.at("path").text()?).map_err(|error| error.to_string())?;
+            let is_protected = protected(&path).is_some();
+            weigh(
+                case,
+                "protected",
+                is_protected,
+                is_protected,
+                format!("{path}: protected: {is_protected}"),
+            )
+        }
+        "path" => {
+            let path = case.at("path").text()?;
+            hidden(case, &path_intents(path)?, &open_policy(&[path], &[])?)
+        }
+        "command" => {
+            let command = case.at("command").text()?;
+            let simple: Vec<&str> = command.split(['|', ';', '&', '\n']).collect();
+            let words: Vec<&str> =
+                simple.iter().flat_map(|command| command.split_whitespace()).collect();
+            let programs: Vec<&str> =
+                simple.iter().filter_map(|command| command.split_whitespace().next()).collect();
+            hidden(
+                case,
+                &Ok(vec![Intent::Command(Script::parse(command))]),
+                &open_policy(&words, &programs)?,
+            )
+        }
+        other => Err(format!("unknown kind `{other}`")),
     }
-    let intents = match intents(case) {
+}
+
+/// Decides what was asked for with the ignore file and without it; an error stands for a refusal
+/// that needed no policy.
+fn hidden(
+    case: &Field<'_>,
+    intents: &Result<Vec<Intent>, String>,
+    open: &Policy,
+) -> Result<Judged, String> {
+    let ignore = case.at("ignore").given().map(|file| file.text()).transpose()?;
+    let blocked =
+        case.at("expected").at("blocked_argument").given().map(|word| word.text()).transpose()?;
+    let intents = match intents {
         Ok(intents) => intents,
-        Err(why) => return weigh(case, "allowed", false, true, why),
+        Err(why) => return weigh(case, "allowed", false, true, why.clone()),
     };
     let worst = |policy: &Policy| {
-        intents
-            .iter()
-            .map(|intent| policy.decide(intent, &facts()))
-            .max_by_key(|verdict| verdict.decision)
-            .unwrap()
+        let verdicts = intents.iter().map(|intent| policy.decide(intent, &facts()));
+        verdicts.max_by_key(|verdict| verdict.decision).ok_or("nothing was asked for")
     };
-    let open = policy(case);
     let mut ignored = IgnoreFiles::default();
-    ignored.add(".rooignore", case["ignore"].as_str().unwrap_or_default()).unwrap();
-    let verdict = worst(&open.clone().with_ignored(ignored));
+    ignored
+        .add(".rooignore", ignore.unwrap_or_default())
+        .map_err(|errors| format!("{errors:?}"))?;
+    let verdict = worst(&open.clone().with_ignored(ignored))?;
     let allowed = verdict.decision == Decision::Allow;
-    if let Some(missing) = unnamed(case, &verdict) {
-        return Judged::Fail(missing);
+    if let Some(missing) = blocked.and_then(|word| unnamed(word, &verdict)) {
+        return Ok(Judged::Fail(missing));
     }
     // Refused without an ignore file too: stricter for a reason of its own.
-    let stricter = !allowed && worst(&open).decision != Decision::Allow;
+    let stricter = !allowed && worst(open)?.decision != Decision::Allow;
     weigh(case, "allowed", allowed, stricter, format!("{}: {}", verdict.intent, verdict.reason()))
 }
 
 /// Compares the answer with the peer's, then with the safer one; `stricter` says that a refusal has
 /// another, good reason.
-fn weigh(case: &Value, key: &str, answer: bool, stricter: bool, told: String) -> Judged {
-    if case["expected"][key] == answer {
+fn weigh(
+    case: &Field<'_>,
+    key: &str,
+    answer: bool,
+    stricter: bool,
+    told: String,
+) -> Result<Judged, String> {
+    let expected = case.at("expected").at(key).flag()?;
+    let safer = case.at("safer").at(key).given().map(|safer| safer.flag()).transpose()?;
+    let is_quirk = case.at("tag").text()? == "quirk";
+    Ok(if expected == answer {
         Judged::Pass
-    } else if stricter
-        || case["safer"][key] == answer
-        || (case["tag"] == "quirk" && key == "allowed" && !answer)
-    {
+    } else if stricter || safer == Some(answer) || (is_quirk && key == "allowed" && !answer) {
         Judged::Safer
     } else {
         Judged::Fail(told)
-    }
+    })
 }
 
 /// A refusal names the word that is refused, and where it is hidden.
-fn unnamed(case: &Value, verdict: &Verdict) -> Option<String> {
-    let word = case["expected"]["blocked_argument"].as_str()?;
+fn unnamed(word: &str, verdict: &Verdict) -> Option<String> {
     let named = verdict.reason().contains(word.trim_start_matches("./"));
     (verdict.decision != Decision::Allow && !named)
         .then(|| format!("{}: `{word}` is not named: {}", verdict.intent, verdict.reason()))
 }
 
-/// What the product asks the policy for: the path as the tools resolve it, or the script.
-fn intents(case: &Value) -> Result<Vec<Intent>, String> {
-    if let Some(command) = case["command"].as_str() {
-        return Ok(vec![Intent::Command(Script::parse(command))]);
-    }
-    let folder = tempfile::tempdir().unwrap();
-    seed::repository(folder.path(), &[("a", "a")], "first").unwrap();
-    let root = std::fs::canonicalize(folder.path()).unwrap();
-    let checkout = Checkout::open(&root).unwrap();
-    let modes = builtin::modes();
+/// What the product asks the policy for when a tool is given this path, or why it does not even
+/// ask.
+fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    seed::repository(folder.path(), &[("a", "a")], "first").map_err(|error| error.to_string())?;
+    let root = std::fs::canonicalize(folder.path()).map_err(|error| error.to_string())?;
+    let checkout = Checkout::open(&root).map_err(|error| error.to_string())?;
+    let mode = builtin::modes()
+        .into_iter()
+        .find(|mode| mode.slug == "code")
+        .ok_or("there is no mode `code`")?;
     let context = ToolContext {
-        run: RunTools {
-            policy: &Policy::builtin(),
-            env: &BTreeMap::new(),
-            sandbox: &locum_sandbox::Sandbox::around_nothing(),
-            redactor: &Redactor::default(),
-            gate: &locum_sandbox::network::Gate::default(),
-            skills: None,
-            servers: None,
-            image_models: &[],
-        },
         checkout: &checkout,
-        repo: &Repo::open(&root).unwrap(),
-        mode: modes.iter().find(|mode| mode.slug == "code").unwrap(),
-        facts: &locum_policy::intent::Facts::default(),
+        repo: &Repo::open(&root).map_err(|error| error.to_string())?,
+        mode: &mode,
+        commands: &CommandLimits::default(),
+        env: &BTreeMap::new(),
+        sandbox: &locum_sandbox::Sandbox::around_nothing(),
+        redactor: &Redactor::default(),
         visible: &|_: &RepoPath| true,
+        policy: &Policy::builtin(),
+        facts: &locum_policy::intent::Facts::default(),
+        gate: &locum_sandbox::network::Gate::default(),
+        skills: None,
         sight: Sight::Blind,
+        servers: None,
+        painters: &[],
     };
-    let path = case["path"].as_str().unwrap().replace("<ROOT>", root.to_str().unwrap());
+    let path = path.replace("<ROOT>", &root.to_string_lossy());
     let call = ToolCall {
         id: "1".into(),
         name: "read_file".into(),
         arguments: json!({ "path": path }).to_string(),
     };
-    dispatch::parse(&call, ToolName::ALL, context)
+    Ok(dispatch::parse(&call, ToolName::ALL, context)
         .map(|call| call.intents())
-        .map_err(|error| error.0)
+        .map_err(|error| error.0))
 }
 
 /// Allows everything, and by name what is otherwise protected.
-fn policy(case: &Value) -> Policy {
-    let words = case["command"]
-        .as_str()
-        .into_iter()
-        .flat_map(|command| command.split(['|', ';', '&', '\n']));
-    let programs = words.clone().filter_map(|command| command.split_whitespace().next());
-    let mut allow: Vec<String> = programs.map(|program| format!("command({program}:*)")).collect();
+fn open_policy(words: &[&str], programs: &[&str]) -> Result<Policy, String> {
+    let mut allow: Vec<String> =
+        programs.iter().map(|program| format!("command({program}:*)")).collect();
     allow.push("read(**)".to_owned());
-    let names = case["path"]
-        .as_str()
-        .into_iter()
-        .chain(words.flat_map(str::split_whitespace))
-        .filter_map(|word| RepoPath::parse(word).ok());
+    let names = words.iter().filter_map(|word| RepoPath::parse(word).ok());
     let named: Vec<String> =
         names.filter(|path| !path.is_root()).map(|path| format!("read({path})")).collect();
-    let mut rules = vec![json!({ "allow": allow })];
-    if !named.is_empty() {
-        rules.push(json!({ "allow": named, "protected": true }));
-    }
-    let document = |rules: &[Value]| {
-        json!({ "version": 1, "rules": rules, "commands": { "max_complexity": 1.0 } }).to_string()
+    let open = json!({ "allow": allow });
+    let all = if named.is_empty() {
+        vec![open.clone()]
+    } else {
+        vec![open.clone(), json!({ "allow": named, "protected": true })]
+    };
+    let parse = |rules: &[Value]| {
+        let document =
+            json!({ "version": 1, "rules": rules, "commands": { "max_complexity": 1.0 } });
+        Policy::parse(&document.to_string(), "vectors")
     };
     // Not every word of a command can stand in a rule.
-    Policy::parse(&document(&rules), "vectors")
-        .or_else(|_| Policy::parse(&document(&rules[..1]), "vectors"))
-        .unwrap()
+    parse(&all).or_else(|_| parse(&[open])).map_err(|errors| errors.to_string())
 }
 
 fn facts() -> Facts {

@@ -1,7 +1,7 @@
 //! The tables beside what the programs say of themselves: an option nobody knows is refused, and
 //! one that is known takes what the program says it takes. A program that is missing fails the test
 //! where every system has it, and is passed over elsewhere.
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
 use locum_base::path::RepoPath;
@@ -182,43 +182,139 @@ fn options_of(table: &Table) -> Option<BTreeMap<String, (Says, String)>> {
         .stdin(Stdio::null())
         .output()
         .ok()?;
-    let text = format!(
+    let found = options_in(&format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
-    );
+    ));
+    (!found.is_empty()).then_some(found)
+}
+
+/// Reads the options out of a text for people: each with what it takes, and how that was written.
+///
+/// An option stands at the beginning of a line. So do words of sentences that happen to begin with
+/// `-`: those stand in a column where descriptions were seen to stand, or go on with the sentence
+/// of the line above.
+fn options_in(help: &str) -> BTreeMap<String, (Says, String)> {
     let mut found = BTreeMap::new();
-    for line in text.lines().map(str::trim).filter(|line| line.starts_with('-')) {
-        let spec = line
-            .split("  ")
-            .next()
-            .unwrap_or_default()
-            .split('\t')
-            .next()
-            .unwrap_or_default()
-            .replace("[no-]", "");
-        let names: Vec<&str> =
-            spec.split([' ', ',', '=', '[', '|', '<']).filter(|part| is_option(part)).collect();
-        let capital = spec
-            .split([' ', ','])
-            .any(|part| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_uppercase()));
-        let says = if spec.contains("[=") || spec.contains("[<") {
-            Says::Perhaps
-        } else if spec.contains('=')
-            || spec.contains('<')
-            || capital
-            || spec.ends_with(" N")
-            || spec.ends_with(" C")
-        {
-            Says::Value
-        } else {
-            Says::Nothing
-        };
-        for name in names {
-            found.entry(name.to_owned()).or_insert((says, spec.clone()));
+    let mut descriptions = BTreeSet::new();
+    let mut option_column = None;
+    let mut sentence_column = None;
+    for line in help.lines().map(without_tabs) {
+        let text = line.trim();
+        let column = line.len() - line.trim_start().len();
+        let is_below = option_column.is_some_and(|option| column > option);
+        let is_prose =
+            sentence_column == Some(column) || (is_below && descriptions.contains(&column));
+        if !text.starts_with('-') || is_prose {
+            if is_below {
+                descriptions.insert(column);
+            }
+            let is_sentence = is_prose || (text.split(' ').count() > 2 && !text.contains("  "));
+            sentence_column = (is_sentence && !text.ends_with(':')).then_some(column);
+            continue;
+        }
+        (option_column, sentence_column) = (Some(column), None);
+        let (specs, description) =
+            parts(text).into_iter().partition::<Vec<_>, _>(|(_, part)| part.starts_with('-'));
+        descriptions.extend(description.first().map(|(at, _)| column + at));
+        for (_, spec) in specs {
+            let (spec, says) = read_spec(spec);
+            for name in spec.split([' ', ',', '=', '[', '|', '<']).filter(|part| is_option(part)) {
+                found.entry(name.to_owned()).or_insert((says, spec.clone()));
+            }
         }
     }
-    (!found.is_empty()).then_some(found)
+    found
+}
+
+/// Returns the parts of a line that more than one blank separates, with where they begin; a
+/// description ends them.
+fn parts(text: &str) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for part in text.split("  ") {
+        let blanks = part.len() - part.trim_start().len();
+        if !part.trim().is_empty() {
+            parts.push((at + blanks, part.trim()));
+            if !part.trim().starts_with('-') {
+                break;
+            }
+        }
+        at += part.len() + 2;
+    }
+    parts
+}
+
+/// Reads what an option takes.
+fn read_spec(spec: &str) -> (String, Says) {
+    let spec = spec.replace("[no-]", "");
+    let capital = spec
+        .split([' ', ','])
+        .any(|part| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_uppercase()));
+    let says = if spec.contains("[=") || spec.contains("[<") {
+        Says::Perhaps
+    } else if spec.contains('=')
+        || spec.contains('<')
+        || capital
+        || spec.ends_with(" N")
+        || spec.ends_with(" C")
+    {
+        Says::Value
+    } else {
+        Says::Nothing
+    };
+    (spec, says)
+}
+
+/// Writes tabs as blanks up to the next multiple of eight.
+fn without_tabs(line: &str) -> String {
+    line.chars().fold(String::new(), |mut text, letter| {
+        let width = if letter == '\t' { 8 - text.len() % 8 } else { 0 };
+        text.extend(std::iter::repeat_n(' ', width).chain((letter != '\t').then_some(letter)));
+        text
+    })
+}
+
+#[test]
+fn sentences_of_a_help_text_are_no_options() {
+    let help = "\
+prog 1
+A program that is called with
+-x or with nothing at all, and so on
+and so on.
+
+USAGE:
+    prog [OPTIONS]
+
+OPTIONS:
+    -A, --after-context <NUM>
+            Show NUM lines after each match. This overrides
+            --context and
+            -B.
+
+            --before-context is another one.
+
+        --color[=WHEN]   as GNU does it; see
+                         --colour
+    -c  --format=FORMAT  one of several
+\t-n\twith a tab, unlike
+\t\t--null
+      --[no-]quiet  both ways
+  @file  a file
+  -z      last, after what is no sentence
+";
+    let found = options_in(help);
+    let names: Vec<&str> = found.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["--after-context", "--color", "--format", "--quiet", "-A", "-c", "-n", "-z"]
+    );
+    let says = |name: &str| found[name].0;
+    assert_eq!(
+        [says("-A"), says("--color"), says("--format"), says("-c"), says("-n")],
+        [Says::Value, Says::Perhaps, Says::Value, Says::Nothing, Says::Nothing]
+    );
 }
 
 fn is_option(part: &str) -> bool {
