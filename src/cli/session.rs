@@ -198,7 +198,7 @@ fn row(sessions: &Path, name: &str) -> SessionRow {
     let Some(start) = &state.start else {
         return SessionRow { state: "unfinished".to_owned(), ..empty };
     };
-    let spent = state.root().map(|root| root.spent).unwrap_or_default();
+    let spent = state.root().map(|root| root.budgeting.spent).unwrap_or_default();
     SessionRow {
         started: lines.first().map(|line| line.at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()),
         state: state

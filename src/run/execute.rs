@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "writes the patch beside the journal")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,14 +22,16 @@ use crate::run::progress;
 use crate::run::publish::{Published, Publisher};
 use crate::run::servers;
 use crate::run::telemetry;
+use locum_agent::env::RunEnv;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::figures;
+use locum_agent::session;
 use locum_agent::session::event::{JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::Journal;
+use locum_agent::session::model::{Painter, RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::painter::Painter;
+use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::State;
-use locum_agent::session::{self, SessionParts};
 use locum_agent::tools::Sight;
 use locum_agent::tools::mcp::servers::{Servers, Surroundings};
 use locum_base::clock::Clock;
@@ -187,31 +190,20 @@ async fn run<'a>(
     servers::tell_missing(&servers);
     let parts = SessionParts {
         start,
-        policy: &prepared.policy,
-        allowance,
+        run: RunEnv {
+            policy: &prepared.policy,
+            env: &prepared.command_env,
+            sandbox: &prepared.sandbox,
+            gate: &gate,
+            redactor: &prepared.redactor,
+        },
         modes: &prepared.modes,
         standing: &prepared.standing,
         trusted: &plan.trusted,
-        main: prepared.main.in_use(),
-        task: prepared.task.in_use(),
-        condense: prepared.condense.as_ref().map(PreparedModel::in_use),
-        own: prepared.own.iter().map(|(slug, model)| (slug.clone(), model.in_use())).collect(),
-        experts: prepared
-            .experts
-            .iter()
-            .map(|(name, model)| (name.clone(), model.in_use()))
-            .collect(),
-        painter: prepared
-            .painter
-            .as_ref()
-            .map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
-        retry: RETRY,
+        models: models_of(prepared),
+        allowance,
         workspace: execution.workspace,
-        env: &prepared.command_env,
-        sandbox: &prepared.sandbox,
-        gate: &gate,
         servers: &servers,
-        redactor: &prepared.redactor,
         clock: execution.clock,
         cancelled,
         watch: Box::new(watch),
@@ -224,6 +216,25 @@ async fn run<'a>(
     }
     telemetry::tell(prepared, execution.folder, execution.clock).await;
     Ok(outcome)
+}
+
+fn models_of(prepared: &Prepared) -> RunModels<'_> {
+    RunModels {
+        main: prepared.main.in_use(),
+        task: prepared.task.in_use(),
+        condense: prepared.condense.as_ref().map(PreparedModel::in_use),
+        own: in_use(&prepared.own),
+        experts: in_use(&prepared.experts),
+        painter: prepared
+            .painter
+            .as_ref()
+            .map(|model| Painter { names: &prepared.standing.painters, model: model.in_use() }),
+        retry: RETRY,
+    }
+}
+
+fn in_use(models: &BTreeMap<String, PreparedModel>) -> BTreeMap<String, TaskModel<'_>> {
+    models.iter().map(|(name, model)| (name.clone(), model.in_use())).collect()
 }
 
 /// Looks up what the task names, and returns what the root task is told first.

@@ -18,7 +18,7 @@ use crate::run::prepare::{NamedFile, Order, ReplayOrder};
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::Trusted;
 use locum_agent::report::trace::TracedModel;
-use locum_agent::session::{Spare, TaskModel};
+use locum_agent::session::model::{Spare, TaskModel};
 use locum_base::chat::Usage;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;

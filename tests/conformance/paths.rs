@@ -367,21 +367,22 @@ impl Operation {
             policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
         };
         let context = ToolContext {
+            run: RunTools {
+                policy: &policy,
+                env: &BTreeMap::new(),
+                sandbox: &Sandbox::around_nothing(),
+                redactor: &Redactor::default(),
+                gate: &locum_sandbox::network::Gate::default(),
+                skills: None,
+                servers: None,
+                image_models: &[],
+            },
             checkout: &checkout,
             repo: &Repo::open(elsewhere.path()).map_err(|error| error.to_string())?,
             mode: &mode,
-            commands: &CommandLimits::default(),
-            env: &BTreeMap::new(),
-            sandbox: &Sandbox::around_nothing(),
-            redactor: &Redactor::default(),
             visible: &visible,
-            policy: &policy,
             facts: &facts,
-            gate: &locum_sandbox::network::Gate::default(),
-            skills: None,
             sight: Sight::Blind,
-            servers: None,
-            painters: &[],
         };
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let permit = dispatch::parse(&call, ToolName::ALL, context)

@@ -134,21 +134,22 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         .find(|mode| mode.slug == "code")
         .ok_or("there is no mode `code`")?;
     let context = ToolContext {
+        run: RunTools {
+            policy: &Policy::builtin(),
+            env: &BTreeMap::new(),
+            sandbox: &locum_sandbox::Sandbox::around_nothing(),
+            redactor: &Redactor::default(),
+            gate: &locum_sandbox::network::Gate::default(),
+            skills: None,
+            servers: None,
+            image_models: &[],
+        },
         checkout: &checkout,
         repo: &Repo::open(&root).map_err(|error| error.to_string())?,
         mode: &mode,
-        commands: &CommandLimits::default(),
-        env: &BTreeMap::new(),
-        sandbox: &locum_sandbox::Sandbox::around_nothing(),
-        redactor: &Redactor::default(),
         visible: &|_: &RepoPath| true,
-        policy: &Policy::builtin(),
         facts: &locum_policy::intent::Facts::default(),
-        gate: &locum_sandbox::network::Gate::default(),
-        skills: None,
         sight: Sight::Blind,
-        servers: None,
-        painters: &[],
     };
     let path = path.replace("<ROOT>", &root.to_string_lossy());
     let call = ToolCall {

@@ -50,7 +50,7 @@ tasks:
           - { tool: new_task, args: { mode: code, message: "Part one.", priority: high } }
           - { tool: new_task, args: { mode: code, message: "Part two.", context: "The middle line is wrong." } }
           - { tool: new_task, args: { mode: code, message: "Part three." } }
-      - expect: { contains: ["Sub-task 1 completed", "Sub-task 2 completed", "contradicts", "src/a.txt", "ZWEI", "DEUX", "Sub-task 3 completed", "src/steps.txt"] }
+      - expect: { contains: ["Sub-task 1 completed", "Sub-task 2 completed", "conflict with the current files", "src/a.txt", "ZWEI", "DEUX", "Sub-task 3 completed", "src/steps.txt"] }
         calls: [{ tool: new_task, args: { mode: code, message: "Both words into src/a.txt." } }]
       - calls:
           - { tool: update_todo_list, args: { todos: "- [x] three parts\n- [x] the rest" } }

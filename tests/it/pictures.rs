@@ -94,7 +94,7 @@ fn a_picture_is_drawn_within_the_policy_paid_for_and_told_of() {
         .map(|painting| (painting.image.is_some(), painting.said.as_str()))
         .collect();
     assert_eq!(told, [(true, ""), (false, "I draw no blue foxes.")]);
-    let spent = State::of(&stage.journal()).root().unwrap().spent;
+    let spent = State::of(&stage.journal()).root().unwrap().budgeting.spent;
     assert_eq!((spent.turns, spent.tool_calls), (5, 5));
     assert!(spent.usage.input >= 800 && spent.usage.output >= 80, "{spent:?}");
     let result = ran.json();
@@ -176,7 +176,11 @@ fn a_picture_of_another_kind_is_kept_and_written_elsewhere_without_being_drawn_a
         painted(&stage).iter().map(|painting| painting.again).collect::<Vec<_>>(),
         [false, true]
     );
-    assert_eq!(State::of(&stage.journal()).root().unwrap().spent.turns, 4, "drawn once, paid once");
+    assert_eq!(
+        State::of(&stage.journal()).root().unwrap().budgeting.spent.turns,
+        4,
+        "drawn once, paid once"
+    );
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn the_budget_covers_who_draws() {
         .replace("usage: { input: 700, output: 70 }", "usage: { input: 70000, output: 70 }");
     let ran = stage.play(&script, &["--max-tokens", "50000"]);
     assert_eq!(ran.code, Some(6), "{ran:?}");
-    let spent = State::of(&stage.journal()).root().unwrap().spent;
+    let spent = State::of(&stage.journal()).root().unwrap().budgeting.spent;
     assert_eq!(
         (painted(&stage).len(), spent.usage.total()),
         (1, 70_180),
@@ -275,7 +279,7 @@ fn a_run_that_is_killed_at_any_line_draws_nothing_twice() {
             lines[at]
         );
         assert_eq!(
-            State::of(&stage.journal()).root().unwrap().spent.turns,
+            State::of(&stage.journal()).root().unwrap().budgeting.spent.turns,
             5,
             "killed after line {at}"
         );

@@ -74,7 +74,7 @@ impl Progress {
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent {
                 seconds: state.wall_until(now).as_secs(),
-                ..root.map(|root| root.spent).unwrap_or_default()
+                ..root.map(|root| root.budgeting.spent).unwrap_or_default()
             },
             spent_is_estimate: state.spent_is_estimate(),
         }

@@ -73,7 +73,7 @@ fn paragraph(event: &Event, state: &State) -> String {
                 .map(|call| format!("\n-> {} {}", call.name, shown(&call.arguments)))
                 .collect();
             let by = reply.by.iter().map(|by| format!("by {by} · ")).collect::<String>();
-            let turn = state.task(*task).map_or(0, |task| task.turns);
+            let turn = state.task(*task).map_or(0, |task| task.turn.number);
             format!(
                 "task {task}, turn {turn} ({by}{charged}): {}{}{calls}",
                 shown(&reply.text),
@@ -155,7 +155,10 @@ fn paragraph(event: &Event, state: &State) -> String {
             format!("checkpoint {} of {} files", commit.0, touched.len())
         }
         Event::TaskEnded { task, result, completed } => {
-            let own = state.task(*task).map(|task| figures::charged(&task.own)).unwrap_or_default();
+            let own = state
+                .task(*task)
+                .map(|task| figures::charged(&task.budgeting.own))
+                .unwrap_or_default();
             format!(
                 "task {task} {} ({own})\n{}",
                 if *completed { "completed" } else { "failed" },

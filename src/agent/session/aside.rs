@@ -1,12 +1,12 @@
-//! What a task is told beside the answers to its calls, each thing once: the rules files of folders
-//! it works in, and that its budget runs low.
+//! What a task is reminded of beside the answers to its calls, each thing once: the rules files of
+//! folders it works in, and that its budget runs low.
 //!
 //! In: the paths its permitted calls were about. Out: reminders in the journal. Rules files are
 //! those of the trusted commit, whatever the checkout holds; those of the root are in the system
 //! prompt.
 
-use crate::session::Session;
 use crate::session::event::Event;
+use crate::session::live::Session;
 use crate::session::stop::Stop;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -16,13 +16,13 @@ use locum_policy::intent::Intent;
 
 /// Names of rules files below the root; of one folder only the first that is there.
 const NAMES: &[&str] = &["AGENTS.md", "CLAUDE.md"];
-/// Most bytes of one that a task is told.
+/// Most bytes shown of one.
 const SHOWN_LIMIT_BYTES: usize = 16 * 1024;
 /// Largest one that is read.
 const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
-/// Most of them that one task is told.
+/// Most of them shown to one task.
 const FILES_LIMIT: usize = 16;
-/// How a task is marked that was told of its budget.
+/// What marks a task that was reminded of its budget.
 const BUDGET: &str = "budget";
 
 impl Session<'_> {
@@ -42,14 +42,14 @@ impl Session<'_> {
             | Intent::Mode(_)
             | Intent::Session => None,
         });
-        self.in_play.extend(paths);
+        self.paths_in_play.extend(paths);
     }
 
     /// Tells a task what it has to know before its next turn.
     pub(crate) fn tell_asides(&mut self, id: TaskId) -> Result<(), Stop> {
         let (own, others) =
-            std::mem::take(&mut self.in_play).into_iter().partition(|(task, _)| *task == id);
-        self.in_play = others;
+            std::mem::take(&mut self.paths_in_play).into_iter().partition(|(task, _)| *task == id);
+        self.paths_in_play = others;
         let own: Vec<(TaskId, RepoPath)> = own;
         for (_, path) in own {
             for folder in folders_above(&path) {
@@ -57,8 +57,8 @@ impl Session<'_> {
             }
         }
         let task = self.task(id)?;
-        match task.budget.low(&task.spent) {
-            Some(left) if !task.told.contains(BUDGET) => {
+        match task.budgeting.budget.low(&task.budgeting.spent) {
+            Some(left) if !task.nudges.reminded_of.contains(BUDGET) => {
                 self.tell(id, BUDGET, reminders::budget_low(&left))
             }
             Some(_) | None => Ok(()),
@@ -67,7 +67,9 @@ impl Session<'_> {
 
     fn tell_rules(&mut self, id: TaskId, folder: &RepoPath) -> Result<(), Stop> {
         let task = self.task(id)?;
-        if task.told.contains(folder.as_str()) || task.told.len() > FILES_LIMIT {
+        if task.nudges.reminded_of.contains(folder.as_str())
+            || task.nudges.reminded_of.len() > FILES_LIMIT
+        {
             return Ok(());
         }
         let file = NAMES.iter().find_map(|name| {
@@ -94,7 +96,7 @@ impl Session<'_> {
     }
 
     fn tell(&mut self, id: TaskId, about: &str, text: String) -> Result<(), Stop> {
-        let text = self.parts.redactor.redact(&text);
+        let text = self.parts.run.redactor.redact(&text);
         self.emit(Event::Reminded { task: id, text, mistake: false, about: Some(about.to_owned()) })
     }
 }

@@ -1,16 +1,10 @@
-//! `Brief`: what a model in one mode is told beside the conversation: the system prompt and the
-//! tools. Made once a mode, so that it stays the same bytes from turn to turn.
+//! `SystemPrompt`: what a model in one mode is sent beside the conversation: the system prompt and
+//! the tools. Made once a mode, so that it stays the same bytes from turn to turn.
 
-use std::rc::Rc;
-
-use crate::session::outcome::OutcomeWord;
-use crate::session::stop::Stop;
-use crate::session::task::TaskState;
-use crate::session::{Session, TaskModel};
+use crate::session::model::TaskModel;
 use crate::tools::dispatch;
 use crate::tools::mcp::catalogue;
 use locum_base::chat::ToolSpec;
-use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
 use locum_models::accounting;
 use locum_models::profile::ToolProtocol;
@@ -26,8 +20,8 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::pattern::RESOURCE;
 use locum_policy::verdict::Decision;
 
-/// What a model in one mode is told beside the conversation.
-pub(crate) struct Brief {
+/// What a model in one mode is sent beside the conversation.
+pub(crate) struct SystemPrompt {
     /// The system prompt.
     pub(crate) system: String,
     /// The tools it is offered, as the model sees them.
@@ -38,57 +32,14 @@ pub(crate) struct Brief {
     pub(crate) size_tokens: u64,
 }
 
-impl<'a> Session<'a> {
-    /// Returns the brief for a task as it is now.
-    pub(crate) fn brief(&mut self, id: TaskId) -> Result<Rc<Brief>, Stop> {
-        let task = self.task(id)?;
-        let may_delegate = self.may_delegate(task);
-        let key = (task.mode.clone(), may_delegate, task.parent.is_none(), task.purpose);
-        if let Some(brief) = self.briefs.get(&key) {
-            return Ok(Rc::clone(brief));
-        }
-        let brief =
-            Rc::new(self.make_brief(self.mode(&key.0)?, may_delegate, key.3, self.model_of(task)));
-        self.briefs.insert(key, Rc::clone(&brief));
-        Ok(brief)
-    }
-
-    /// Returns a mode by slug.
-    pub(crate) fn mode(&self, slug: &str) -> Result<&'a Mode, Stop> {
-        let modes: &'a ModeSet = self.parts.modes;
-        modes
-            .find(slug)
-            .ok_or_else(|| Stop::session(OutcomeWord::Failed, format!("there is no mode `{slug}`")))
-    }
-
-    /// Returns the model a task speaks with: its mode's own, else the one for its place.
-    pub(crate) fn model_of(&self, task: &TaskState) -> TaskModel<'a> {
-        let own = self.parts.own.get(&task.mode).copied();
-        own.unwrap_or(if task.parent.is_none() { self.parts.main } else { self.parts.task })
-    }
-
-    fn make_brief(
-        &self,
-        mode: &Mode,
-        may_delegate: bool,
-        purpose: Purpose,
-        model: TaskModel<'_>,
-    ) -> Brief {
-        let told = Told::of(&Telling {
-            mode,
-            modes: self.parts.modes,
-            policy: self.parts.policy,
-            facts: &self.facts(&mode.slug),
-            may_delegate,
-            purpose,
-            included: model.included_tools,
-            standing: self.parts.standing,
-            servers: &self.parts.servers.offered(),
-        });
-        let system =
-            told.sections.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n\n");
-        let size_tokens = estimate(&system, &told.tools, model);
-        Brief { system, tools: told.tools, offered: told.offered, size_tokens }
+impl SystemPrompt {
+    /// Puts everything together for a model.
+    pub(crate) fn of(telling: &Telling<'_>, model: TaskModel<'_>) -> Self {
+        let Told { sections, tools, offered } = Told::of(telling);
+        let sections: Vec<String> = sections.into_iter().map(|(_, text)| text).collect();
+        let system = sections.join("\n\n");
+        let size_tokens = estimate(&system, &tools, model);
+        Self { system, tools, offered, size_tokens }
     }
 }
 
@@ -100,7 +51,7 @@ fn estimate(system: &str, tools: &[ToolSpec], model: TaskModel<'_>) -> u64 {
     accounting::estimate_text(model.tokenizer, system).saturating_add(described)
 }
 
-/// What decides what a model in one mode is told.
+/// What decides what a model in one mode is sent.
 #[derive(Clone, Copy)]
 pub struct Telling<'t> {
     /// The mode.
@@ -123,7 +74,7 @@ pub struct Telling<'t> {
     pub servers: &'t [OfferedServer],
 }
 
-/// What a model in one mode is told beside the conversation, by section.
+/// What a model in one mode is sent beside the conversation, by section.
 pub struct Told {
     /// The sections of the system prompt by name.
     pub sections: Vec<(&'static str, String)>,
@@ -215,7 +166,7 @@ pub struct Known<'k> {
     pub skills: &'k [&'k Skill],
     /// The models it may ask.
     pub experts: &'k [&'k str],
-    /// Whether a model may be asked for pictures.
+    /// Whether a model may be asked for images.
     pub draws: bool,
     /// Whether there are MCP servers whose tools have no names of their own yet.
     pub servers: bool,
@@ -232,8 +183,8 @@ pub fn askable<'e>(experts: &'e [String], policy: &Policy, facts: &Facts) -> Vec
     experts.iter().map(String::as_str).filter(may).collect()
 }
 
-/// Returns whether the policy lets those who draw pictures be asked under these facts, or holds it;
-/// no when there is nobody.
+/// Returns whether the policy allows or holds asking the image models under these facts; false when
+/// there is none.
 #[must_use]
 pub fn may_draw(painters: &[String], policy: &Policy, facts: &Facts) -> bool {
     !painters.is_empty() && askable(painters, policy, facts).len() == painters.len()

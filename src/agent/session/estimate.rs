@@ -1,10 +1,7 @@
 //! How long a task's next request is, before its model has counted it: what the provider counted
 //! last, and an estimate of what came since.
 
-use crate::session::Session;
-use crate::session::brief::Brief;
-use crate::session::stop::Stop;
-use locum_base::id::TaskId;
+use crate::session::task::conversation::Conversation;
 use locum_models::accounting;
 use locum_models::tokens::Tokenizer;
 
@@ -19,43 +16,44 @@ pub(crate) struct Counted {
     tokens: u64,
 }
 
-/// What a count holds for: another conversation, another beginning or another tokenizer begins
-/// anew.
+/// What a count holds for: after a compaction, a count by the provider or with another tokenizer,
+/// it is restarted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Since {
     tokenizer: Tokenizer,
-    shortened: u32,
+    compactions: u32,
     message: usize,
 }
 
-impl Session<'_> {
-    /// Returns about how many tokens a task's next request has.
-    pub(crate) fn context_tokens(&mut self, id: TaskId, brief: &Brief) -> Result<u64, Stop> {
-        let task = self.task(id)?;
-        let tokenizer = self.model_of(task).tokenizer;
-        let (counted, bytes, message) = match task.measured {
+impl Counted {
+    /// Returns about how many tokens a task's next request has; `brief_tokens` of them are its
+    /// system prompt and tools.
+    pub(crate) fn context_tokens(
+        &mut self,
+        conversation: &Conversation,
+        tokenizer: Tokenizer,
+        brief_tokens: u64,
+    ) -> u64 {
+        let (counted, bytes, message) = match conversation.measured {
             Some(measured) => (measured.tokens, measured.bytes, measured.messages),
-            None => (brief.size_tokens, 0, 0),
+            None => (brief_tokens, 0, 0),
         };
         let estimated = match tokenizer {
             Tokenizer::Bytes => {
-                accounting::estimate_tokens(task.context_bytes.saturating_sub(bytes))
+                accounting::estimate_tokens(conversation.size_bytes.saturating_sub(bytes))
             }
             Tokenizer::O200k => {
-                let since = Since { tokenizer, shortened: task.shortened, message };
-                let known = self.counted.get(&id).copied().filter(|known| known.since == since);
-                let known = known.unwrap_or(Counted { since, messages: message, tokens: 0 });
-                let new = task.messages.get(known.messages..).unwrap_or_default();
-                let tokens = known.tokens
-                    + new
-                        .iter()
-                        .map(|message| accounting::estimate_message(tokenizer, message))
-                        .sum::<u64>();
-                let messages = task.messages.len();
-                self.counted.insert(id, Counted { since, messages, tokens });
-                tokens
+                let since = Since { tokenizer, compactions: conversation.compactions, message };
+                if self.since != since {
+                    *self = Self { since, messages: message, tokens: 0 };
+                }
+                let new = conversation.messages.get(self.messages..).unwrap_or_default().iter();
+                let new = new.map(|message| accounting::estimate_message(tokenizer, message));
+                self.tokens += new.sum::<u64>();
+                self.messages = conversation.messages.len();
+                self.tokens
             }
         };
-        Ok(counted.saturating_add(estimated))
+        counted.saturating_add(estimated)
     }
 }

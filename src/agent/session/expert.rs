@@ -5,26 +5,22 @@
 //! that was killed between the two does not ask again. An expert sees the question alone and has no
 //! tools; what it says is material.
 
-use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::session::Session;
 use crate::session::event::Event;
-use crate::session::spans::call_span;
+use crate::session::in_flight::{Asked, Completed, Cost};
+use crate::session::judged::Permitted;
+use crate::session::live::Session;
 use crate::session::stop::Stop;
-use crate::session::task::WaitingCall;
-use crate::session::work::{Done, Work};
-use crate::tools::dispatch::{self, Call};
+use crate::session::task::turn::WaitingCall;
+use crate::tools::dispatch::Call;
 use crate::tools::{Control, Observation};
-use locum_base::chat::{Message, Usage};
+use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::text::Clipped;
 use locum_models::ModelRequest;
 use locum_models::accounting;
-use locum_models::retry::Completed;
-use locum_models::tokens::Tokenizer;
 use locum_modes::prompts::expert;
-use locum_policy::Permit;
 
 /// Bytes of an answer that are kept.
 const ANSWER_LIMIT_BYTES: usize = 32 * 1024;
@@ -39,120 +35,80 @@ fn mode_of(expert: &str) -> String {
 
 impl<'a> Session<'a> {
     /// Asks the model that a permitted call names.
-    pub(crate) fn ask_expert(
-        &mut self,
-        id: TaskId,
-        waiting: WaitingCall,
-        permit: Permit<Call>,
-    ) -> Result<Option<Work<'a>>, Stop> {
-        if let (Some(answer), Call::AskExpertModel(call)) = (&waiting.consulted, permit.act()) {
+    pub(crate) fn ask_expert(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
+        let waiting = permitted.waiting.clone();
+        if let (Some(answer), Call::AskExpertModel(call)) =
+            (&waiting.consulted, permitted.permit.act())
+        {
             let text = expert::answer(call.expert(), answer);
-            return self
-                .answered(id, &waiting, Observation::said(text), None, false)
-                .map(|()| None);
+            return self.answer(id, &waiting, Observation::said(text));
         }
-        let tools = self.tools(id)?;
-        let visible = tools.readable();
-        let span = call_span(&self.turn_span(id), &waiting, &permit);
-        let observation =
-            dispatch::perform(permit, tools.context(&visible)).instrument(span).now_or_never();
-        let control = observation.and_then(|observation| observation.control);
-        let Some(Control::AskExpert { question, expert }) = control else {
-            return self
-                .answered(
-                    id,
-                    &waiting,
-                    Observation::failed("This question cannot be put."),
-                    None,
-                    false,
-                )
-                .map(|()| None);
+        let Some(Control::AskExpert { question, expert }) =
+            self.perform_now(id, permitted)?.control
+        else {
+            let not = Observation::failed("This question cannot be put.");
+            return self.answer(id, &waiting, not);
         };
-        let Some(asked) = self.parts.experts.get(&expert).copied() else {
-            let known: Vec<&str> = self.parts.experts.keys().map(String::as_str).collect();
-            let text = expert::unknown(&expert, &known);
-            return self
-                .answered(id, &waiting, Observation::failed(text), None, true)
-                .map(|()| None);
+        let Some(model) = self.parts.models.experts.get(&expert).copied() else {
+            let known: Vec<&str> = self.parts.models.experts.keys().map(String::as_str).collect();
+            return self.answer_mistake(id, &waiting, expert::unknown(&expert, &known));
         };
-        let task = self.task(id)?;
-        let estimate_tokens = accounting::estimate_ask(asked.tokenizer, expert::SYSTEM, &question);
-        self.afford(task, Usage { input: estimate_tokens, ..Usage::default() }, asked.price)?;
-        let (turn, asking, waiting) =
-            (task.consulted, self.asking(id, asked, estimate_tokens), Box::new(waiting));
-        let question = self.parts.redactor.redact(&question);
-        Ok(Some(
-            async move {
-                let (messages, mode) = ([Message::User { text: question }], mode_of(&expert));
-                let request = ModelRequest {
-                    system: expert::SYSTEM,
-                    messages: &messages,
-                    tools: &[],
-                    max_output_tokens: Some(ANSWER_LIMIT_TOKENS),
-                    temperature: None,
-                    task: id,
-                    mode: &mode,
-                    turn,
-                    picture: None,
-                };
-                let answer = asking.whole(request).await;
-                (id, Done::Consulted { waiting, expert, answer, estimate_tokens })
-            }
-            .instrument(tracing::info_span!(parent: &self.turn_span(id), "expert"))
-            .boxed_local(),
-        ))
+        let estimate_tokens = accounting::estimate_ask(model.tokenizer, expert::SYSTEM, &question);
+        let in_flight = self.request(Asked { task: id, model, estimate_tokens }, 0)?;
+        let turn = self.task(id)?.consultation.questions;
+        let (question, mode) = (self.parts.run.redactor.redact(&question), mode_of(&expert));
+        let answer = async move {
+            let request = ModelRequest {
+                system: expert::SYSTEM,
+                messages: &[Message::User { text: question }],
+                tools: &[],
+                max_output_tokens: Some(ANSWER_LIMIT_TOKENS),
+                temperature: None,
+                task: id,
+                mode: &mode,
+                turn,
+                picture: None,
+            };
+            in_flight.whole(request).await
+        };
+        let span = tracing::info_span!(parent: &self.turn_span(id), "expert");
+        self.wait(id, answer.instrument(span), move |session, answered| {
+            session.consulted(&waiting, expert, answered)
+        });
+        Ok(())
     }
 
     /// Writes an expert's answer down, charges it and gives it to the call.
-    pub(crate) fn consulted(
+    fn consulted(
         &mut self,
-        id: TaskId,
         waiting: &WaitingCall,
         expert: String,
-        completed: Completed,
-        estimate_tokens: u64,
+        answered: Completed<'a>,
     ) -> Result<(), Stop> {
-        let Completed { reply: answer, lost } = completed;
-        if let Some(asked) = self.parts.experts.get(&expert).copied() {
-            self.charge_lost(id, asked, &lost, estimate_tokens)?;
-        }
-        let reply = match answer {
+        let Completed { asked, reply, lost } = answered;
+        let (id, redactor) = (asked.task, self.parts.run.redactor);
+        self.charge_lost(asked, &lost)?;
+        let reply = match reply {
             Ok(reply) => reply,
             Err(err) => {
-                let text = self
-                    .parts
-                    .redactor
-                    .redact(&format!("The expert `{expert}` gave no answer: {err}."));
-                return self.answered(id, waiting, Observation::failed(text), None, false);
+                let text = format!("The expert `{expert}` gave no answer: {err}.");
+                return self.answer(id, waiting, Observation::failed(redactor.redact(&text)));
             }
         };
-        let asked = self.parts.experts.get(&expert);
-        let price = asked.and_then(|asked| asked.price_of(&reply));
-        let tokenizer =
-            asked.map_or_else(Tokenizer::default, |asked| asked.tokenizer_by(reply.by.as_deref()));
-        let output = accounting::estimate_reply(tokenizer, &reply);
-        let usage = reply.usage.unwrap_or_else(|| Usage {
-            input: estimate_tokens,
-            output,
-            ..Usage::default()
-        });
-        let cost_usd = price.map_or(0.0, |price| accounting::cost(usage, price));
-        let estimated = reply.usage.is_none() || price.is_none();
-        let answer = Clipped::head_tail(
-            self.parts.redactor.redact(reply.text.trim()).as_str(),
-            ANSWER_LIMIT_BYTES,
-        )
-        .text;
+        let tokenizer = asked.model.tokenizer_by(reply.by.as_deref());
+        let cost = Cost::of(&reply, asked, accounting::estimate_reply(tokenizer, &reply));
+        let answer = redactor.redact(reply.text.trim());
+        let answer = Clipped::head_tail(&answer, ANSWER_LIMIT_BYTES).text;
         let text = expert::answer(&expert, &answer);
         self.emit(Event::Consulted {
             task: id,
             call: waiting.call.id.clone(),
             expert,
             answer,
-            usage,
-            estimated,
-            cost_usd,
+            usage: cost.usage,
+            estimated: cost.is_estimate(),
+            cost_usd: cost.usd,
         })?;
-        self.answered(id, waiting, Observation::said(text), None, false)
+        self.answer(id, waiting, Observation::said(text))
     }
 }

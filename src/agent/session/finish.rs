@@ -3,13 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::Session;
+use futures::StreamExt;
+
 use crate::session::event::Event;
 use crate::session::hold::Waiting;
+use crate::session::live::Session;
 use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
 use crate::session::state::Tree;
 use crate::session::stop::Stop;
-use crate::session::task::{TaskState, WaitingCall};
+use crate::session::task::TaskState;
+use crate::session::task::turn::WaitingCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::Group;
@@ -24,15 +27,17 @@ impl Session<'_> {
         if completed {
             Stop::session(OutcomeWord::Done, "")
         } else {
-            Stop::session(OutcomeWord::Failed, "the root task failed")
+            Stop::failed("the root task failed")
         }
     }
 
     /// Makes what was written safe, computes the outcome and writes it down.
     pub(crate) async fn finish(&mut self, stop: Stop) -> Outcome {
         let mut stop = stop;
+        // What is still under way is dropped, and notes what it used up.
+        self.under_way.clear();
         if !self.journal_broken
-            && let Err(failed) = self.charge_unheard()
+            && let Err(failed) = self.charge_abandoned()
         {
             stop = worse(stop, failed);
         }
@@ -69,17 +74,14 @@ impl Session<'_> {
     /// changed is known.
     async fn close_cut_off(&mut self) -> Result<(), Stop> {
         let cut_off = |task: &TaskState| {
-            let open = task
-                .waiting
-                .iter()
-                .filter(|waiting| waiting.performing.is_some() && waiting.answer.is_none());
+            let open = task.turn.open().filter(|waiting| waiting.performing.is_some());
             open.map(|waiting| (task.id, waiting.clone())).collect::<Vec<_>>()
         };
         let cut_off: Vec<(TaskId, WaitingCall)> = self.state.at_work().flat_map(cut_off).collect();
         for (id, waiting) in cut_off {
-            if let Some(look) = self.answer_interrupted(id, &waiting)? {
-                let (id, done) = look.await;
-                self.complete(id, done)?;
+            self.answer_interrupted(id, &waiting)?;
+            while let Some((_, goes_on)) = self.under_way.next().await {
+                goes_on(self)?;
             }
         }
         Ok(())
@@ -89,20 +91,21 @@ impl Session<'_> {
     fn save_all(&mut self) -> Result<(), Stop> {
         let unsaved =
             |(owner, tree): (&TaskId, &Tree)| (!tree.unsaved.is_empty()).then_some(Some(*owner));
-        let mut owners: Vec<Option<TaskId>> = self.state.apart.iter().filter_map(unsaved).collect();
+        let mut owners: Vec<Option<TaskId>> =
+            self.state.isolated.iter().filter_map(unsaved).collect();
         owners.extend((!self.state.tree.unsaved.is_empty()).then_some(None));
         owners.into_iter().try_for_each(|owner| self.save(owner))
     }
 
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {
-        let Some(start) = self.state.start.as_ref().filter(|_| !self.state.tree.touched.is_empty())
-        else {
-            return Ok(Vec::new());
-        };
         let touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
-        let changes = self.parts.workspace.repo.changes(&start.base, &touched)?.into_iter();
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let repo = &self.parts.workspace.repo;
+        let changes = repo.changes(&self.start().base, &touched)?.into_iter();
         let shown = |change: FileChange| {
-            if self.parts.redactor.finds_secret(&change.patch) {
+            if self.parts.run.redactor.finds_secret(&change.patch) {
                 change.without_patch()
             } else {
                 change
@@ -112,7 +115,7 @@ impl Session<'_> {
     }
 
     fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
-        let start = self.state.start.as_deref().unwrap_or(&self.parts.start);
+        let start = self.start();
         let root = self.state.root();
         let (question, held) = match stop.waiting.map(|waiting| *waiting) {
             Some(Waiting::Question(question)) => (Some(question), None),
@@ -128,7 +131,7 @@ impl Session<'_> {
                 .and_then(|root| root.ended.as_ref())
                 .map(|end| end.result.clone())
                 .unwrap_or_default(),
-            reason: Some(self.parts.redactor.redact(&stop.reason))
+            reason: Some(self.parts.run.redactor.redact(&stop.reason))
                 .filter(|reason| !reason.is_empty()),
             question,
             held,
@@ -140,13 +143,13 @@ impl Session<'_> {
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent {
                 seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),
-                ..root.map(|root| root.spent).unwrap_or_default()
+                ..root.map(|root| root.budgeting.spent).unwrap_or_default()
             },
             spent_is_estimate: self.state.spent_is_estimate(),
             changes,
             base: start.base.clone(),
             checkpoint: self.state.tree.checkpoint.clone(),
-            apart: self.apart_commits(),
+            apart: self.isolated_commits(),
         }
     }
 
@@ -176,10 +179,10 @@ impl TaskReport {
                 .trim()
                 .to_owned(),
             completed: task.ended.as_ref().map(|end| end.completed),
-            turns: task.turns,
-            own: task.own,
-            with_sub_tasks: task.charged(),
-            kept: task.brought.as_ref().and_then(|brought| brought.kept.clone()),
+            turns: task.turn.number,
+            own: task.budgeting.own,
+            with_sub_tasks: task.budgeting.charged(),
+            kept: task.isolation.merge.as_ref().and_then(|merge| merge.kept.clone()),
         }
     }
 }

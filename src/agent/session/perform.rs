@@ -9,15 +9,12 @@ use std::collections::BTreeSet;
 use futures::FutureExt;
 use tracing::Instrument;
 
-use crate::session::Session;
-use crate::session::calls::{Permitted, reasons};
-use crate::session::event::{ContentBefore, Event, FileBefore, TouchedPath};
-use crate::session::fork::ref_of;
-use crate::session::outcome::OutcomeWord;
+use crate::session::event::{ContentBefore, Event, FileBefore};
+use crate::session::judged::{Permitted, reasons};
+use crate::session::live::Session;
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
-use crate::session::task::WaitingCall;
-use crate::session::work::{Done, Work};
+use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
 use crate::tools::dispatch::{self, Call, Given};
 use crate::tools::tool::ToolEffect;
@@ -40,77 +37,66 @@ pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
 /// How a command is reported that was cut off together with the run: as killed.
 const CUT_OFF: Exit = Exit::Signal(9);
 
-impl<'a> Session<'a> {
-    /// Performs a call that does not only read, or steers the session. Returns what has to be
-    /// waited for.
-    pub(crate) fn perform_alone(
-        &mut self,
-        id: TaskId,
-        permitted: Permitted,
-    ) -> Result<Option<Work<'a>>, Stop> {
-        let Permitted { waiting, permit } = permitted;
+impl Session<'_> {
+    /// Performs a call that does not only read, or steers the session.
+    pub(crate) fn perform_alone(&mut self, id: TaskId, permitted: Permitted) -> Result<(), Stop> {
+        let Permitted { waiting, permit } = &permitted;
         if let Call::AskExpertModel(_) = permit.act() {
-            return self.ask_expert(id, waiting, permit);
+            return self.ask_expert(id, permitted);
         }
         if let Call::GenerateImage(_) = permit.act() {
-            match &waiting.painted {
-                None => return self.draw(id, Permitted { waiting, permit }),
-                Some(painting) if painting.image.is_none() => {
-                    return self.not_painted(id, &waiting, painting);
+            match &waiting.generated {
+                None => return self.generate(id, permitted),
+                Some(generated) if generated.image.is_none() => {
+                    return self.no_image(id, waiting, generated);
                 }
                 Some(_) => {}
             }
         }
         if dispatch::effect(permit.act().tool()) == ToolEffect::Steers {
-            return self.steer_by(id, &waiting, permit).map(|()| None);
+            let waiting = waiting.clone();
+            let observation = self.perform_now(id, permitted)?;
+            return self.steer(id, &waiting, observation);
         }
         match &waiting.performing {
-            Some(performing) if !self.recover(id, &permit, &performing.before)? => {
-                self.answer_interrupted(id, &waiting)
+            Some(performing) if !self.recover(id, permit, &performing.before)? => {
+                self.answer_interrupted(id, waiting)
             }
-            Some(_) => self.perform(id, Permitted { waiting, permit }, None).map(Some),
+            Some(_) => self.perform(id, permitted, None),
             None => {
-                let before = self.keep_before(id, &permit)?;
-                let looks = runs_command(&permit);
-                let permitted = Permitted { waiting, permit };
-                if looks {
-                    let permitted = Box::new(permitted);
-                    return self
-                        .look(id, |snapshot| Done::LookedBefore { permitted, before, snapshot })
-                        .map(Some);
+                let before = self.keep_before(id, permit)?;
+                if !runs_command(permit) {
+                    return self.announce(id, permitted, before, None);
                 }
-                self.announce(id, permitted, before, None).map(Some)
+                self.look(id, move |session, snapshot| {
+                    session.announce(id, permitted, before, Some(snapshot))
+                })
             }
         }
     }
 
-    /// Does what a steering call says; it waits for nothing.
-    fn steer_by(
+    /// Performs a call that waits for nothing: one that steers the session.
+    pub(crate) fn perform_now(
         &mut self,
         id: TaskId,
-        waiting: &WaitingCall,
-        permit: Permit<Call>,
-    ) -> Result<(), Stop> {
-        let tools = self.tools(id)?;
-        let visible = tools.readable();
-        let span = call_span(&self.turn_span(id), waiting, &permit);
-        let observation =
-            dispatch::perform(permit, tools.context(&visible)).instrument(span).now_or_never();
-        self.steer(
-            id,
-            waiting,
-            observation.unwrap_or_else(|| Observation::failed("This call cannot be performed.")),
-        )
+        permitted: Permitted,
+    ) -> Result<Observation, Stop> {
+        let Permitted { waiting, permit } = permitted;
+        let span = call_span(&self.turn_span(id), &waiting, &permit);
+        let performed = self
+            .task_env(id)?
+            .with(|context| dispatch::perform(permit, context).instrument(span).now_or_never());
+        Ok(performed.unwrap_or_else(|| Observation::failed("This call cannot be performed.")))
     }
 
     /// Announces a call with effects in the journal and performs it.
-    pub(crate) fn announce(
+    fn announce(
         &mut self,
         id: TaskId,
         permitted: Permitted,
         before: Vec<FileBefore>,
         snapshot: Option<Snapshot>,
-    ) -> Result<Work<'a>, Stop> {
+    ) -> Result<(), Stop> {
         let kept = snapshot.as_ref().map(|snapshot| self.keep_snapshot(snapshot)).transpose()?;
         self.emit(Event::Performing {
             task: id,
@@ -126,20 +112,23 @@ impl<'a> Session<'a> {
         id: TaskId,
         permitted: Permitted,
         snapshot: Option<Snapshot>,
-    ) -> Result<Work<'a>, Stop> {
+    ) -> Result<(), Stop> {
         let Permitted { waiting, permit } = permitted;
-        let (intents, waiting, tools) =
-            (permit.act().intents(), Box::new(waiting), self.tools(id)?);
+        let (intents, env) = (permit.act().intents(), self.task_env(id)?);
         let span = call_span(&self.turn_span(id), &waiting, &permit);
-        Ok(async move {
-            let visible = tools.readable();
-            let picture = waiting.painted.as_ref().and_then(|painting| painting.image.as_ref());
+        let performed = async move {
+            let visible = env.readable();
+            let picture = waiting.generated.as_ref().and_then(|given| given.image.as_ref());
             let given = Given { before: snapshot.as_ref(), picture };
-            let observation = dispatch::perform_with(permit, tools.context(&visible), given).await;
-            (id, Done::Performed { waiting, observation, intents, snapshot })
-        }
-        .instrument(span)
-        .boxed_local())
+            let observation = dispatch::perform_with(permit, env.context(&visible), given).await;
+            (waiting, observation, snapshot)
+        };
+        self.wait(id, performed.instrument(span), move |session, performed| {
+            let (waiting, observation, snapshot) = performed;
+            session.note_servers()?;
+            session.answer_judged(id, &waiting, observation, &intents, snapshot.as_ref())
+        });
+        Ok(())
     }
 
     /// Keeps what the files a call would edit hold now.
@@ -191,30 +180,28 @@ impl<'a> Session<'a> {
                 ContentBefore::NotKept => Ok(()),
             };
             done.map_err(|error| {
-                Stop::session(
-                    OutcomeWord::Failed,
-                    format!("an interrupted edit could not be undone: {error}"),
-                )
+                Stop::failed(format!("an interrupted edit could not be undone: {error}"))
             })?;
         }
         Ok(true)
     }
 
-    /// Answers a call that was cut off midway, with what it changed until then. Returns what has to
-    /// be waited for.
+    /// Answers a call that was cut off midway, with what it changed until then.
     pub(crate) fn answer_interrupted(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
-    ) -> Result<Option<Work<'a>>, Stop> {
+    ) -> Result<(), Stop> {
         let kept = waiting.performing.as_ref().and_then(|performing| performing.snapshot.as_ref());
-        let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None).map(|()| None) };
-        let (before, waiting) = (self.kept_snapshot(hash)?, Box::new(waiting.clone()));
-        self.look(id, |after| Done::LookedAfter { waiting, before, after }).map(Some)
+        let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None) };
+        let (before, waiting) = (self.kept_snapshot(hash)?, waiting.clone());
+        self.look(id, move |session, after| {
+            session.answer_cut_off(id, &waiting, Some((before, after)))
+        })
     }
 
     /// Answers such a call; `looks` is the checkout before it and now.
-    pub(crate) fn answer_cut_off(
+    fn answer_cut_off(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
@@ -249,7 +236,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// Also when something cannot be put back: a file that had changes of its own before the
     /// command, which are in no commit.
-    pub(crate) fn answer_judged(
+    fn answer_judged(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
@@ -265,14 +252,14 @@ impl<'a> Session<'a> {
         let verdicts: Vec<(RepoPath, Verdict)> = unnamed
             .map(|path| Ok((path.clone(), self.edit_verdict(&mode, path)?)))
             .collect::<Result<_, Stop>>()?;
-        // A person's yes to a command is one to what it does: what would be held may stay, what is
-        // denied is put back.
+        // An approval of a command covers what it does: what would be held may stay, what is denied
+        // is put back.
         let least = if self.state.is_approved(waiting) { Decision::Hold } else { Decision::Allow };
         let (undone, verdicts): (BTreeSet<RepoPath>, Vec<Verdict>) =
             verdicts.into_iter().filter(|(_, verdict)| verdict.decision > least).unzip();
         if undone.is_empty() {
             let refused = observation.refused.take();
-            return self.answered(id, waiting, observation, refused, false);
+            return self.answer_in_part(id, waiting, observation, refused);
         }
         let touched = &self.state.tree(self.state.tree_owner(id)).touched;
         let lost = |path: &&RepoPath| {
@@ -290,21 +277,18 @@ impl<'a> Session<'a> {
         if lost.is_empty() {
             self.put_back(id, &undone)?;
         }
-        self.answered(id, waiting, observation, Some(Box::new(refusal)), false)?;
+        self.answer_in_part(id, waiting, observation, Some(Box::new(refusal)))?;
         if lost.is_empty() {
             return Ok(());
         }
         let what = "which the policy does not allow and which had changes that are in no commit; \
                     they are left as they are now";
-        Err(Stop::session(
-            OutcomeWord::Failed,
-            format!("a command changed {}, {what}", lost.join(", ")),
-        ))
+        Err(Stop::failed(format!("a command changed {}, {what}", lost.join(", "))))
     }
 
     /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.
     pub(crate) fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
-        let verdict = self.parts.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
+        let verdict = self.parts.run.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
         if verdict.decision != Decision::Allow {
             return Ok(verdict);
         }
@@ -326,40 +310,10 @@ impl<'a> Session<'a> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
         Ok(self.place(id)?.repo.restore(&commit, paths)?)
     }
-
-    /// Makes a checkpoint of what was touched in a checkout since the last one and counts the lines
-    /// changed.
-    pub(crate) fn save(&mut self, owner: Option<TaskId>) -> Result<(), Stop> {
-        let place = self.place_of(owner)?;
-        let there =
-            self.state.at_work().filter(|task| self.state.tree_owner(task.id) == owner).last();
-        let label =
-            there.map_or("end".to_owned(), |task| format!("task {} turn {}", task.id, task.turns));
-        let (Some(start), Some(base)) = (&self.state.start, self.start_of(owner)) else {
-            return Ok(());
-        };
-        let paths = &self.state.tree(owner).unsaved;
-        let commit = place.repo.checkpoint(&ref_of(&start.id, owner), &base, paths, &label)?;
-        let changes = place.repo.changes(&base, paths)?;
-        let lines_of = |path: &RepoPath| {
-            changes
-                .iter()
-                .find(|change| change.path == *path)
-                .map(|change| change.added.saturating_add(change.removed))
-        };
-        let touched = paths
-            .iter()
-            .map(|path| TouchedPath { path: path.clone(), diff_lines: lines_of(path) })
-            .collect();
-        self.emit(Event::Checkpointed { tree: owner, commit, touched })
-    }
 }
 
 fn lost_snapshot(error: &serde_json::Error) -> Stop {
-    Stop::session(
-        OutcomeWord::Failed,
-        format!("what a command changed cannot be found out: {error}"),
-    )
+    Stop::failed(format!("what a command changed cannot be found out: {error}"))
 }
 
 fn runs_command(permit: &Permit<Call>) -> bool {

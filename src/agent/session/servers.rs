@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::session::Session;
 use crate::session::event::Event;
+use crate::session::live::Session;
 use crate::session::stop::Stop;
 
 impl Session<'_> {
@@ -33,7 +33,7 @@ impl Session<'_> {
         self.note_servers()
     }
 
-    /// Writes down what servers did that nobody asked for.
+    /// Writes down what servers did unasked.
     pub(crate) fn note_servers(&mut self) -> Result<(), Stop> {
         for note in self.parts.servers.take_notes() {
             self.emit(Event::ServerNoted { server: note.server, what: note.what })?;

@@ -6,8 +6,8 @@
 
 use tracing::{Span, info_span};
 
-use crate::session::Session;
-use crate::session::task::WaitingCall;
+use crate::session::live::Session;
+use crate::session::task::turn::{Turn, WaitingCall};
 use crate::tools::dispatch::Call;
 use locum_base::id::TaskId;
 use locum_policy::Permit;
@@ -24,7 +24,8 @@ impl Session<'_> {
     /// calls are performed.
     pub(crate) fn turn_span(&self, id: TaskId) -> Span {
         let turns = self.state.task(id).map_or(0, |task| {
-            if task.waiting.is_empty() { task.turns } else { task.turns.saturating_sub(1) }
+            let Turn { number, waiting, .. } = &task.turn;
+            if waiting.is_empty() { *number } else { number.saturating_sub(1) }
         });
         info_span!(parent: &self.task_span(id), "turn", turn = turns)
     }

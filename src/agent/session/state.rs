@@ -10,15 +10,17 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::session::event::{Event, JournalLine, SessionStart, TouchedPath};
-use crate::session::outcome::{ApprovedCall, Charged, CommandReport, Outcome, RefusedCall};
-use crate::session::task::{Brought, Fork, Measured, Performing, TaskEnd, TaskState, WaitingCall};
-use crate::tools::{Observation, Todo};
+use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, RefusedCall};
+use crate::session::task::TaskState;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::{self, ToolName};
-use locum_modes::access::{self, Purpose};
+use locum_modes::access::Purpose;
+use locum_policy::approval::Approval;
 use locum_policy::intent::Intent;
-use locum_policy::verdict::{Refusal, Verdict};
+use locum_policy::verdict::Refusal;
 use locum_workspace::repo::CommitId;
 
 /// Everything a session knows.
@@ -39,7 +41,7 @@ pub struct State {
     /// What was changed in the run's checkout.
     pub tree: Tree,
     /// What was changed in the worktrees of sub-tasks, by the task each belongs to.
-    pub apart: BTreeMap<TaskId, Tree>,
+    pub isolated: BTreeMap<TaskId, Tree>,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
     /// How it ended, once it did.
@@ -84,7 +86,10 @@ impl State {
             waiting.child.is_some_and(|child| self.running.contains(&child))
         };
         let running = self.running.iter().filter_map(|id| self.task(*id));
-        running.filter(move |task| task.to_be_forked().is_some() || !task.waiting.iter().any(runs))
+        running.filter(move |task| {
+            task.isolation.next_to_start(&task.turn).is_some()
+                || !task.turn.waiting.iter().any(runs)
+        })
     }
 
     /// Returns the task whose worktree a task works in; `None` for the run's own checkout.
@@ -92,7 +97,7 @@ impl State {
     pub fn tree_owner(&self, id: TaskId) -> Option<TaskId> {
         let mut task = self.task(id);
         while let Some(found) = task {
-            if found.apart {
+            if found.isolation.isolated {
                 return Some(found.id);
             }
             task = found.parent.and_then(|parent| self.task(parent));
@@ -103,11 +108,11 @@ impl State {
     /// Returns what was changed in a worktree, or in the run's own checkout.
     #[must_use]
     pub fn tree(&self, owner: Option<TaskId>) -> &Tree {
-        owner.and_then(|owner| self.apart.get(&owner)).unwrap_or(&self.tree)
+        owner.and_then(|owner| self.isolated.get(&owner)).unwrap_or(&self.tree)
     }
 
     fn tree_mut(&mut self, owner: Option<TaskId>) -> &mut Tree {
-        owner.and_then(|owner| self.apart.get_mut(&owner)).unwrap_or(&mut self.tree)
+        owner.and_then(|owner| self.isolated.get_mut(&owner)).unwrap_or(&mut self.tree)
     }
 
     /// Returns the root task.
@@ -119,14 +124,14 @@ impl State {
     /// Returns the wall time the session took until `now`, without the time it lay dead.
     #[must_use]
     pub fn wall_until(&self, now: Timestamp) -> Duration {
-        let wall = self.root().map_or(Duration::ZERO, |root| root.wall);
+        let wall = self.root().map_or(Duration::ZERO, |root| root.budgeting.wall);
         wall.saturating_add(self.last_at.map_or(Duration::ZERO, |since| passed(since, now)))
     }
 
     /// Returns true when some tokens were estimated or had no price.
     #[must_use]
     pub fn spent_is_estimate(&self) -> bool {
-        self.root().is_some_and(|root| root.spent_is_estimate)
+        self.root().is_some_and(|root| root.budgeting.spent_is_estimate)
     }
 
     /// Returns when the last thing happened.
@@ -135,7 +140,7 @@ impl State {
         self.last_at
     }
 
-    /// Returns true for a call that a person's yes let pass.
+    /// Returns true for a call that a person approved.
     #[must_use]
     pub fn is_approved(&self, waiting: &WaitingCall) -> bool {
         waiting.decided.as_ref().is_some_and(|decided| {
@@ -145,13 +150,21 @@ impl State {
 
     /// Takes one more line in.
     pub fn apply(&mut self, line: &JournalLine) {
+        let event = &line.event;
         self.pass_time(line);
-        if let Some((task, charged)) = line.event.task().zip(line.event.charged()) {
-            self.charge(task, charged);
+        if let Some(task) = event.task() {
+            self.with_line(task, |task| task.budgeting.apply(event));
         }
-        match &line.event {
+        self.apply_to_session(event);
+        if let Some(task) = event.task() {
+            self.with_task(task, |task| task.apply(event));
+        }
+    }
+
+    /// Takes in what an event means for more than its own task.
+    fn apply_to_session(&mut self, event: &Event) {
+        match event {
             Event::Started(start) => self.start = Some(start.clone()),
-            Event::Resumed | Event::ServerNoted { .. } | Event::ReplyLost { .. } => {}
             Event::ServersListed { servers } => self.servers.clone_from(servers),
             Event::TaskStarted {
                 task,
@@ -163,118 +176,44 @@ impl State {
                 budget,
                 tree,
             } => {
-                let parent = parent.zip(parent_call.clone());
+                let (mode, message) = (mode.clone(), message.clone());
+                let mut state = TaskState::new(*task, *parent, mode, message, *budget);
+                state.todos.clone_from(todos);
+                state.isolation.isolated = tree.is_some();
                 if let Some(start) = tree {
-                    self.apart
-                        .insert(*task, Tree { start: Some(start.clone()), ..Tree::default() });
+                    let tree = Tree { start: Some(start.clone()), ..Tree::default() };
+                    self.isolated.insert(*task, tree);
                 }
-                let mut state =
-                    TaskState::new(*task, parent, mode.clone(), message.clone(), *budget);
-                state.apart = tree.is_some();
-                self.start_task(state, todos);
+                self.start_task(state, parent_call.as_deref());
             }
-            Event::Forked { task, calls, from } => {
-                let fork = Fork { calls: calls.clone(), from: from.clone() };
-                self.with_task(*task, |task| task.fork = Some(fork));
-            }
-            Event::Brought { task, taken, conflicts, kept } => {
-                let brought = Brought {
-                    taken: taken.clone(),
-                    conflicts: conflicts.clone(),
-                    kept: kept.clone(),
-                };
-                self.with_task(*task, |task| task.brought = Some(brought));
+            Event::Brought { task, taken, .. } => {
                 if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
                     self.touch(parent, taken);
                 }
             }
-            Event::Replied { task, reply, usage, estimated, withheld, .. } => {
-                self.with_task(*task, |task| {
-                    task.replied(reply.clone(), withheld);
-                    let (bytes, messages) = (task.context_bytes, task.messages.len());
-                    task.measured =
-                        (!estimated).then_some(Measured { tokens: usage.total(), bytes, messages });
-                })
+            Event::Judged { task, headline, approval: Some(approval), .. } => {
+                self.approve(*task, headline, approval);
             }
-            Event::Consulted { task, call, answer, .. } => self.with_task(*task, |task| {
-                task.consulted = task.consulted.saturating_add(1);
-                if let Some(waiting) = task.waiting_call_mut(call) {
-                    waiting.consulted = Some(answer.clone());
-                }
-            }),
-            Event::Painted { task, call, painting, .. } => {
-                self.with_task(*task, |task| task.painted(call, painting))
-            }
-            Event::Shortened { task, left_out, text, .. } => {
-                self.with_task(*task, |task| task.shorten(*left_out, text.clone()))
-            }
-            Event::Reminded { task, text, mistake, about } => self.with_task(*task, |task| {
-                task.told.extend(about.clone());
-                task.reminded(text.clone(), *mistake);
-            }),
-            Event::Judged { task, call, headline, command, verdicts: _, approval } => {
-                if let Some(approval) = approval
-                    .as_ref()
-                    .filter(|yes| self.approved.iter().all(|known| known.approval.hold != yes.hold))
-                {
-                    self.approved.push(ApprovedCall {
-                        task: *task,
-                        headline: headline.clone(),
-                        approval: approval.clone(),
-                    });
-                }
-                self.with_task(*task, |task| {
-                    if let Some(waiting) = task.waiting_call_mut(call) {
-                        waiting.headline = Some(headline.clone());
-                        waiting.command.clone_from(command);
-                    }
-                });
-            }
-            Event::Decided { task, call, decision } => {
-                self.outcome = None;
-                self.with_task(*task, |task| {
-                    if let Some(waiting) = task.waiting_call_mut(call) {
-                        waiting.decided = Some(decision.clone());
-                    }
-                });
-            }
-            Event::Performing { task, call, before, snapshot } => self.with_task(*task, |task| {
-                if let Some(waiting) = task.waiting_call_mut(call) {
-                    waiting.performing =
-                        Some(Performing { before: before.clone(), snapshot: snapshot.clone() });
-                }
-            }),
-            Event::Answered { task, call, tool, observation, refusal, mistake } => {
+            Event::Decided { .. } => self.outcome = None,
+            Event::Answered { task, call, observation, refusal, .. } => {
                 self.answer(*task, call, observation, refusal.as_deref());
-                self.with_task(*task, |task| {
-                    if let Some(barred) = refusal
-                        .as_deref()
-                        .filter(|_| *mistake)
-                        .and_then(|refusal| barred(tool, refusal))
-                    {
-                        task.barred = Some(barred);
-                    }
-                    task.answered(call, observation, *mistake);
-                });
-            }
-            Event::TodosChanged { task, todos } => self.with_task(*task, |task| {
-                task.todos.clone_from(todos);
-                task.owed.pop_front();
-            }),
-            Event::ModeSwitched { task, from: _, to, reason: _, rule: _ } => {
-                self.with_task(*task, |task| {
-                    task.mode.clone_from(to);
-                    task.barred = None;
-                    task.owed.pop_front();
-                })
             }
             Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
-            Event::TaskEnded { task, result, completed } => {
-                let end = TaskEnd { result: result.clone(), completed: *completed };
-                self.with_task(*task, |task| task.ended = Some(end));
-                self.running.retain(|running| running != task);
-            }
+            Event::TaskEnded { task, .. } => self.running.retain(|running| running != task),
             Event::Ended(outcome) => self.outcome = Some(outcome.clone()),
+            Event::Resumed
+            | Event::ServerNoted { .. }
+            | Event::Forked { .. }
+            | Event::Replied { .. }
+            | Event::ReplyLost { .. }
+            | Event::Consulted { .. }
+            | Event::Painted { .. }
+            | Event::Shortened { .. }
+            | Event::Reminded { .. }
+            | Event::Judged { approval: None, .. }
+            | Event::Performing { .. }
+            | Event::TodosChanged { .. }
+            | Event::ModeSwitched { .. } => {}
         }
     }
 
@@ -293,16 +232,6 @@ impl State {
         }
     }
 
-    fn with_running(&mut self, mut change: impl FnMut(&mut TaskState)) {
-        for id in &self.running {
-            if let Some(task) =
-                usize::try_from(id.0).ok().and_then(|index| self.tasks.get_mut(index))
-            {
-                change(task);
-            }
-        }
-    }
-
     /// Counts the wall time between two lines; the time a session lay dead does not count.
     fn pass_time(&mut self, line: &JournalLine) {
         let since = self.last_at.replace(line.at);
@@ -310,38 +239,33 @@ impl State {
             return;
         }
         let passed = since.map_or(Duration::ZERO, |since| passed(since, line.at));
-        self.with_running(|task| {
-            task.wall = task.wall.saturating_add(passed);
-            task.spent.seconds = task.wall.as_secs();
-        });
+        for id in self.running.clone() {
+            self.with_task(id, |task| task.budgeting.pass(passed));
+        }
     }
 
-    fn start_task(&mut self, mut task: TaskState, todos: &[Todo]) {
-        task.todos = todos.to_vec();
-        if let (Some(parent), Some(call)) = (task.parent, task.parent_call.clone()) {
+    fn start_task(&mut self, mut task: TaskState, parent_call: Option<&str>) {
+        if let (Some(parent), Some(call)) = (task.parent, parent_call) {
             task.depth = self.task(parent).map_or(0, |parent| parent.depth.saturating_add(1));
-            let child = task.id;
-            let mut asked = None;
             self.with_task(parent, |parent| {
-                if let Some(waiting) = parent.waiting_call_mut(&call) {
-                    waiting.child = Some(child);
-                    asked = ToolName::find(tool::resolve(waiting.call.name.trim()));
+                let Some(waiting) = parent.turn.open_call(call) else { return };
+                waiting.child = Some(task.id);
+                if ToolName::find(tool::resolve(waiting.call.name.trim()))
+                    == Some(ToolName::RequestModeSwitch)
+                {
+                    task.purpose = Purpose::Decide;
                 }
             });
-            task.purpose = if asked == Some(ToolName::RequestModeSwitch) {
-                Purpose::Decide
-            } else {
-                Purpose::Work
-            };
         }
         self.running.push(task.id);
         self.tasks.push(task);
     }
 
-    /// Charges what a request used up, to a task and those above it.
-    fn charge(&mut self, id: TaskId, charged: Charged) {
-        self.with_task(id, |task| task.own.add(charged));
-        self.with_line(id, |task| task.charge(charged));
+    fn approve(&mut self, task: TaskId, headline: &str, approval: &Approval) {
+        if self.approved.iter().all(|known| known.approval.hold != approval.hold) {
+            let (headline, approval) = (headline.to_owned(), approval.clone());
+            self.approved.push(ApprovedCall { task, headline, approval });
+        }
     }
 
     /// Counts files as changed where a task works, for it and the tasks above it that work there.
@@ -367,7 +291,7 @@ impl State {
         refusal: Option<&Refusal>,
     ) {
         let Some(task) = self.task(id) else { return };
-        let Some(waiting) = task.waiting_call(call) else { return };
+        let Some(waiting) = task.turn.call(call) else { return };
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
         let mode = task.mode.clone();
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
@@ -387,7 +311,6 @@ impl State {
             );
         }
         self.touch(id, &observation.touched);
-        self.with_line(id, |task| task.spent.tool_calls = task.spent.tool_calls.saturating_add(1));
     }
 
     fn save(&mut self, owner: Option<TaskId>, commit: &CommitId, touched: &[TouchedPath]) {
@@ -399,36 +322,14 @@ impl State {
         for TouchedPath { path, diff_lines } in touched {
             let before = self.tree_mut(owner).touched.insert(path.clone(), *diff_lines).flatten();
             for id in &there {
-                self.with_task(*id, |task| {
-                    task.spent.files = step(
-                        task.spent.files,
-                        before.is_some().into(),
-                        diff_lines.is_some().into(),
-                    );
-                    task.spent.diff_lines =
-                        step(task.spent.diff_lines, before.unwrap_or(0), diff_lines.unwrap_or(0));
-                });
+                self.with_task(*id, |task| task.budgeting.change_file(before, *diff_lines));
             }
         }
     }
 }
 
-/// Returns the edit that a mode's own restriction kept a call from.
-fn barred(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
-    let tool = ToolName::find(tool::resolve(tool.trim()))?;
-    let edit = |verdict: &Verdict| {
-        RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok()
-    };
-    Some((tool, refusal.verdicts.iter().find_map(edit)?))
-}
-
 fn passed(since: Timestamp, until: Timestamp) -> Duration {
     Duration::try_from(until.duration_since(since)).unwrap_or_default()
-}
-
-/// Returns a count in which one part changed from `before` to `after`.
-fn step(count: u32, before: u32, after: u32) -> u32 {
-    count.saturating_add(after).saturating_sub(before)
 }
 
 #[cfg(test)]
@@ -549,7 +450,7 @@ mod tests {
             2,
             "no tool message before every call is answered"
         );
-        assert_eq!(lines.state().task(ROOT).unwrap().first_unanswered().unwrap().1.call.id, "b");
+        assert_eq!(lines.state().task(ROOT).unwrap().first_unanswered().unwrap().call.id, "b");
         let state = lines.answered(ROOT, "b", false).state();
         let Some(Message::Tool { results }) = context(&state, ROOT).last() else {
             panic!("{state:?}")
@@ -587,7 +488,7 @@ mod tests {
 
     #[test]
     fn a_turn_of_mistakes_counts_once_and_a_success_forgets_them() {
-        let mistakes = |lines: &Lines| lines.state().task(ROOT).unwrap().mistakes_in_a_row;
+        let mistakes = |lines: &Lines| lines.state().task(ROOT).unwrap().nudges.mistakes_in_a_row;
         let lines = Lines::default()
             .started(ROOT, None)
             .replied(ROOT, &["a", "b"])
@@ -612,30 +513,33 @@ mod tests {
         let (root, child) = (&state.tasks[0], &state.tasks[1]);
         assert_eq!(
             (
-                root.spent.turns,
-                root.spent.tool_calls,
-                root.spent.usage.total(),
-                root.spent.cost_usd
+                root.budgeting.spent.turns,
+                root.budgeting.spent.tool_calls,
+                root.budgeting.spent.usage.total(),
+                root.budgeting.spent.cost_usd
             ),
             (3, 1, 33, 1.5)
         );
         assert_eq!(
             (
-                child.spent.turns,
-                child.spent.tool_calls,
-                child.spent.usage.total(),
-                child.spent.cost_usd
+                child.budgeting.spent.turns,
+                child.budgeting.spent.tool_calls,
+                child.budgeting.spent.usage.total(),
+                child.budgeting.spent.cost_usd
             ),
             (2, 1, 22, 1.0)
         );
-        assert_eq!((root.turns, child.turns, child.depth, child.parent), (1, 2, 1, Some(ROOT)));
-        assert_eq!((root.spent.seconds, child.spent.seconds), (5, 3));
-        assert_eq!(root.waiting[0].child, Some(CHILD));
+        assert_eq!(
+            (root.turn.number, child.turn.number, child.depth, child.parent),
+            (1, 2, 1, Some(ROOT))
+        );
+        assert_eq!((root.budgeting.spent.seconds, child.budgeting.spent.seconds), (5, 3));
+        assert_eq!(root.turn.waiting[0].child, Some(CHILD));
         let ended = lines
             .then(Event::TaskEnded { task: CHILD, result: "done".into(), completed: true })
             .replied(ROOT, &[]);
         assert_eq!(ended.state().running, [ROOT]);
-        assert_eq!(ended.state().tasks[1].spent.turns, 2, "an ended task spends no more");
+        assert_eq!(ended.state().tasks[1].budgeting.spent.turns, 2, "an ended task spends no more");
     }
 
     #[test]
@@ -648,7 +552,7 @@ mod tests {
         for line in &mut lines.0[2..] {
             line.at = line.at.saturating_add(jiff::SignedDuration::from_hours(5)).unwrap();
         }
-        assert_eq!(lines.state().tasks[0].spent.seconds, 2);
+        assert_eq!(lines.state().tasks[0].budgeting.spent.seconds, 2);
     }
 
     #[test]
@@ -673,7 +577,10 @@ mod tests {
         assert_eq!(lines.state().tree.unsaved.len(), 2);
         let lines = lines.then(saved(&[("x", Some(5)), ("y", Some(2))]));
         let counts = |lines: &Lines| {
-            (lines.state().tasks[0].spent.files, lines.state().tasks[0].spent.diff_lines)
+            (
+                lines.state().tasks[0].budgeting.spent.files,
+                lines.state().tasks[0].budgeting.spent.diff_lines,
+            )
         };
         assert_eq!(counts(&lines), (2, 7));
         assert!(lines.state().tree.unsaved.is_empty());
@@ -685,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_is_owed_until_its_event_unless_the_call_failed() {
+    fn a_control_is_pending_until_its_event_unless_the_call_failed() {
         let complete = |is_error| Observation {
             is_error,
             control: Some(Control::Complete { result: "r".into() }),
@@ -693,11 +600,17 @@ mod tests {
         };
         let lines = || Lines::default().started(ROOT, None).replied(ROOT, &["a"]);
         assert_eq!(
-            lines().observed(ROOT, "a", complete(false), false).state().tasks[0].owed.len(),
+            lines().observed(ROOT, "a", complete(false), false).state().tasks[0]
+                .turn
+                .pending_controls
+                .len(),
             1
         );
         assert_eq!(
-            lines().observed(ROOT, "a", complete(true), false).state().tasks[0].owed.len(),
+            lines().observed(ROOT, "a", complete(true), false).state().tasks[0]
+                .turn
+                .pending_controls
+                .len(),
             0
         );
     }

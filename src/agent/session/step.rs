@@ -15,8 +15,8 @@ pub const MISTAKE_LIMIT: u32 = 5;
 pub enum Step {
     /// Start the root task.
     BeginRoot,
-    /// Start the next of several sub-tasks that work beside each other.
-    Fork(TaskId),
+    /// Start the next of several parallel sub-tasks.
+    StartParallel(TaskId),
     /// Answer the first calls that have no answer.
     Answer(TaskId),
     /// Make a checkpoint of what was touched where this task works.
@@ -24,7 +24,7 @@ pub enum Step {
     /// Do what an answered call asked for.
     Settle(TaskId, Control),
     /// Say something to a reply that called no tool.
-    Remind(TaskId),
+    Nudge(TaskId),
     /// Give the task up: its changes pass the budget.
     ChangesExhausted(TaskId, Exhausted),
     /// Give the task up: too many mistakes.
@@ -48,8 +48,8 @@ pub fn next(state: &State, free: impl Fn(TaskId) -> bool) -> Option<Step> {
 }
 
 fn next_of(state: &State, task: &TaskState) -> Step {
-    if task.to_be_forked().is_some() {
-        return Step::Fork(task.id);
+    if task.isolation.next_to_start(&task.turn).is_some() {
+        return Step::StartParallel(task.id);
     }
     if task.first_unanswered().is_some() {
         return Step::Answer(task.id);
@@ -57,16 +57,16 @@ fn next_of(state: &State, task: &TaskState) -> Step {
     if !state.tree(state.tree_owner(task.id)).unsaved.is_empty() {
         return Step::Save(task.id);
     }
-    if let Err(exhausted) = task.budget.ask_changes(&task.spent) {
+    if let Err(exhausted) = task.budgeting.budget.ask_changes(&task.budgeting.spent) {
         return Step::ChangesExhausted(task.id, exhausted);
     }
-    if let Some(control) = task.owed.front() {
+    if let Some(control) = task.turn.pending_controls.front() {
         return Step::Settle(task.id, control.clone());
     }
-    if task.unreminded {
-        return Step::Remind(task.id);
+    if task.turn.needs_nudge {
+        return Step::Nudge(task.id);
     }
-    if task.mistakes_in_a_row >= MISTAKE_LIMIT {
+    if task.nudges.mistakes_in_a_row >= MISTAKE_LIMIT {
         return Step::GiveUp(task.id);
     }
     Step::Ask(task.id)
@@ -78,11 +78,11 @@ impl Step {
     pub fn task(&self) -> TaskId {
         match self {
             Self::BeginRoot | Self::Finish => TaskId::default(),
-            Self::Fork(task)
+            Self::StartParallel(task)
             | Self::Answer(task)
             | Self::Save(task)
             | Self::Settle(task, _)
-            | Self::Remind(task)
+            | Self::Nudge(task)
             | Self::ChangesExhausted(task, _)
             | Self::GiveUp(task)
             | Self::Ask(task) => *task,

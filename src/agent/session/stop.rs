@@ -25,8 +25,8 @@ pub struct Stop {
 /// How far a stop reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Only the task at work: a sub-task's parent is told and goes on; for the root task it is the
-    /// session.
+    /// Only the task at work: a sub-task's parent gets the reason and continues; for the root
+    /// task it is the session.
     Task,
     /// The whole session.
     Session,
@@ -37,6 +37,12 @@ impl Stop {
     #[must_use]
     pub fn task(word: OutcomeWord, reason: impl Into<String>) -> Self {
         Self { reach: Reach::Task, word, reason: reason.into(), waiting: None }
+    }
+
+    /// Ends the session as failed.
+    #[must_use]
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::session(OutcomeWord::Failed, reason)
     }
 
     /// Ends the session.
@@ -65,16 +71,13 @@ impl From<Reached> for Stop {
 
 impl From<JournalError> for Stop {
     fn from(error: JournalError) -> Self {
-        Self::session(
-            OutcomeWord::Failed,
-            format!("the journal cannot be written, so nothing more was done: {error}"),
-        )
+        Self::failed(format!("the journal cannot be written, so nothing more was done: {error}"))
     }
 }
 
 impl From<RepoError> for Stop {
     fn from(error: RepoError) -> Self {
-        Self::session(OutcomeWord::Failed, format!("the checkout could not be recorded: {error}"))
+        Self::failed(format!("the checkout could not be recorded: {error}"))
     }
 }
 
@@ -95,9 +98,9 @@ impl From<ModelError> for Stop {
         };
         let reason = format!("{error}{advice}");
         match error {
-            // A run that is played is over at the first request nobody foresaw: a parent that heard
-            // of it would only differ too.
-            ModelError::Script { .. } => Self::session(OutcomeWord::Failed, reason),
+            // A replayed run ends at the first request its script does not have: a parent that went
+            // on would only differ too.
+            ModelError::Script { .. } => Self::failed(reason),
             ModelError::Unauthorized { .. }
             | ModelError::TooLong { .. }
             | ModelError::Rejected { .. }

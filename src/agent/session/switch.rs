@@ -1,4 +1,4 @@
-//! Which mode a task goes on in: `switch_mode`, `request_mode_switch`, and the coordinator's
+//! Which mode a task continues in: `switch_mode`, `request_mode_switch`, and the coordinator's
 //! decision.
 //!
 //! The policy speaks first: which modes there may be, which may follow which, and whether the mode
@@ -7,11 +7,12 @@
 //! `coordinate_mode`; it is asked like any model and judged like any task. A refusal is an error
 //! for whoever asked.
 
-use crate::session::Session;
 use crate::session::brief::{self, Known};
 use crate::session::event::Event;
+use crate::session::live::Session;
 use crate::session::stop::Stop;
-use crate::session::task::{TaskState, WaitingCall};
+use crate::session::task::turn::WaitingCall;
+use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
@@ -26,13 +27,13 @@ use locum_policy::verdict::{Decision, RuleRef};
 /// Model replies a decision on a mode may take.
 const CHOICE_TURNS: u32 = 8;
 
-/// What a call wanted that its mode keeps it from.
+/// What a call wanted that its mode denies.
 #[derive(Clone, Copy)]
-pub(crate) struct Barred<'b> {
+pub(crate) struct DeniedByMode<'d> {
     /// The tool it called.
     pub(crate) tool: ToolName,
     /// What it wanted to do, where that much is known.
-    pub(crate) intent: Option<&'b Intent>,
+    pub(crate) intent: Option<&'d Intent>,
 }
 
 impl Session<'_> {
@@ -58,7 +59,7 @@ impl Session<'_> {
         let fit: Vec<String> =
             slugs.into_iter().filter(|slug| self.switch_refused(task, slug).is_none()).collect();
         match fit.as_slice() {
-            [] => self.refuse_steering(
+            [] => self.answer_mistake(
                 id,
                 waiting,
                 format!("The policy lets no other mode follow `{}` here.", task.mode),
@@ -69,7 +70,7 @@ impl Session<'_> {
                     "Several modes may follow: {}. Name one of them in `mode_slug`.",
                     several.join(", ")
                 );
-                self.refuse_steering(id, waiting, text)
+                self.answer_mistake(id, waiting, text)
             }
             several => self.start_choice(id, waiting, several, reason),
         }
@@ -84,13 +85,13 @@ impl Session<'_> {
         reason: &str,
     ) -> Result<(), Stop> {
         if let Some(text) = self.switch_refused(self.task(id)?, slug) {
-            return self.refuse_steering(id, waiting, text);
+            return self.answer_mistake(id, waiting, text);
         }
         let control = Control::SwitchMode { slug: slug.to_owned(), reason: reason.to_owned() };
         let said = Observation::said(format!(
             "From the next turn on in {slug} mode, with that mode's tools."
         ));
-        self.answered(id, waiting, Observation { control: Some(control), ..said }, None, false)
+        self.answer(id, waiting, Observation { control: Some(control), ..said })
     }
 
     /// Answers `request_mode_switch` with what the coordinator decided.
@@ -103,13 +104,15 @@ impl Session<'_> {
         let choice = self.task(choice)?;
         let ended = choice.ended.as_ref().map(|end| end.result.clone()).unwrap_or_default();
         match choice.chosen.clone() {
-            Some((Some(slug), reason)) => self.switch_or_refuse(id, waiting, &slug, &reason),
-            Some((None, reason)) => self.refuse_steering(
+            Some(ChosenMode { slug: Some(slug), reason }) => {
+                self.switch_or_refuse(id, waiting, &slug, &reason)
+            }
+            Some(ChosenMode { slug: None, reason }) => self.answer_mistake(
                 id,
                 waiting,
                 format!("The coordinator refused another mode: {reason}"),
             ),
-            None => self.refuse_steering(
+            None => self.answer_mistake(
                 id,
                 waiting,
                 format!("The coordinator decided nothing: {ended}"),
@@ -120,7 +123,7 @@ impl Session<'_> {
     /// Writes down a switch that was approved, with the rule that lets it be.
     pub(crate) fn switch(&mut self, id: TaskId, slug: String, reason: String) -> Result<(), Stop> {
         let from = self.task(id)?.mode.clone();
-        let policy = self.parts.policy;
+        let policy = self.parts.run.policy;
         let rule = if policy.settings().modes.transitions.contains_key(&from) {
             Some(RuleRef {
                 pattern: "modes.transitions".to_owned(),
@@ -149,7 +152,7 @@ impl Session<'_> {
             reason,
             modes: &modes,
         });
-        let rest = task.budget.carve(&task.spent, None);
+        let rest = task.budgeting.rest();
         let budget =
             Budget { minutes: rest.minutes.max(1), turns: rest.turns.min(CHOICE_TURNS), ..rest };
         self.emit(Event::TaskStarted {
@@ -157,7 +160,7 @@ impl Session<'_> {
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: COORDINATOR.to_owned(),
-            message: self.parts.redactor.redact(&message),
+            message: self.parts.run.redactor.redact(&message),
             todos: Vec::new(),
             budget,
             tree: None,
@@ -172,10 +175,15 @@ impl Session<'_> {
         if task.mode == slug {
             return Some(format!("Already in {slug} mode."));
         }
-        if task.owed.iter().any(|control| matches!(control, Control::SwitchMode { .. })) {
+        if task
+            .turn
+            .pending_controls
+            .iter()
+            .any(|control| matches!(control, Control::SwitchMode { .. }))
+        {
             return Some("A switch to another mode is under way already.".to_owned());
         }
-        let transitions = self.parts.policy.settings().modes.transitions.get(&task.mode);
+        let transitions = self.parts.run.policy.settings().modes.transitions.get(&task.mode);
         if let Some(follow) = transitions.filter(|follow| !follow.iter().any(|mode| mode == slug)) {
             return Some(format!(
                 "The policy lets mode `{}` be followed only by: {}.",
@@ -185,9 +193,9 @@ impl Session<'_> {
         }
         let mode = self.parts.modes.find(slug)?;
         if mode.way_in == WayIn::Delegated {
-            return Some(format!("Mode `{slug}` is for sub-tasks only; no task goes on in it."));
+            return Some(format!("Mode `{slug}` is for sub-tasks only; no task switches to it."));
         }
-        let (tool, path) = task.barred.as_ref()?;
+        let (tool, path) = task.nudges.last_denied_edit.as_ref()?;
         access::check_intent(mode, *tool, &Intent::Edit(path.clone()))
             .err()
             .map(|error| error.to_string())
@@ -196,7 +204,7 @@ impl Session<'_> {
     /// Returns why no task may be in a mode, as a sentence for the model.
     pub(crate) fn mode_refused(&self, slug: &str) -> Option<String> {
         let allowed = |slug: &str| {
-            self.parts.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision
+            self.parts.run.policy.decide(&Intent::Mode(slug.to_owned()), &self.facts(slug)).decision
                 == Decision::Allow
         };
         let usable = || {
@@ -219,16 +227,16 @@ impl Session<'_> {
 
     /// Says which modes could do what a task's mode keeps it from, and how to get there; empty
     /// where none can be had.
-    pub(crate) fn other_modes(&self, id: TaskId, barred: Barred<'_>) -> Result<String, Stop> {
+    pub(crate) fn other_modes(&self, id: TaskId, denied: DeniedByMode<'_>) -> Result<String, Stop> {
         let task = self.task(id)?;
-        let how = match self.parts.policy.settings().modes.switching {
+        let how = match self.parts.run.policy.settings().modes.switching {
             Switching::Off => return Ok(String::new()),
             _ if task.purpose == Purpose::Decide => return Ok(String::new()),
             Switching::Coordinator if task.mode != COORDINATOR => ToolName::RequestModeSwitch,
             Switching::Coordinator | Switching::Direct => ToolName::SwitchMode,
         };
         let could = |mode: &&Mode| {
-            self.switch_refused(task, &mode.slug).is_none() && self.could_do(mode, barred)
+            self.switch_refused(task, &mode.slug).is_none() && self.could_do(mode, denied)
         };
         let slugs: Vec<String> =
             self.parts.modes.iter().filter(could).map(|mode| format!("`{}`", mode.slug)).collect();
@@ -238,9 +246,9 @@ impl Session<'_> {
         Ok(format!(" Modes that may: {}; {how} leads there.", slugs.join(", ")))
     }
 
-    fn could_do(&self, mode: &Mode, barred: Barred<'_>) -> bool {
+    fn could_do(&self, mode: &Mode, denied: DeniedByMode<'_>) -> bool {
         let facts: Facts = self.facts(&mode.slug);
-        let policy = self.parts.policy;
+        let policy = self.parts.run.policy;
         let standing = self.parts.standing;
         let servers = self.parts.servers.is_any();
         let known = Known {
@@ -250,10 +258,10 @@ impl Session<'_> {
             servers,
             resources: servers,
         };
-        let has = mode.tools().contains(&barred.tool)
-            && !brief::shown(&[barred.tool], policy, &facts, known).is_empty();
-        has && barred.intent.is_none_or(|intent| {
-            access::check_intent(mode, barred.tool, intent).is_ok()
+        let has = mode.tools().contains(&denied.tool)
+            && !brief::shown(&[denied.tool], policy, &facts, known).is_empty();
+        has && denied.intent.is_none_or(|intent| {
+            access::check_intent(mode, denied.tool, intent).is_ok()
                 && policy.decide(intent, &facts).decision != Decision::Deny
         })
     }

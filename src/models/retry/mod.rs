@@ -55,15 +55,6 @@ pub struct Hearing<'h> {
     pub lost: &'h mut Vec<LostAttempt>,
 }
 
-/// What came of a request.
-#[derive(Clone, Debug)]
-pub struct Completed {
-    /// The whole reply, or the last error when it is not a passing one or the limits are reached.
-    pub reply: Result<Reply, ModelError>,
-    /// Attempts that broke after something of a reply had come, in order: a provider counts them.
-    pub lost: Vec<LostAttempt>,
-}
-
 /// An attempt that broke after something of a reply had come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostAttempt {

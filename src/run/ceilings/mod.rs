@@ -170,8 +170,8 @@ fn killed(leg: &Leg) -> Option<Amount> {
 
 fn spent_in(state: &State) -> Amount {
     state.root().map_or_else(Amount::default, |root| Amount {
-        tokens: root.spent.usage.total(),
-        cost_usd: root.spent.cost_usd,
+        tokens: root.budgeting.spent.usage.total(),
+        cost_usd: root.budgeting.spent.cost_usd,
     })
 }
 

@@ -211,7 +211,7 @@ fn adds_up(outcome: &Outcome, lines: &[JournalLine]) {
     );
     let state = State::of(lines);
     assert_eq!(
-        state.tasks.iter().map(|task| task.own).collect::<Vec<_>>(),
+        state.tasks.iter().map(|task| task.budgeting.own).collect::<Vec<_>>(),
         outcome.tasks.iter().map(|task| task.own).collect::<Vec<_>>()
     );
     let report = serde_json::to_value(Report::new(outcome, 0, &[])).unwrap();

@@ -80,7 +80,7 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     let now = context(&state, TaskId(0));
     assert!(matches!(now.first(), Some(Message::User { text }) if text.contains("SUMMARY")));
     assert!(matches!(now.get(1), Some(Message::Assistant { .. })));
-    assert!(state.task(TaskId(0)).unwrap().context_bytes < 80_000);
+    assert!(state.task(TaskId(0)).unwrap().conversation.size_bytes < 80_000);
     let shown = transcript(&ran.lines);
     assert!(shown.contains("messages of its context were condensed ("), "{shown}");
     assert!(shown.contains(" out · about $0.00); this stands for them:\nDo the thing."), "{shown}");

@@ -139,7 +139,8 @@ fn two_sub_tasks_that_change_one_line_are_a_conflict_with_both_sides_and_nothing
         write("src/b.txt", "b\\n"),
         end("french")
     );
-    let words = r#""contradicts", "src/a.txt", "ZWEI", "DEUX", "refs/locum/trees/""#;
+    let words =
+        r#""conflict with the current files", "src/a.txt", "ZWEI", "DEUX", "refs/locum/trees/""#;
     let fixture = fixture(&[("1", &first), ("2", &second)], words);
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.reason()), ("done", ""), "{:?}", ran.answers("new_task"));
@@ -170,7 +171,7 @@ fn the_failure_of_one_leaves_the_others_whole() {
             )
         })
         .collect();
-    let words = r#""Sub-task 1 failed", "noise", "Sub-task 2 completed", "Sub-task 3 failed", "is used up", "Nothing of what it changed""#;
+    let words = r#""Sub-task 1 failed", "noise", "Sub-task 2 completed", "Sub-task 3 failed", "is used up", "None of its changes were merged""#;
     let fixture = fixture(&[("1", &crash), ("2", &good), ("3", &endless)], words);
     let ran = fixture.run();
     assert_eq!(

@@ -5,13 +5,12 @@
 //! job), in a mode the policy allows and with what its own mode gives; its budget is the rest of
 //! its parent's, and what it spends its parent has spent.
 
-use crate::session::Session;
-use crate::session::calls::NotPerformed;
 use crate::session::event::Event;
-use crate::session::fork;
-use crate::session::outcome::OutcomeWord;
+use crate::session::live::Session;
+use crate::session::parallel;
 use crate::session::stop::Stop;
-use crate::session::task::{TaskState, WaitingCall};
+use crate::session::task::TaskState;
+use crate::session::task::turn::WaitingCall;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, TodoState};
 use locum_base::id::TaskId;
@@ -32,7 +31,7 @@ impl Session<'_> {
         observation: Observation,
     ) -> Result<(), Stop> {
         match observation.control.clone() {
-            // Started together with its neighbours (`fork`).
+            // Started together with its neighbours (`parallel`).
             Some(Control::NewTask { .. }) => Ok(()),
             Some(Control::SwitchMode { slug, reason }) => {
                 self.switch_or_refuse(id, waiting, &slug, &reason)
@@ -49,7 +48,7 @@ impl Session<'_> {
                 | Control::CoordinateMode { .. }
                 | Control::AskExpert { .. },
             )
-            | None => self.answered(id, waiting, observation, None, false),
+            | None => self.answer(id, waiting, observation),
         }
     }
 
@@ -68,7 +67,7 @@ impl Session<'_> {
                 );
                 self.emit(Event::TaskEnded { task: id, result, completed: true })
             }
-            // None is ever owed: a sub-task begins before its call is answered, a question is
+            // None is ever pending: a sub-task begins before its call is answered, a question is
             // answered or ends the session, a request is answered with a switch, an expert's answer
             // is the call's.
             Control::NewTask { .. }
@@ -89,18 +88,12 @@ impl Session<'_> {
         if ended.purpose == Purpose::Decide {
             return self.answer_from_choice(id, waiting, child);
         }
-        if ended.apart && ended.brought.is_none() {
-            self.bring_back(child)?;
+        if ended.isolation.isolated && ended.isolation.merge.is_none() {
+            self.merge_child(child)?;
         }
         let observation = child_result(self.task(child)?);
-        self.answered(id, waiting, observation, None, false)?;
+        self.answer(id, waiting, observation)?;
         self.leave_worktree(child)
-    }
-
-    /// Returns whether a task may start sub-tasks.
-    pub(crate) fn may_delegate(&self, task: &TaskState) -> bool {
-        let delegation = &self.parts.policy.settings().modes.delegation;
-        delegation.from.contains(&task.mode) && task.depth < delegation.depth
     }
 
     /// Starts the sub-task that a permitted call asks for.
@@ -109,7 +102,7 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
         call: &NewTask,
-        apart: Option<CommitId>,
+        tree: Option<CommitId>,
         budget: Budget,
     ) -> Result<(), Stop> {
         let parent = self.task(id)?;
@@ -128,16 +121,11 @@ impl Session<'_> {
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: call.mode().to_owned(),
-            message: self.parts.redactor.redact(&message),
+            message: self.parts.run.redactor.redact(&message),
             todos: call.todos().to_vec(),
             budget,
-            tree: apart,
+            tree,
         })
-    }
-
-    /// Returns the name of the next task.
-    pub(crate) fn next_task(&self) -> TaskId {
-        TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX))
     }
 
     /// Returns why no further sub-task may be started, as a sentence for the model; `ahead` are
@@ -149,7 +137,7 @@ impl Session<'_> {
         ahead: usize,
     ) -> Result<Option<String>, Stop> {
         let task = self.task(id)?;
-        let rules = &self.parts.policy.settings().modes;
+        let rules = &self.parts.run.policy.settings().modes;
         let started = self
             .state
             .tasks
@@ -205,16 +193,6 @@ impl Session<'_> {
         })
     }
 
-    pub(crate) fn refuse_steering(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        text: String,
-    ) -> Result<(), Stop> {
-        self.answer_not(id, waiting, NotPerformed { text, refusal: None, mistake: true })
-            .map(|_answered| ())
-    }
-
     fn question(
         &mut self,
         id: TaskId,
@@ -223,33 +201,20 @@ impl Session<'_> {
         suggestions: Vec<String>,
     ) -> Result<(), Stop> {
         if let Some((by, text)) = self.answer_to(id, waiting) {
-            let text = self.parts.redactor.redact(&reminders::answered_by_person(by, text));
-            return self.answered(
-                id,
-                waiting,
-                Observation { text, ..Observation::default() },
-                None,
-                false,
-            );
+            let text = self.parts.run.redactor.redact(&reminders::answered_by_person(by, text));
+            return self.answer(id, waiting, Observation::said(text));
         }
-        match self.parts.policy.settings().questions {
+        match self.parts.run.policy.settings().questions {
             OnQuestion::Comment => Err(self.ask_people(id, waiting, question, suggestions)),
-            OnQuestion::Fail => Err(Stop::session(
-                OutcomeWord::Failed,
-                format!("the model asked a question, which the policy does not allow: {question}"),
-            )),
+            OnQuestion::Fail => Err(Stop::failed(format!(
+                "the model asked a question, which the policy does not allow: {question}"
+            ))),
             OnQuestion::First => {
                 let text = suggestions.into_iter().next().unwrap_or_else(|| {
                     "Nobody can answer. Decide yourself, and name what you assumed in your result."
                         .to_owned()
                 });
-                self.answered(
-                    id,
-                    waiting,
-                    Observation { text, ..Observation::default() },
-                    None,
-                    false,
-                )
+                self.answer(id, waiting, Observation::said(text))
             }
         }
     }
@@ -277,15 +242,15 @@ fn child_result(child: &TaskState) -> Observation {
     } else {
         format!("Sub-task {} failed in mode {}: {result}", child.id, child.mode)
     };
-    let (files, taken) = match &child.brought {
+    let (files, merged) = match &child.isolation.merge {
         None => (format!("Files written: {}", paths(&mut child.touched.iter())), true),
-        Some(brought) => {
-            (fork::told(brought, &paths(&mut child.touched.iter())), brought.kept.is_none())
+        Some(merge) => {
+            (parallel::report(merge, &paths(&mut child.touched.iter())), merge.kept.is_none())
         }
     };
     Observation {
         text: format!("{begins}\n\n{files}"),
-        is_error: !completed || !taken,
+        is_error: !completed || !merged,
         ..Observation::default()
     }
 }

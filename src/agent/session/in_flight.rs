@@ -1,0 +1,113 @@
+//! `InFlight`: a request whose broken attempts are charged, also when the session stops and
+//! abandons it.
+//!
+//! In: a model as a task uses it and a request. Out: what came of it; or, where it is dropped
+//! before it is over, a note for the session's end of what it used up. It decides nothing.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::session::model::TaskModel;
+use locum_base::chat::{Reply, Usage};
+use locum_base::clock::Clock;
+use locum_base::id::TaskId;
+use locum_models::accounting;
+use locum_models::retry::{self, Hearing, LostAttempt, RetryLimits};
+use locum_models::{ModelError, ModelRequest};
+
+/// Requests that were dropped before they were over.
+pub(crate) type AbandonedRequests<'a> = Rc<RefCell<Vec<AbandonedRequest<'a>>>>;
+
+/// What a dropped request used up.
+pub(crate) struct AbandonedRequest<'a> {
+    pub(crate) asked: Asked<'a>,
+    pub(crate) lost: Vec<LostAttempt>,
+}
+
+/// Who was asked, for which task, and about how much that is.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// The task that pays.
+    pub(crate) task: TaskId,
+    /// The model.
+    pub(crate) model: TaskModel<'a>,
+    /// Tokens that the request was taken for.
+    pub(crate) estimate_tokens: u64,
+}
+
+/// A reply, or why there is none, and who was asked for it.
+pub(crate) struct Completed<'a> {
+    pub(crate) asked: Asked<'a>,
+    pub(crate) reply: Result<Reply, ModelError>,
+    /// What attempts before it used up.
+    pub(crate) lost: Vec<LostAttempt>,
+}
+
+/// A request under way.
+pub(crate) struct InFlight<'a> {
+    asked: Asked<'a>,
+    limits: RetryLimits,
+    clock: &'a dyn Clock,
+    lost: Vec<LostAttempt>,
+    abandoned: AbandonedRequests<'a>,
+}
+
+impl<'a> InFlight<'a> {
+    /// Prepares a request; should it be dropped, `abandoned` holds what it used up.
+    pub(crate) fn new(
+        asked: Asked<'a>,
+        limits: RetryLimits,
+        clock: &'a dyn Clock,
+        abandoned: AbandonedRequests<'a>,
+    ) -> Self {
+        Self { asked, limits, clock, lost: Vec::new(), abandoned }
+    }
+
+    /// Waits for a whole reply.
+    pub(crate) async fn whole(mut self, request: ModelRequest<'_>) -> Completed<'a> {
+        let hearing = Hearing { watch: &mut |_delta| {}, lost: &mut self.lost };
+        let model = self.asked.model.model;
+        let reply = retry::complete(model, request, self.limits, self.clock, hearing).await;
+        Completed { asked: self.asked, reply, lost: std::mem::take(&mut self.lost) }
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        let lost = std::mem::take(&mut self.lost);
+        if !lost.is_empty() {
+            self.abandoned.borrow_mut().push(AbandonedRequest { asked: self.asked, lost });
+        }
+    }
+}
+
+/// What a reply cost.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cost {
+    /// Tokens as counted, or estimated.
+    pub(crate) usage: Usage,
+    /// True when the provider did not count.
+    pub(crate) uncounted: bool,
+    /// US dollars by the price table; 0 for models without a price.
+    pub(crate) usd: f64,
+    /// True when the model has no price.
+    pub(crate) unpriced: bool,
+}
+
+impl Cost {
+    /// Returns what a reply cost; `output_tokens` is what it is taken for where its provider does
+    /// not count.
+    pub(crate) fn of(reply: &Reply, asked: Asked<'_>, output_tokens: u64) -> Self {
+        let price = asked.model.price_of(reply);
+        let estimate =
+            Usage { input: asked.estimate_tokens, output: output_tokens, ..Usage::default() };
+        let usage = reply.usage.unwrap_or(estimate);
+        let usd = price.map_or(0.0, |price| accounting::cost(usage, price));
+        Self { usage, uncounted: reply.usage.is_none(), usd, unpriced: price.is_none() }
+    }
+
+    /// Returns true when the tokens were not counted, or have no price.
+    pub(crate) fn is_estimate(self) -> bool {
+        self.uncounted || self.unpriced
+    }
+}

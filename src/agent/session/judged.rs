@@ -1,0 +1,108 @@
+//! What is known of a call before it is performed: why it is not fit to be judged, that it is
+//! permitted, or why it is not performed.
+
+use crate::session::repetition::REPEAT_LIMIT;
+use crate::session::task::TaskState;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::dispatch::{self, Call};
+use crate::tools::tool::ToolEffect;
+use locum_base::chat::StopReason;
+use locum_base::tool::{self, ToolName};
+use locum_modes::prompts::reminders;
+use locum_policy::Permit;
+use locum_policy::intent::{Act, Intent};
+use locum_policy::verdict::{Refusal, Verdict};
+
+/// Answers a call that would write a secret, or what looks like one.
+const WITHHELD: &str = "This call was not performed: its arguments hold a secret, or what looks \
+                        exactly like one. Do it without that text.";
+
+/// A call that was permitted and waits to be performed.
+pub(crate) struct Permitted {
+    /// The call as the model wrote it, and what is known of it.
+    pub(crate) waiting: WaitingCall,
+    /// The permit.
+    pub(crate) permit: Permit<Call>,
+}
+
+/// What became of a call that was judged.
+pub(crate) enum Judged {
+    /// It waits to be performed.
+    Permitted(Permitted),
+    /// It is answered with why not.
+    NotPerformed(WaitingCall, NotPerformed),
+}
+
+/// An answer to a call that was not performed.
+pub(crate) struct NotPerformed {
+    /// What the model reads.
+    pub(crate) text: String,
+    /// Set when the policy refused it.
+    pub(crate) refusal: Option<Box<Refusal>>,
+    /// True when it was the model's mistake.
+    pub(crate) mistake: bool,
+}
+
+/// Returns true for a call that ends the task.
+pub(crate) fn completes(waiting: &WaitingCall) -> bool {
+    ToolName::find(&waiting.call.name) == Some(ToolName::AttemptCompletion)
+}
+
+/// Returns true for a call that starts a sub-task.
+pub(crate) fn starts_task(waiting: &WaitingCall) -> bool {
+    ToolName::find(tool::resolve(waiting.call.name.trim())) == Some(ToolName::NewTask)
+}
+
+/// Returns true for tools that would write, run or send a text with a hole in it where a secret
+/// was.
+fn writes(waiting: &WaitingCall) -> bool {
+    ToolName::find(tool::resolve(waiting.call.name.trim()))
+        .is_some_and(|tool| matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs))
+}
+
+/// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or
+/// a completion beside calls that failed.
+pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<NotPerformed> {
+    let mistake = |text: String| Some(NotPerformed { text, refusal: None, mistake: true });
+    let last = task.turn.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
+    match task.turn.stop {
+        StopReason::Length if last => return mistake(reminders::call_cut().to_owned()),
+        StopReason::Filtered if last => return mistake(reminders::call_filtered().to_owned()),
+        StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered => {}
+    }
+    if waiting.withheld && writes(waiting) {
+        return mistake(WITHHELD.to_owned());
+    }
+    if let Some(cycle) = task.nudges.recent.repeats(&waiting.call) {
+        return mistake(reminders::repeated(cycle, REPEAT_LIMIT));
+    }
+    let failed = task
+        .turn
+        .waiting
+        .iter()
+        .filter_map(|other| other.answer.as_ref())
+        .any(|answer| answer.is_error);
+    if completes(waiting) && failed {
+        return mistake(reminders::completion_too_early().to_owned());
+    }
+    None
+}
+
+/// Returns the script a call would run, if it would run one.
+pub(crate) fn script_of(call: &Call) -> Option<String> {
+    call.intents().into_iter().find_map(|intent| {
+        if let Intent::Command(script) = intent { Some(script.text().to_owned()) } else { None }
+    })
+}
+
+/// Returns what was refused and why, each with its rule, as part of a sentence.
+pub(crate) fn reasons(refusal: &Refusal) -> String {
+    let reason = |verdict: &Verdict| {
+        let rule = verdict
+            .rule()
+            .map(|rule| format!(" (rule `{}`, {}:{})", rule.pattern, rule.origin, rule.line))
+            .unwrap_or_default();
+        format!("`{}`: {}{rule}", verdict.intent, verdict.reason())
+    };
+    refusal.verdicts.iter().map(reason).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,219 @@
+//! `Session`: a session at work, and what its steps have in common: how it changes ([`emit`]) and
+//! how a task waits ([`wait`]).
+//!
+//! The loop alone changes a session. Whatever has to be waited for (a model's reply, tools at work,
+//! a look at the checkout) is a future that borrows nothing of it, so that those of several tasks
+//! run in parallel, together with what the session does when it is over. One task has at most one
+//! such work under way. The steps themselves stand in the modules above, the loop on top.
+//!
+//! [`emit`]: Session::emit
+//! [`wait`]: Session::wait
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use futures::stream::FuturesUnordered;
+
+use crate::session::brief::{SystemPrompt, Telling};
+use crate::session::compaction::ContextOverflow;
+use crate::session::estimate::Counted;
+use crate::session::event::{Event, JournalLine, SessionStart};
+use crate::session::in_flight::AbandonedRequests;
+use crate::session::journal::Journal;
+use crate::session::model::TaskModel;
+use crate::session::parts::SessionParts;
+use crate::session::state::State;
+use crate::session::stop::Stop;
+use crate::session::task::TaskState;
+use crate::session::task_env::TaskEnv;
+use crate::tools::Sight;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_modes::access::Purpose;
+use locum_modes::{Mode, ModeSet};
+use locum_policy::intent::Facts;
+use locum_workspace::Workspace;
+use locum_workspace::git_binary::GitBinary;
+use locum_workspace::touched::Snapshot;
+
+/// Something a task waits for, and what the session does when it is over.
+type Work<'a> = LocalBoxFuture<'a, (TaskId, Continuation<'a>)>;
+
+/// What a session does when something a task waited for is over.
+type Continuation<'a> = Box<dyn FnOnce(&mut Session<'a>) -> Result<(), Stop> + 'a>;
+
+/// What a system prompt depends on: mode, whether it may delegate, whether it is the root task's,
+/// purpose.
+type PromptKey = (String, bool, bool, Purpose);
+
+/// A session at work.
+pub(crate) struct Session<'a> {
+    pub(crate) parts: SessionParts<'a>,
+    pub(crate) journal: Journal,
+    pub(crate) state: State,
+    /// Set when an event could not be written: nothing more is done then.
+    pub(crate) journal_broken: bool,
+    /// What tasks wait for.
+    pub(crate) under_way: FuturesUnordered<Work<'a>>,
+    /// The tasks that wait.
+    pub(crate) busy: BTreeSet<TaskId>,
+    /// Worktrees of sub-tasks that are open.
+    pub(crate) worktrees: BTreeMap<TaskId, Rc<Workspace>>,
+    /// Paths that permitted calls since the last turns were about.
+    pub(crate) paths_in_play: Vec<(TaskId, RepoPath)>,
+    /// Tasks whose model refused a request as too long.
+    pub(crate) overflows: BTreeMap<TaskId, ContextOverflow>,
+    /// What of conversations has been counted for estimates.
+    pub(crate) counted: BTreeMap<TaskId, Counted>,
+    /// Requests that were dropped before they were over.
+    pub(crate) abandoned: AbandonedRequests<'a>,
+    prompts: BTreeMap<PromptKey, Rc<SystemPrompt>>,
+}
+
+impl<'a> Session<'a> {
+    /// Takes a session up where its journal ends.
+    pub(crate) fn new(parts: SessionParts<'a>, journal: Journal, state: State) -> Self {
+        Self {
+            parts,
+            journal,
+            state,
+            journal_broken: false,
+            under_way: FuturesUnordered::new(),
+            busy: BTreeSet::new(),
+            worktrees: BTreeMap::new(),
+            paths_in_play: Vec::new(),
+            overflows: BTreeMap::new(),
+            counted: BTreeMap::new(),
+            abandoned: AbandonedRequests::default(),
+            prompts: BTreeMap::new(),
+        }
+    }
+
+    /// Writes an event down, takes it into the state and shows it: the only way anything changes.
+    pub(crate) fn emit(&mut self, event: Event) -> Result<(), Stop> {
+        let line = JournalLine { at: self.parts.clock.now(), event };
+        if let Err(error) = self.journal.append(&line) {
+            self.journal_broken = true;
+            return Err(error.into());
+        }
+        self.state.apply(&line);
+        (self.parts.watch)(&line, &self.state);
+        Ok(())
+    }
+
+    /// Lets a task wait for `work`; then the session does `then`.
+    pub(crate) fn wait<T: 'a>(
+        &mut self,
+        id: TaskId,
+        work: impl Future<Output = T> + 'a,
+        then: impl FnOnce(&mut Session<'a>, T) -> Result<(), Stop> + 'a,
+    ) {
+        self.busy.insert(id);
+        let work = async move {
+            let result = work.await;
+            let goes_on: Continuation<'a> =
+                Box::new(move |session: &mut Session<'a>| then(session, result));
+            (id, goes_on)
+        };
+        self.under_way.push(work.boxed_local());
+    }
+
+    /// Lets a task wait for a look at the checkout it works in.
+    pub(crate) fn look(
+        &mut self,
+        id: TaskId,
+        then: impl FnOnce(&mut Session<'a>, Snapshot) -> Result<(), Stop> + 'a,
+    ) -> Result<(), Stop> {
+        let place = self.place(id)?;
+        let git = GitBinary::new(&place.repo, self.parts.run.env);
+        let look = async move { place.repo.snapshot(&git).await };
+        self.wait(id, look, |session, snapshot| then(session, snapshot?));
+        Ok(())
+    }
+
+    /// Returns what the session is to do: by its journal, once it has begun.
+    pub(crate) fn start(&self) -> &SessionStart {
+        self.state.start.as_deref().unwrap_or(&self.parts.start)
+    }
+
+    /// Returns a task.
+    pub(crate) fn task(&self, id: TaskId) -> Result<&TaskState, Stop> {
+        self.state.task(id).ok_or_else(|| Stop::failed(format!("the journal has no task {id}")))
+    }
+
+    /// Returns the name of the next task.
+    pub(crate) fn next_task(&self) -> TaskId {
+        TaskId(u32::try_from(self.state.tasks.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Returns a mode by slug.
+    pub(crate) fn mode(&self, slug: &str) -> Result<&'a Mode, Stop> {
+        let modes: &'a ModeSet = self.parts.modes;
+        modes.find(slug).ok_or_else(|| Stop::failed(format!("there is no mode `{slug}`")))
+    }
+
+    /// Returns who asks and how, with the mode a task is in.
+    pub(crate) fn facts(&self, mode: &str) -> Facts {
+        // A resumed run may find itself on another machine.
+        let sandboxed = self.parts.run.sandbox.holds();
+        Facts { mode: mode.to_owned(), sandboxed, ..self.start().facts.clone() }
+    }
+
+    /// Returns the model a task speaks with: its mode's own, else the one for its place.
+    pub(crate) fn model_of(&self, task: &TaskState) -> TaskModel<'a> {
+        let models = &self.parts.models;
+        let own = models.own.get(&task.mode).copied();
+        own.unwrap_or(if task.parent.is_none() { models.main } else { models.task })
+    }
+
+    /// Returns whether a task may start sub-tasks.
+    fn may_delegate(&self, task: &TaskState) -> bool {
+        let delegation = &self.parts.run.policy.settings().modes.delegation;
+        delegation.from.contains(&task.mode) && task.depth < delegation.depth
+    }
+
+    /// Returns the system prompt and the tools for a task as it is now.
+    pub(crate) fn brief(&mut self, id: TaskId) -> Result<Rc<SystemPrompt>, Stop> {
+        let task = self.task(id)?;
+        let may_delegate = self.may_delegate(task);
+        let key = (task.mode.clone(), may_delegate, task.parent.is_none(), task.purpose);
+        if let Some(brief) = self.prompts.get(&key) {
+            return Ok(Rc::clone(brief));
+        }
+        let model = self.model_of(task);
+        let brief = SystemPrompt::of(
+            &Telling {
+                mode: self.mode(&task.mode)?,
+                modes: self.parts.modes,
+                policy: self.parts.run.policy,
+                facts: &self.facts(&task.mode),
+                may_delegate,
+                purpose: task.purpose,
+                included: model.included_tools,
+                standing: self.parts.standing,
+                servers: &self.parts.servers.offered(),
+            },
+            model,
+        );
+        Ok(Rc::clone(self.prompts.entry(key).or_insert(Rc::new(brief))))
+    }
+
+    /// Returns what the tools of a task work with.
+    pub(crate) fn task_env(&mut self, id: TaskId) -> Result<TaskEnv<'a>, Stop> {
+        let place = self.place(id)?;
+        let task = self.task(id)?;
+        let sees_images = self.model_of(task).sees_images;
+        Ok(TaskEnv {
+            run: self.parts.run,
+            place,
+            mode: self.mode(&task.mode)?,
+            facts: self.facts(&task.mode),
+            skills: &self.parts.standing.skills,
+            painters: self.parts.models.painter.map_or(&[], |painter| painter.names),
+            servers: self.parts.servers,
+            sight: if sees_images { Sight::Shown } else { Sight::Blind },
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! Parallel sub-tasks: each works in a worktree of its own and what it changed is merged where its
+//! parent works, in the order of the calls.
+//!
+//! Which calls belong together, what they begin with and what each may spend is one line of the
+//! journal (`forked`), so that a resumed session starts what a killed one had not. The parent waits
+//! for all of them; then each result is merged or refused as a whole (`brought`). A merge depends
+//! on commits alone and writes what it wrote before, so a kill in the middle of one does no harm.
+//! What is not merged stays on a private ref. Uncommitted work of others is neither copied nor
+//! written over: where there is some, sub-tasks run one after another.
+
+use std::collections::BTreeSet;
+
+use crate::session::event::{Event, ForkedCall};
+use crate::session::judged::Permitted;
+use crate::session::live::Session;
+use crate::session::stop::Stop;
+use crate::session::task::isolation::MergeResult;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::dispatch::{self, Call};
+use crate::tools::flow::new_task::{NewTask, Priority};
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::Decision;
+use locum_workspace::merge::{Conflict, Merged, Sides};
+use locum_workspace::repo::CommitId;
+use locum_workspace::touched::Snapshot;
+
+/// Reports what became of the changes of a sub-task to its parent; `written` are the files it
+/// wrote.
+pub(crate) fn report(result: &MergeResult, written: &str) -> String {
+    let Some(kept) = &result.kept else { return format!("Files written: {written}") };
+    let stays =
+        format!("It wrote: {written}. Its files are kept on `{kept}`, where git can read them.");
+    if result.conflicts.is_empty() {
+        return format!("None of its changes were merged. {stays}");
+    }
+    let conflicts = result.conflicts.iter().map(|conflict| {
+        let sides =
+            if conflict.sides.is_empty() { String::new() } else { format!("\n{}", conflict.sides) };
+        format!("- `{}`: {}{sides}\n", conflict.path, conflict.what)
+    });
+    format!(
+        "None of its changes were merged: they conflict with the current files.\n\n{}\n{stays} \
+         Redo them on top of the current files.",
+        conflicts.collect::<String>()
+    )
+}
+
+impl Session<'_> {
+    /// Returns how many sub-tasks of a task may work in parallel.
+    pub(crate) fn parallel_limit(&self) -> usize {
+        let delegation = &self.parts.run.policy.settings().modes.delegation;
+        usize::try_from(delegation.parallel).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// Starts the sub-tasks that neighbouring calls ask for: one in its parent's checkout, several
+    /// in worktrees.
+    pub(crate) fn delegate(&mut self, id: TaskId, group: Vec<Permitted>) -> Result<(), Stop> {
+        let mut wanted: Vec<(WaitingCall, NewTask)> = Vec::new();
+        for Permitted { waiting, permit } in group {
+            let Call::NewTask(call) = permit.act() else { continue };
+            match self.delegation_refused(id, call, wanted.len())? {
+                Some(text) => self.answer_mistake(id, &waiting, text)?,
+                None => wanted.push((waiting, call.clone())),
+            }
+        }
+        match wanted.as_slice() {
+            [] => Ok(()),
+            [(waiting, call)] => self.start_alone(id, waiting, call),
+            _ => self.look(id, move |session, snapshot| session.plan(id, &wanted, &snapshot)),
+        }
+    }
+
+    fn start_alone(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        call: &NewTask,
+    ) -> Result<(), Stop> {
+        let rest = self.task(id)?.budgeting.rest();
+        self.start_task(id, waiting, call, None, rest)
+    }
+
+    /// Writes down which sub-tasks begin together; only the first of them where somebody has work
+    /// of their own in the checkout.
+    fn plan(
+        &mut self,
+        id: TaskId,
+        wanted: &[(WaitingCall, NewTask)],
+        snapshot: &Snapshot,
+    ) -> Result<(), Stop> {
+        let owner = self.state.tree_owner(id);
+        let touched = &self.state.tree(owner).touched;
+        if snapshot.dirty().any(|path| !touched.contains_key(path)) {
+            let Some((waiting, call)) = wanted.first() else { return Ok(()) };
+            return self.start_alone(id, waiting, call);
+        }
+        self.save_unsaved(owner)?;
+        let Some(from) = self.saved(owner) else { return Ok(()) };
+        let rest = self.task(id)?.budgeting.rest();
+        let shares = wanted.iter().map(|(_, call)| call.priority().shares());
+        // One share stays with the parent, which has to make something of the results.
+        let all = shares.fold(Priority::NORMAL_SHARES, u32::saturating_add);
+        let calls = wanted.iter().map(|(waiting, call)| ForkedCall {
+            call: waiting.call.id.clone(),
+            budget: rest.share(call.priority().shares(), all),
+        });
+        self.emit(Event::Forked { task: id, calls: calls.collect(), from })
+    }
+
+    /// Starts the next of the parallel sub-tasks of a task.
+    pub(crate) fn start_parallel(&mut self, id: TaskId) -> Result<(), Stop> {
+        let task = self.task(id)?;
+        let Some((from, forked, waiting)) = task.isolation.next_to_start(&task.turn) else {
+            return Ok(());
+        };
+        let (from, budget, waiting) = (from.clone(), forked.budget, waiting.clone());
+        let brief = self.brief(id)?;
+        let parsed = self
+            .task_env(id)?
+            .with(|context| dispatch::parse(&waiting.call, &brief.offered, context));
+        match parsed {
+            Ok(Call::NewTask(call)) => self.start_task(id, &waiting, &call, Some(from), budget),
+            Ok(_) => self.answer_mistake(id, &waiting, "This call starts no sub-task.".to_owned()),
+            Err(error) => self.answer_mistake(id, &waiting, error.0),
+        }
+    }
+
+    /// Merges what an ended sub-task changed in its own worktree where its parent works, or keeps
+    /// it for another try.
+    pub(crate) fn merge_child(&mut self, child: TaskId) -> Result<(), Stop> {
+        self.save_unsaved(Some(child))?;
+        let task = self.task(child)?;
+        let parent = task.parent.unwrap_or_default();
+        let completed = task.ended.as_ref().is_some_and(|end| end.completed);
+        let tree = self.state.tree(Some(child));
+        let mut result = MergeResult::default();
+        if let (Some(base), Some(theirs)) = (tree.start.clone(), tree.checkpoint.clone()) {
+            if completed {
+                let owner = self.state.tree_owner(parent);
+                self.save_unsaved(owner)?;
+                result = self.merge(child, owner, &base, &theirs)?;
+                result.conflicts = self.shown(parent, result.conflicts)?;
+            }
+            if !completed || !result.conflicts.is_empty() {
+                result.kept = Some(format!("refs/locum/{}", self.ref_of(Some(child))));
+            }
+        }
+        let MergeResult { merged, conflicts, kept } = result;
+        self.emit(Event::Brought { task: child, taken: merged, conflicts, kept })
+    }
+
+    /// Merges into the parent's checkout, unless something stands in the way.
+    fn merge(
+        &mut self,
+        child: TaskId,
+        owner: Option<TaskId>,
+        base: &CommitId,
+        theirs: &CommitId,
+    ) -> Result<MergeResult, Stop> {
+        let mut result = MergeResult::default();
+        let Some(ours) = self.saved(owner) else { return Ok(result) };
+        let place = self.place_of(owner)?;
+        let written: BTreeSet<RepoPath> =
+            self.state.tree(Some(child)).touched.keys().cloned().collect();
+        let touched = self.state.tree(owner).touched.keys().chain(&written).cloned().collect();
+        let (commit, changed) =
+            match place.repo.merge(&Sides { base, ours: &ours, theirs, touched: &touched })? {
+                Merged::Whole { commit, changed } => (commit, changed),
+                Merged::Conflicts(conflicts) => return Ok(MergeResult { conflicts, ..result }),
+            };
+        let mode = self.task(child)?.mode.clone();
+        // What the sub-task wrote was judged there; what only the merge changes, because the other
+        // side moved it, is judged here.
+        for path in changed.difference(&written) {
+            let verdict = self.edit_verdict(&mode, path)?;
+            if verdict.decision != Decision::Allow {
+                result.conflicts.push(conflict(path, verdict.reason()));
+            }
+        }
+        let differs = |commit: &CommitId| -> Result<BTreeSet<RepoPath>, Stop> {
+            Ok(place
+                .repo
+                .changes(commit, &changed)?
+                .into_iter()
+                .map(|change| change.path)
+                .collect())
+        };
+        // As it was before the merge, or as it is after one that was cut off: anything else is
+        // somebody else's.
+        for path in differs(&ours)?.intersection(&differs(&commit)?) {
+            let what = "has changes of somebody else, which are in no commit".to_owned();
+            result.conflicts.push(conflict(path, what));
+        }
+        if result.conflicts.is_empty() {
+            place.repo.restore(&commit, &changed)?;
+            result.merged = changed.into_iter().collect();
+        }
+        Ok(result)
+    }
+
+    /// Returns conflicts as the parent may see them: without secrets, and without lines of files it
+    /// may not read.
+    fn shown(&self, parent: TaskId, conflicts: Vec<Conflict>) -> Result<Vec<Conflict>, Stop> {
+        let facts = self.facts(&self.task(parent)?.mode);
+        let may_read = |path: &RepoPath| {
+            self.parts.run.policy.decide(&Intent::Read(path.clone()), &facts).decision
+                == Decision::Allow
+        };
+        let shown = |conflict: Conflict| {
+            let sides = if may_read(&conflict.path) {
+                self.parts.run.redactor.redact(&conflict.sides)
+            } else {
+                String::new()
+            };
+            Conflict { sides, ..conflict }
+        };
+        Ok(conflicts.into_iter().map(shown).collect())
+    }
+}
+
+fn conflict(path: &RepoPath, what: String) -> Conflict {
+    Conflict { path: path.clone(), what, sides: String::new() }
+}

@@ -1,0 +1,159 @@
+//! How a session stops for a person at a held call or a question, and finds what they decided when
+//! it resumes there.
+
+use crate::session::event::{Decided, PersonsWord};
+use crate::session::hold::{Waiting, hold_id, question_id};
+use crate::session::judged::reasons;
+use crate::session::live::Session;
+use crate::session::outcome::{HeldCall, OutcomeWord, Question};
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::dispatch::Call;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_base::text::Clipped;
+use locum_policy::Permit;
+use locum_policy::approval::Approval;
+use locum_policy::intent::{Act, Intent};
+use locum_policy::verdict::Refusal;
+use locum_workspace::{Workspace, diff};
+
+/// Bytes of a held call's arguments that are shown.
+const ARGUMENTS_LIMIT_BYTES: usize = 4 * 1024;
+
+/// Bytes of a held edit's diff that are shown.
+const DIFF_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Largest file a diff is shown of.
+const FILE_LIMIT_BYTES: u64 = 1 << 20;
+
+/// What a person decided on a held call.
+pub(crate) enum HoldDecision {
+    /// It may be performed, once.
+    Approved(Approval),
+    /// It may not.
+    Denied(Decided),
+}
+
+impl Session<'_> {
+    /// Returns what a person decided on a held call; `None` without a decision on exactly this
+    /// hold.
+    pub(crate) fn decision_on(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        refusal: &Refusal,
+    ) -> Option<HoldDecision> {
+        let decided = waiting.decided.as_ref()?;
+        if decided.id != hold_id(self.start(), id, &waiting.call, &refusal.verdicts) {
+            return None;
+        }
+        match &decided.word {
+            PersonsWord::Approve => {
+                let intents =
+                    refusal.verdicts.iter().map(|verdict| verdict.intent.clone()).collect();
+                let (hold, by) = (decided.id.clone(), decided.by.clone());
+                Some(HoldDecision::Approved(Approval { hold, by, intents }))
+            }
+            PersonsWord::Deny { .. } => Some(HoldDecision::Denied(decided.clone())),
+            PersonsWord::Answer { .. } => None,
+        }
+    }
+
+    /// Returns the stop at a held call, with what people need to decide on it.
+    pub(crate) fn hold(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        call: &Call,
+        refusal: &Refusal,
+    ) -> Stop {
+        match self.held_call(id, waiting, call, refusal) {
+            Ok(held) => {
+                let reason = format!("`{}` needs a person: {}", held.headline, reasons(refusal));
+                let waiting = Some(Box::new(Waiting::Hold(Box::new(held))));
+                Stop { waiting, ..Stop::session(OutcomeWord::OnHold, reason) }
+            }
+            Err(stop) => stop,
+        }
+    }
+
+    fn held_call(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        call: &Call,
+        refusal: &Refusal,
+    ) -> Result<HeldCall, Stop> {
+        let mode = self.task(id)?.mode.clone();
+        let place = self.place(id)?;
+        let redactor = self.parts.run.redactor;
+        let start = self.start();
+        let diff = self
+            .preview(&place, &mode, call)
+            .map(|diff| Clipped::head_tail(&redactor.redact(&diff), DIFF_LIMIT_BYTES).text);
+        Ok(HeldCall {
+            id: hold_id(start, id, &waiting.call, &refusal.verdicts),
+            task: id,
+            call: waiting.call.id.clone(),
+            mode,
+            tool: waiting.call.name.clone(),
+            headline: redactor.redact(&call.headline()),
+            arguments: Clipped::head_tail(&waiting.call.arguments, ARGUMENTS_LIMIT_BYTES).text,
+            verdicts: refusal.verdicts.clone(),
+            diff,
+        })
+    }
+
+    /// Returns the stop at a question.
+    pub(crate) fn ask_people(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        text: String,
+        suggestions: Vec<String>,
+    ) -> Stop {
+        let name = question_id(self.start(), id, &waiting.call);
+        let question =
+            Question { id: name, task: id, call: waiting.call.id.clone(), text, suggestions };
+        let stop = Stop::session(OutcomeWord::NeedsInput, "a question has to be answered first");
+        Stop { waiting: Some(Box::new(Waiting::Question(question))), ..stop }
+    }
+
+    /// Returns who answered the question this call asks, and what; `None` without an answer.
+    pub(crate) fn answer_to<'w>(
+        &self,
+        id: TaskId,
+        waiting: &'w WaitingCall,
+    ) -> Option<(&'w str, &'w str)> {
+        let decided = waiting.decided.as_ref()?;
+        let named = decided.id == question_id(self.start(), id, &waiting.call);
+        match &decided.word {
+            PersonsWord::Answer { text } if named => Some((&decided.by, text)),
+            PersonsWord::Answer { .. } | PersonsWord::Approve | PersonsWord::Deny { .. } => None,
+        }
+    }
+
+    /// Returns what an edit would change; `None` for other calls, and where the file may not be
+    /// read.
+    fn preview(&self, place: &Workspace, mode: &str, call: &Call) -> Option<String> {
+        let path = call
+            .intents()
+            .into_iter()
+            .find_map(|intent| if let Intent::Edit(path) = intent { Some(path) } else { None })?;
+        let permit: Permit<Look> =
+            self.parts.run.policy.admit(Look(path.clone()), &self.facts(mode)).ok()?;
+        let before = place.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
+        let after = call.content_after(before.as_deref())?;
+        diff::between(&path, before.as_deref(), &after).map(|change| change.patch)
+    }
+}
+
+/// The act of looking at a file that a held call would change.
+struct Look(RepoPath);
+
+impl Act for Look {
+    fn intents(&self) -> Vec<Intent> {
+        vec![Intent::Read(self.0.clone())]
+    }
+}

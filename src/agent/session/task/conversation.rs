@@ -1,0 +1,64 @@
+//! `Conversation`: what a task's model is sent, grown message by message and never rebuilt, so that
+//! what was sent stays the prefix of what is sent next. Only a compaction replaces its beginning.
+
+use std::sync::Arc;
+
+use crate::session::event::Event;
+use locum_base::chat::Message;
+
+/// What a task's model is sent.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    /// Every call in it is answered as soon as no call waits. Shared with the request under way.
+    pub messages: Arc<Vec<Message>>,
+    /// Bytes of text in `messages`.
+    pub size_bytes: usize,
+    /// What the provider counted last.
+    pub measured: Option<Measured>,
+    /// How often its beginning was left out.
+    pub compactions: u32,
+}
+
+/// A conversation with its last reply, as its provider counted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its tokens, with what was sent beside it.
+    pub tokens: u64,
+    /// The bytes of text it had then.
+    pub bytes: usize,
+    /// The messages it had then.
+    pub messages: usize,
+}
+
+impl Conversation {
+    /// Takes in the messages an event adds, then the event.
+    pub(crate) fn apply(&mut self, event: &Event, added: Vec<Message>) {
+        for message in added {
+            self.push(message);
+        }
+        if let Event::Replied { usage, estimated, .. } = event {
+            self.measured = (!estimated).then_some(Measured {
+                tokens: usage.total(),
+                bytes: self.size_bytes,
+                messages: self.messages.len(),
+            });
+        } else if let Event::Shortened { left_out, text, .. } = event {
+            self.compact(*left_out, text.clone());
+        }
+    }
+
+    /// Appends a message.
+    pub(crate) fn push(&mut self, message: Message) {
+        self.size_bytes = self.size_bytes.saturating_add(message.size_bytes());
+        Arc::make_mut(&mut self.messages).push(message);
+    }
+
+    /// Leaves out the first messages, for which this text stands.
+    fn compact(&mut self, left_out: usize, text: String) {
+        let rest = self.messages.get(left_out..).unwrap_or_default().iter().cloned();
+        self.messages = Arc::new(std::iter::once(Message::User { text }).chain(rest).collect());
+        self.size_bytes = self.messages.iter().map(Message::size_bytes).sum();
+        self.measured = None;
+        self.compactions = self.compactions.saturating_add(1);
+    }
+}

@@ -1,0 +1,175 @@
+//! `TaskState`: one conversation of a session, as its events left it: six machines that each take
+//! every event of the task in, and what the task is and led to.
+
+pub mod budgeting;
+pub mod consultation;
+pub mod conversation;
+pub mod isolation;
+pub mod nudges;
+pub mod turn;
+
+use std::collections::BTreeSet;
+
+use crate::session::event::Event;
+use crate::session::task::budgeting::Budgeting;
+use crate::session::task::consultation::Consultation;
+use crate::session::task::conversation::Conversation;
+use crate::session::task::isolation::Isolation;
+use crate::session::task::nudges::Nudges;
+use crate::session::task::turn::{Turn, WaitingCall};
+use crate::tools::{Control, Observation, Todo};
+use locum_base::chat::Message;
+use locum_base::id::TaskId;
+use locum_base::image::{IMAGES_LIMIT, IMAGES_LIMIT_BYTES};
+use locum_base::path::RepoPath;
+use locum_modes::access::Purpose;
+use locum_policy::budget::Budget;
+
+/// One conversation of a session.
+#[derive(Clone, Debug)]
+pub struct TaskState {
+    /// Its name.
+    pub id: TaskId,
+    /// Who asked for it.
+    pub parent: Option<TaskId>,
+    /// The root task is depth 0.
+    pub depth: u32,
+    /// What it is there for.
+    pub purpose: Purpose,
+    /// Its mode now.
+    pub mode: String,
+    /// What it was told first.
+    pub message: String,
+    /// Its checklist.
+    pub todos: Vec<Todo>,
+    /// The mode it chose for the task that asked, and why.
+    pub chosen: Option<ChosenMode>,
+    /// Files it and its sub-tasks touched.
+    pub touched: BTreeSet<RepoPath>,
+    /// How it ended, once it did.
+    pub ended: Option<TaskEnd>,
+    /// What it may spend and spent.
+    pub budgeting: Budgeting,
+    /// What its model is sent.
+    pub conversation: Conversation,
+    /// Its last reply.
+    pub turn: Turn,
+    /// Where it works.
+    pub isolation: Isolation,
+    /// What keeps its model on its way.
+    pub nudges: Nudges,
+    /// What other models did for it.
+    pub consultation: Consultation,
+}
+
+/// The coordinator's choice for the task that asked for another mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenMode {
+    /// The mode; `None` for a refusal.
+    pub slug: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// How a task ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskEnd {
+    /// Its result in the model's words, or why it failed.
+    pub result: String,
+    /// True when it reached its goal by its own account.
+    pub completed: bool,
+}
+
+impl TaskState {
+    /// Begins a task.
+    #[must_use]
+    pub fn new(
+        id: TaskId,
+        parent: Option<TaskId>,
+        mode: String,
+        message: String,
+        budget: Budget,
+    ) -> Self {
+        let mut conversation = Conversation::default();
+        conversation.push(Message::User { text: message.clone() });
+        Self {
+            id,
+            parent,
+            depth: 0,
+            purpose: Purpose::Work,
+            mode,
+            message,
+            todos: Vec::new(),
+            chosen: None,
+            touched: BTreeSet::new(),
+            ended: None,
+            budgeting: Budgeting { budget, ..Budgeting::default() },
+            conversation,
+            turn: Turn::default(),
+            isolation: Isolation::default(),
+            nudges: Nudges::default(),
+            consultation: Consultation::default(),
+        }
+    }
+
+    /// Takes in an event of this task.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        self.budgeting.apply_own(event);
+        self.nudges.apply(event, &self.turn);
+        self.consultation.apply(event, &self.turn);
+        let added = self.turn.apply(event);
+        self.conversation.apply(event, added);
+        self.isolation.apply(event, &self.turn);
+        if let Event::TodosChanged { todos, .. } = event {
+            self.todos.clone_from(todos);
+        } else if let Event::ModeSwitched { to, .. } = event {
+            self.mode.clone_from(to);
+        } else if let Event::TaskEnded { result, completed, .. } = event {
+            self.ended = Some(TaskEnd { result: result.clone(), completed: *completed });
+        } else if let Event::Answered { observation, .. } = event
+            && let Some(Control::CoordinateMode { slug, reason }) = &observation.control
+        {
+            self.chosen = Some(ChosenMode { slug: slug.clone(), reason: reason.clone() });
+        }
+    }
+
+    /// Returns the first call without an answer.
+    #[must_use]
+    pub fn first_unanswered(&self) -> Option<&WaitingCall> {
+        self.turn.open().next()
+    }
+
+    /// Leaves out images of an observation that the conversation has no room for.
+    #[must_use]
+    pub(crate) fn with_room_for_images(&self, mut observation: Observation) -> Observation {
+        if observation.images.is_empty() {
+            return observation;
+        }
+        let answered = self.conversation.messages.iter().flat_map(|message| match message {
+            Message::Tool { results } => results.as_slice(),
+            Message::User { .. } | Message::Assistant { .. } => &[],
+        });
+        let shown = answered
+            .chain(self.turn.waiting.iter().filter_map(|waiting| waiting.answer.as_ref()))
+            .flat_map(|result| &result.images);
+        let (mut count, mut bytes) = shown.fold((0, 0_usize), |(count, bytes), image| {
+            (count + 1, bytes.saturating_add(image.size_bytes))
+        });
+        observation.images.retain(|image| {
+            let fits = count < IMAGES_LIMIT
+                && bytes.saturating_add(image.size_bytes) <= IMAGES_LIMIT_BYTES;
+            if fits {
+                (count, bytes) = (count + 1, bytes + image.size_bytes);
+            } else {
+                let limit = IMAGES_LIMIT_BYTES / (1024 * 1024);
+                let left_out = format!(
+                    "\n\nThis {image} is left out: a conversation holds {IMAGES_LIMIT} images of \
+                     {limit} MB together at most."
+                );
+                observation.text.push_str(&left_out);
+            }
+            fits
+        });
+        observation
+    }
+}

@@ -1,0 +1,81 @@
+//! `Nudges`: what keeps a model on its way: mistakes it made in a row, calls it repeats, what it
+//! was reminded of, and the edit its mode denied.
+
+use std::collections::BTreeSet;
+
+use crate::session::event::Event;
+use crate::session::repetition::Recent;
+use crate::session::task::turn::Turn;
+use crate::tools::Observation;
+use locum_base::path::RepoPath;
+use locum_base::tool::{self, ToolName};
+use locum_policy::verdict::{Refusal, Verdict};
+
+/// What keeps a model on its way.
+#[derive(Clone, Debug, Default)]
+pub struct Nudges {
+    /// Turns in a row in which the model made mistakes and nothing it called succeeded.
+    pub mistakes_in_a_row: u32,
+    /// What the last mistake was about.
+    pub last_mistake: Option<String>,
+    /// The last calls, for noticing repetition.
+    pub recent: Recent,
+    /// What it was reminded of that it is reminded of once.
+    pub reminded_of: BTreeSet<String>,
+    /// The edit that its mode denied last, and the tool it was to be made with.
+    pub last_denied_edit: Option<(ToolName, RepoPath)>,
+    made_mistake: bool,
+    succeeded: bool,
+}
+
+impl Nudges {
+    /// Takes an event in; `turn` is as it was before.
+    pub(crate) fn apply(&mut self, event: &Event, turn: &Turn) {
+        if let Event::Replied { .. } = event {
+            (self.made_mistake, self.succeeded) = (false, false);
+        } else if let Event::Reminded { text, mistake, about, .. } = event {
+            self.reminded_of.extend(about.clone());
+            if *mistake {
+                self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
+                self.last_mistake = Some(text.clone());
+            }
+        } else if let Event::Answered { call, tool, observation, refusal, mistake, .. } = event {
+            if *mistake && let Some(edit) = refusal.as_ref().and_then(|no| denied_edit(tool, no)) {
+                self.last_denied_edit = Some(edit);
+            }
+            self.answered(call, observation, *mistake, turn);
+        } else if let Event::ModeSwitched { .. } = event {
+            self.last_denied_edit = None;
+        } else if let Event::Shortened { .. } = event {
+            // Rules it was told once may be among what was left out.
+            self.reminded_of.clear();
+        }
+    }
+
+    fn answered(&mut self, call: &str, observation: &Observation, mistake: bool, turn: &Turn) {
+        let Some(waiting) = turn.open().find(|waiting| waiting.call.id == call) else { return };
+        self.recent.push(&waiting.call);
+        self.succeeded |= !observation.is_error;
+        if mistake {
+            self.made_mistake = true;
+            self.last_mistake = Some(observation.text.clone());
+        }
+        if turn.open().count() > 1 {
+            return;
+        }
+        if self.succeeded {
+            self.mistakes_in_a_row = 0;
+        } else if self.made_mistake {
+            self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
+        }
+    }
+}
+
+/// Returns the edit that a mode's own restriction denied a call.
+fn denied_edit(tool: &str, refusal: &Refusal) -> Option<(ToolName, RepoPath)> {
+    let tool = ToolName::find(tool::resolve(tool.trim()))?;
+    let edit = |verdict: &Verdict| {
+        RepoPath::parse(verdict.intent.strip_prefix("edit(")?.strip_suffix(')')?).ok()
+    };
+    Some((tool, refusal.verdicts.iter().find_map(edit)?))
+}

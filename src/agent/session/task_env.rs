@@ -1,0 +1,94 @@
+//! `TaskEnv`: what the tools of one task work with: the run's, and the checkout, mode and facts of
+//! the task. It borrows nothing of the session, so that calls of several tasks are performed in
+//! parallel.
+
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crate::env::RunEnv;
+use crate::tools::mcp::servers::Servers;
+use crate::tools::{RunTools, Sight, ToolContext};
+use locum_base::path::RepoPath;
+use locum_modes::Mode;
+use locum_modes::prompts::skills::SkillSet;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::verdict::Decision;
+use locum_workspace::Workspace;
+
+/// Where a task works.
+#[derive(Clone)]
+pub(crate) enum Place<'a> {
+    /// In the run's own checkout.
+    Own(&'a Workspace),
+    /// In a worktree of its own.
+    Isolated(Rc<Workspace>),
+}
+
+impl Deref for Place<'_> {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        match self {
+            Self::Own(workspace) => workspace,
+            Self::Isolated(workspace) => workspace,
+        }
+    }
+}
+
+/// What the tools of one task work with.
+pub(crate) struct TaskEnv<'a> {
+    /// What its effects go through.
+    pub(crate) run: RunEnv<'a>,
+    /// Where it works.
+    pub(crate) place: Place<'a>,
+    /// Its mode.
+    pub(crate) mode: &'a Mode,
+    /// Who asked and how, in this mode.
+    pub(crate) facts: Facts,
+    /// The skills of the trusted ref.
+    pub(crate) skills: &'a SkillSet,
+    /// The profiles that generate images; empty where none may be asked.
+    pub(crate) painters: &'a [String],
+    /// The MCP servers.
+    pub(crate) servers: &'a Servers<'a>,
+    /// What becomes of images.
+    pub(crate) sight: Sight,
+}
+
+impl TaskEnv<'_> {
+    /// Returns whether the policy lets the task read a path.
+    pub(crate) fn readable(&self) -> impl Fn(&RepoPath) -> bool + Sync + use<'_> {
+        let (policy, facts) = (self.run.policy, &self.facts);
+        move |path| policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
+    }
+
+    /// Returns what `use_it` makes of all of it as the tools take it.
+    pub(crate) fn with<T>(&self, use_it: impl FnOnce(ToolContext<'_>) -> T) -> T {
+        use_it(self.context(&self.readable()))
+    }
+
+    /// Returns all of it as the tools take it.
+    pub(crate) fn context<'c>(
+        &'c self,
+        visible: &'c (dyn Fn(&RepoPath) -> bool + Sync),
+    ) -> ToolContext<'c> {
+        ToolContext {
+            run: RunTools {
+                policy: self.run.policy,
+                env: self.run.env,
+                sandbox: self.run.sandbox,
+                redactor: self.run.redactor,
+                gate: self.run.gate,
+                skills: Some(self.skills),
+                servers: Some(self.servers),
+                image_models: self.painters,
+            },
+            checkout: &self.place.checkout,
+            repo: &self.place.repo,
+            mode: self.mode,
+            facts: &self.facts,
+            visible,
+            sight: self.sight,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The checkouts of a session: the run's own and the worktrees of isolated sub-tasks, each with its
+//! checkpoints on a private ref.
+//!
+//! In: the task that owns a worktree; `None` is the run's own checkout. Worktrees are created when
+//! first needed and recreated after a kill.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use crate::session::event::{Event, TouchedPath};
+use crate::session::live::Session;
+use crate::session::outcome::OutcomeWord;
+use crate::session::stop::Stop;
+use crate::session::task_env::Place;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_workspace::repo::CommitId;
+use locum_workspace::worktree::{Making, remove_worktree};
+
+/// The folder of worktrees, beside the journal.
+const TREES_FOLDER: &str = "trees";
+
+impl<'a> Session<'a> {
+    /// Returns the name a checkout's checkpoints go by, below `refs/locum/`.
+    pub(crate) fn ref_of(&self, owner: Option<TaskId>) -> String {
+        let session = &self.start().id;
+        owner.map_or_else(|| session.to_string(), |owner| format!("trees/{session}/{owner}"))
+    }
+
+    /// Makes a checkpoint of what was touched in a checkout since the last one and counts the lines
+    /// changed.
+    pub(crate) fn save(&mut self, owner: Option<TaskId>) -> Result<(), Stop> {
+        let place = self.place_of(owner)?;
+        let there =
+            self.state.at_work().filter(|task| self.state.tree_owner(task.id) == owner).last();
+        let label = there
+            .map_or("end".to_owned(), |task| format!("task {} turn {}", task.id, task.turn.number));
+        let Some(base) = self.start_of(owner) else { return Ok(()) };
+        let paths = &self.state.tree(owner).unsaved;
+        let commit = place.repo.checkpoint(&self.ref_of(owner), &base, paths, &label)?;
+        let changes = place.repo.changes(&base, paths)?;
+        let lines_of = |path: &RepoPath| {
+            changes
+                .iter()
+                .find(|change| change.path == *path)
+                .map(|change| change.added.saturating_add(change.removed))
+        };
+        let touched = paths
+            .iter()
+            .map(|path| TouchedPath { path: path.clone(), diff_lines: lines_of(path) })
+            .collect();
+        self.emit(Event::Checkpointed { tree: owner, commit, touched })
+    }
+
+    /// Makes a checkpoint of what no checkpoint has.
+    pub(crate) fn save_unsaved(&mut self, owner: Option<TaskId>) -> Result<(), Stop> {
+        if self.state.tree(owner).unsaved.is_empty() { Ok(()) } else { self.save(owner) }
+    }
+
+    /// Returns the commit that holds all that is safe of a checkout.
+    pub(crate) fn saved(&self, owner: Option<TaskId>) -> Option<CommitId> {
+        self.state.tree(owner).checkpoint.clone().or_else(|| self.start_of(owner))
+    }
+
+    /// Returns the commit a checkout began with.
+    pub(crate) fn start_of(&self, owner: Option<TaskId>) -> Option<CommitId> {
+        match owner {
+            Some(_) => self.state.tree(owner).start.clone(),
+            None => Some(self.start().base.clone()),
+        }
+    }
+
+    /// Returns where a task works.
+    pub(crate) fn place(&mut self, id: TaskId) -> Result<Place<'a>, Stop> {
+        self.place_of(self.state.tree_owner(id))
+    }
+
+    /// Returns a checkout; a worktree is created, or recreated, when it is first needed.
+    pub(crate) fn place_of(&mut self, owner: Option<TaskId>) -> Result<Place<'a>, Stop> {
+        let Some(owner) = owner else { return Ok(Place::Own(self.parts.workspace)) };
+        if let Some(open) = self.worktrees.get(&owner) {
+            return Ok(Place::Isolated(Rc::clone(open)));
+        }
+        let failed =
+            |error| Stop::task(OutcomeWord::Failed, format!("cannot create its worktree: {error}"));
+        let tree = self.state.tree(Some(owner));
+        let Some(start) = &tree.start else {
+            return Err(Stop::failed(format!("the journal has no start commit of task {owner}")));
+        };
+        let (workspace, making) =
+            self.parts.workspace.repo.worktree(&self.tree_folder(owner), start).map_err(failed)?;
+        if let (Making::New, Some(checkpoint)) = (making, &tree.checkpoint) {
+            let touched = tree.touched.keys().cloned().collect();
+            workspace
+                .repo
+                .take_up(&self.ref_of(Some(owner)), checkpoint, &touched)
+                .map_err(failed)?;
+        }
+        let workspace = Rc::new(workspace);
+        self.worktrees.insert(owner, Rc::clone(&workspace));
+        Ok(Place::Isolated(workspace))
+    }
+
+    fn tree_folder(&self, owner: TaskId) -> PathBuf {
+        self.journal.folder().join(TREES_FOLDER).join(owner.to_string())
+    }
+
+    /// Removes the worktree of a sub-task whose result its parent has, and the ref of what was
+    /// merged.
+    pub(crate) fn leave_worktree(&mut self, child: TaskId) -> Result<(), Stop> {
+        let task = self.task(child)?;
+        let Some(merge) = task.isolation.merge.as_ref().filter(|_| task.isolation.isolated) else {
+            return Ok(());
+        };
+        if merge.kept.is_none() {
+            self.parts.workspace.repo.drop_checkpoints(&self.ref_of(Some(child)))?;
+        }
+        self.worktrees.remove(&child);
+        Ok(remove_worktree(&self.tree_folder(child))?)
+    }
+
+    /// Removes every worktree at the end of a session; what is not merged yet is safe by its
+    /// checkpoints.
+    pub(crate) fn leave_worktrees(&mut self) -> Result<(), Stop> {
+        let isolated: Vec<TaskId> = self.state.isolated.keys().copied().collect();
+        if isolated.is_empty() {
+            return Ok(());
+        }
+        for child in isolated {
+            self.leave_worktree(child)?;
+        }
+        self.worktrees.clear();
+        Ok(remove_worktree(&self.journal.folder().join(TREES_FOLDER))?)
+    }
+
+    /// Returns the commits that sub-tasks whose changes are not merged yet need to resume.
+    pub(crate) fn isolated_commits(&self) -> Vec<CommitId> {
+        let open = self
+            .state
+            .tasks
+            .iter()
+            .filter(|task| task.isolation.isolated && task.isolation.merge.is_none());
+        let commits = open.flat_map(|task| {
+            let tree = self.state.tree(Some(task.id));
+            tree.start.iter().chain(&tree.checkpoint)
+        });
+        commits.cloned().collect()
+    }
+}
