@@ -8,7 +8,7 @@ use crate::profile::{Provider, ToolProtocol};
 use crate::resolve::Chosen;
 use crate::scripted::Scripted;
 use crate::scripted::script::{Script, ScriptErrors};
-use crate::wire::SetupError;
+use crate::transport::SetupError;
 use crate::xml::CallsInWords;
 use crate::{anthropic, chat_completions, gemini, responses};
 

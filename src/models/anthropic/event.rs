@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::wire::json::count_at;
+use crate::transport::json::count_at;
 use locum_base::chat::Usage;
 
 /// One event of a stream, or a whole message.

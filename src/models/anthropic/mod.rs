@@ -11,7 +11,7 @@ use crate::anthropic::reply::MessagesReply;
 use crate::anthropic::request::{Thinks, Wishes, render_body};
 use crate::profile::Effort;
 use crate::resolve::Chosen;
-use crate::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::transport::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
 use crate::{Model, ModelRequest};
 use locum_base::image::ImageKind;
 
@@ -75,7 +75,7 @@ struct Messages {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url = wire::endpoint(chosen, |path| match path {
+    let url = transport::endpoint(chosen, |path| match path {
         path if path.ends_with("/messages") => path.to_owned(),
         path if path.ends_with("/v1") => format!("{path}/messages"),
         path => format!("{path}/v1/messages"),
@@ -83,7 +83,7 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
     let own = url.host_str() == Some(OWN_HOST);
     let protocol = Messages {
         model: chosen.profile.model.clone(),
-        by: wire::identity(chosen, &url),
+        by: transport::identity(chosen, &url),
         temperature: chosen.profile.temperature,
         max_output_tokens: chosen
             .profile

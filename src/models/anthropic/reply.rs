@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::anthropic::event::{Counts, Event};
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::wire::json::{read_arguments, read_text};
+use crate::transport::json::{read_arguments, read_text};
+use crate::transport::response::{Broken, Form, Reading, Said, Taken};
 use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its events came.

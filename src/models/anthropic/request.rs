@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::ModelRequest;
 use crate::profile::Effort;
-use crate::wire::images::{Base64, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::images::{Base64, Shown, shown};
+use crate::transport::json::Arguments;
+use crate::transport::parts::{Part, in_order};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 

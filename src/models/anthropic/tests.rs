@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 
 use super::{Dialect, Effort, Fields, Messages, always_thinks, thinks_adaptively};
 use crate::anthropic::request::Thinks;
-use crate::wire::Protocol;
+use crate::transport::Protocol;
 
 fn messages(model: &str, effort: Option<Effort>) -> Messages {
     Messages {

@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::wire::json::{count_at, is_said, read_arguments, read_number, read_text};
+use crate::transport::json::{count_at, is_said, read_arguments, read_number, read_text};
 use locum_base::chat::Usage;
 
 /// One event of a stream, or the whole of an answer that is not streamed.

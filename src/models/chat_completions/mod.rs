@@ -11,7 +11,7 @@ use crate::chat_completions::reply::ChatReply;
 use crate::chat_completions::request::{Fields, Wishes, render_body};
 use crate::profile::Profile;
 use crate::resolve::Chosen;
-use crate::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
+use crate::transport::{self, Dialect, Door, Protocol, Remote, SetupError};
 use crate::{Model, ModelRequest};
 
 /// The protocol as one profile speaks it.
@@ -29,7 +29,7 @@ struct ChatCompletions {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url = wire::endpoint(chosen, |path| {
+    let url = transport::endpoint(chosen, |path| {
         if path.ends_with("/chat/completions") {
             path.to_owned()
         } else {
@@ -40,11 +40,11 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
     let dialect = if newer { Fields::NEWER_LIMIT } else { 0 };
     let protocol = ChatCompletions {
         profile: chosen.profile.clone(),
-        by: wire::identity(chosen, &url),
+        by: transport::identity(chosen, &url),
         ways: chosen.ways.clone(),
         sees_images: chosen.limits.images,
     };
-    let door = Door { key_header: wire::openai_key_header(&url), url, headers: &[], dialect };
+    let door = Door { key_header: transport::openai_key_header(&url), url, headers: &[], dialect };
     Ok(Box::new(Remote::new(chosen, door, protocol)?))
 }
 

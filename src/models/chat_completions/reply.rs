@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::chat_completions::chunk::{CallPiece, Chunk, Piece};
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
+use crate::transport::response::{Broken, Form, Reading, Said, Taken};
 use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its chunks came.

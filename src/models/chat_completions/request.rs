@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::ModelRequest;
 use crate::catalogue::HostWays;
 use crate::profile::Effort;
-use crate::wire::Dialect;
-use crate::wire::images::{DataUri, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::Dialect;
+use crate::transport::images::{DataUri, Shown, shown};
+use crate::transport::json::Arguments;
+use crate::transport::parts::{Part, in_order};
 use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 

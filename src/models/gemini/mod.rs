@@ -10,7 +10,7 @@ use crate::gemini::reply::GeminiReply;
 use crate::gemini::request::{Schema, Thinking, Wishes, render_body};
 use crate::profile::Effort;
 use crate::resolve::Chosen;
-use crate::wire::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
+use crate::transport::{self, Dialect, Door, KeyHeader, Protocol, Remote, SetupError};
 use crate::{Model, ModelRequest};
 use locum_base::image::ImageKind;
 
@@ -52,7 +52,7 @@ struct Gemini {
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
     let model = &chosen.profile.model;
-    let mut url = wire::endpoint(chosen, |path| {
+    let mut url = transport::endpoint(chosen, |path| {
         let last = path.rsplit('/').next().unwrap_or_default();
         let is_version = last
             .strip_prefix('v')
@@ -71,7 +71,7 @@ pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
     }
     let own = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
     let protocol = Gemini {
-        by: wire::identity(chosen, &url),
+        by: transport::identity(chosen, &url),
         generation: generation(model),
         temperature: chosen.profile.temperature,
         max_output_tokens: chosen.profile.max_output_tokens,
@@ -182,7 +182,7 @@ fn thinking(effort: Effort, generation: u32) -> Thinking {
 #[cfg(test)]
 mod tests {
     use super::{Effort, Fields, Gemini, ModelRequest, Thinking, generation, thinking};
-    use crate::wire::Protocol;
+    use crate::transport::Protocol;
 
     #[test]
     fn each_generation_thinks_in_its_own_measure() {

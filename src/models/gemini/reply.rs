@@ -6,8 +6,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::wire::json::{count_at, is_said, read_arguments, read_text};
+use crate::transport::json::{count_at, is_said, read_arguments, read_text};
+use crate::transport::response::{Broken, Form, Reading, Said, Taken};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its chunks came.

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::ModelRequest;
-use crate::wire::images::{Base64, Picture, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::images::{Base64, Picture, Shown, shown};
+use crate::transport::json::Arguments;
+use crate::transport::parts::{Part, in_order};
 use locum_base::chat::{Kept, Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 

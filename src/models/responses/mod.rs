@@ -11,7 +11,7 @@ use crate::profile::Effort;
 use crate::resolve::Chosen;
 use crate::responses::reply::ResponsesReply;
 use crate::responses::request::{Wishes, render_body};
-use crate::wire::{self, Dialect, Door, Protocol, Remote, SetupError};
+use crate::transport::{self, Dialect, Door, Protocol, Remote, SetupError};
 use crate::{Model, ModelRequest};
 use locum_base::image::ImageKind;
 
@@ -72,18 +72,19 @@ struct Responses {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &Chosen) -> Result<Box<dyn Model>, SetupError> {
-    let url = wire::endpoint(chosen, |path| {
+    let url = transport::endpoint(chosen, |path| {
         if path.ends_with("/responses") { path.to_owned() } else { format!("{path}/responses") }
     })?;
     let protocol = Responses {
         model: chosen.profile.model.clone(),
-        by: wire::identity(chosen, &url),
+        by: transport::identity(chosen, &url),
         temperature: chosen.profile.temperature,
         max_output_tokens: chosen.profile.max_output_tokens,
         effort: chosen.profile.reasoning_effort,
         sees_images: chosen.limits.images,
     };
-    let door = Door { key_header: wire::openai_key_header(&url), url, headers: &[], dialect: 0 };
+    let door =
+        Door { key_header: transport::openai_key_header(&url), url, headers: &[], dialect: 0 };
     Ok(Box::new(Remote::new(chosen, door, protocol)?))
 }
 
@@ -137,7 +138,7 @@ impl Protocol for Responses {
 #[cfg(test)]
 mod tests {
     use super::{Fields, Responses};
-    use crate::wire::Protocol;
+    use crate::transport::Protocol;
 
     #[test]
     fn learns_from_refusals_what_to_leave_out() {

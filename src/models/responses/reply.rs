@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::wire::answer::{Broken, Form, Reading, Said, Taken};
-use crate::wire::json::{count_at, read_arguments, read_text};
+use crate::transport::json::{count_at, read_arguments, read_text};
+use crate::transport::response::{Broken, Form, Reading, Said, Taken};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its events came.

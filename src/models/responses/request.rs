@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::profile::Effort;
-use crate::wire::images::{DataUri, Shown, shown};
-use crate::wire::json::Arguments;
-use crate::wire::parts::{Part, in_order};
+use crate::transport::images::{DataUri, Shown, shown};
+use crate::transport::json::Arguments;
+use crate::transport::parts::{Part, in_order};
 use crate::{ModelRequest, PictureWish};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;

@@ -4,8 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::{Broken, MessagesReply};
-use crate::wire::answer::testing::{self, Told, events};
-use crate::wire::mangled;
+use crate::transport::malformed;
+use crate::transport::response::testing::{self, Told, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 fn told(frames: &[&str]) -> Told {
@@ -199,7 +199,7 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
         piece(index, json!({ "type": "input_json_delta", "partial_json": part }))
     };
     let stop = |index: u64| json!({ "type": "content_block_stop", "index": index });
-    mangled::check_stream::<MessagesReply>(&[
+    malformed::check_stream::<MessagesReply>(&[
         json!({ "type": "message_start", "message": { "id": "msg_1", "role": "assistant", "content": [], "usage": { "input_tokens": 10, "output_tokens": 1 } } }),
         json!({ "type": "ping" }),
         start(0, json!({ "type": "thinking", "thinking": "", "signature": "" })),
@@ -220,7 +220,7 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
         json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use", "stop_sequence": null }, "usage": { "output_tokens": 20 } }),
         json!({ "type": "message_stop" }),
     ]);
-    mangled::check_plain::<MessagesReply>(&json!({
+    malformed::check_plain::<MessagesReply>(&json!({
         "type": "message", "role": "assistant",
         "content": [{ "type": "text", "text": "so" }, { "type": "tool_use", "id": "t", "name": "f", "input": { "a": 1 } }],
         "stop_reason": "tool_use", "usage": { "input_tokens": 3, "output_tokens": 2 },

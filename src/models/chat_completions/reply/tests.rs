@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{Broken, ChatReply};
 use crate::Delta;
-use crate::wire::answer::testing::{self, Told, events};
-use crate::wire::mangled;
+use crate::transport::malformed;
+use crate::transport::response::testing::{self, Told, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
@@ -385,7 +385,7 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
     let arguments = |index: u64, part: &str| {
         chunk(json!({ "tool_calls": [{ "index": index, "function": { "arguments": part } }] }))
     };
-    mangled::check_stream::<ChatReply>(&[
+    malformed::check_stream::<ChatReply>(&[
         chunk(json!({ "role": "assistant", "content": "" })),
         chunk(json!({ "reasoning_content": "hm" })),
         chunk(
@@ -401,7 +401,7 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
         json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
         json!({ "choices": [], "usage": { "prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": { "cached_tokens": 4 } } }),
     ]);
-    mangled::check_plain::<ChatReply>(&json!({ "choices": [{
+    malformed::check_plain::<ChatReply>(&json!({ "choices": [{
         "index": 0, "finish_reason": "tool_calls",
         "message": { "content": "so", "tool_calls": [{ "id": "a", "function": { "name": "f", "arguments": "{\"a\":1}" } }] },
     }], "usage": { "prompt_tokens": 9, "completion_tokens": 5 } }));

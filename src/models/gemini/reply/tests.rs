@@ -4,8 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::{Broken, GeminiReply};
-use crate::wire::answer::testing::{self, Told, events};
-use crate::wire::mangled;
+use crate::transport::malformed;
+use crate::transport::response::testing::{self, Told, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 fn body(frames: &[Value]) -> String {
@@ -171,9 +171,9 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
         chunk(&calls),
         json!({ "candidates": [{ "content": { "parts": [{ "text": "" }] }, "finishReason": "STOP", "index": 0 }], "usageMetadata": usage }),
     ];
-    mangled::check_stream::<GeminiReply>(&frames);
-    mangled::check_plain::<GeminiReply>(&json!(frames));
-    mangled::check_plain::<GeminiReply>(
+    malformed::check_stream::<GeminiReply>(&frames);
+    malformed::check_plain::<GeminiReply>(&json!(frames));
+    malformed::check_plain::<GeminiReply>(
         &json!({ "candidates": [{ "content": { "role": "model", "parts": calls }, "finishReason": "STOP" }], "usageMetadata": usage }),
     );
 }

@@ -4,8 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::{Broken, ResponsesReply};
-use crate::wire::answer::testing::{self, Told, events};
-use crate::wire::mangled;
+use crate::transport::malformed;
+use crate::transport::response::testing::{self, Told, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 fn told(frames: &[Value]) -> Told {
@@ -247,7 +247,7 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
     let call = |arguments: &str| json!({ "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read_file", "arguments": arguments });
     let output = json!([reasoning, message, call("{\"path\":\"😀\"}")]);
     let usage = json!({ "input_tokens": 100, "input_tokens_details": { "cached_tokens": 64 }, "output_tokens": 20 });
-    mangled::check_stream::<ResponsesReply>(&[
+    malformed::check_stream::<ResponsesReply>(&[
         json!({ "type": "response.created", "response": { "id": "resp_1", "status": "in_progress", "output": [] } }),
         about(
             "output_item.added",
@@ -277,7 +277,7 @@ fn an_answer_broken_in_any_way_is_a_whole_reply_or_none() {
         about("output_item.done", 2, json!({ "item": call("{\"path\":\"😀\"}") })),
         json!({ "type": "response.completed", "response": { "status": "completed", "output": output, "usage": usage } }),
     ]);
-    mangled::check_plain::<ResponsesReply>(
+    malformed::check_plain::<ResponsesReply>(
         &json!({ "object": "response", "status": "completed", "output": output, "usage": usage, "error": null }),
     );
 }

@@ -11,14 +11,14 @@
 //! here and has its test. No redirect is followed, so a key never reaches a host it was not meant
 //! for.
 
-pub(crate) mod answer;
-pub(crate) mod fault;
-mod halves;
+pub(crate) mod error;
 pub(crate) mod images;
 pub(crate) mod json;
 #[cfg(test)]
-pub(crate) mod mangled;
+pub(crate) mod malformed;
 pub(crate) mod parts;
+pub(crate) mod response;
+mod split_chars;
 mod sse;
 
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ use url::Url;
 use crate::address::is_loopback;
 use crate::proxy::Proxy;
 use crate::resolve::Chosen;
-use crate::wire::answer::{AnswerReader, Broken, Reading};
+use crate::transport::response::{AnswerReader, Broken, Reading};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::secret::{Redactor, Secret};
 
@@ -199,17 +199,17 @@ impl<P: Protocol> Remote<P> {
             let headers = response.headers().clone();
             let words = self.redactor.redact(&self.error_body(response).await);
             tries += 1;
-            match self.protocol.corrected(dialect, status, &fault::read_words(&words)) {
+            match self.protocol.corrected(dialect, status, &error::read_words(&words)) {
                 Some(other) if tries < DIALECTS => {
                     warn!(
                         status,
-                        words = fault::read_words(&words),
+                        words = error::read_words(&words),
                         "the server refuses an optional field: it is left out from now on"
                     );
                     self.dialect.store(other, Ordering::Relaxed);
                 }
                 Some(_) | None => {
-                    return Err(fault::read_status(&self.label, status, &headers, &words));
+                    return Err(error::read_status(&self.label, status, &headers, &words));
                 }
             }
         }
@@ -234,7 +234,7 @@ impl<P: Protocol> Remote<P> {
             Broken::Garbled(message) => self.garbled(message),
             Broken::Reported(fault) => {
                 let words = self.redactor.redact(&fault.to_string());
-                fault::read_reported(&self.label, &serde_json::from_str(&words).unwrap_or(fault))
+                error::read_reported(&self.label, &serde_json::from_str(&words).unwrap_or(fault))
             }
         }
     }

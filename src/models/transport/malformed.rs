@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::ModelRequest;
 use crate::retry::assembly::Assembly;
-use crate::wire::answer::Reading;
-use crate::wire::answer::testing::{events, read};
+use crate::transport::response::Reading;
+use crate::transport::response::testing::{events, read};
 use locum_base::chat::Reply;
 
 /// Reads an answer as a reply that would be acted on; what was counted does not matter.

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Delta;
-use crate::wire::halves::Halves;
-use crate::wire::sse::SseReader;
+use crate::transport::split_chars::Halves;
+use crate::transport::sse::SseReader;
 use locum_base::chat::{Kept, KeptPart, StopReason, Usage};
 use locum_base::image::Image;
 use locum_base::text::head;
