@@ -95,7 +95,7 @@ impl Model for Chain {
     fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
         let at = self.begin();
         stream::unfold(
-            Attempt { chain: self, request, at, deltas: None, is_over: false },
+            ChainAttempt { chain: self, request, at, deltas: None, is_over: false },
             |mut attempt| async {
                 let item = attempt.next().await?;
                 Some((item, attempt))
@@ -106,7 +106,7 @@ impl Model for Chain {
 }
 
 /// One request on its way through the chain.
-struct Attempt<'a> {
+struct ChainAttempt<'a> {
     chain: &'a Chain,
     request: ModelRequest<'a>,
     at: usize,
@@ -114,7 +114,7 @@ struct Attempt<'a> {
     is_over: bool,
 }
 
-impl Attempt<'_> {
+impl ChainAttempt<'_> {
     async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         if self.is_over {
             return None;

@@ -178,20 +178,24 @@ impl ProfileError {
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
 pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resolved, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let chooser =
-        Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
+    let resolver = Resolver {
+        settings,
+        facts,
+        catalogue: &catalogue,
+        ties: ties(settings, facts, &catalogue),
+    };
     let main = match facts
         .asked
         .filter(|name| !name.trim().is_empty())
         .or_else(|| variable_value(facts.env, MODEL_VARIABLE))
     {
-        Some(name) => chooser.named(name.trim())?,
-        None => match chooser.pointed("main", &settings.pointers.main)? {
+        Some(name) => resolver.named(name.trim())?,
+        None => match resolver.pointed("main", &settings.pointers.main)? {
             Some(chosen) => chosen,
-            None => chooser.only_profile()?,
+            None => resolver.only_profile()?,
         },
     };
-    let task = chooser.pointed("task", &settings.pointers.task)?.unwrap_or_else(|| main.clone());
+    let task = resolver.pointed("task", &settings.pointers.task)?.unwrap_or_else(|| main.clone());
     let mut others = BTreeMap::new();
     for (pointer, names) in settings
         .pointers
@@ -199,13 +203,13 @@ pub fn resolve(settings: &ModelSettings, facts: &ModelFacts<'_>) -> Result<Resol
         .into_iter()
         .filter(|(pointer, _)| !matches!(*pointer, "main" | "task" | "image"))
     {
-        others.extend(chooser.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
+        others.extend(resolver.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
     }
-    Ok(Resolved { main, task, others, image: chooser.painter().transpose() })
+    Ok(Resolved { main, task, others, image: resolver.painter().transpose() })
 }
 
 /// A key's variable and the origin (scheme, host, port) it belongs to.
-type Tie = (String, String);
+type KeyOrigin = (String, String);
 
 /// A model that a mode asks for.
 #[derive(Clone, Copy, Debug)]
@@ -252,7 +256,7 @@ pub fn resolve_wish(
         from_repository.insert(format!("profiles.{name}.base_url"));
     }
     let facts = ModelFacts { from_repository: &from_repository, ..*facts };
-    let chooser = Chooser {
+    let resolver = Resolver {
         settings,
         facts: &facts,
         catalogue: &catalogue,
@@ -265,7 +269,7 @@ pub fn resolve_wish(
         if let Some((pointer, names)) =
             pointer.filter(|_| !settings.profiles.contains_key(wish.name))
         {
-            return chooser.pointed(pointer, names);
+            return resolver.pointed(pointer, names);
         }
         let plain = wish.name.rsplit('/').next().unwrap_or(wish.name);
         let is_meant = |(_, profile): &(&String, &Profile)| {
@@ -273,7 +277,7 @@ pub fn resolve_wish(
         };
         let named = settings.profiles.get_key_value(wish.name);
         if let Some((name, profile)) = named.or_else(|| settings.profiles.iter().find(is_meant)) {
-            return chooser.choose(name, profile).map(Some);
+            return resolver.choose(name, profile).map(Some);
         }
     }
     if wish.need == Need::Preferred {
@@ -290,7 +294,7 @@ pub fn resolve_wish(
     };
     let profile =
         Profile { provider, base_url: wish.base_url.map(str::to_owned), ..Profile::new(wish.name) };
-    chooser.choose(&name, &profile).map(Some)
+    resolver.choose(&name, &profile).map(Some)
 }
 
 /// Chooses a profile by its name.
@@ -303,15 +307,24 @@ pub fn resolve_named(
     name: &str,
 ) -> Result<Chosen, ProfileError> {
     let catalogue = Catalogue::built_in().map_err(ProfileError::Catalogue)?;
-    let chooser =
-        Chooser { settings, facts, catalogue: &catalogue, ties: ties(settings, facts, &catalogue) };
-    chooser.profile("expert", name)
+    let resolver = Resolver {
+        settings,
+        facts,
+        catalogue: &catalogue,
+        ties: ties(settings, facts, &catalogue),
+    };
+    resolver.profile("expert", name)
 }
 
 /// Decides whether the key in `variable` may be sent to `url`. What a person wrote may go anywhere;
 /// what the repository wrote only where the two are tied together.
 #[must_use]
-pub fn key_may_go(variable: &str, url: &Url, written_by: Author, tied: &BTreeSet<Tie>) -> bool {
+pub fn key_may_go(
+    variable: &str,
+    url: &Url,
+    written_by: Author,
+    tied: &BTreeSet<KeyOrigin>,
+) -> bool {
     match written_by {
         Author::Person => true,
         Author::Repository => tied.contains(&(variable.to_owned(), origin(url))),
@@ -327,21 +340,21 @@ pub enum Author {
     Repository,
 }
 
-struct Chooser<'a> {
+struct Resolver<'a> {
     settings: &'a ModelSettings,
     facts: &'a ModelFacts<'a>,
     catalogue: &'a Catalogue,
-    ties: Ties,
+    ties: TrustedOrigins,
 }
 
 /// What belongs together because a person or the catalogue said so.
-struct Ties {
-    keys: BTreeSet<Tie>,
+struct TrustedOrigins {
+    keys: BTreeSet<KeyOrigin>,
     /// Where requests may go even when the repository says so.
     origins: BTreeSet<String>,
 }
 
-impl Chooser<'_> {
+impl Resolver<'_> {
     fn named(&self, name: &str) -> Result<Chosen, ProfileError> {
         if let Some(profile) = self.settings.profiles.get(name) {
             return self.choose(name, profile);
@@ -504,8 +517,8 @@ fn moved_origin(home: Home, env: &BTreeMap<String, String>) -> Option<String> {
 }
 
 /// Returns every tie that a person or the catalogue made.
-fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> Ties {
-    let mut keys: BTreeSet<Tie> = catalogue
+fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue) -> TrustedOrigins {
+    let mut keys: BTreeSet<KeyOrigin> = catalogue
         .keys()
         .map(|(host, variable)| (variable.to_owned(), format!("https://{host}")))
         .collect();
@@ -529,7 +542,7 @@ fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue)
             keys.extend(variable.map(|variable| (variable, origin(&url))));
         }
     }
-    Ties { keys, origins }
+    TrustedOrigins { keys, origins }
 }
 
 /// Returns the profile's address; where it names none, the place the environment names for the

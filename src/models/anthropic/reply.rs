@@ -8,17 +8,19 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::anthropic::event::{Counts, Event};
+use crate::anthropic::event::{MessagesEvent, UsageCounts};
 use crate::transport::json::{read_arguments, read_text};
-use crate::transport::response::{Broken, Form, Reading, Said, Taken};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
 pub(crate) struct MessagesReply {
-    blocks: BTreeMap<u64, Block>,
+    blocks: BTreeMap<u64, OpenBlock>,
     calls: usize,
-    counts: Counts,
+    counts: UsageCounts,
     /// The block of the last event that named one.
     last: u64,
     /// True when the model was cut off: its last block may not be whole.
@@ -27,7 +29,7 @@ pub(crate) struct MessagesReply {
 
 /// A block of the content.
 #[derive(Debug)]
-enum Block {
+enum OpenBlock {
     Text {
         bytes: usize,
     },
@@ -36,56 +38,56 @@ enum Block {
         /// Arguments that came with the beginning and count unless pieces follow.
         whole: Option<String>,
     },
-    /// Thinking: returned unchanged.
+    /// ThinkingConfig: returned unchanged.
     Thinking(Map<String, Value>),
     /// A block of another kind: returned unchanged.
     Own(Map<String, Value>),
 }
 
-impl Reading for MessagesReply {
-    type Piece = Event;
+impl ReplyParser for MessagesReply {
+    type Piece = MessagesEvent;
 
     fn take(
         &mut self,
-        event: Event,
+        event: MessagesEvent,
         raw: &[u8],
-        _form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
+        _form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
         if event.kind == "error" || event.error.as_ref().is_some_and(|error| !error.is_null()) {
-            return Err(Broken::Reported(
+            return Err(ResponseError::Reported(
                 event.error.unwrap_or_else(|| serde_json::from_slice(raw).unwrap_or_default()),
             ));
         }
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();
-                self.count(message.get("usage"), said);
+                self.count(message.get("usage"), out);
             }
             "content_block_start" => {
                 let index = self.index(event.index);
-                self.begin(index, event.content_block.unwrap_or_default(), said);
+                self.begin(index, event.content_block.unwrap_or_default(), out);
             }
             "content_block_delta" => {
                 let index = self.index(event.index);
-                self.go_on(index, &event.delta.unwrap_or_default(), said);
+                self.go_on(index, &event.delta.unwrap_or_default(), out);
             }
             "content_block_stop" => {
                 let index = self.index(event.index);
-                self.end(index, said);
+                self.end(index, out);
             }
             "message_delta" => {
-                self.count(event.usage.as_ref(), said);
+                self.count(event.usage.as_ref(), out);
                 let reason = event
                     .delta
                     .as_ref()
                     .and_then(|delta| delta.get("stop_reason"))
                     .and_then(Value::as_str);
-                self.finish(reason, said);
+                self.finish(reason, out);
             }
             "message_stop" => {
-                self.finish(None, said);
-                said.done();
+                self.finish(None, out);
+                out.done();
             }
             "message" => {
                 for (index, block) in event
@@ -97,16 +99,16 @@ impl Reading for MessagesReply {
                     .enumerate()
                 {
                     let index = self.index(u64::try_from(index).ok());
-                    self.begin(index, block.as_object().cloned().unwrap_or_default(), said);
+                    self.begin(index, block.as_object().cloned().unwrap_or_default(), out);
                 }
-                self.count(event.usage.as_ref(), said);
-                self.finish(event.stop_reason.as_deref(), said);
-                said.done();
+                self.count(event.usage.as_ref(), out);
+                self.finish(event.stop_reason.as_deref(), out);
+                out.done();
             }
             // `ping`, and events of a later day.
-            _ => return Ok(Taken::Odd),
+            _ => return Ok(PieceKind::Other),
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
@@ -114,13 +116,13 @@ impl Reading for MessagesReply {
         let last = self.blocks.keys().next_back().copied();
         let parts =
             std::mem::take(&mut self.blocks).into_iter().filter_map(|(index, block)| match block {
-                Block::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
-                Block::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
+                OpenBlock::Text { bytes } => Some(KeptPart::Text { bytes, seal: Value::Null }),
+                OpenBlock::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
                 // Half a thought has no signature and would be refused.
-                Block::Thinking(block) => {
+                OpenBlock::Thinking(block) => {
                     (!is_cut || last != Some(index)).then_some(KeptPart::Own(Value::Object(block)))
                 }
-                Block::Own(block) => Some(KeptPart::Own(Value::Object(block))),
+                OpenBlock::Own(block) => Some(KeptPart::Own(Value::Object(block))),
             });
         parts.collect()
     }
@@ -132,13 +134,13 @@ impl MessagesReply {
         self.last
     }
 
-    fn count(&mut self, usage: Option<&Value>, said: &mut Said) {
+    fn count(&mut self, usage: Option<&Value>, out: &mut DeltaWriter) {
         if let Some(usage) = usage.filter(|usage| usage.is_object()) {
-            said.count(Some(self.counts.take(usage)));
+            out.count(Some(self.counts.take(usage)));
         }
     }
 
-    fn begin(&mut self, index: u64, block: Map<String, Value>, said: &mut Said) {
+    fn begin(&mut self, index: u64, block: Map<String, Value>, out: &mut DeltaWriter) {
         if self.blocks.contains_key(&index) {
             return;
         }
@@ -146,8 +148,8 @@ impl MessagesReply {
         let begun = match kind.as_str() {
             "text" => {
                 let text = read_text(block.get("text")).unwrap_or_default();
-                said.text(&text);
-                Block::Text { bytes: text.len() }
+                out.text(&text);
+                OpenBlock::Text { bytes: text.len() }
             }
             "tool_use" => {
                 let whole = read_arguments(block.get("input"));
@@ -155,14 +157,14 @@ impl MessagesReply {
                     read_text(block.get("id")),
                     read_text(block.get("name")),
                     Some(whole).filter(|whole| whole.len() > 2),
-                    said,
+                    out,
                 )
             }
             "thinking" => {
-                said.reasoning(&read_text(block.get("thinking")).unwrap_or_default());
-                Block::Thinking(block)
+                out.reasoning(&read_text(block.get("thinking")).unwrap_or_default());
+                OpenBlock::Thinking(block)
             }
-            _ => Block::Own(block),
+            _ => OpenBlock::Own(block),
         };
         self.blocks.insert(index, begun);
     }
@@ -172,23 +174,23 @@ impl MessagesReply {
         id: Option<String>,
         name: Option<String>,
         whole: Option<String>,
-        said: &mut Said,
-    ) -> Block {
+        out: &mut DeltaWriter,
+    ) -> OpenBlock {
         let index = self.calls;
         self.calls += 1;
-        said.call(index, id, name, String::new());
-        Block::Call { index, whole }
+        out.call(index, id, name, String::new());
+        OpenBlock::Call { index, whole }
     }
 
-    fn go_on(&mut self, index: u64, delta: &Map<String, Value>, said: &mut Said) {
+    fn go_on(&mut self, index: u64, delta: &Map<String, Value>, out: &mut DeltaWriter) {
         let kind = delta.get("type").and_then(Value::as_str).unwrap_or_default();
         let text = |key: &str| read_text(delta.get(key)).unwrap_or_default();
         if !self.blocks.contains_key(&index) {
             // A block that was never begun is what its pieces say.
             let begun = match kind {
-                "text_delta" => Block::Text { bytes: 0 },
-                "input_json_delta" => self.call(None, None, None, said),
-                "thinking_delta" | "signature_delta" => Block::Thinking(Map::from_iter([
+                "text_delta" => OpenBlock::Text { bytes: 0 },
+                "input_json_delta" => self.call(None, None, None, out),
+                "thinking_delta" | "signature_delta" => OpenBlock::Thinking(Map::from_iter([
                     ("type".to_owned(), "thinking".into()),
                     ("thinking".to_owned(), "".into()),
                 ])),
@@ -197,42 +199,42 @@ impl MessagesReply {
             self.blocks.insert(index, begun);
         }
         match (kind, self.blocks.get_mut(&index)) {
-            ("text_delta", Some(Block::Text { bytes })) => {
+            ("text_delta", Some(OpenBlock::Text { bytes })) => {
                 let text = text("text");
                 *bytes += text.len();
-                said.text(&text);
+                out.text(&text);
             }
-            ("input_json_delta", Some(Block::Call { index, whole })) => {
+            ("input_json_delta", Some(OpenBlock::Call { index, whole })) => {
                 let piece = read_arguments(delta.get("partial_json"));
                 if !piece.is_empty() {
                     *whole = None;
-                    said.call(*index, None, None, piece);
+                    out.call(*index, None, None, piece);
                 }
             }
-            ("thinking_delta", Some(Block::Thinking(block))) => {
+            ("thinking_delta", Some(OpenBlock::Thinking(block))) => {
                 let text = text("thinking");
                 append(block, "thinking", &text);
-                said.reasoning(&text);
+                out.reasoning(&text);
             }
-            ("signature_delta", Some(Block::Thinking(block))) => {
+            ("signature_delta", Some(OpenBlock::Thinking(block))) => {
                 append(block, "signature", &text("signature"))
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, index: u64, said: &mut Said) {
-        if let Some(Block::Call { index, whole }) = self.blocks.get_mut(&index)
+    fn end(&mut self, index: u64, out: &mut DeltaWriter) {
+        if let Some(OpenBlock::Call { index, whole }) = self.blocks.get_mut(&index)
             && let Some(whole) = whole.take()
         {
-            said.call(*index, None, None, whole);
+            out.call(*index, None, None, whole);
         }
     }
 
-    fn finish(&mut self, reason: Option<&str>, said: &mut Said) {
+    fn finish(&mut self, reason: Option<&str>, out: &mut DeltaWriter) {
         let indices: Vec<u64> = self.blocks.keys().copied().collect();
         for index in indices {
-            self.end(index, said);
+            self.end(index, out);
         }
         let stop = match reason {
             None | Some("") => None,
@@ -243,7 +245,7 @@ impl MessagesReply {
             Some(_) => Some(StopReason::End),
         };
         self.is_cut |= stop == Some(StopReason::Length);
-        said.finish(stop);
+        out.finish(stop);
     }
 }
 

@@ -2,19 +2,15 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{Dialect, Effort, Fields, Messages, always_thinks, thinks_adaptively};
-use crate::anthropic::request::Thinks;
-use crate::transport::Protocol;
+use super::{
+    BARE_THINKING, Effort, LATE_INPUT, Messages, NO_IMAGES, NO_TEMPERATURE, OTHER_THINKING, PLAIN,
+    ServerDialect, UNCACHED, always_thinks, thinks_adaptively,
+};
+use crate::anthropic::request::ThinkingMode;
+use crate::transport::protocol::{ModelDefaults, Protocol};
 
 fn messages(model: &str, effort: Option<Effort>) -> Messages {
-    Messages {
-        model: model.into(),
-        by: String::new(),
-        temperature: Some(0.5),
-        max_output_tokens: 9,
-        effort,
-        sees_images: true,
-    }
+    Messages { defaults: ModelDefaults::sample(model, effort), max_output_tokens: 9 }
 }
 
 #[test]
@@ -38,18 +34,18 @@ fn knows_which_models_take_a_budget_of_thought() {
 
 #[test]
 fn a_model_thinks_as_little_as_it_is_told_and_can() {
-    let refused = Fields::OTHER_THINKING;
+    let refused = OTHER_THINKING;
     for (model, effort, dialect, thinks) in [
-        ("claude-sonnet-5", None, 0, Thinks::Unsaid),
-        ("claude-sonnet-5", Some(Effort::None), 0, Thinks::Off),
-        ("claude-fable-5", Some(Effort::None), refused, Thinks::Adaptive(Some(Effort::None))),
-        ("claude-opus-5-5", Some(Effort::None), 0, Thinks::Adaptive(Some(Effort::None))),
-        ("claude-opus-5-5", None, 0, Thinks::Adaptive(None)),
-        ("claude-opus-5-5", Some(Effort::High), 0, Thinks::Adaptive(Some(Effort::High))),
-        ("claude-opus-5-5", Some(Effort::High), Fields::PLAIN, Thinks::Unsaid),
-        ("claude-opus-4-5", Some(Effort::None), 0, Thinks::Unsaid),
-        ("claude-opus-4-5", Some(Effort::Low), 0, Thinks::Budget(Effort::Low)),
-        ("claude-opus-4-5", Some(Effort::Low), refused, Thinks::Adaptive(Some(Effort::Low))),
+        ("claude-sonnet-5", None, 0, ThinkingMode::Unsaid),
+        ("claude-sonnet-5", Some(Effort::None), 0, ThinkingMode::Off),
+        ("claude-fable-5", Some(Effort::None), refused, ThinkingMode::Adaptive(Some(Effort::None))),
+        ("claude-opus-5-5", Some(Effort::None), 0, ThinkingMode::Adaptive(Some(Effort::None))),
+        ("claude-opus-5-5", None, 0, ThinkingMode::Adaptive(None)),
+        ("claude-opus-5-5", Some(Effort::High), 0, ThinkingMode::Adaptive(Some(Effort::High))),
+        ("claude-opus-5-5", Some(Effort::High), PLAIN, ThinkingMode::Unsaid),
+        ("claude-opus-4-5", Some(Effort::None), 0, ThinkingMode::Unsaid),
+        ("claude-opus-4-5", Some(Effort::Low), 0, ThinkingMode::Budget(Effort::Low)),
+        ("claude-opus-4-5", Some(Effort::Low), refused, ThinkingMode::Adaptive(Some(Effort::Low))),
     ] {
         assert_eq!(messages(model, effort).thinks(dialect), thinks, "{model} {effort:?} {dialect}");
     }
@@ -57,72 +53,54 @@ fn a_model_thinks_as_little_as_it_is_told_and_can() {
 
 #[test]
 fn bound_thoughts_may_be_dropped_only_where_models_bind_them() {
-    let beta = |model: &str, dialect: Dialect| messages(model, None).headers(dialect).len();
+    let beta = |model: &str, dialect: ServerDialect| messages(model, None).headers(dialect).len();
     assert_eq!((beta("claude-opus-5-5", 0), beta("claude-opus-5", 0)), (1, 0));
-    assert_eq!(
-        (beta("claude-opus-5-5", Fields::BARE_THINKING), beta("claude-opus-5-5", Fields::PLAIN)),
-        (0, 0)
-    );
+    assert_eq!((beta("claude-opus-5-5", BARE_THINKING), beta("claude-opus-5-5", PLAIN)), (0, 0));
 }
 
 #[test]
 fn learns_from_refusals_what_to_leave_out() {
     let messages = messages("claude-opus-5", Some(Effort::High));
     for (dialect, status, words, learned) in [
-        (
-            0,
-            400,
-            "messages.1.content.0: Invalid `signature` in `thinking` block",
-            Some(Fields::PLAIN),
-        ),
+        (0, 400, "messages.1.content.0: Invalid `signature` in `thinking` block", Some(PLAIN)),
         (
             0,
             400,
             "messages.3.content.0: the thinking block's prefix binding does not match this \
              request",
-            Some(Fields::PLAIN),
+            Some(PLAIN),
         ),
         (
             0,
             400,
             "thinking.adaptive.block_binding: Extra inputs are not permitted",
-            Some(Fields::BARE_THINKING),
+            Some(BARE_THINKING),
         ),
         (
             0,
             400,
             "Unexpected value(s) `thinking-binding-controls-2026-08-01` for the \
              `anthropic-beta` header",
-            Some(Fields::BARE_THINKING),
+            Some(BARE_THINKING),
         ),
         (
             0,
             400,
             "\"thinking.type.disabled\" is not supported for this model.",
-            Some(Fields::OTHER_THINKING),
+            Some(OTHER_THINKING),
         ),
-        (0, 400, "system.0.cache_control: Extra inputs are not permitted", Some(Fields::UNCACHED)),
+        (0, 400, "system.0.cache_control: Extra inputs are not permitted", Some(UNCACHED)),
         (
             0,
             400,
             "tools.0.custom.eager_input_streaming: Extra inputs are not permitted",
-            Some(Fields::LATE_INPUT),
+            Some(LATE_INPUT),
         ),
-        (0, 400, "`temperature` is deprecated for this model", Some(Fields::NO_TEMPERATURE)),
-        (0, 400, "adaptive thinking is not supported on this model", Some(Fields::OTHER_THINKING)),
-        (
-            Fields::OTHER_THINKING,
-            400,
-            "thinking is not supported",
-            Some(Fields::OTHER_THINKING | Fields::PLAIN),
-        ),
-        (
-            0,
-            400,
-            "messages.2.content.0.tool_result: Could not process image",
-            Some(Fields::NO_IMAGES),
-        ),
-        (Fields::PLAIN, 400, "Invalid `signature` in `thinking` block", None),
+        (0, 400, "`temperature` is deprecated for this model", Some(NO_TEMPERATURE)),
+        (0, 400, "adaptive thinking is not supported on this model", Some(OTHER_THINKING)),
+        (OTHER_THINKING, 400, "thinking is not supported", Some(OTHER_THINKING | PLAIN)),
+        (0, 400, "messages.2.content.0.tool_result: Could not process image", Some(NO_IMAGES)),
+        (PLAIN, 400, "Invalid `signature` in `thinking` block", None),
         (0, 400, "prompt is too long: 9 tokens > 8 maximum", None),
         (0, 429, "thinking too much", None),
     ] {

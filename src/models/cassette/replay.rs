@@ -11,7 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use futures::stream::{self, BoxStream, StreamExt};
 
 use crate::cassette::{
-    CASSETTE_VERSION, Capacities, Exchange, Field, Header, Part, SHOWN_BYTES, Said, parts,
+    CASSETTE_VERSION, Capacities, CassetteHeader, Field, RecordedExchange, RecordedResponse,
+    RequestPart, SHOWN_BYTES, parts,
 };
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::Reply;
@@ -24,7 +25,7 @@ pub struct Replay {
     capacities: Capacities,
     /// What was said at each turn, in order: a turn is asked for again after its conversation was
     /// shortened.
-    exchanges: BTreeMap<(u32, u32, String), Vec<Exchange>>,
+    exchanges: BTreeMap<(u32, u32, String), Vec<RecordedExchange>>,
     tolerated: BTreeSet<Field>,
 }
 
@@ -53,11 +54,11 @@ impl Replay {
             }
             None => return Err("is no cassette: its first line does not say `cassette`".to_owned()),
         }
-        let Header { capacities, .. } =
+        let CassetteHeader { capacities, .. } =
             serde_json::from_value(header).map_err(|err| format!("line 1: {err}"))?;
-        let mut exchanges: BTreeMap<_, Vec<Exchange>> = BTreeMap::new();
+        let mut exchanges: BTreeMap<_, Vec<RecordedExchange>> = BTreeMap::new();
         for (at, line) in lines {
-            let exchange: Exchange =
+            let exchange: RecordedExchange =
                 serde_json::from_str(line).map_err(|err| format!("line {}: {err}", at + 1))?;
             exchanges
                 .entry((exchange.task, exchange.turn, exchange.mode.clone()))
@@ -91,8 +92,10 @@ impl Replay {
         // A run that was killed and went on asked for its last reply again: the later one counts.
         for exchange in found.ok_or_else(nothing)?.iter().rev() {
             match (self.difference(&exchange.asked, &asked), &exchange.said) {
-                (None, Said::Reply(reply)) => return Ok(deltas(reply, &exchange.pictures)),
-                (None, Said::TooLong(message)) => {
+                (None, RecordedResponse::Reply(reply)) => {
+                    return Ok(deltas(reply, &exchange.pictures));
+                }
+                (None, RecordedResponse::TooLong(message)) => {
                     return Err(ModelError::TooLong {
                         model: self.name.clone(),
                         message: message.clone(),
@@ -105,9 +108,10 @@ impl Replay {
     }
 
     /// Returns the first difference that is not tolerated.
-    fn difference(&self, recorded: &[Part], asked: &[(Field, String)]) -> Option<String> {
+    fn difference(&self, recorded: &[RequestPart], asked: &[(Field, String)]) -> Option<String> {
         let counts = |field: Field| !self.tolerated.contains(&field);
-        let recorded: Vec<&Part> = recorded.iter().filter(|part| counts(part.field)).collect();
+        let recorded: Vec<&RequestPart> =
+            recorded.iter().filter(|part| counts(part.field)).collect();
         let asked: Vec<&(Field, String)> =
             asked.iter().filter(|(field, _)| counts(*field)).collect();
         for (at, (field, text)) in asked.iter().enumerate() {
@@ -118,9 +122,9 @@ impl Replay {
                     head(text.trim(), SHOWN_BYTES)
                 ));
             };
-            let now = Part::of(*field, text);
+            let now = RequestPart::of(*field, text);
             if now.hash != part.hash {
-                return Some(told(part, &now, text));
+                return Some(difference_text(part, &now, text));
             }
         }
         recorded.get(asked.len()).map(|part| {
@@ -130,7 +134,7 @@ impl Replay {
 }
 
 /// Says where a part differs from the recorded one, and whether lines came, went or changed there.
-fn told(recorded: &Part, now: &Part, text: &str) -> String {
+fn difference_text(recorded: &RequestPart, now: &RequestPart, text: &str) -> String {
     let same =
         recorded.lines.iter().zip(&now.lines).take_while(|(one, other)| one == other).count();
     let rest = |lines: &[u32]| lines.len().saturating_sub(same);

@@ -7,14 +7,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::chat_completions::chunk::{CallPiece, Chunk, Piece};
-use crate::transport::response::{Broken, Form, Reading, Said, Taken};
+use crate::chat_completions::chunk::{CallPiece, ChatChunk, ChatPiece};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason};
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
 pub(crate) struct ChatReply {
-    calls: Vec<Slot>,
+    calls: Vec<CallSlot>,
     text_bytes: usize,
     /// A gateway's account of the reasoning, to be returned.
     details: Vec<Map<String, Value>>,
@@ -22,7 +24,7 @@ pub(crate) struct ChatReply {
 
 /// A call as far as it is known.
 #[derive(Debug, Default)]
-struct Slot {
+struct CallSlot {
     index: Option<u64>,
     id: Option<String>,
     name: String,
@@ -30,39 +32,39 @@ struct Slot {
     extra_content: Option<Value>,
 }
 
-impl Reading for ChatReply {
-    type Piece = Chunk;
+impl ReplyParser for ChatReply {
+    type Piece = ChatChunk;
 
     fn take(
         &mut self,
-        chunk: Chunk,
+        chunk: ChatChunk,
         raw: &[u8],
-        form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
+        form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
         if let Some(fault) = chunk.fault() {
-            return Err(Broken::Reported(fault.clone()));
+            return Err(ResponseError::Reported(fault.clone()));
         }
         if chunk.is_fault() && chunk.choices.is_none() {
-            return Err(Broken::Reported(serde_json::from_slice(raw).unwrap_or_default()));
+            return Err(ResponseError::Reported(serde_json::from_slice(raw).unwrap_or_default()));
         }
-        said.count(chunk.usage());
-        let Some(choices) = chunk.choices else { return Ok(Taken::Odd) };
+        out.count(chunk.usage());
+        let Some(choices) = chunk.choices else { return Ok(PieceKind::Other) };
         for choice in choices {
-            if form == Form::Plain && choice.message.is_some() {
+            if form == ResponseForm::Plain && choice.message.is_some() {
                 // A whole message needs no finish reason to be whole.
-                said.done();
+                out.done();
             }
             if choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) != 0 {
                 continue;
             }
             if let Some(piece) = choice.delta.or(choice.message) {
-                self.take_piece(&piece, said);
+                self.take_piece(&piece, out);
             }
             let reason = choice.finish_reason.as_ref().and_then(Value::as_str).unwrap_or_default();
-            said.finish(read_finish(reason)?);
+            out.finish(read_finish(reason)?);
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
@@ -81,7 +83,7 @@ impl Reading for ChatReply {
 }
 
 impl ChatReply {
-    fn take_piece(&mut self, piece: &Piece, said: &mut Said) {
+    fn take_piece(&mut self, piece: &ChatPiece, out: &mut DeltaWriter) {
         let (words, reasoning) = piece.texts();
         self.text_bytes += words.len();
         for detail in piece
@@ -94,13 +96,13 @@ impl ChatReply {
         {
             self.take_detail(detail);
         }
-        said.reasoning(&reasoning);
-        said.text(&words);
-        piece.images().for_each(|data| said.image(data));
+        out.reasoning(&reasoning);
+        out.text(&words);
+        piece.images().for_each(|data| out.image(data));
         let calls = piece.calls();
         let several = calls.len() > 1;
         for (position, call) in calls.into_iter().enumerate() {
-            self.take_call(call, several.then_some(position), said);
+            self.take_call(call, several.then_some(position), out);
         }
     }
 
@@ -130,11 +132,11 @@ impl ChatReply {
     }
 
     /// `position` is the piece's place among several of one chunk.
-    fn take_call(&mut self, piece: CallPiece, position: Option<usize>, said: &mut Said) {
+    fn take_call(&mut self, piece: CallPiece, position: Option<usize>, out: &mut DeltaWriter) {
         let found = self.find_call(&piece, position);
         let at = found.unwrap_or(self.calls.len());
         if found.is_none() {
-            self.calls.push(Slot { index: piece.index, ..Slot::default() });
+            self.calls.push(CallSlot { index: piece.index, ..CallSlot::default() });
         }
         let Some(slot) = self.calls.get_mut(at) else { return };
         let id = piece.id.filter(|_| slot.id.is_none());
@@ -145,7 +147,7 @@ impl ChatReply {
         slot.name.push_str(name.as_deref().unwrap_or_default());
         slot.has_arguments |= !piece.arguments.is_empty();
         slot.extra_content = piece.extra_content.or(slot.extra_content.take());
-        said.call(at, id, name, piece.arguments);
+        out.call(at, id, name, piece.arguments);
     }
 
     /// Finds the call a piece belongs to; `None` when it begins a new one.
@@ -158,7 +160,7 @@ impl ChatReply {
             }
             // A new id begins a new call, even under a number that is taken: some servers number
             // every call 0.
-            let unnamed = |slot: &&Slot| {
+            let unnamed = |slot: &&CallSlot| {
                 slot.id.is_none() && slot.index == piece.index && piece.index.is_some()
             };
             return self.calls.iter().rposition(|slot| unnamed(&slot));
@@ -183,7 +185,7 @@ impl ChatReply {
     }
 }
 
-fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
+fn read_finish(reason: &str) -> Result<Option<StopReason>, ResponseError> {
     match reason {
         "" | "null" => Ok(None),
         "length" | "max_tokens" | "model_length" | "max_output_tokens" => {
@@ -194,7 +196,7 @@ fn read_finish(reason: &str) -> Result<Option<StopReason>, Broken> {
         }
         "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
         "error" | "insufficient_system_resource" | "network_error" | "abort" => {
-            Err(Broken::Cut(format!("the provider stopped writing with `{reason}`")))
+            Err(ResponseError::Cut(format!("the provider stopped writing with `{reason}`")))
         }
         // `stop`, `eos`, `end_turn` and whatever else servers call it.
         _ => Ok(Some(StopReason::End)),

@@ -11,9 +11,9 @@ use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::StopReason;
 
 /// Fails as often as it is told, then says its name.
-struct Failing(&'static str, AtomicUsize, fn(String) -> ModelError);
+struct FailingModel(&'static str, AtomicUsize, fn(String) -> ModelError);
 
-impl Model for Failing {
+impl Model for FailingModel {
     fn label(&self) -> &str {
         self.0
     }
@@ -47,7 +47,7 @@ type Told = (&'static str, usize, fn(String) -> ModelError, u32);
 
 fn chain(links: &[Told]) -> Chain {
     let link = |(name, failures, err, context_window): &Told| Link {
-        model: Box::new(Failing(name, AtomicUsize::new(*failures), *err)),
+        model: Box::new(FailingModel(name, AtomicUsize::new(*failures), *err)),
         context_window: *context_window,
     };
     Chain::new(links.iter().map(link).collect()).unwrap()

@@ -6,8 +6,10 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::transport::json::{count_at, is_said, read_arguments, read_text};
-use crate::transport::response::{Broken, Form, Reading, Said, Taken};
+use crate::transport::json::{count_at, is_set, read_arguments, read_text};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its chunks came.
@@ -20,38 +22,42 @@ pub(crate) struct GeminiReply {
 /// One chunk, or a whole answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Chunk {
+pub(crate) struct GeminiChunk {
     candidates: Option<Vec<Value>>,
     prompt_feedback: Option<Value>,
     usage_metadata: Option<Value>,
     error: Option<Value>,
 }
 
-impl Reading for GeminiReply {
-    type Piece = Chunk;
+impl ReplyParser for GeminiReply {
+    type Piece = GeminiChunk;
 
     fn take(
         &mut self,
-        chunk: Chunk,
+        chunk: GeminiChunk,
         _raw: &[u8],
-        _form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
-        if let Some(fault) = chunk.error.filter(is_said) {
-            return Err(Broken::Reported(fault));
+        _form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
+        if let Some(fault) = chunk.error.filter(is_set) {
+            return Err(ResponseError::Reported(fault));
         }
-        said.count(chunk.usage_metadata.as_ref().map(read_usage));
+        out.count(chunk.usage_metadata.as_ref().map(read_usage));
         if let Some(reason) = chunk
             .prompt_feedback
             .as_ref()
             .and_then(|feedback| read_text(feedback.get("blockReason")))
         {
-            said.reasoning(&format!("(the provider blocked the request: {reason})"));
-            said.finish(Some(StopReason::Filtered));
-            return Ok(Taken::Piece);
+            out.reasoning(&format!("(the provider blocked the request: {reason})"));
+            out.finish(Some(StopReason::Filtered));
+            return Ok(PieceKind::Reply);
         }
         let Some(candidates) = chunk.candidates else {
-            return Ok(if chunk.usage_metadata.is_some() { Taken::Piece } else { Taken::Odd });
+            return Ok(if chunk.usage_metadata.is_some() {
+                PieceKind::Reply
+            } else {
+                PieceKind::Other
+            });
         };
         // Others than the first were not asked for.
         let first = candidates
@@ -63,11 +69,11 @@ impl Reading for GeminiReply {
                 .and_then(|content| content.get("parts"))
                 .and_then(Value::as_array);
             for part in parts.into_iter().flatten().filter_map(Value::as_object) {
-                self.take_part(part, said);
+                self.take_part(part, out);
             }
-            self.finish(candidate, said)?;
+            self.finish(candidate, out)?;
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
@@ -76,11 +82,11 @@ impl Reading for GeminiReply {
 }
 
 impl GeminiReply {
-    fn take_part(&mut self, part: &Map<String, Value>, said: &mut Said) {
-        let signature = part.get("thoughtSignature").filter(|signature| is_said(signature));
+    fn take_part(&mut self, part: &Map<String, Value>, out: &mut DeltaWriter) {
+        let signature = part.get("thoughtSignature").filter(|signature| is_set(signature));
         let text = read_text(part.get("text")).unwrap_or_default();
         if part.get("thought").and_then(Value::as_bool) == Some(true) {
-            said.reasoning(&text);
+            out.reasoning(&text);
             self.parts.extend(signature.map(|_| KeptPart::Own(Value::Object(part.clone()))));
         } else if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
             let id = read_text(call.get("id"));
@@ -92,17 +98,12 @@ impl GeminiReply {
             self.parts.push(KeptPart::Call {
                 seal: if seal.is_empty() { Value::Null } else { Value::Object(seal) },
             });
-            said.call(
-                self.calls,
-                id,
-                read_text(call.get("name")),
-                read_arguments(call.get("args")),
-            );
+            out.call(self.calls, id, read_text(call.get("name")), read_arguments(call.get("args")));
             self.calls += 1;
         } else if let Some(data) = inline_image(part) {
-            said.image(data);
+            out.image(data);
         } else if part.contains_key("text") {
-            said.text(&text);
+            out.text(&text);
             let seal = signature.map_or(
                 Value::Null,
                 |signature| serde_json::json!({ "thoughtSignature": signature }),
@@ -120,7 +121,7 @@ impl GeminiReply {
         }
     }
 
-    fn finish(&mut self, candidate: &Value, said: &mut Said) -> Result<(), Broken> {
+    fn finish(&mut self, candidate: &Value, out: &mut DeltaWriter) -> Result<(), ResponseError> {
         let reason = candidate.get("finishReason").and_then(Value::as_str).unwrap_or_default();
         let stop = match reason {
             "" | "FINISH_REASON_UNSPECIFIED" => return Ok(()),
@@ -134,18 +135,20 @@ impl GeminiReply {
                 let words =
                     read_text(candidate.get("finishMessage")).unwrap_or_else(|| reason.to_owned());
                 let words = format!("(this call could not be read: {words})");
-                said.text(&words);
+                out.text(&words);
                 self.parts.push(KeptPart::Text { bytes: words.len(), seal: Value::Null });
                 StopReason::End
             }
             "OTHER" if self.parts.is_empty() => {
-                return Err(Broken::Cut("the provider stopped writing with `OTHER`".to_owned()));
+                return Err(ResponseError::Cut(
+                    "the provider stopped writing with `OTHER`".to_owned(),
+                ));
             }
             _ if self.calls > 0 => StopReason::ToolUse,
             // `STOP` and whatever else comes.
             _ => StopReason::End,
         };
-        said.finish(Some(stop));
+        out.finish(Some(stop));
         Ok(())
     }
 }

@@ -11,16 +11,17 @@ use crate::profile::ModelSettings;
 
 const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
-struct Case<'a> {
+struct ResolveCase<'a> {
     settings: &'a str,
     env: &'a [(&'a str, &'a str)],
     asked: Option<&'a str>,
     from_repository: &'a [&'a str],
 }
 
-const NOTHING: Case<'static> = Case { settings: "{}", env: &[], asked: None, from_repository: &[] };
+const NOTHING: ResolveCase<'static> =
+    ResolveCase { settings: "{}", env: &[], asked: None, from_repository: &[] };
 
-impl Case<'_> {
+impl ResolveCase<'_> {
     fn run(&self) -> Result<Resolved, ProfileError> {
         let settings: ModelSettings = serde_yaml::from_str(self.settings).unwrap();
         let env: BTreeMap<String, String> =
@@ -66,9 +67,9 @@ fn a_key_goes_to_no_host_that_only_the_repository_names() {
         );
         let env = [(variable, "the-key")];
         let from_repository = ["profiles.p.base_url", "profiles.p.api_key_env"];
-        let by_a_person = Case { settings: &settings, env: &env, ..NOTHING };
+        let by_a_person = ResolveCase { settings: &settings, env: &env, ..NOTHING };
         assert_eq!(by_a_person.main(), chosen("p", host, Some("the-key")));
-        let by_the_repository = Case { from_repository: &from_repository, ..by_a_person };
+        let by_the_repository = ResolveCase { from_repository: &from_repository, ..by_a_person };
         let Err(ProfileError::NotTied { what, .. }) = by_the_repository.run() else {
             panic!("{host} gets the key")
         };
@@ -149,15 +150,15 @@ fn three_variables_are_enough() {
         ("LOCUM_MODEL", "big"),
     ];
     assert_eq!(
-        Case { env, ..NOTHING }.main(),
+        ResolveCase { env, ..NOTHING }.main(),
         chosen("big", "https://llm.example/v1", Some("sk-1"))
     );
     assert_eq!(
-        Case { env: &[env[0], env[2]], ..NOTHING }.main(),
+        ResolveCase { env: &[env[0], env[2]], ..NOTHING }.main(),
         chosen("big", "https://api.openai.com/v1", Some("sk-1"))
     );
     assert_eq!(
-        Case { env: &[env[1], env[2]], ..NOTHING }.main(),
+        ResolveCase { env: &[env[1], env[2]], ..NOTHING }.main(),
         chosen("big", "https://llm.example/v1", None)
     );
     let known = &[
@@ -166,7 +167,7 @@ fn three_variables_are_enough() {
         ("LOCUM_MODEL", "big"),
     ];
     assert_eq!(
-        Case { env: known, ..NOTHING }.main(),
+        ResolveCase { env: known, ..NOTHING }.main(),
         chosen("big", "https://openrouter.ai/api/v1", Some("sk-1"))
     );
 }
@@ -178,28 +179,34 @@ fn each_provider_has_its_own_place_and_key() {
         ("OPENAI_BASE_URL", "https://llm.example/v1"),
         ("ANTHROPIC_API_KEY", "ant-1"),
     ];
-    let asked = Case { env, asked: Some("anthropic:claude-opus-5"), ..NOTHING };
+    let asked = ResolveCase { env, asked: Some("anthropic:claude-opus-5"), ..NOTHING };
     assert_eq!(
         asked.main(),
         chosen("claude-opus-5", "https://api.anthropic.com/v1", Some("ant-1"))
     );
     let settings = "{ profiles: { deep: { provider: anthropic, model: claude-opus-5 } } }";
     assert_eq!(
-        Case { settings, env, ..NOTHING }.main(),
+        ResolveCase { settings, env, ..NOTHING }.main(),
         chosen("deep", "https://api.anthropic.com/v1", Some("ant-1"))
     );
     let moved = &[env[0], env[2], ("ANTHROPIC_BASE_URL", "https://gate.example")];
     assert_eq!(
-        Case { settings, env: moved, ..NOTHING }.main(),
+        ResolveCase { settings, env: moved, ..NOTHING }.main(),
         chosen("deep", "https://gate.example", Some("ant-1"))
     );
-    assert!(Case { settings, env: &env[..2], ..NOTHING }.fault().contains("ANTHROPIC_API_KEY"));
-    let tagged = Case { env, asked: Some("llama3:8b"), ..NOTHING };
+    assert!(
+        ResolveCase { settings, env: &env[..2], ..NOTHING }.fault().contains("ANTHROPIC_API_KEY")
+    );
+    let tagged = ResolveCase { env, asked: Some("llama3:8b"), ..NOTHING };
     assert_eq!(tagged.main().0, "llama3:8b");
     let stolen = "{ profiles: { deep: { provider: anthropic, model: a, base_url: \
          'https://evil.example' } } }";
-    let stolen =
-        Case { settings: stolen, env, asked: None, from_repository: &["profiles.deep.base_url"] };
+    let stolen = ResolveCase {
+        settings: stolen,
+        env,
+        asked: None,
+        from_repository: &["profiles.deep.base_url"],
+    };
     assert!(matches!(stolen.run(), Err(ProfileError::NotTied { .. })));
 }
 
@@ -211,64 +218,73 @@ fn names_what_is_missing() {
             NOTHING,
             "no model is configured; set OPENAI_API_KEY and LOCUM_MODEL in the environment (OPENAI_BASE_URL too",
         ),
-        (Case { env: &[("LOCUM_MODEL", " ")], ..NOTHING }, "no model is configured"),
+        (ResolveCase { env: &[("LOCUM_MODEL", " ")], ..NOTHING }, "no model is configured"),
         (
-            Case { env: &[("LOCUM_MODEL", "gpt-5")], ..NOTHING },
+            ResolveCase { env: &[("LOCUM_MODEL", "gpt-5")], ..NOTHING },
             "`OPENAI_API_KEY`, which should hold the key, is not set",
         ),
         (
-            Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "")], ..NOTHING },
+            ResolveCase { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "")], ..NOTHING },
             "is empty; set OPENAI_API_KEY",
         ),
         (
-            Case { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "a b")], ..NOTHING },
+            ResolveCase { env: &[("LOCUM_MODEL", "gpt-5"), ("OPENAI_API_KEY", "a b")], ..NOTHING },
             "is not a key",
         ),
-        (Case { settings: two, ..NOTHING }, "several models are configured (fast, slow)"),
+        (ResolveCase { settings: two, ..NOTHING }, "several models are configured (fast, slow)"),
         (
-            Case {
+            ResolveCase {
                 settings: "{ profiles: { fast: { model: a } }, pointers: { main: fats } }",
                 ..NOTHING
             },
             "`fats`, which does not exist; did you mean `fast`?",
         ),
         (
-            Case {
+            ResolveCase {
                 settings: "{ profiles: { fast: { model: a, api_key_env: MINE, base_url: 'http://x.example' } } }",
                 ..NOTHING
             },
             "`MINE`, which should",
         ),
         (
-            Case {
+            ResolveCase {
                 settings: "{ profiles: { fast: { model: a, base_url: 'ftp://x' } } }",
                 ..NOTHING
             },
             "only http and https",
         ),
         (
-            Case { settings: "{ profiles: { fast: { model: a, base_url: 'x/v1' } } }", ..NOTHING },
+            ResolveCase {
+                settings: "{ profiles: { fast: { model: a, base_url: 'x/v1' } } }",
+                ..NOTHING
+            },
             "is not an address",
         ),
         (
-            Case {
+            ResolveCase {
                 settings: "{ profiles: { fast: { model: a, base_url: 'https://u:secret@x' } } }",
                 ..NOTHING
             },
             "https://***@x",
         ),
         (
-            Case { settings: "{ profiles: { fast: { model: a, temperature: 9 } } }", ..NOTHING },
+            ResolveCase {
+                settings: "{ profiles: { fast: { model: a, temperature: 9 } } }",
+                ..NOTHING
+            },
             "`temperature` is outside",
         ),
         (
-            Case {
+            ResolveCase {
                 settings: "{ profiles: { fast: { model: a, headers: { Authorization: x } } } }",
                 ..NOTHING
             },
             "may not set `Authorization`",
         ),
-        (Case { settings: "{ profiles: { fast: { model: '' } } }", ..NOTHING }, "`model` is empty"),
+        (
+            ResolveCase { settings: "{ profiles: { fast: { model: '' } } }", ..NOTHING },
+            "`model` is empty",
+        ),
     ] {
         let fault = case.fault();
         assert!(fault.contains(words) && !fault.contains("secret@"), "{fault}\nshould say {words}");
@@ -279,27 +295,32 @@ fn names_what_is_missing() {
 fn the_strongest_word_chooses() {
     let settings = "{ profiles: { fast: { model: a, base_url: 'http://localhost:1' }, slow: { model: b, base_url: 'http://localhost:2' } }, \
                     pointers: { main: slow, task: fast } }";
-    let names = |case: Case<'_>| {
+    let names = |case: ResolveCase<'_>| {
         case.run().map(|resolved| (resolved.main.name, resolved.task.name)).unwrap()
     };
-    assert_eq!(names(Case { settings, ..NOTHING }), ("slow".into(), "fast".into()));
+    assert_eq!(names(ResolveCase { settings, ..NOTHING }), ("slow".into(), "fast".into()));
     assert_eq!(
-        names(Case { settings, env: &[("LOCUM_MODEL", "fast")], ..NOTHING }),
+        names(ResolveCase { settings, env: &[("LOCUM_MODEL", "fast")], ..NOTHING }),
         ("fast".into(), "fast".into())
     );
     assert_eq!(
-        names(Case { settings, env: &[("LOCUM_MODEL", "fast")], asked: Some("slow"), ..NOTHING }),
+        names(ResolveCase {
+            settings,
+            env: &[("LOCUM_MODEL", "fast")],
+            asked: Some("slow"),
+            ..NOTHING
+        }),
         ("slow".into(), "fast".into())
     );
     let one = "{ profiles: { only: { model: a, provider: scripted } } }";
-    assert_eq!(names(Case { settings: one, ..NOTHING }), ("only".into(), "only".into()));
+    assert_eq!(names(ResolveCase { settings: one, ..NOTHING }), ("only".into(), "only".into()));
 }
 
 #[test]
 fn a_pointer_names_one_model_or_several() {
     let settings = "{ profiles: { a: { model: x, provider: scripted }, b: { model: y, \
                     provider: scripted } }, pointers: { main: [a, b], task: b, quick: [b] } }";
-    let resolved = Case { settings, ..NOTHING }.run().unwrap();
+    let resolved = ResolveCase { settings, ..NOTHING }.run().unwrap();
     let names = |chosen: &Chosen| {
         [
             &[chosen.name.clone()][..],
@@ -319,11 +340,11 @@ fn a_pointer_names_one_model_or_several() {
             .collect::<Vec<_>>(),
         [("quick", vec!["b".into()])]
     );
-    let asked = Case { settings, asked: Some("a"), ..NOTHING }.run().unwrap();
+    let asked = ResolveCase { settings, asked: Some("a"), ..NOTHING }.run().unwrap();
     assert_eq!(names(&asked.main), ["a"], "who is asked for by flag has nobody to stand in");
     let dangling = "{ profiles: { fast: { model: a, provider: scripted } }, pointers: { main: \
                     [fast, fats] } }";
-    assert!(Case { settings: dangling, ..NOTHING }.fault().contains("did you mean `fast`?"));
+    assert!(ResolveCase { settings: dangling, ..NOTHING }.fault().contains("did you mean `fast`?"));
     let settings: ModelSettings = serde_yaml::from_str(settings).unwrap();
     let (env, nothing) = (BTreeMap::new(), BTreeSet::new());
     let facts = ModelFacts { env: &env, asked: None, from_repository: &nothing };
@@ -348,11 +369,11 @@ fn a_host_nobody_named_a_key_for_gets_none() {
     let env = &[("OPENAI_API_KEY", "sk-1")];
     let settings = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1' } } }";
     assert_eq!(
-        Case { settings, env, ..NOTHING }.main(),
+        ResolveCase { settings, env, ..NOTHING }.main(),
         chosen("own", "https://own.example/v1", None)
     );
     assert!(
-        Case { settings, env, ..NOTHING }
+        ResolveCase { settings, env, ..NOTHING }
             .run()
             .unwrap()
             .main
@@ -362,9 +383,9 @@ fn a_host_nobody_named_a_key_for_gets_none() {
     );
     let named = "{ profiles: { own: { model: a, base_url: 'https://own.example/v1', \
                  api_key_env: OPENAI_API_KEY } } }";
-    assert_eq!(Case { settings: named, env, ..NOTHING }.main().2, Some("sk-1".into()));
+    assert_eq!(ResolveCase { settings: named, env, ..NOTHING }.main().2, Some("sk-1".into()));
     let by_env = &[env[0], ("OPENAI_BASE_URL", "https://own.example/other")];
-    assert_eq!(Case { settings, env: by_env, ..NOTHING }.main().2, Some("sk-1".into()));
+    assert_eq!(ResolveCase { settings, env: by_env, ..NOTHING }.main().2, Some("sk-1".into()));
 }
 
 #[test]
@@ -372,10 +393,12 @@ fn a_known_host_gets_its_own_key() {
     let settings = "{ profiles: { deep: { model: a, base_url: 'https://api.deepseek.com' } } }";
     let env = &[("OPENAI_API_KEY", "sk-1"), ("DEEPSEEK_API_KEY", "ds-1")];
     assert_eq!(
-        Case { settings, env, ..NOTHING }.main(),
+        ResolveCase { settings, env, ..NOTHING }.main(),
         chosen("deep", "https://api.deepseek.com", Some("ds-1"))
     );
-    assert!(Case { settings, env: &env[..1], ..NOTHING }.fault().contains("DEEPSEEK_API_KEY"));
+    assert!(
+        ResolveCase { settings, env: &env[..1], ..NOTHING }.fault().contains("DEEPSEEK_API_KEY")
+    );
 }
 
 #[test]
@@ -390,7 +413,7 @@ fn a_repository_sends_keys_only_where_they_belong() {
         } else {
             &["profiles.p.base_url", "profiles.p.api_key_env"]
         };
-        Case { settings: &settings, env, asked: None, from_repository }
+        ResolveCase { settings: &settings, env, asked: None, from_repository }
             .run()
             .map(|resolved| resolved.main.key.map(|key| key.expose().to_owned()))
     };
@@ -431,11 +454,11 @@ fn a_key_the_repository_names_does_not_follow_a_persons_address() {
                     api_key_env: GITHUB_TOKEN } } }";
     let env = &[("GITHUB_TOKEN", "gh-1")];
     assert!(
-        Case { settings, env, from_repository: &["profiles.p.api_key_env"], ..NOTHING }
+        ResolveCase { settings, env, from_repository: &["profiles.p.api_key_env"], ..NOTHING }
             .fault()
             .contains("GITHUB_TOKEN")
     );
-    assert_eq!(Case { settings, env, ..NOTHING }.main().2, Some("gh-1".into()));
+    assert_eq!(ResolveCase { settings, env, ..NOTHING }.main().2, Some("gh-1".into()));
 }
 
 #[test]
@@ -444,9 +467,9 @@ fn the_documented_profiles_resolve() {
     let example = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let settings = example.strip_prefix("models:\n").unwrap();
     let env = &[("OPENAI_API_KEY", "sk-1"), ("DEEPSEEK_API_KEY", "ds-1")];
-    let resolved = Case { settings, env, ..NOTHING }.run().unwrap();
+    let resolved = ResolveCase { settings, env, ..NOTHING }.run().unwrap();
     assert_eq!((resolved.main.name.as_str(), resolved.task.name.as_str()), ("careful", "cheap"));
-    let own = Case { settings, env, asked: Some("own"), ..NOTHING }.run().unwrap().main;
+    let own = ResolveCase { settings, env, asked: Some("own"), ..NOTHING }.run().unwrap().main;
     assert_eq!((own.limits.context_window, own.notes), (65_536, Vec::<String>::new()));
     let homes = Provider::ALL.into_iter().filter_map(Provider::home);
     for name in
@@ -463,12 +486,16 @@ fn says_what_it_had_to_guess() {
         ("OPENAI_BASE_URL", "http://gate.example/v1"),
         ("LOCUM_MODEL", "my-own"),
     ];
-    let notes = Case { env, ..NOTHING }.run().unwrap().main.notes.join("\n");
+    let notes = ResolveCase { env, ..NOTHING }.run().unwrap().main.notes.join("\n");
     for words in ["32768 tokens", "no known price", "`http://gate.example` unencrypted"] {
         assert!(notes.contains(words), "{notes}");
     }
     assert_eq!(
-        Case { env: &[env[0], ("LOCUM_MODEL", "gpt-5")], ..NOTHING }.run().unwrap().main.notes,
+        ResolveCase { env: &[env[0], ("LOCUM_MODEL", "gpt-5")], ..NOTHING }
+            .run()
+            .unwrap()
+            .main
+            .notes,
         Vec::<String>::new()
     );
 }

@@ -9,13 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::transport::json::{count_at, read_arguments, read_text};
-use crate::transport::response::{Broken, Form, Reading, Said, Taken};
+use crate::transport::response::{
+    DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
+};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 /// A reply as far as its events came.
 #[derive(Debug, Default)]
 pub(crate) struct ResponsesReply {
-    items: BTreeMap<u64, Item>,
+    items: BTreeMap<u64, OutputItem>,
     calls: usize,
     /// The place of the item that the last event was about.
     last: u64,
@@ -27,7 +29,7 @@ pub(crate) struct ResponsesReply {
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ItemKind {
     Words,
     Call,
     Reasoning,
@@ -36,7 +38,7 @@ enum Kind {
 
 /// An item of the output.
 #[derive(Debug)]
-enum Item {
+enum OutputItem {
     Words {
         bytes: usize,
         phase: Option<Value>,
@@ -47,28 +49,28 @@ enum Item {
         has_arguments: bool,
     },
     Reasoning {
-        said: bool,
+        has_text: bool,
         whole: Option<Value>,
     },
     /// Another kind: nothing of it is sent back.
     Other,
 }
 
-impl Reading for ResponsesReply {
+impl ReplyParser for ResponsesReply {
     type Piece = Value;
 
     fn take(
         &mut self,
         event: Value,
         _raw: &[u8],
-        _form: Form,
-        said: &mut Said,
-    ) -> Result<Taken, Broken> {
+        _form: ResponseForm,
+        out: &mut DeltaWriter,
+    ) -> Result<PieceKind, ResponseError> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         if kind == "error"
             || (kind.is_empty() && event.get("error").is_some_and(|error| !error.is_null()))
         {
-            return Err(Broken::Reported(
+            return Err(ResponseError::Reported(
                 event.get("error").filter(|error| error.is_object()).cloned().unwrap_or(event),
             ));
         }
@@ -77,36 +79,38 @@ impl Reading for ResponsesReply {
             "response.created" | "response.in_progress" | "response.queued" => {}
             "response.output_item.added" => {
                 let item = event.get("item").unwrap_or(&Value::Null);
-                let at = self.place(&event, Kind::of(item));
-                self.begin(at, item, said);
+                let at = self.place(&event, ItemKind::of(item));
+                self.begin(at, item, out);
             }
             "response.output_item.done" => {
                 let item = event.get("item").unwrap_or(&Value::Null);
-                let at = self.place(&event, Kind::of(item));
+                let at = self.place(&event, ItemKind::of(item));
                 self.ended.insert(at);
-                self.end(at, item, said);
+                self.end(at, item, out);
             }
             "response.output_text.delta" | "response.refusal.delta" => {
-                let at = self.place(&event, Kind::Words);
-                if let Item::Words { bytes, .. } =
-                    self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None })
+                let at = self.place(&event, ItemKind::Words);
+                if let OutputItem::Words { bytes, .. } =
+                    self.items.entry(at).or_insert(OutputItem::Words { bytes: 0, phase: None })
                 {
                     *bytes += text().len();
-                    said.text(&text());
+                    out.text(&text());
                 }
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-                let at = self.place(&event, Kind::Reasoning);
-                if let Item::Reasoning { said: has_said, .. } =
-                    self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None })
+                let at = self.place(&event, ItemKind::Reasoning);
+                if let OutputItem::Reasoning { has_text, .. } = self
+                    .items
+                    .entry(at)
+                    .or_insert(OutputItem::Reasoning { has_text: false, whole: None })
                 {
-                    *has_said = true;
-                    said.reasoning(&text());
+                    *has_text = true;
+                    out.reasoning(&text());
                 }
             }
             "response.function_call_arguments.delta" => {
-                let at = self.place(&event, Kind::Call);
-                self.arguments(at, read_arguments(event.get("delta")), said);
+                let at = self.place(&event, ItemKind::Call);
+                self.arguments(at, read_arguments(event.get("delta")), out);
             }
             "response.completed"
             | "response.incomplete"
@@ -115,39 +119,39 @@ impl Reading for ResponsesReply {
                 self.close(
                     event.get("response").unwrap_or(&Value::Null),
                     kind.trim_start_matches("response."),
-                    said,
+                    out,
                 )?;
             }
             "" if event.get("output").is_some() => {
                 self.close(
                     &event,
                     event.get("status").and_then(Value::as_str).unwrap_or("completed"),
-                    said,
+                    out,
                 )?;
             }
             // The ends of parts, which their pieces have said already, notes on the text, events of
             // a later day.
             kind if kind.starts_with("response.") => {}
-            _ => return Ok(Taken::Odd),
+            _ => return Ok(PieceKind::Other),
         }
-        Ok(Taken::Piece)
+        Ok(PieceKind::Reply)
     }
 
     fn parts(&mut self) -> Vec<KeptPart> {
         let parts = std::mem::take(&mut self.items).into_values().filter_map(|item| match item {
-            Item::Words { bytes, phase } => Some(KeptPart::Text {
+            OutputItem::Words { bytes, phase } => Some(KeptPart::Text {
                 bytes,
                 seal: phase.map_or(Value::Null, |phase| serde_json::json!({ "phase": phase })),
             }),
-            Item::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
-            Item::Reasoning { whole, .. } => whole.map(KeptPart::Own),
-            Item::Other => None,
+            OutputItem::Call { .. } => Some(KeptPart::Call { seal: Value::Null }),
+            OutputItem::Reasoning { whole, .. } => whole.map(KeptPart::Own),
+            OutputItem::Other => None,
         });
         parts.collect()
     }
 }
 
-impl Kind {
+impl ItemKind {
     fn of(item: &Value) -> Self {
         match item.get("type").and_then(Value::as_str).unwrap_or_default() {
             "message" => Self::Words,
@@ -158,13 +162,13 @@ impl Kind {
     }
 }
 
-impl Item {
-    fn kind(&self) -> Kind {
+impl OutputItem {
+    fn kind(&self) -> ItemKind {
         match self {
-            Self::Words { .. } => Kind::Words,
-            Self::Call { .. } => Kind::Call,
-            Self::Reasoning { .. } => Kind::Reasoning,
-            Self::Other => Kind::Other,
+            Self::Words { .. } => ItemKind::Words,
+            Self::Call { .. } => ItemKind::Call,
+            Self::Reasoning { .. } => ItemKind::Reasoning,
+            Self::Other => ItemKind::Other,
         }
     }
 }
@@ -173,7 +177,7 @@ impl ResponsesReply {
     /// Finds the place of the item an event is about: by its number, which some servers leave out
     /// and some give to every item alike, by its names, which some give anew with every event, or
     /// else after what came last. What fits nowhere is a new item.
-    fn place(&mut self, event: &Value, kind: Kind) -> u64 {
+    fn place(&mut self, event: &Value, kind: ItemKind) -> u64 {
         let item = event.get("item");
         let call = item.and_then(|item| read_text(item.get("call_id")));
         let names: Vec<String> = [event.get("item_id"), item.and_then(|item| item.get("id"))]
@@ -215,62 +219,66 @@ impl ResponsesReply {
 
     /// Returns true unless another call is known to be at this place.
     fn takes_call(&self, at: u64, call: Option<&String>) -> bool {
-        let is_named = matches!(self.items.get(&at), Some(Item::Call { is_named: true, .. }));
+        let is_named = matches!(self.items.get(&at), Some(OutputItem::Call { is_named: true, .. }));
         call.is_none_or(|call| !is_named || self.named.get(call) == Some(&at))
     }
 
-    fn begin(&mut self, at: u64, item: &Value, said: &mut Said) {
-        match Kind::of(item) {
-            Kind::Words => {
-                drop(self.items.entry(at).or_insert(Item::Words { bytes: 0, phase: None }))
+    fn begin(&mut self, at: u64, item: &Value, out: &mut DeltaWriter) {
+        match ItemKind::of(item) {
+            ItemKind::Words => {
+                self.items.entry(at).or_insert(OutputItem::Words { bytes: 0, phase: None });
             }
-            Kind::Reasoning => {
-                drop(self.items.entry(at).or_insert(Item::Reasoning { said: false, whole: None }))
+            ItemKind::Reasoning => {
+                self.items
+                    .entry(at)
+                    .or_insert(OutputItem::Reasoning { has_text: false, whole: None });
             }
-            Kind::Call => self.name(at, item, said),
-            Kind::Other => drop(self.items.entry(at).or_insert(Item::Other)),
+            ItemKind::Call => self.name(at, item, out),
+            ItemKind::Other => {
+                self.items.entry(at).or_insert(OutputItem::Other);
+            }
         }
     }
 
     /// Names a call, once.
-    fn name(&mut self, at: u64, item: &Value, said: &mut Said) {
+    fn name(&mut self, at: u64, item: &Value, out: &mut DeltaWriter) {
         let index = self.call(at);
-        if let Some(Item::Call { is_named, .. }) = self.items.get_mut(&at)
+        if let Some(OutputItem::Call { is_named, .. }) = self.items.get_mut(&at)
             && !std::mem::replace(is_named, true)
         {
             let id = read_text(item.get("call_id")).or_else(|| read_text(item.get("id")));
-            said.call(index, id, read_text(item.get("name")), String::new());
+            out.call(index, id, read_text(item.get("name")), String::new());
         }
     }
 
     fn call(&mut self, at: u64) -> usize {
         let next = self.calls;
-        match self.items.entry(at).or_insert(Item::Call {
+        match self.items.entry(at).or_insert(OutputItem::Call {
             index: next,
             is_named: false,
             has_arguments: false,
         }) {
-            Item::Call { index, .. } => {
+            OutputItem::Call { index, .. } => {
                 self.calls = self.calls.max(*index + 1);
                 *index
             }
-            Item::Words { .. } | Item::Reasoning { .. } | Item::Other => next,
+            OutputItem::Words { .. } | OutputItem::Reasoning { .. } | OutputItem::Other => next,
         }
     }
 
-    fn arguments(&mut self, at: u64, piece: String, said: &mut Said) {
+    fn arguments(&mut self, at: u64, piece: String, out: &mut DeltaWriter) {
         let call = self.call(at);
-        if let Some(Item::Call { has_arguments, .. }) = self.items.get_mut(&at) {
+        if let Some(OutputItem::Call { has_arguments, .. }) = self.items.get_mut(&at) {
             *has_arguments |= !piece.is_empty();
-            said.call(call, None, None, piece);
+            out.call(call, None, None, piece);
         }
     }
 
     /// Takes a whole item: says what its pieces did not.
-    fn end(&mut self, at: u64, item: &Value, said: &mut Said) {
-        self.begin(at, item, said);
+    fn end(&mut self, at: u64, item: &Value, out: &mut DeltaWriter) {
+        self.begin(at, item, out);
         match self.items.get_mut(&at) {
-            Some(Item::Words { bytes, phase }) => {
+            Some(OutputItem::Words { bytes, phase }) => {
                 *phase = item.get("phase").filter(|phase| !phase.is_null()).cloned();
                 for part in item
                     .get("content")
@@ -282,19 +290,19 @@ impl ResponsesReply {
                     let text = read_text(part.get("text"))
                         .or_else(|| read_text(part.get("refusal")))
                         .unwrap_or_default();
-                    said.text(&text);
+                    out.text(&text);
                 }
                 if *bytes == 0 {
                     *bytes = texts(item.get("content")).len();
                 }
             }
-            Some(Item::Call { has_arguments: false, .. }) => {
-                self.arguments(at, read_arguments(item.get("arguments")), said)
+            Some(OutputItem::Call { has_arguments: false, .. }) => {
+                self.arguments(at, read_arguments(item.get("arguments")), out)
             }
-            Some(Item::Reasoning { said: has_said, whole }) => {
-                if !std::mem::replace(has_said, true) {
-                    said.reasoning(&texts(item.get("summary")));
-                    said.reasoning(&texts(item.get("content")));
+            Some(OutputItem::Reasoning { has_text, whole }) => {
+                if !std::mem::replace(has_text, true) {
+                    out.reasoning(&texts(item.get("summary")));
+                    out.reasoning(&texts(item.get("content")));
                 }
                 // Without its encrypted content the provider, which stores nothing, could not find
                 // it again.
@@ -303,44 +311,53 @@ impl ResponsesReply {
                     .filter(|content| content.is_string())
                     .map(|_| item.clone());
             }
-            Some(Item::Other)
+            Some(OutputItem::Other)
                 if item.get("type").is_some_and(|kind| kind == "image_generation_call") =>
             {
                 if let Some(data) = item.get("result").and_then(Value::as_str) {
-                    said.image(data);
+                    out.image(data);
                 }
             }
-            Some(Item::Call { .. } | Item::Other) | None => {}
+            Some(OutputItem::Call { .. } | OutputItem::Other) | None => {}
         }
     }
 
-    fn close(&mut self, response: &Value, status: &str, said: &mut Said) -> Result<(), Broken> {
+    fn close(
+        &mut self,
+        response: &Value,
+        status: &str,
+        out: &mut DeltaWriter,
+    ) -> Result<(), ResponseError> {
         let usage = response.get("usage").filter(|usage| usage.is_object());
-        said.count(usage.map(read_usage));
+        out.count(usage.map(read_usage));
         if status == "failed" || response.get("error").is_some_and(|error| error.is_object()) {
-            return Err(Broken::Reported(response.get("error").cloned().unwrap_or_default()));
+            return Err(ResponseError::Reported(
+                response.get("error").cloned().unwrap_or_default(),
+            ));
         }
         if status == "cancelled" {
-            return Err(Broken::Cut("the provider stopped writing with `cancelled`".to_owned()));
+            return Err(ResponseError::Cut(
+                "the provider stopped writing with `cancelled`".to_owned(),
+            ));
         }
         let output = response.get("output").and_then(Value::as_array);
         // Items are at their places already, unless the last event is the first to say anything.
-        if self.items.values().all(|item| matches!(item, Item::Other)) {
+        if self.items.values().all(|item| matches!(item, OutputItem::Other)) {
             for (at, item) in output.into_iter().flatten().enumerate() {
-                self.end(u64::try_from(at).unwrap_or(u64::MAX), item, said);
+                self.end(u64::try_from(at).unwrap_or(u64::MAX), item, out);
             }
         }
         let reason = response
             .get("incomplete_details")
             .and_then(|details| details.get("reason"))
             .and_then(Value::as_str);
-        said.finish(Some(match (status, reason) {
+        out.finish(Some(match (status, reason) {
             ("incomplete", Some("content_filter")) => StopReason::Filtered,
             ("incomplete", _) => StopReason::Length,
             _ if self.calls > 0 => StopReason::ToolUse,
             _ => StopReason::End,
         }));
-        said.done();
+        out.done();
         Ok(())
     }
 }

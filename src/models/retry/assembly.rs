@@ -24,7 +24,7 @@ pub(crate) const REPLY_LIMIT_CALLS: usize = 256;
 pub(crate) struct Assembly {
     text: String,
     reasoning: String,
-    calls: BTreeMap<usize, Draft>,
+    calls: BTreeMap<usize, CallDraft>,
     images: Vec<Image>,
     kept: Option<Kept>,
     by: Option<String>,
@@ -45,7 +45,7 @@ pub(crate) enum Incomplete {
 }
 
 #[derive(Debug, Default)]
-struct Draft {
+struct CallDraft {
     id: String,
     name: String,
     arguments: String,
@@ -160,7 +160,7 @@ impl Assembly {
     }
 }
 
-fn finished_calls(drafts: BTreeMap<usize, Draft>, request: &ModelRequest<'_>) -> Vec<ToolCall> {
+fn finished_calls(drafts: BTreeMap<usize, CallDraft>, request: &ModelRequest<'_>) -> Vec<ToolCall> {
     let mut taken = BTreeSet::new();
     let mut calls = Vec::with_capacity(drafts.len());
     for (at, draft) in drafts.into_values().enumerate() {

@@ -131,7 +131,7 @@ async fn attempt_once(
     spent: &(dyn Fn() -> Duration + Sync),
     hearing: &mut Hearing<'_>,
 ) -> Result<Reply, ModelError> {
-    let mut attempt = Attempt { assembly: Assembly::default(), lost: &mut *hearing.lost };
+    let mut attempt = ReplyAttempt { assembly: Assembly::default(), lost: &mut *hearing.lost };
     let mut deltas = model.stream(request);
     let broken = loop {
         let delta = match deltas.next().await {
@@ -167,12 +167,12 @@ async fn attempt_once(
 }
 
 /// An attempt under way: what has come of its reply is lost with it.
-struct Attempt<'l> {
+struct ReplyAttempt<'l> {
     assembly: Assembly,
     lost: &'l mut Vec<LostAttempt>,
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for ReplyAttempt<'_> {
     fn drop(&mut self) {
         self.lost.extend(self.assembly.lost());
     }

@@ -14,7 +14,7 @@ use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Reply, StopReason, Usage};
 use locum_base::clock::Clock;
 
-type Attempt = Vec<Result<Delta, ModelError>>;
+type ReplyAttempt = Vec<Result<Delta, ModelError>>;
 
 /// Time that passes only while somebody sleeps.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl Clock for SleepClock {
 }
 
 /// Plays one attempt after the other, the last for ever.
-struct Attempts(Vec<Attempt>, AtomicUsize);
+struct Attempts(Vec<ReplyAttempt>, AtomicUsize);
 
 impl Model for Attempts {
     fn label(&self) -> &str {
@@ -64,7 +64,7 @@ const LIMITS: RetryLimits = RetryLimits {
     total: Duration::from_secs(100),
 };
 
-fn run(attempts: Vec<Attempt>, limits: RetryLimits) -> Outcome {
+fn run(attempts: Vec<ReplyAttempt>, limits: RetryLimits) -> Outcome {
     let model = Attempts(attempts, AtomicUsize::new(0));
     let clock = SleepClock::default();
     let request = ModelRequest::with(&[]);
@@ -83,7 +83,7 @@ fn unavailable(retry_after: Option<u64>) -> ModelError {
     }
 }
 
-fn whole(text: &str) -> Attempt {
+fn whole(text: &str) -> ReplyAttempt {
     vec![Ok(Delta::Text(text.into())), Ok(Delta::Stop(StopReason::End))]
 }
 
@@ -251,7 +251,7 @@ fn pauses_grow_and_differ() {
 
 #[test]
 fn ten_thousand_deltas_make_one_reply() {
-    let mut attempt: Attempt = (0..10_000).map(|_| Ok(Delta::Text("word ".into()))).collect();
+    let mut attempt: ReplyAttempt = (0..10_000).map(|_| Ok(Delta::Text("word ".into()))).collect();
     attempt.push(Ok(Delta::Stop(StopReason::End)));
     assert_eq!(run(vec![attempt], LIMITS).reply.unwrap().text.len(), 50_000);
 }

@@ -18,7 +18,7 @@ use locum_base::text::head;
 const WORDS_LIMIT_BYTES: usize = 600;
 
 /// What providers say when a conversation does not fit.
-const TOO_LONG: &[&str] = &[
+const CONTEXT_OVERFLOW: &[&str] = &[
     "context_length_exceeded",
     "context length",
     "context window",
@@ -57,9 +57,14 @@ const LASTING: &[&str] = &[
 ];
 
 /// Turns an answer with an error status into the error it means.
-pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
+pub(crate) fn status_error(
+    model: &str,
+    status: u16,
+    headers: &HeaderMap,
+    body: &str,
+) -> ModelError {
     let model = model.to_owned();
-    let words = read_words(body);
+    let words = error_message(body);
     let lower = body.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     let message = if words.is_empty() { format!("status {status} without words") } else { words };
@@ -75,11 +80,13 @@ pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &
             ModelError::Rejected { model, status, message }
         }
         401 | 403 => ModelError::Unauthorized { model, message },
-        400 | 413 | 422 | 500 if status == 413 || says(TOO_LONG) => {
+        400 | 413 | 422 | 500 if status == 413 || says(CONTEXT_OVERFLOW) => {
             ModelError::TooLong { model, message }
         }
         // Where the provider says how long to wait, there is more to come.
-        429 if says(OUT_OF_MONEY) && (told_wait(body).is_none() || lower.contains("perday")) => {
+        429 if says(OUT_OF_MONEY)
+            && (delay_in_body(body).is_none() || lower.contains("perday")) =>
+        {
             ModelError::Rejected { model, status, message }
         }
         404 | 405 => {
@@ -95,7 +102,7 @@ pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &
             ModelError::Unavailable {
                 model,
                 message: format!("{message} (status {status})"),
-                retry_after: read_wait(headers).or_else(|| told_wait(body)),
+                retry_after: delay_in_headers(headers).or_else(|| delay_in_body(body)),
             }
         }
         _ => ModelError::Rejected { model, status, message },
@@ -103,18 +110,18 @@ pub(crate) fn read_status(model: &str, status: u16, headers: &HeaderMap, body: &
 }
 
 /// Turns an error object inside an accepted answer into the error it means; most such faults pass.
-pub(crate) fn read_reported(model: &str, fault: &Value) -> ModelError {
+pub(crate) fn reported_error(model: &str, fault: &Value) -> ModelError {
     let model = model.to_owned();
     let text = fault.to_string();
     let lower = text.to_ascii_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
-    let message = read_words(&text);
+    let message = error_message(&text);
     let code = ["code", "status", "status_code"]
         .iter()
         .find_map(|key| fault.get(*key))
         .and_then(Value::as_u64);
     match code {
-        _ if says(TOO_LONG) => ModelError::TooLong { model, message },
+        _ if says(CONTEXT_OVERFLOW) => ModelError::TooLong { model, message },
         Some(401 | 403) => ModelError::Unauthorized { model, message },
         _ if says(&["authentication_error", "invalid_api_key", "permission_error"]) => {
             ModelError::Unauthorized { model, message }
@@ -131,8 +138,8 @@ pub(crate) fn read_reported(model: &str, fault: &Value) -> ModelError {
 
 /// Returns the provider's own words in an error body: JSON in any of its usual shapes, a page
 /// without its tags, or plain text.
-pub(crate) fn read_words(body: &str) -> String {
-    let found = serde_json::from_str::<Value>(body).ok().and_then(|value| find_words(&value, 0));
+pub(crate) fn error_message(body: &str) -> String {
+    let found = serde_json::from_str::<Value>(body).ok().and_then(|value| find_message(&value, 0));
     let text = found.unwrap_or_else(|| {
         if body.trim_start().starts_with('<') { without_tags(body) } else { body.to_owned() }
     });
@@ -142,13 +149,13 @@ pub(crate) fn read_words(body: &str) -> String {
 }
 
 /// Returns how long the provider asks to wait in its words (`"retryDelay": "17s"`).
-fn told_wait(body: &str) -> Option<Duration> {
+fn delay_in_body(body: &str) -> Option<Duration> {
     let (_, after) = body.split_once("\"retryDelay\"")?;
     read_delay(after.split('"').nth(1)?, None)
 }
 
 /// Returns how long the provider asks to wait.
-fn read_wait(headers: &HeaderMap) -> Option<Duration> {
+fn delay_in_headers(headers: &HeaderMap) -> Option<Duration> {
     let now = header(headers, "date").and_then(read_date);
     let millis = header(headers, "retry-after-ms")
         .and_then(|text| text.parse().ok())
@@ -250,19 +257,19 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
-fn find_words(value: &Value, depth: u8) -> Option<String> {
+fn find_message(value: &Value, depth: u8) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
         Value::Array(list) if depth < 4 => {
             let words: Vec<String> =
-                list.iter().filter_map(|item| find_words(item, depth + 1)).collect();
+                list.iter().filter_map(|item| find_message(item, depth + 1)).collect();
             Some(words.join("; ")).filter(|words| !words.is_empty())
         }
         Value::Object(object) if depth < 4 => {
             let words = ["error", "message", "detail", "msg", "errors", "error_description"].iter();
             let words = words
                 .filter_map(|key| object.get(*key))
-                .find_map(|inner| find_words(inner, depth + 1))?;
+                .find_map(|inner| find_message(inner, depth + 1))?;
             let code =
                 ["code", "type"].iter().filter_map(|key| object.get(*key)).find_map(Value::as_str);
             Some(

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::xml::tag::{Tag, TagKind, next_angle, skip_blanks, unescaped};
+use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks, unescaped};
 
 /// The parameter that holds a whole file: its last line break belongs to it.
 const FILE_PARAMETER: &str = "content";
@@ -47,7 +47,7 @@ pub(super) fn cdata_end(text: &str, from: usize, name: &str) -> Option<(usize, u
     let mut at = start + text.get(start..)?.strip_prefix(CDATA).map(|_| CDATA.len())?;
     loop {
         let end = at + text.get(at..)?.find(CDATA_END)? + CDATA_END.len();
-        if let Some(tag) = Tag::at(text, skip_blanks(text, end)).filter(|tag| tag.closes(name)) {
+        if let Some(tag) = XmlTag::at(text, skip_blanks(text, end)).filter(|tag| tag.closes(name)) {
             return Some((end, tag.end));
         }
         at = end;
@@ -127,7 +127,7 @@ pub(super) struct Child<'t> {
 pub(super) fn children(raw: &str) -> Option<Vec<Child<'_>>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(open) = next_angle(raw, at) {
-        let tag = Tag::at(raw, open).filter(Tag::begins)?;
+        let tag = XmlTag::at(raw, open).filter(XmlTag::begins)?;
         let (inner_end, end) =
             if tag.kind == TagKind::Alone { (tag.end, tag.end) } else { close_of(raw, &tag)? };
         found.push(Child { name: tag.name, raw: raw.get(tag.end..inner_end)? });
@@ -138,14 +138,16 @@ pub(super) fn children(raw: &str) -> Option<Vec<Child<'_>>> {
 
 /// Returns where what a tag holds ends, and where its closing tag does; tags of the same name
 /// inside it are closed first.
-fn close_of(raw: &str, open: &Tag<'_>) -> Option<(usize, usize)> {
+fn close_of(raw: &str, open: &XmlTag<'_>) -> Option<(usize, usize)> {
     if let Some(found) = cdata_end(raw, open.end, open.name) {
         return Some(found);
     }
     let (mut at, mut depth) = (open.end, 0_usize);
     while let Some(angle) = next_angle(raw, at) {
         at = angle + 1;
-        let Some(tag) = Tag::at(raw, angle).filter(|tag| tag.name == open.name) else { continue };
+        let Some(tag) = XmlTag::at(raw, angle).filter(|tag| tag.name == open.name) else {
+            continue;
+        };
         match tag.kind {
             TagKind::Open => depth += 1,
             TagKind::Close if depth == 0 => return Some((angle, tag.end)),

@@ -3,16 +3,16 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Broken, MessagesReply};
+use super::{MessagesReply, ResponseError};
 use crate::transport::malformed;
-use crate::transport::response::testing::{self, Told, events};
+use crate::transport::response::testing::{self, ReadReply, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
-fn told(frames: &[&str]) -> Told {
+fn told(frames: &[&str]) -> ReadReply {
     testing::told::<MessagesReply>(&events(frames)).unwrap()
 }
 
-fn broken(frames: &[&str]) -> Broken {
+fn broken(frames: &[&str]) -> ResponseError {
     testing::read::<MessagesReply>(events(frames).as_bytes(), 9, None).unwrap_err()
 }
 
@@ -53,7 +53,7 @@ fn reads_the_protocol_as_it_is_written_down() {
     let own = |value: Value| KeptPart::Own(value);
     assert_eq!(
         reply,
-        Told {
+        ReadReply {
             images: Vec::new(),
             words: "so ü".into(),
             reasoning: "hm".into(),
@@ -179,12 +179,15 @@ fn says_why_it_stopped() {
 fn tells_a_broken_answer_from_a_whole_one() {
     let text =
         r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#;
-    assert!(matches!(broken(&[START, text]), Broken::Cut(_)));
-    assert!(matches!(broken(&[r#"{"type":"ping"}"#]), Broken::Garbled(_)));
-    assert!(matches!(broken(&[r#"{"type":"message_start","message":["#]), Broken::Garbled(_)));
+    assert!(matches!(broken(&[START, text]), ResponseError::Cut(_)));
+    assert!(matches!(broken(&[r#"{"type":"ping"}"#]), ResponseError::Malformed(_)));
+    assert!(matches!(
+        broken(&[r#"{"type":"message_start","message":["#]),
+        ResponseError::Malformed(_)
+    ));
     let overloaded =
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-    let Broken::Reported(fault) = broken(&[START, text, overloaded]) else {
+    let ResponseError::Reported(fault) = broken(&[START, text, overloaded]) else {
         panic!("an error inside")
     };
     assert_eq!(fault["type"], "overloaded_error");

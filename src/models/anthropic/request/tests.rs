@@ -3,19 +3,19 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Thinks, Wishes, render_body};
+use super::{MessagesOptions, ThinkingMode, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
 use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const WISHES: Wishes<'static> = Wishes {
+const OPTIONS: MessagesOptions<'static> = MessagesOptions {
     model: "m",
     by: "me",
     temperature: None,
     max_output_tokens: 9000,
-    thinks: Thinks::Unsaid,
+    thinks: ThinkingMode::Unsaid,
     bound: false,
     shows_thinking: false,
     returns_thinking: true,
@@ -24,7 +24,7 @@ const WISHES: Wishes<'static> = Wishes {
     images: &[],
 };
 
-fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
+fn written(messages: &[Message], options: MessagesOptions<'_>) -> String {
     let tools = [ToolSpec {
         name: "read_file".into(),
         description: "reads".into(),
@@ -32,11 +32,11 @@ fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
     }];
     let request =
         ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
-    String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
+    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
 }
 
-fn body(messages: &[Message], wishes: Wishes<'_>) -> Value {
-    serde_json::from_str(&written(messages, wishes)).unwrap()
+fn body(messages: &[Message], options: MessagesOptions<'_>) -> Value {
+    serde_json::from_str(&written(messages, options)).unwrap()
 }
 
 fn user(text: &str) -> Message {
@@ -78,7 +78,7 @@ fn thought(by: &str) -> Option<Kept> {
 fn images_stand_in_the_answer() {
     let messages =
         [user("go"), called(&[("a", "{}")], None), Message::Tool { results: vec![answer("a")] }];
-    let seen = written(&messages, Wishes { images: &ImageKind::ALL, ..WISHES });
+    let seen = written(&messages, MessagesOptions { images: &ImageKind::ALL, ..OPTIONS });
     let expected = concat!(
         r#""content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"File: a"},"#,
         r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}},"#,
@@ -86,7 +86,7 @@ fn images_stand_in_the_answer() {
         r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]}]"#,
     );
     assert!(seen.contains(expected), "{seen}");
-    let unseen = written(&messages, WISHES);
+    let unseen = written(&messages, OPTIONS);
     assert!(
         unseen.contains(
             r#"{"type":"text","text":"(An image stands here that this model cannot be shown.)"}"#
@@ -120,7 +120,7 @@ fn has_one_shape() {
     assert_eq!(
         written(
             &messages,
-            Wishes { cached: true, eager_input: true, temperature: Some(0.5), ..WISHES }
+            MessagesOptions { cached: true, eager_input: true, temperature: Some(0.5), ..OPTIONS }
         ),
         concat!(
             r#"{"model":"m","max_tokens":9000,"stream":true,"temperature":0.5,"#,
@@ -140,7 +140,7 @@ fn has_one_shape() {
 fn the_cache_is_asked_for_what_the_request_before_wrote() {
     let mut messages = vec![user("go")];
     let marked = |messages: &[Message]| -> Vec<usize> {
-        let body = body(messages, Wishes { cached: true, ..WISHES });
+        let body = body(messages, MessagesOptions { cached: true, ..OPTIONS });
         let has = |message: &Value| {
             message["content"]
                 .as_array()
@@ -214,8 +214,8 @@ fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
     let mut messages = vec![user("go")];
     let (mut requests, mut told) = (Vec::new(), Vec::new());
     for (turn, calls) in [1, 30, 2, 40, 40, 1, 30].into_iter().enumerate() {
-        let wishes = Wishes { cached: true, ..WISHES };
-        requests.push(body(&messages, wishes));
+        let options = MessagesOptions { cached: true, ..OPTIONS };
+        requests.push(body(&messages, options));
         told.push(
             requests[turn]["messages"]
                 .as_array()
@@ -243,9 +243,13 @@ fn many_calls_in_one_reply_do_not_hide_what_is_cached() {
 
 #[test]
 fn thinking_is_returned_unchanged_to_its_own_model_and_to_no_other() {
-    let wishes = Wishes { thinks: Thinks::Budget(Effort::High), temperature: Some(0.5), ..WISHES };
+    let options = MessagesOptions {
+        thinks: ThinkingMode::Budget(Effort::High),
+        temperature: Some(0.5),
+        ..OPTIONS
+    };
     let messages = |by: &str| [user("go"), called(&[("a", "{}")], thought(by)), answered(&["a"])];
-    let own = body(&messages("me"), wishes);
+    let own = body(&messages("me"), options);
     assert_eq!(
         own["messages"][1]["content"][0],
         json!({ "type": "thinking", "thinking": "hm", "signature": "c2ln" })
@@ -254,53 +258,61 @@ fn thinking_is_returned_unchanged_to_its_own_model_and_to_no_other() {
         (&own["thinking"], own.get("temperature")),
         (&json!({ "type": "enabled", "budget_tokens": 7976 }), None)
     );
-    let other = body(&messages("another"), wishes);
+    let other = body(&messages("another"), options);
     assert_eq!(other["messages"][1]["content"][0]["type"], "tool_use");
     assert_eq!(other.get("thinking"), None, "a model cannot think on where another began");
     let again = [messages("another").as_slice(), &[user("more")]].concat();
     assert_eq!(
-        body(&again, wishes).get("thinking"),
+        body(&again, options).get("thinking"),
         None,
         "what is said with the answers begins nothing new"
     );
     let anew = [messages("another").as_slice(), &[called(&[], None), user("more")]].concat();
-    assert!(body(&anew, wishes).get("thinking").is_some());
-    let plain =
-        body(&messages("me"), Wishes { returns_thinking: false, thinks: Thinks::Unsaid, ..wishes });
+    assert!(body(&anew, options).get("thinking").is_some());
+    let plain = body(
+        &messages("me"),
+        MessagesOptions { returns_thinking: false, thinks: ThinkingMode::Unsaid, ..options },
+    );
     assert_eq!(plain["messages"][1]["content"][0]["type"], "tool_use");
 }
 
 #[test]
 fn thinks_as_hard_as_it_is_told() {
     let body = |thinks, max_output_tokens| {
-        body(&[user("go")], Wishes { thinks, max_output_tokens, ..WISHES })
+        body(&[user("go")], MessagesOptions { thinks, max_output_tokens, ..OPTIONS })
     };
-    let adaptive = |effort| body(Thinks::Adaptive(effort), 9000);
+    let adaptive = |effort| body(ThinkingMode::Adaptive(effort), 9000);
     assert_eq!(adaptive(Some(Effort::High))["thinking"], json!({ "type": "adaptive" }));
     assert_eq!(adaptive(Some(Effort::Xhigh))["output_config"], json!({ "effort": "xhigh" }));
     assert_eq!(
         (adaptive(None).get("output_config"), &adaptive(Some(Effort::None))["output_config"]),
         (None, &json!({ "effort": "low" }))
     );
-    assert_eq!(body(Thinks::Budget(Effort::Low), 9000)["thinking"]["budget_tokens"], 4096);
+    assert_eq!(body(ThinkingMode::Budget(Effort::Low), 9000)["thinking"]["budget_tokens"], 4096);
     assert_eq!(
-        body(Thinks::Budget(Effort::High), 2000).get("thinking"),
+        body(ThinkingMode::Budget(Effort::High), 2000).get("thinking"),
         None,
         "there is no room for thoughts and words"
     );
     assert_eq!(
-        (body(Thinks::Unsaid, 9000).get("thinking"), &body(Thinks::Off, 9000)["thinking"]),
+        (
+            body(ThinkingMode::Unsaid, 9000).get("thinking"),
+            &body(ThinkingMode::Off, 9000)["thinking"]
+        ),
         (None, &json!({ "type": "disabled" }))
     );
 }
 
 #[test]
 fn thoughts_are_asked_for_in_words_and_may_be_dropped_where_they_are_bound() {
-    let wishes = Wishes { thinks: Thinks::Adaptive(None), shows_thinking: true, ..WISHES };
-    let thinking = |wishes| written(&[user("go")], wishes);
-    assert!(thinking(wishes).contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#));
+    let options =
+        MessagesOptions { thinks: ThinkingMode::Adaptive(None), shows_thinking: true, ..OPTIONS };
+    let thinking = |options| written(&[user("go")], options);
+    assert!(
+        thinking(options).contains(r#""thinking":{"type":"adaptive","display":"summarized"},"#)
+    );
     let bound = r#""thinking":{"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"#;
-    assert!(thinking(Wishes { bound: true, ..wishes }).contains(bound));
+    assert!(thinking(MessagesOptions { bound: true, ..options }).contains(bound));
 }
 
 #[test]
@@ -312,7 +324,7 @@ fn names_of_calls_are_fitting_and_none_comes_twice() {
         called(&[("b", "{}")], None),
         answered(&["b"]),
     ];
-    let body = body(&messages, WISHES);
+    let body = body(&messages, OPTIONS);
     let ids = |at: usize, key: &str| -> Vec<String> {
         body["messages"][at]["content"]
             .as_array()
@@ -339,7 +351,7 @@ fn nothing_is_sent_empty() {
         calls: vec![],
         kept: None,
     };
-    let body = body(&[user(""), silent, user("on")], WISHES);
+    let body = body(&[user(""), silent, user("on")], OPTIONS);
     assert_eq!(body["messages"][0]["content"][0]["text"], "(nothing was said)");
     assert_eq!(body["messages"][1]["content"][0]["text"], "(nothing was said)");
 }
@@ -353,6 +365,6 @@ fn a_longer_conversation_begins_with_the_shorter_one() {
         called(&[("b", "{}")], None),
         answered(&["b"]),
     ];
-    let shorter = written(&messages[..3], WISHES);
-    assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
+    let shorter = written(&messages[..3], OPTIONS);
+    assert!(written(&messages, OPTIONS).starts_with(shorter.strip_suffix("]}").unwrap()));
 }

@@ -6,9 +6,9 @@ use futures::executor::block_on;
 use futures::stream::{self, BoxStream, StreamExt};
 use pretty_assertions::assert_eq;
 
-use super::{Replay, told};
+use super::{Replay, difference_text};
 use crate::cassette::record::{Recording, Tape};
-use crate::cassette::{Capacities, Capacity, Field, Part};
+use crate::cassette::{Capacities, Capacity, Field, RequestPart};
 use crate::profile::ToolProtocol;
 use crate::scripted::Scripted;
 use crate::scripted::script::Script;
@@ -132,7 +132,11 @@ fn names_the_first_difference_and_tolerates_what_it_is_told_to() {
 #[test]
 fn says_whether_lines_came_went_or_changed() {
     let told_of = |recorded: &str, now: &str| {
-        let fault = told(&Part::of(Field::System, recorded), &Part::of(Field::System, now), now);
+        let fault = difference_text(
+            &RequestPart::of(Field::System, recorded),
+            &RequestPart::of(Field::System, now),
+            now,
+        );
         fault.split_once("recorded, ").unwrap().1.split_once("; `--").unwrap().0.to_owned()
     };
     for (recorded, now, expected) in [

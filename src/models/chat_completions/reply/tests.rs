@@ -3,17 +3,17 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Broken, ChatReply};
+use super::{ChatReply, ResponseError};
 use crate::Delta;
 use crate::transport::malformed;
-use crate::transport::response::testing::{self, Told, events};
+use crate::transport::response::testing::{self, ReadReply, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
-fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, Broken> {
+fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, ResponseError> {
     testing::read::<ChatReply>(body, cut, broken)
 }
 
-fn told(body: &str) -> Result<Told, Broken> {
+fn told(body: &str) -> Result<ReadReply, ResponseError> {
     testing::told::<ChatReply>(body)
 }
 
@@ -59,11 +59,11 @@ fn reads_the_protocol_as_it_is_written_down() {
     let usage = Usage { input: 9, output: 5, cached_read: 4, reasoning: 2, ..Usage::default() };
     assert_eq!(
         told(&body),
-        Ok(Told {
+        Ok(ReadReply {
             words: "Hello ü".into(),
             usage: Some(usage),
             stop: StopReason::Length,
-            ..Told::default()
+            ..ReadReply::default()
         })
     );
 }
@@ -245,7 +245,7 @@ fn is_broken_without_either() {
             None,
         ),
     ] {
-        assert!(matches!(read(body.as_bytes(), 11, broken), Err(Broken::Cut(_))), "{body}");
+        assert!(matches!(read(body.as_bytes(), 11, broken), Err(ResponseError::Cut(_))), "{body}");
     }
 }
 
@@ -261,7 +261,7 @@ fn says_what_is_no_answer_at_all() {
         r#"{"choices":"none"}"#,
     ] {
         let read = read(body.as_bytes(), 1000, None);
-        assert!(matches!(read, Err(Broken::Garbled(_))), "{body}: {read:?}");
+        assert!(matches!(read, Err(ResponseError::Malformed(_))), "{body}: {read:?}");
     }
 }
 
@@ -278,7 +278,10 @@ fn finds_errors_inside_an_accepted_answer() {
         "event: error\ndata: {\"type\":\"error\",\"message\":\"x\"}\n\n".to_owned(),
         r#"{"error":{"message":"no"}}"#.to_owned(),
     ] {
-        assert!(matches!(read(body.as_bytes(), 13, None), Err(Broken::Reported(_))), "{body}");
+        assert!(
+            matches!(read(body.as_bytes(), 13, None), Err(ResponseError::Reported(_))),
+            "{body}"
+        );
     }
     assert_eq!(
         words(&events(&[r#"{"choices":[{"delta":{"content":"a"}}],"error":null}"#, END])),
@@ -295,12 +298,12 @@ fn reads_an_answer_that_is_not_streamed() {
     let calls = vec!["a f {}".to_owned(), r#"b g {"p":1}"#.to_owned()];
     assert_eq!(
         told(body),
-        Ok(Told {
+        Ok(ReadReply {
             words: "hi".into(),
             calls,
             usage: Some(usage),
             stop: StopReason::ToolUse,
-            ..Told::default()
+            ..ReadReply::default()
         })
     );
     assert_eq!(words(r#"{"choices":[{"message":{"content":"hi"}}]}"#), "hi");

@@ -3,11 +3,12 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use super::{Fields, Wishes, render_body};
+use super::{ChatFields, ChatOptions, render_body};
 use crate::ModelRequest;
 use crate::catalogue::{HostWays, OutputLimit};
 use crate::profile::Effort;
 use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
+use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
 const fn ways(returns_reasoning: bool, strict_calls: bool) -> HostWays {
@@ -23,30 +24,20 @@ const WAYS: HostWays = ways(false, false);
 const RETURNING: HostWays = ways(true, false);
 const STRICT: HostWays = ways(false, true);
 
-const WISHES: Wishes<'static> = Wishes {
+const OPTIONS: ChatOptions<'static> = ChatOptions {
     model: "m",
     by: "me",
     temperature: None,
     effort: None,
     max_output_tokens: None,
-    sees_images: true,
+    images: &ImageKind::ALL,
     ways: &WAYS,
-    fields: Fields(0),
+    fields: ChatFields(0),
 };
 
-fn body(
-    messages: &[Message],
-    tools: &[ToolSpec],
-    wishes: Wishes<'_>,
-    limit: Option<u32>,
-) -> String {
-    let request = ModelRequest {
-        system: "be brief",
-        tools,
-        max_output_tokens: limit,
-        ..ModelRequest::with(messages)
-    };
-    String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
+fn body(messages: &[Message], tools: &[ToolSpec], options: ChatOptions<'_>) -> String {
+    let request = ModelRequest { system: "be brief", tools, ..ModelRequest::with(messages) };
+    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
 }
 
 fn conversation() -> Vec<Message> {
@@ -91,7 +82,7 @@ fn images_follow_the_answers() {
             ToolResult { call_id: "b".into(), text: "b".into(), ..ToolResult::default() },
         ],
     };
-    let seen = body(&messages, &[], WISHES, None);
+    let seen = body(&messages, &[], OPTIONS);
     let expected = concat!(
         r#"{"role":"tool","tool_call_id":"a","content":"File: a"},{"role":"tool","tool_call_id":"b","content":"b"},"#,
         r#"{"role":"user","content":[{"type":"text","text":"The images of the answers above, in their order:"},"#,
@@ -100,18 +91,13 @@ fn images_follow_the_answers() {
         r#"{"type":"text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},{"role":"assistant""#,
     );
     assert!(seen.contains(expected), "{seen}");
-    for blind in [
-        Wishes { sees_images: false, ..WISHES },
-        Wishes { fields: Fields(Fields::NO_IMAGES), ..WISHES },
-    ] {
-        let unseen = body(&messages, &[], blind, None);
-        assert!(
-            unseen.contains("(An image stands here that this model cannot be shown.)")
-                && !unseen.contains("iVBOR"),
-            "{unseen}"
-        );
-    }
-    let strict = body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None);
+    let unseen = body(&messages, &[], ChatOptions { images: &[], ..OPTIONS });
+    assert!(
+        unseen.contains("(An image stands here that this model cannot be shown.)")
+            && !unseen.contains("iVBOR"),
+        "{unseen}"
+    );
+    let strict = body(&messages, &[], ChatOptions { ways: &STRICT, ..OPTIONS });
     assert!(
         strict.contains(r#","content":[{"type":"text","text":"File: a"},{"type":"image_url""#)
             && !strict.contains("answers above"),
@@ -127,7 +113,7 @@ fn has_one_shape() {
         parameters: json!({ "type": "object" }),
     }];
     assert_eq!(
-        body(&conversation(), &tools, WISHES, None),
+        body(&conversation(), &tools, OPTIONS),
         concat!(
             r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"#,
             r#""tools":[{"type":"function","function":{"name":"read_file","description":"reads","parameters":{"type":"object"}}}],"#,
@@ -143,34 +129,32 @@ fn has_one_shape() {
 
 #[test]
 fn says_how_long_a_reply_may_be_in_the_servers_word() {
-    let newer = Fields(Fields::NEWER_LIMIT | Fields::NO_STREAM_OPTIONS);
-    for (wishes, limit, words) in [
-        (WISHES, Some(9), r#""max_tokens":9,"#),
-        (Wishes { max_output_tokens: Some(7), ..WISHES }, None, r#""max_tokens":7,"#),
-        (Wishes { max_output_tokens: Some(7), ..WISHES }, Some(9), r#""max_tokens":9,"#),
+    let newer = ChatFields(ChatFields::NEWER_LIMIT | ChatFields::NO_STREAM_OPTIONS);
+    let limited = ChatOptions { max_output_tokens: Some(9), ..OPTIONS };
+    for (options, words) in [
+        (limited, r#""max_tokens":9,"#),
         (
-            Wishes { fields: newer, ..WISHES },
-            Some(9),
+            ChatOptions { fields: newer, ..limited },
             r#"{"model":"m","stream":true,"max_completion_tokens":9,"messages""#,
         ),
-        (Wishes { temperature: Some(0.5), ..WISHES }, None, r#""temperature":0.5,"#),
+        (ChatOptions { temperature: Some(0.5), ..OPTIONS }, r#""temperature":0.5,"#),
     ] {
-        let body = body(&conversation(), &[], wishes, limit);
+        let body = body(&conversation(), &[], options);
         assert!(body.contains(words), "{body}");
     }
 }
 
 #[test]
 fn sends_reasoning_back_only_where_it_is_asked_for() {
-    let with = body(&conversation(), &[], Wishes { ways: &RETURNING, ..WISHES }, None);
+    let with = body(&conversation(), &[], ChatOptions { ways: &RETURNING, ..OPTIONS });
     assert!(with.contains(r#""content":null,"reasoning_content":"hm","tool_calls""#), "{with}");
-    assert!(!body(&conversation(), &[], WISHES, None).contains("reasoning"));
+    assert!(!body(&conversation(), &[], OPTIONS).contains("reasoning"));
     let mut thoughtless = conversation();
     if let Message::Assistant { reasoning, .. } = &mut thoughtless[1] {
         reasoning.clear();
     }
-    let learned = Wishes { fields: Fields(Fields::RETURNS_REASONING), ..WISHES };
-    let without = body(&thoughtless, &[], learned, None);
+    let learned = ChatOptions { fields: ChatFields(ChatFields::RETURNS_REASONING), ..OPTIONS };
+    let without = body(&thoughtless, &[], learned);
     assert!(
         without.contains(r#""content":null,"reasoning_content":"","tool_calls""#),
         "a host misses it beside calls: {without}"
@@ -181,68 +165,72 @@ fn sends_reasoning_back_only_where_it_is_asked_for() {
 #[test]
 fn a_longer_conversation_begins_with_the_shorter_one() {
     let messages = conversation();
-    let shorter = body(&messages[..3], &[], WISHES, None);
-    let longer = body(&messages, &[], WISHES, None);
+    let shorter = body(&messages[..3], &[], OPTIONS);
+    let longer = body(&messages, &[], OPTIONS);
     assert!(longer.starts_with(shorter.strip_suffix("]}").unwrap()));
 }
 
 #[test]
 fn learns_a_servers_dialect_from_its_refusals() {
-    let start = Fields::default();
+    let start = ChatFields::default();
     for (status, words, learned) in [
         (
             400,
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use \
              'max_completion_tokens' instead.",
-            Some(Fields::NEWER_LIMIT),
+            Some(ChatFields::NEWER_LIMIT),
         ),
         (
             422,
             "body -> stream_options: Extra inputs are not permitted",
-            Some(Fields::NO_STREAM_OPTIONS),
+            Some(ChatFields::NO_STREAM_OPTIONS),
         ),
         (
             400,
             "Unsupported value: 'temperature' does not support 0.2 with this model.",
-            Some(Fields::NO_TEMPERATURE),
+            Some(ChatFields::NO_TEMPERATURE),
         ),
-        (400, "Unrecognized request argument supplied: reasoning_effort", Some(Fields::NO_EFFORT)),
+        (
+            400,
+            "Unrecognized request argument supplied: reasoning_effort",
+            Some(ChatFields::NO_EFFORT),
+        ),
         (
             400,
             "Invalid content type. image_url is only supported by certain models.",
-            Some(Fields::NO_IMAGES),
+            Some(ChatFields::NO_IMAGES),
         ),
         (
             400,
             "The `reasoning_content` in the thinking mode must be passed back to the API.",
-            Some(Fields::RETURNS_REASONING),
+            Some(ChatFields::RETURNS_REASONING),
         ),
         (
             400,
             "Missing `reasoning_content` field in the assistant message at message index 2.",
-            Some(Fields::RETURNS_REASONING),
+            Some(ChatFields::RETURNS_REASONING),
         ),
         (
             400,
             "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
-            Some(Fields::STRICT_CALLS),
+            Some(ChatFields::STRICT_CALLS),
         ),
-        (400, "Unexpected role 'user' after role 'tool'", Some(Fields::STRICT_CALLS)),
+        (400, "Unexpected role 'user' after role 'tool'", Some(ChatFields::STRICT_CALLS)),
         (
             400,
             "Function tools with reasoning_effort are not supported for gpt-6 in \
              /v1/chat/completions. To use function tools, use /v1/responses or set \
              reasoning_effort to 'none'.",
-            Some(Fields::UNTHINKING),
+            Some(ChatFields::UNTHINKING),
         ),
         (400, "max_tokens is too large: 9999", None),
         (400, "unknown model", None),
         (500, "unknown field stream_options", None),
     ] {
-        assert_eq!(start.corrected(status, words), learned.map(Fields), "{words}");
+        assert_eq!(start.corrected(status, words), learned.map(ChatFields), "{words}");
     }
     assert_eq!(
-        Fields(Fields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"),
+        ChatFields(ChatFields::NEWER_LIMIT).corrected(400, "unknown field max_completion_tokens"),
         Some(start)
     );
 }
@@ -250,11 +238,16 @@ fn learns_a_servers_dialect_from_its_refusals() {
 #[test]
 fn a_server_that_takes_tools_from_models_that_do_not_think_is_told_so() {
     let tools = [ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
-    let torn = Wishes { effort: Some(Effort::High), fields: Fields(Fields::UNTHINKING), ..WISHES };
-    assert!(body(&conversation(), &tools, torn, None).contains(r#""reasoning_effort":"none","#));
-    assert!(body(&conversation(), &[], torn, None).contains(r#""reasoning_effort":"high","#));
-    let refused_twice = Wishes { fields: Fields(Fields::UNTHINKING | Fields::NO_EFFORT), ..torn };
-    assert!(!body(&conversation(), &tools, refused_twice, None).contains("reasoning_effort"));
+    let torn = ChatOptions {
+        effort: Some(Effort::High),
+        fields: ChatFields(ChatFields::UNTHINKING),
+        ..OPTIONS
+    };
+    assert!(body(&conversation(), &tools, torn).contains(r#""reasoning_effort":"none","#));
+    assert!(body(&conversation(), &[], torn).contains(r#""reasoning_effort":"high","#));
+    let refused_twice =
+        ChatOptions { fields: ChatFields(ChatFields::UNTHINKING | ChatFields::NO_EFFORT), ..torn };
+    assert!(!body(&conversation(), &tools, refused_twice).contains("reasoning_effort"));
 }
 
 #[test]
@@ -275,14 +268,14 @@ fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
         calls: vec![call.clone()],
         kept: kept(by),
     };
-    let own = body(&[reply("me")], &[], WISHES, None);
+    let own = body(&[reply("me")], &[], OPTIONS);
     for words in [
         r#""reasoning_details":[{"type":"reasoning.encrypted","data":"b3BhcXVl"}]"#,
         r#""extra_content":{"google":"#,
     ] {
         assert!(own.contains(words), "{own}");
     }
-    let other = body(&[reply("another")], &[], WISHES, None);
+    let other = body(&[reply("another")], &[], OPTIONS);
     assert!(!other.contains("b3BhcXVl") && !other.contains("c2ln"), "{other}");
 }
 
@@ -290,13 +283,12 @@ fn what_a_gateway_hung_on_a_reply_goes_back_with_it() {
 fn a_strict_host_gets_names_and_an_order_it_takes() {
     let mut messages = conversation();
     messages.insert(3, Message::User { text: "hurry".into() });
-    let learned = Wishes { fields: Fields(Fields::STRICT_CALLS), ..WISHES };
+    let learned = ChatOptions { fields: ChatFields(ChatFields::STRICT_CALLS), ..OPTIONS };
     assert_eq!(
-        body(&messages, &[], learned, None),
-        body(&messages, &[], Wishes { ways: &STRICT, ..WISHES }, None)
+        body(&messages, &[], learned),
+        body(&messages, &[], ChatOptions { ways: &STRICT, ..OPTIONS })
     );
-    let body: serde_json::Value =
-        serde_json::from_str(&body(&messages, &[], learned, None)).unwrap();
+    let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], learned)).unwrap();
     let roles: Vec<&str> = body["messages"]
         .as_array()
         .unwrap()

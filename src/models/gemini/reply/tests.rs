@@ -3,9 +3,9 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Broken, GeminiReply};
+use super::{GeminiReply, ResponseError};
 use crate::transport::malformed;
-use crate::transport::response::testing::{self, Told, events};
+use crate::transport::response::testing::{self, ReadReply, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
 fn body(frames: &[Value]) -> String {
@@ -13,11 +13,11 @@ fn body(frames: &[Value]) -> String {
     events(&frames.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-fn told(frames: &[Value]) -> Told {
+fn told(frames: &[Value]) -> ReadReply {
     testing::told::<GeminiReply>(&body(frames)).unwrap()
 }
 
-fn broken(frames: &[Value]) -> Broken {
+fn broken(frames: &[Value]) -> ResponseError {
     testing::read::<GeminiReply>(body(frames).as_bytes(), 9, None).unwrap_err()
 }
 
@@ -60,7 +60,7 @@ fn reads_the_protocol_as_it_is_written_down() {
     ]);
     assert_eq!(
         reply,
-        Told {
+        ReadReply {
             images: Vec::new(),
             words: "sö!".into(),
             reasoning: "hm".into(),
@@ -146,10 +146,10 @@ fn says_why_it_stopped() {
 #[test]
 fn tells_a_broken_answer_from_a_whole_one() {
     let text = chunk(&json!([{ "text": "a" }]));
-    assert!(matches!(broken(std::slice::from_ref(&text)), Broken::Cut(_)));
-    assert!(matches!(broken(&[json!({ "hello": "there" })]), Broken::Garbled(_)));
-    assert!(matches!(broken(&[ends("OTHER")]), Broken::Cut(_)));
-    let Broken::Reported(fault) = broken(&[
+    assert!(matches!(broken(std::slice::from_ref(&text)), ResponseError::Cut(_)));
+    assert!(matches!(broken(&[json!({ "hello": "there" })]), ResponseError::Malformed(_)));
+    assert!(matches!(broken(&[ends("OTHER")]), ResponseError::Cut(_)));
+    let ResponseError::Reported(fault) = broken(&[
         text,
         json!({ "error": { "code": 503, "message": "overloaded", "status": "UNAVAILABLE" } }),
     ]) else {

@@ -3,29 +3,29 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Schema, Thinking, Wishes, old_form, render_body};
+use super::{GeminiOptions, GeminiThinking, ToolSchema, old_form, render_body};
 use crate::ModelRequest;
 use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const WISHES: Wishes<'static> = Wishes {
+const OPTIONS: GeminiOptions<'static> = GeminiOptions {
     by: "me",
     wants_signatures: true,
     temperature: None,
     max_output_tokens: None,
     thinking: None,
-    schema: Schema::Json,
+    schema: ToolSchema::Json,
     images: &[],
     images_in_answers: true,
 };
 
-fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
+fn written(messages: &[Message], options: GeminiOptions<'_>) -> String {
     let parameters = json!({ "type": "object", "additionalProperties": false, "properties": { "path": { "type": ["string", "null"] } } });
     let tools = [ToolSpec { name: "read_file".into(), description: "reads".into(), parameters }];
     let request =
         ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
-    String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
+    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
 }
 
 fn conversation(by: &str) -> Vec<Message> {
@@ -60,7 +60,7 @@ fn conversation(by: &str) -> Vec<Message> {
 
 #[test]
 fn images_stand_in_the_answer_or_beside_it() {
-    const SEEING: Wishes<'static> = Wishes { images: &[ImageKind::Png], ..WISHES };
+    const SEEING: GeminiOptions<'static> = GeminiOptions { images: &[ImageKind::Png], ..OPTIONS };
     let mut messages = conversation("me");
     messages[2] = Message::Tool { results: vec![answer("a")] };
     let image = r#"{"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="}}"#;
@@ -72,9 +72,9 @@ fn images_stand_in_the_answer_or_beside_it() {
         inside.contains(&[answered, r#","parts":["#, image, "]}},", words].concat()),
         "{inside}"
     );
-    let beside = written(&messages, Wishes { images_in_answers: false, ..SEEING });
+    let beside = written(&messages, GeminiOptions { images_in_answers: false, ..SEEING });
     assert!(beside.contains(&[answered, "}},", image, ",", words].concat()), "{beside}");
-    let unseen = written(&messages, WISHES);
+    let unseen = written(&messages, OPTIONS);
     assert!(
         unseen.contains("(An image stands here that this model cannot be shown.)")
             && !unseen.contains("iVBOR"),
@@ -84,14 +84,14 @@ fn images_stand_in_the_answer_or_beside_it() {
 
 #[test]
 fn has_one_shape() {
-    let wishes = Wishes {
-        thinking: Some(Thinking::Level("low")),
+    let options = GeminiOptions {
+        thinking: Some(GeminiThinking::Level("low")),
         temperature: Some(0.5),
         max_output_tokens: Some(9),
-        ..WISHES
+        ..OPTIONS
     };
     assert_eq!(
-        written(&conversation("me"), wishes),
+        written(&conversation("me"), options),
         concat!(
             r#"{"generationConfig":{"temperature":0.5,"maxOutputTokens":9,"thinkingConfig":{"thinkingLevel":"low","includeThoughts":true}},"#,
             r#""tools":[{"functionDeclarations":[{"name":"read_file","description":"reads","#,
@@ -119,12 +119,15 @@ fn calls_of_another_model_pass_without_its_signature() {
             .collect()
     };
     let carried = [json!("skip_thought_signature_validator"), Value::Null];
-    assert_eq!(signatures(&written(&conversation("another"), WISHES)), carried);
-    assert_eq!(signatures(&written(&conversation("me"), Wishes { by: "", ..WISHES })), carried);
+    assert_eq!(signatures(&written(&conversation("another"), OPTIONS)), carried);
+    assert_eq!(
+        signatures(&written(&conversation("me"), GeminiOptions { by: "", ..OPTIONS })),
+        carried
+    );
     assert_eq!(
         signatures(&written(
             &conversation("another"),
-            Wishes { wants_signatures: false, ..WISHES }
+            GeminiOptions { wants_signatures: false, ..OPTIONS }
         )),
         [Value::Null, Value::Null]
     );
@@ -142,7 +145,7 @@ fn the_older_form_says_what_it_can() {
             "lines": { "type": "array", "items": { "type": "integer" } } } })
     );
     assert!(
-        written(&conversation("me"), Wishes { schema: Schema::Old, ..WISHES })
+        written(&conversation("me"), GeminiOptions { schema: ToolSchema::Old, ..OPTIONS })
             .contains(r#""parameters":{"type":"object","properties""#)
     );
 }
@@ -150,6 +153,6 @@ fn the_older_form_says_what_it_can() {
 #[test]
 fn a_longer_conversation_begins_with_the_shorter_one() {
     let messages = conversation("me");
-    let shorter = written(&messages[..1], WISHES);
-    assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
+    let shorter = written(&messages[..1], OPTIONS);
+    assert!(written(&messages, OPTIONS).starts_with(shorter.strip_suffix("]}").unwrap()));
 }

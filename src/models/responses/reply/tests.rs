@@ -3,18 +3,18 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Broken, ResponsesReply};
+use super::{ResponseError, ResponsesReply};
 use crate::transport::malformed;
-use crate::transport::response::testing::{self, Told, events};
+use crate::transport::response::testing::{self, ReadReply, events};
 use locum_base::chat::{KeptPart, StopReason, Usage};
 
-fn told(frames: &[Value]) -> Told {
+fn told(frames: &[Value]) -> ReadReply {
     let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
     testing::told::<ResponsesReply>(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>()))
         .unwrap()
 }
 
-fn broken(frames: &[Value]) -> Broken {
+fn broken(frames: &[Value]) -> ResponseError {
     let frames: Vec<String> = frames.iter().map(Value::to_string).collect();
     let body = events(&frames.iter().map(String::as_str).collect::<Vec<_>>());
     testing::read::<ResponsesReply>(body.as_bytes(), 9, None).unwrap_err()
@@ -65,7 +65,7 @@ fn reads_the_protocol_as_it_is_written_down() {
     ]);
     assert_eq!(
         reply,
-        Told {
+        ReadReply {
             images: Vec::new(),
             words: "sö".into(),
             reasoning: "hm".into(),
@@ -223,15 +223,18 @@ fn says_why_it_stopped() {
 
 #[test]
 fn tells_a_broken_answer_from_a_whole_one() {
-    assert!(matches!(broken(&[text("a")]), Broken::Cut(_)));
-    assert!(matches!(broken(&[json!({ "hello": "there" })]), Broken::Garbled(_)));
+    assert!(matches!(broken(&[text("a")]), ResponseError::Cut(_)));
+    assert!(matches!(broken(&[json!({ "hello": "there" })]), ResponseError::Malformed(_)));
     let failed = json!({ "type": "response.failed", "response": { "status": "failed", "error": { "code": "server_error", "message": "oops" } } });
     for frame in [
         failed,
         json!({ "type": "error", "code": "rate_limit_exceeded", "message": "slow down" }),
         json!({ "error": { "message": "no" } }),
     ] {
-        assert!(matches!(broken(&[text("a"), frame.clone()]), Broken::Reported(_)), "{frame}");
+        assert!(
+            matches!(broken(&[text("a"), frame.clone()]), ResponseError::Reported(_)),
+            "{frame}"
+        );
     }
 }
 

@@ -3,14 +3,14 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Wishes, render_body};
+use super::{ResponsesOptions, render_body};
 use crate::ModelRequest;
 use crate::profile::Effort;
 use locum_base::chat::{Kept, KeptPart, Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 use locum_testing::images::answer;
 
-const WISHES: Wishes<'static> = Wishes {
+const OPTIONS: ResponsesOptions<'static> = ResponsesOptions {
     model: "m",
     by: "me",
     temperature: None,
@@ -21,7 +21,7 @@ const WISHES: Wishes<'static> = Wishes {
     images: &[],
 };
 
-fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
+fn written(messages: &[Message], options: ResponsesOptions<'_>) -> String {
     let tools = [ToolSpec {
         name: "read_file".into(),
         description: "reads".into(),
@@ -29,7 +29,7 @@ fn written(messages: &[Message], wishes: Wishes<'_>) -> String {
     }];
     let request =
         ModelRequest { system: "be brief", tools: &tools, ..ModelRequest::with(messages) };
-    String::from_utf8(render_body(&request, wishes).unwrap()).unwrap()
+    String::from_utf8(render_body(&request, options).unwrap()).unwrap()
 }
 
 fn conversation(by: &str) -> Vec<Message> {
@@ -69,7 +69,7 @@ fn conversation(by: &str) -> Vec<Message> {
 fn images_stand_in_the_answer() {
     let mut messages = conversation("me");
     messages[2] = Message::Tool { results: vec![answer("a"), answer("b")] };
-    let seen = written(&messages, Wishes { images: &ImageKind::ALL, ..WISHES });
+    let seen = written(&messages, ResponsesOptions { images: &ImageKind::ALL, ..OPTIONS });
     let expected = concat!(
         r#"{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"File: a"},"#,
         r#"{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA="},"#,
@@ -77,7 +77,7 @@ fn images_stand_in_the_answer() {
         r#"{"type":"input_text","text":"(An image stood here that is gone. Look at it again to see it.)"}]},"#,
     );
     assert!(seen.contains(expected), "{seen}");
-    let unseen = written(&messages, WISHES);
+    let unseen = written(&messages, OPTIONS);
     assert!(
         unseen.contains("(An image stands here that this model cannot be shown.)")
             && !unseen.contains("iVBOR"),
@@ -90,7 +90,7 @@ fn has_one_shape() {
     assert_eq!(
         written(
             &conversation("me"),
-            Wishes { effort: Some(Effort::High), max_output_tokens: Some(9), ..WISHES }
+            ResponsesOptions { effort: Some(Effort::High), max_output_tokens: Some(9), ..OPTIONS }
         ),
         concat!(
             r#"{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":9,"#,
@@ -111,8 +111,8 @@ fn has_one_shape() {
 #[test]
 fn reasoning_goes_back_to_its_own_model_alone() {
     for body in [
-        written(&conversation("another"), WISHES),
-        written(&conversation("me"), Wishes { encrypted: false, ..WISHES }),
+        written(&conversation("another"), OPTIONS),
+        written(&conversation("me"), ResponsesOptions { encrypted: false, ..OPTIONS }),
     ] {
         assert!(
             !body.contains("b3BhcXVl")
@@ -126,6 +126,6 @@ fn reasoning_goes_back_to_its_own_model_alone() {
 #[test]
 fn a_longer_conversation_begins_with_the_shorter_one() {
     let messages = conversation("me");
-    let shorter = written(&messages[..1], WISHES);
-    assert!(written(&messages, WISHES).starts_with(shorter.strip_suffix("]}").unwrap()));
+    let shorter = written(&messages[..1], OPTIONS);
+    assert!(written(&messages, OPTIONS).starts_with(shorter.strip_suffix("]}").unwrap()));
 }

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
-use super::{read_reported, read_status, read_wait, read_words};
+use super::{delay_in_headers, error_message, reported_error, status_error};
 use crate::ModelError;
 
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
@@ -70,13 +70,13 @@ fn tells_passing_faults_from_lasting_ones() {
         (418, "", "rejected"),
     ] {
         assert_eq!(
-            kind(&read_status("m", status, &HeaderMap::new(), body)),
+            kind(&status_error("m", status, &HeaderMap::new(), body)),
             expected,
             "{status} {body}"
         );
     }
     assert_eq!(
-        kind(&read_status("m", 503, &headers(&[("x-should-retry", "false")]), "")),
+        kind(&status_error("m", 503, &headers(&[("x-should-retry", "false")]), "")),
         "rejected"
     );
 }
@@ -84,7 +84,7 @@ fn tells_passing_faults_from_lasting_ones() {
 #[test]
 fn waits_as_long_as_the_words_say() {
     let body = r#"{"error":{"code":429,"details":[{"@type":"RetryInfo","retryDelay": "1.5s"}]}}"#;
-    let err = read_status("m", 429, &HeaderMap::new(), body);
+    let err = status_error("m", 429, &HeaderMap::new(), body);
     assert!(
         matches!(err, ModelError::Unavailable { retry_after: Some(wait), .. } if wait == Duration::from_millis(1500)),
         "{err}"
@@ -93,7 +93,7 @@ fn waits_as_long_as_the_words_say() {
 
 #[test]
 fn says_where_a_redirect_points() {
-    let err = read_status("m", 301, &headers(&[("location", "https://elsewhere.example/v1")]), "");
+    let err = status_error("m", 301, &headers(&[("location", "https://elsewhere.example/v1")]), "");
     assert!(
         err.to_string().contains("https://elsewhere.example/v1")
             && err.to_string().contains("not followed"),
@@ -112,7 +112,7 @@ fn tells_errors_inside_a_stream_apart() {
         (json!({ "type": "invalid_request_error", "message": "x" }), "rejected"),
         (json!({ "message": "x", "code": 402 }), "rejected"),
     ] {
-        assert_eq!(kind(&read_reported("m", &fault)), expected, "{fault}");
+        assert_eq!(kind(&reported_error("m", &fault)), expected, "{fault}");
     }
 }
 
@@ -140,9 +140,9 @@ fn passes_on_the_providers_own_words() {
         ("", ""),
         ("<", ""),
     ] {
-        assert_eq!(read_words(body), words, "{body}");
+        assert_eq!(error_message(body), words, "{body}");
     }
-    let long = read_words(&"word ".repeat(1000));
+    let long = error_message(&"word ".repeat(1000));
     assert!(long.len() < 620 && long.ends_with(" ..."), "{long}");
 }
 
@@ -192,6 +192,6 @@ fn reads_every_way_to_say_how_long_to_wait() {
         ),
         (&[], None),
     ] {
-        assert_eq!(read_wait(&headers(pairs)), wait, "{pairs:?}");
+        assert_eq!(delay_in_headers(&headers(pairs)), wait, "{pairs:?}");
     }
 }
